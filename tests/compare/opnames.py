@@ -1,0 +1,55 @@
+"""Which entries of PyTorch's operator database clarion is compared on.
+
+A name stands for all entries of that name (max has three).  Aliases such as
+concat or swapaxes are not listed: they are compared with the entry they belong
+to.  Methods without an entry at all, such as type_as, are tested elsewhere.
+"""
+
+REQUIRED = """
+    add sub mul div pow neg abs sign exp log log1p expm1 sqrt rsqrt reciprocal square
+    sin cos tan tanh sigmoid nn.functional.relu nn.functional.gelu nn.functional.silu
+    softmax log_softmax logsumexp clamp minimum maximum where masked_fill
+    __radd__ __rsub__ __rmul__ __rdiv__ __rpow__ __rmatmul__
+    matmul mm bmm mv dot outer addmm baddbmm nn.functional.linear einsum
+    sum mean prod var std norm max min amax amin argmax argmin any all cumsum sort topk
+    reshape view flatten transpose permute t squeeze unsqueeze expand repeat
+    cat stack split chunk unbind narrow select flip roll tril triu
+    gather scatter scatter_add index_select index_add index_put masked_select
+    clone contiguous to float double
+    eq ne lt le gt ge logical_and logical_or logical_xor logical_not
+    nn.functional.cross_entropy nn.functional.nll_loss nn.functional.mse_loss
+    nn.functional.layer_norm nn.functional.embedding nn.functional.dropout
+    nn.functional.scaled_dot_product_attention __getitem__
+    zeros ones full empty arange linspace eye zeros_like ones_like full_like empty_like
+    rand_like randn randn_like new_zeros new_ones new_full new_empty
+""".split()
+
+EXTRA = """
+    float_power rsub exp2 log2 log10 sinh cosh asin acos atan asinh acosh atanh
+    nn.functional.softmin clamp_min clamp_max fmin fmax
+    vdot addmv addbmm addr addcmul addcdiv var_mean std_mean linalg.norm linalg.vector_norm
+    aminmax cumprod argsort msort kthvalue median nanmedian nansum nanmean
+    reshape_as view_as unflatten ravel T mT H mH movedim expand_as repeat_interleave tile
+    hstack vstack dstack split_with_sizes tensor_split narrow_copy slice fliplr flipud rot90
+    diag diagonal diag_embed trace scatter_reduce index_copy index_fill masked_scatter
+    take take_along_dim put half bfloat16 int long short bool byte char chalf
+    isclose allclose equal item bitwise_and bitwise_or bitwise_xor bitwise_not
+    isnan isinf isfinite fill zero_
+    nn.functional.l1_loss nn.functional.smooth_l1_loss nn.functional.one_hot
+    nn.functional.pad floor ceil round trunc frac fmod remainder floor_divide true_divide
+    atan2 hypot lerp cross cdist unique unique_consecutive nonzero count_nonzero bincount
+    searchsorted bucketize logspace tril_indices triu_indices meshgrid cartesian_prod
+    broadcast_to broadcast_tensors atleast_1d atleast_2d atleast_3d
+    as_strided as_strided_scatter select_scatter slice_scatter diagonal_scatter unfold
+    cummax cummin logcumsumexp diff real imag conj conj_physical angle
+    view_as_real view_as_complex complex polar sgn signbit positive nan_to_num
+    erf erfc lgamma digamma xlogy logaddexp logaddexp2 heaviside dist renorm kron
+    tensordot inner logit nn.functional.softplus nn.functional.leaky_relu
+    nn.functional.elu nn.functional.selu nn.functional.celu nn.functional.hardtanh
+    nn.functional.relu6 nn.functional.hardsigmoid nn.functional.hardswish
+    nn.functional.mish nn.functional.logsigmoid nn.functional.threshold
+    nn.functional.prelu nn.functional.rrelu nn.functional.glu nn.functional.normalize
+    nn.functional.cosine_similarity nn.functional.binary_cross_entropy
+    nn.functional.binary_cross_entropy_with_logits nn.functional.kl_div
+    nn.functional.huber_loss
+""".split()
