@@ -5,11 +5,12 @@
 
 import dataclasses
 import fnmatch
+import types
 import warnings
 
 import pytest
 
-pytest.importorskip("torch", reason="the comparison needs PyTorch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytest.importorskip("expecttest", reason="PyTorch's operator database imports it")
 
 import clarion  # noqa: E402
@@ -71,7 +72,7 @@ def _judge(report):
         pytest.xfail("; ".join(gap.reason for gap in gaps))
 
 
-@pytest.mark.parametrize(("op", "dtype"), _cases())
+@pytest.mark.parametrize(("op", "dtype"), list(_cases()))
 def test_samples(op, dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -79,9 +80,79 @@ def test_samples(op, dtype):
     _judge(report)
 
 
-@pytest.mark.parametrize("op", _error_cases())
+@pytest.mark.parametrize("op", list(_error_cases()))
 def test_error_inputs(op):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         report = opdb.compare_errors(clarion, op)
     _judge(report)
+
+
+# The rest tests the referee: a library equal to PyTorch but for one fault must
+# be caught, with the right kind of failure.
+
+
+def _exp_with_wrong_slope(x, **kwargs):
+    return torch.exp(x.detach(), **kwargs) + 2 * (x - x.detach())
+
+
+def _exp_with_straight_slope(x, **kwargs):
+    return torch.exp(x.detach(), **kwargs) * (1 + x - x.detach())
+
+
+def _silu_not_in_place(x, inplace=False):
+    return torch.nn.functional.silu(x)
+
+
+def _unstarted(*args, **kwargs):
+    raise NotImplementedError("later")
+
+
+FAULTS = [
+    ("exp", "function", "value", lambda x, **kwargs: torch.exp(x, **kwargs) + 1e-6),
+    ("exp", "function", "shape", lambda x, **kwargs: torch.exp(x, **kwargs)[None]),
+    ("exp", "function", "dtype", lambda x, **kwargs: torch.exp(x, **kwargs).float()),
+    ("exp", "function", "type", lambda x, **kwargs: [torch.exp(x, **kwargs)]),
+    ("exp", "function", "requires_grad", lambda x, **kwargs: torch.exp(x.detach(), **kwargs)),
+    ("exp", "function", "grad", _exp_with_wrong_slope),
+    ("exp", "function", "gradgrad", _exp_with_straight_slope),
+    ("exp", "function", "exception", _unstarted),
+    ("exp", "out", "type", lambda x, out=None: torch.exp(x)),
+    ("max/reduction_with_dim", "function", "type", lambda x, *args, **kwargs: (x, x)),
+    ("sort", "function", "value", lambda x, *args, **kwargs: torch.sort(-x, *args, **kwargs)),
+    ("nn.functional.silu", "inplace", "value", _silu_not_in_place),
+]
+
+
+def _faulty(name, function):
+    """torch with one function replaced."""
+    copies = types.ModuleType("torch")
+    copies.__dict__.update(torch.__dict__)
+    owner = copies
+    *parents, last = name.split("/")[0].split(".")
+    for parent in parents:
+        inner = types.ModuleType(parent)
+        inner.__dict__.update(getattr(owner, parent).__dict__)
+        setattr(owner, parent, inner)
+        owner = inner
+    setattr(owner, last, function)
+    return copies
+
+
+@pytest.mark.parametrize(("name", "variant", "kind", "function"), FAULTS)
+def test_faults_are_seen(name, variant, kind, function):
+    (op, *_) = opdb.entries([name])
+    report = opdb.compare_op(_faulty(name, function), op, torch.float64)
+    assert kind in {failure.kind for failure in report.failures if failure.variant == variant}
+    assert opdb.compare_op(torch, op, torch.float64).failures == []
+
+
+@pytest.mark.parametrize("error", [ValueError, NotImplementedError])
+def test_wrong_exceptions_are_seen(error):
+    def cat(*args, **kwargs):
+        raise error("no")
+
+    (op,) = opdb.entries(["cat"])
+    report = opdb.compare_errors(_faulty("cat", cat), op)
+    wrong = [failure for failure in report.failures if failure.kind == "error-type"]
+    assert len(wrong) >= report.total - 1 > 0
