@@ -40,12 +40,12 @@ def _random_dropout(kwargs, key="p", default=0.5):
     return kwargs.get("training", True) and 0 < kwargs.get(key, default) < 1
 
 
-# Entries whose values are random or uninitialised for some samples: there only
-# shapes, dtypes and flags are compared.
-UNPREDICTABLE = {
-    "empty": lambda kwargs: True,
-    "empty_like": lambda kwargs: True,
-    "new_empty": lambda kwargs: True,
+# Entries whose values depend on nothing: only shapes, dtypes and flags are compared.
+UNINITIALISED = ("empty", "empty_like", "new_empty")
+
+# Entries whose values are random for some samples.  Both libraries are seeded
+# alike, so `--random` can compare the values too.
+RANDOM = {
     "rand_like": lambda kwargs: True,
     "randn": lambda kwargs: True,
     "randn_like": lambda kwargs: True,
@@ -130,12 +130,12 @@ def dtypes_of(op, everything=False):
 class Case:
     """One sample in one variant."""
 
-    def __init__(self, lib, op, variant, sample):
+    def __init__(self, lib, op, variant, sample, random=False):
         self.lib, self.op, self.variant, self.sample = lib, op, variant, sample
         self.inplace = variant.startswith("inplace")
         self.with_grad = variant in ("function", "method", "inplace", "operator")
-        doubtful = UNPREDICTABLE.get(op.name)
-        self.values = not (doubtful and doubtful(sample.kwargs))
+        is_random = op.name in RANDOM and RANDOM[op.name](sample.kwargs)
+        self.values = op.name not in UNINITIALISED and (random or not is_random)
         kinds = ("UnaryUfuncInfo", "BinaryUfuncInfo")
         self.elementwise = type(op).__name__ in kinds
 
@@ -237,7 +237,7 @@ def same_error(expected_type, error):
     return isinstance(error, expected_type)
 
 
-def compare_op(lib, op, dtype):
+def compare_op(lib, op, dtype, random=False):
     """All samples and variants of one entry in one dtype."""
     report = Report(full_name(op), name_of(dtype))
     grad = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
@@ -245,7 +245,7 @@ def compare_op(lib, op, dtype):
     for index, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=grad)):
         report.total += 1
         for variant, finder in resolve.variants(op):
-            case = Case(lib, op, variant, sample)
+            case = Case(lib, op, variant, sample, random)
             if not case.applies():
                 continue
             difference = case.compare(finder)
@@ -296,12 +296,12 @@ def _judge_error(case, finder, error_input):
     return ("error-type", f"expected {wanted}, nothing was raised"), None
 
 
-def reports(lib, op, dtypes):
+def reports(lib, op, dtypes, random=False):
     """A report for each dtype, then one for the error inputs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for dtype in dtypes:
-            yield compare_op(lib, op, dtype)
+            yield compare_op(lib, op, dtype, random)
         if op.error_inputs_func is not None:
             errors = compare_errors(lib, op)
             if errors.total:
@@ -329,6 +329,7 @@ def _arguments(argv):
     parser.add_argument("--extra", action="store_true", help="only the extra list")
     parser.add_argument("--summary", action="store_true", help="only the counts")
     parser.add_argument("--verbose", action="store_true", help="all failures, message texts too")
+    parser.add_argument("--random", action="store_true", help="compare random values too")
     parser.add_argument("--self", action="store_true", help="compare PyTorch with itself")
     parser.add_argument("--library", default="clarion", help="module to compare with PyTorch")
     return parser.parse_args(argv)
@@ -364,7 +365,7 @@ def main(argv=None):
         dtypes = dtypes_of(op, options.all_dtypes or bool(options.dtype))
         if options.dtype:
             dtypes = [dtype for dtype in dtypes if name_of(dtype) in options.dtype]
-        for report in reports(lib, op, dtypes):
+        for report in reports(lib, op, dtypes, options.random):
             done.append(report)
             _show(report, options)
     passed, total = sum(r.passed for r in done), sum(r.total for r in done)
