@@ -1,0 +1,313 @@
+"""Data types, PyTorch's type promotion, `Size` and `device`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..errors import ArgumentTypeError, EngineError
+
+NumpyDtype = np.dtype[Any]
+
+
+class dtype:
+    """A data type, printed and compared as PyTorch's. `dtype.numpy` is the array's own."""
+
+    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy", "old")
+
+    def __init__(self, name: str, numpy_type: Any, old: str, category: int, *, signed: bool = True) -> None:
+        self.name = name
+        self.numpy: NumpyDtype = np.dtype(numpy_type)
+        self.old = old  # the name in messages: 'Float' of FloatTensor
+        self.category = category  # bool 0, integer 1, floating 2, complex 3: promotion's first key
+        self.itemsize = self.numpy.itemsize
+        self.is_floating_point = category == 2
+        self.is_complex = category == 3
+        self.is_signed = signed
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return by_name, (self.name,)
+
+    def to_complex(self) -> dtype:
+        """The complex type whose parts have this type."""
+        return {"float64": complex128, "complex128": complex128}.get(self.name, complex64)
+
+    def to_real(self) -> dtype:
+        """The type of the real part."""
+        return {"complex128": float64, "complex64": float32}.get(self.name, self)
+
+
+bool_ = dtype("bool", np.bool_, "Bool", 0, signed=False)
+uint8 = dtype("uint8", np.uint8, "Byte", 1, signed=False)
+int8 = dtype("int8", np.int8, "Char", 1)
+int16 = dtype("int16", np.int16, "Short", 1)
+int32 = dtype("int32", np.int32, "Int", 1)
+int64 = dtype("int64", np.int64, "Long", 1)
+uint16 = dtype("uint16", np.uint16, "UInt16", 1, signed=False)
+uint32 = dtype("uint32", np.uint32, "UInt32", 1, signed=False)
+uint64 = dtype("uint64", np.uint64, "UInt64", 1, signed=False)
+float16 = dtype("float16", np.float16, "Half", 2)
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, "BFloat16", 2)
+float32 = dtype("float32", np.float32, "Float", 2)
+float64 = dtype("float64", np.float64, "Double", 2)
+complex64 = dtype("complex64", np.complex64, "ComplexFloat", 3)
+complex128 = dtype("complex128", np.complex128, "ComplexDouble", 3)
+
+ALL = (
+    bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+)  # fmt: skip
+FROM_NUMPY: dict[NumpyDtype, dtype] = {d.numpy: d for d in ALL}
+
+f16, bf16, f32, f64 = float16.numpy, bfloat16.numpy, float32.numpy, float64.numpy
+c64, c128, i64, b1 = complex64.numpy, complex128.numpy, int64.numpy, bool_.numpy
+FLOATING = frozenset((f16, bf16, f32, f64))
+COMPLEX = frozenset((c64, c128))
+INEXACT = FLOATING | COMPLEX
+HALF = frozenset((f16, bf16))
+
+# Within a category the wider wins; these are the pairs where "wider" is not the item size alone.
+_ORDER = {d.numpy: i for i, d in enumerate(ALL)}
+_default: NumpyDtype = f32
+
+
+def get_default_dtype() -> dtype:
+    """The floating type of new tensors."""
+    return FROM_NUMPY[_default]
+
+
+def default_float() -> NumpyDtype:
+    """The default floating type, as NumPy's."""
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the floating type of new tensors."""
+    global _default
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise ArgumentTypeError(
+            "only floating-point types are supported as the default type\n"
+            f"set_default_dtype() was given {d!r}; use float32, float64, float16 or bfloat16."
+        )
+    _default = d.numpy
+
+
+def from_numpy_dtype(numpy_type: NumpyDtype) -> dtype:
+    """clarion's type for a NumPy type (TypeError where PyTorch has none)."""
+    found = FROM_NUMPY.get(numpy_type)
+    if found is None:
+        found = FROM_NUMPY.get(numpy_type.newbyteorder("="))
+    if found is None:
+        raise ArgumentTypeError(
+            f"can't convert np.ndarray of type {numpy_type}. The only supported types are: float64, float32, "
+            "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+        )
+    return found
+
+
+def promote_pair(a: NumpyDtype, b: NumpyDtype) -> NumpyDtype:
+    """PyTorch's `promote_types` on NumPy types."""
+    if a is b or a == b:
+        return a
+    da, db = FROM_NUMPY[a], FROM_NUMPY[b]
+    if da.category != db.category:
+        low, high = (da, db) if da.category < db.category else (db, da)
+        if high.category == 3 and low is float64:
+            return c128
+        return high.numpy
+    if da.category == 1:
+        if da.is_signed == db.is_signed:
+            return a if da.itemsize > db.itemsize else b
+        signed, unsigned = (da, db) if da.is_signed else (db, da)
+        if signed.itemsize > unsigned.itemsize:
+            return signed.numpy
+        if unsigned is not uint8:
+            raise EngineError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {da.old} and {db.old}")
+        return np.dtype(np.int16)
+    if {a, b} == {f16, bf16}:
+        return f32
+    return a if _ORDER[a] > _ORDER[b] else b
+
+
+def scalar_category(value: Any) -> int:
+    """Promotion category of a Python number."""
+    if isinstance(value, (bool, np.bool_)):
+        return 0
+    if isinstance(value, (int, np.integer)):
+        return 1
+    if isinstance(value, (float, np.floating)):
+        return 2
+    if isinstance(value, (complex, np.complexfloating)):
+        return 3
+    raise ArgumentTypeError(f"a number or a Tensor was expected, but got {type(value).__name__}")
+
+
+def _scalar_type(category: int) -> NumpyDtype:
+    if category == 3:
+        return c128 if _default is f64 else c64
+    return (b1, i64, _default)[category]
+
+
+def result_type(operands: Iterable[Any]) -> NumpyDtype:
+    """Common type of arrays and Python numbers: arrays with dimensions, then 0-dim arrays, then numbers.
+
+    A lower rank takes part only if its category (bool < integer < floating < complex) is higher.
+    """
+    ranks: list[NumpyDtype | None] = [None, None, None]
+    for value in operands:
+        if isinstance(value, np.ndarray):
+            rank, kind = (0 if value.ndim else 1), value.dtype
+        else:
+            rank, kind = 2, _scalar_type(scalar_category(value))
+        known = ranks[rank]
+        ranks[rank] = kind if known is None else promote_pair(known, kind)
+    result: NumpyDtype | None = None
+    for kind2 in ranks:
+        if kind2 is None:
+            continue
+        if result is None:
+            result = kind2
+        else:
+            have, more = FROM_NUMPY[result], FROM_NUMPY[kind2]
+            if more.category > have.category:
+                # A real tensor with a complex number keeps its precision.
+                result = have.to_complex().numpy if have.category == 2 else kind2
+    if result is None:
+        raise EngineError("no operands to take a type from")
+    return result
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple that prints as PyTorch's."""
+
+    __slots__ = ()
+
+    def __new__(cls, items: Iterable[Any] = ()) -> Size:
+        values = []
+        for position, item in enumerate(items):
+            try:
+                values.append(item.__index__())
+            except AttributeError:
+                raise ArgumentTypeError(
+                    f"torch.Size() takes an iterable of 'int' (item {position} is '{type(item).__name__}')"
+                ) from None
+        return super().__new__(cls, values)
+
+    def numel(self) -> int:
+        """Number of elements of a tensor of this shape."""
+        count = 1
+        for item in self:
+            count *= item
+        return count
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple(self) + tuple(other))
+
+    def __radd__(self, other: Any) -> Any:
+        return Size(tuple(other) + tuple(self))
+
+    def __mul__(self, times: Any) -> Any:
+        return Size(tuple(self) * times)
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __reduce__(self) -> Any:
+        return Size, (tuple(self),)
+
+
+class device:
+    """Where a tensor lives: `device('cpu')`, `device('cuda:0')`, `device('cuda', 0)`."""
+
+    __slots__ = ("index", "type")
+
+    _KNOWN = ("cpu", "cuda", "meta", "mps", "xpu", "hpu", "mtia", "ipu")
+
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        if isinstance(type, int):
+            type, index = "cuda", type
+        if not isinstance(type, str):
+            raise ArgumentTypeError(f"device(): argument 'type' must be str, not {type.__class__.__name__}")
+        name, _, number = type.partition(":")
+        if name not in self._KNOWN:
+            raise EngineError(
+                f"Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, "
+                f"vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: {name}"
+            )
+        if number:
+            if not number.isdigit():
+                raise EngineError(f"Invalid device string: '{type}'")
+            index = int(number)
+        self.type: str = name
+        self.index: int | None = index
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}'" + (f", index={self.index})" if self.index is not None else ")")
+
+    def __str__(self) -> str:
+        return self.type + (f":{self.index}" if self.index is not None else "")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and self.type == other.type and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> Any:
+        return device, (self.type, self.index)
+
+
+CPU = device("cpu")
+
+
+class layout:
+    """Memory layout; clarion's tensors are all strided."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return by_name, (self.name,)
+
+
+class memory_format(layout):
+    """`contiguous_format`, `preserve_format`, `channels_last`, `channels_last_3d`."""
+
+    __slots__ = ()
+
+
+strided = layout("strided")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+
+_BY_NAME: dict[str, Any] = {d.name: d for d in ALL} | {
+    each.name: each for each in (strided, contiguous_format, preserve_format, channels_last, channels_last_3d)
+}
+
+
+def by_name(name: str) -> Any:
+    """The dtype, layout or memory format of that name (how they are pickled)."""
+    return _BY_NAME[name]

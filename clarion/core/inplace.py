@@ -1,0 +1,319 @@
+"""Writing in place: what is refused, how history is rebased, how views and their bases follow.
+
+NOTE [Rebase]: an operation in place makes its node the new `grad_fn` of the tensor it wrote. If the
+tensor is a view, the *base* changed: the base gets a CopySlices node (the old gradient outside the
+view, the operation's gradient inside it), and the view takes a fresh grad_fn from the base. Other views
+of the same base notice at their next use that their version is behind, and do the same (`sync`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import errors
+from ..events import hub
+from . import modes, provenance
+from .dtypes import FROM_NUMPY
+from .node import Node
+from .tensor import INFERENCE, Tensor, VersionCounter, new_tensor
+
+if TYPE_CHECKING:
+    from .op import Op
+
+
+def sync(x: Tensor) -> None:
+    """Bring a view's grad_fn up to date with its base."""
+    view = x._view
+    if view is None or x._vc is None or x._vc is INFERENCE or view.version == x._vc.n:
+        return
+    view.version = x._vc.n
+    base = view.base
+    if base._rg:
+        refresh(x)
+
+
+def refresh(x: Tensor) -> None:
+    """Give a view a fresh grad_fn: its slice of the base as it is now."""
+    view = x._view
+    assert view is not None
+    node = AsStridedBackward0()
+    node.blank()
+    node.edges = (view.base._edge or view.base,)
+    node.nrs = (view.base._nr,) if view.base._nr else None
+    node.chain = view.chain
+    node.base_meta = (view.base._array.shape, view.base._array.dtype)
+    kept = x._edge.hooks.retain.pop(x._nr, None) if x._edge is not None and x._edge.hooks is not None else None
+    x._edge, x._nr, x._rg = node, 0, True
+    if kept is not None and kept() is x:
+        node._hooks().retain[0] = kept
+
+
+def replay_raw(chain: tuple[Any, ...], array: Any) -> Any:
+    """Take the view described by `chain` from a raw array."""
+    for op, params, nr in chain:
+        array = op.kernel(array, *params)
+        if nr is not None:
+            array = array[nr]
+    return array
+
+
+def replay(chain: tuple[Any, ...], tensor: Tensor) -> Tensor:
+    """Take the view described by `chain` from a Tensor, recorded."""
+    for op, params, nr in chain:
+        result = op.call(tensor, *params)
+        tensor = result if nr is None else result[nr]
+    return tensor
+
+
+class AsStridedBackward0(Node):
+    """grad_fn of a view after its base was written: puts the gradient into zeros of the base's shape."""
+
+    chain: tuple[Any, ...]
+    base_meta: tuple[Any, Any]
+
+    def apply_raw(self, g: Any) -> Any:
+        whole = np.zeros(self.base_meta[0], g.dtype)
+        np.copyto(replay_raw(self.chain, whole), g)
+        return (whole,)
+
+    def apply_tensors(self, g: Any) -> Any:
+        from .op import lifted
+
+        zeros = new_tensor(np.zeros(self.base_meta[0], g._array.dtype))
+        return (lifted.view_scatter(zeros, g, self.chain),)
+
+
+class CopySlices(Node):
+    """grad_fn of a base whose view was written: `inner` is the node of the operation on the view."""
+
+    inner: Node
+    chain: tuple[Any, ...]
+
+    def apply_raw(self, g: Any) -> Any:
+        whole = np.array(g)
+        part = replay_raw(self.chain, whole)
+        grads = self.inner.apply_raw(part.copy())
+        if grads[0] is None:
+            part[...] = 0
+        else:
+            np.copyto(part, grads[0])
+        return (whole, *grads[1:])
+
+    def apply_tensors(self, g: Any) -> Any:
+        from .op import lifted
+
+        part = replay(self.chain, g)
+        grads = self.inner.apply_tensors(part)
+        inside = grads[0] if grads[0] is not None else new_tensor(np.zeros_like(part._array))
+        return (lifted.view_scatter(g, inside, self.chain), *grads[1:])
+
+    def release(self) -> None:
+        self.inner.release()
+
+
+# Refusals ------------------------------------------------------------------------------------------
+
+
+def refuse(x: Tensor, name: str) -> None:
+    """Raise if `x` must not be written in place now; nothing has been changed yet."""
+    if x._vc is INFERENCE and not modes.state.inference:
+        raise errors.InplaceError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+            "normal tensor before doing inplace update. See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+    array = x._array
+    if array.size > 1 and 0 in array.strides and _overlaps(array):
+        raise errors.InplaceError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation.\n"
+            f"{name}() would write to a tensor of shape {list(array.shape)} that was expanded; "
+            f"at {provenance.text(provenance.here())}"
+        )
+    if modes.special and not modes.recording():
+        return
+    if x._view is not None:
+        sync(x)
+        _refuse_view(x, name)
+    elif x._rg and x._edge is None:
+        raise errors.InplaceError(
+            "a leaf Variable that requires grad is being used in an in-place operation.\n"
+            f"{name}() at {provenance.text(provenance.here())} would change a value that gradients are collected for.\n"
+            "To update it by hand, do so under torch.no_grad(); to compute with it, write out of place."
+        )
+
+
+def _overlaps(array: Any) -> bool:
+    return any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
+
+
+def _refuse_view(x: Tensor, name: str) -> None:
+    view = x._view
+    assert view is not None
+    base = view.base
+    if view.creation == "normal":
+        if base._rg and base._edge is None:
+            raise errors.InplaceError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation.\n"
+                f"{name}() at {provenance.text(provenance.here())} would change a value that gradients are collected "
+                "for.\nTo update it by hand, do so under torch.no_grad(); to compute with it, clone() it first."
+            )
+        return
+    refuse_creation(x, x.requires_grad)
+
+
+def refuse_creation(x: Tensor, writer_requires: bool) -> None:
+    """Views that may not be written, by the way they were made."""
+    view = x._view
+    assert view is not None
+    if view.creation == "normal" or not (writer_requires or x._rg or view.base._rg):
+        return
+    nr, origin = x._nr, type(x._edge).__name__ if x._edge is not None else "None"
+    title = origin.removesuffix("0").removesuffix("Backward")
+    text = f"Output {nr} of {title} is a view and is being modified inplace." if x._edge is not None else (
+        "A view is being modified inplace."
+    )
+    if view.creation == "multi":
+        raise errors.InplaceError(
+            f"{text} This view is the output of a function that returns multiple views. Such functions do not allow "
+            "the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    if view.creation == "custom":
+        raise errors.InplaceError(
+            f"{text} This view was created inside a custom Function (or because an input was returned as-is) and the "
+            "autograd logic to handle view+inplace would override the custom backward associated with the custom "
+            "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+            "output of the custom Function."
+        )
+    made, mode, remedy = (
+        ("no_grad mode", "with grad mode enabled", "Given that this use case is ambiguous and error-prone, it is "
+         "forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad "
+         "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")
+        if view.creation == "no_grad"
+        else ("inference mode", "in normal mode", "Given that this use case is ambiguous and error-prone, it is "
+              "forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+              "inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the "
+              "inplace to be tracked).")
+    )  # fmt: skip
+    raise errors.InplaceError(f"A view was created in {made} and is being modified inplace {mode}. {remedy}")
+
+
+# The write -----------------------------------------------------------------------------------------
+
+
+def inplace(op: Op, x: Any, *args: Any) -> Tensor:
+    """Run `op` with its first input as the place for the result."""
+    from .op import not_a_tensor
+
+    if not isinstance(x, Tensor):
+        raise not_a_tensor(op, 0, x)
+    name = op.name + "_"
+    refuse(x, name)
+    if len(args) + 1 < op.arity:
+        args += op.defaults[len(op.defaults) - (op.arity - 1 - len(args)) :]
+    n_in = len(op.inputs)
+    inputs, params = (x, *args[: n_in - 1]), args[n_in - 1 :]
+    if x._view is not None and (modes.special == 0 or modes.recording()):
+        refuse_creation(x, any(isinstance(t, Tensor) and t.requires_grad for t in inputs))
+    arrays, _ = op.raw_operands(list(inputs))
+    try:
+        result = op.kernel(*arrays, *params)
+    except ValueError as error:
+        if op.broadcast and "broadcast" in str(error):
+            from .op import broadcast_error
+
+            raise broadcast_error(*[np.shape(a) for a in arrays if a is not None]) from None
+        raise
+    result = np.asarray(result)
+    check_result(x, result)
+    recording = modes.special == 0 or modes.recording()
+    before = _before(op, x, inputs) if recording else x
+    np.copyto(x._array, result, casting="unsafe")
+    wrote(x)
+    if recording:
+        rebase(op, x, (before, *inputs[1:]), params)
+    return x
+
+
+def check_result(x: Tensor, result: Any) -> None:
+    """The result must have the shape of the tensor written to, and a type that fits into it."""
+    if result.shape != x._array.shape:
+        raise errors.ShapeError(
+            f"output with shape {list(x._array.shape)} doesn't match the broadcast shape {list(result.shape)}\n"
+            f"At {provenance.text(provenance.here())}"
+        )
+    have, want = FROM_NUMPY[result.dtype], FROM_NUMPY[x._array.dtype]
+    if have.category > want.category and want.category < 4:
+        if have.category == 2 and want.category == 2:
+            return
+        raise errors.DtypeError(f"result type {have.old} can't be cast to the desired output type {want.old}")
+
+
+def _before(op: Op, x: Tensor, inputs: tuple[Any, ...]) -> Tensor:
+    """`x` as an input: a stand-in with its history, and a copy of its values if a rule names them."""
+    mask = 0
+    for i, t in enumerate(inputs):
+        if isinstance(t, Tensor) and t.requires_grad:
+            mask |= 1 << i
+    old = new_tensor(x._array.copy() if mask and op.keep(mask)[0] else x._array)
+    old._edge, old._nr, old._rg = x._edge, x._nr, x._rg
+    if x._edge is None and x._rg:
+        old._edge = x
+    return old
+
+
+def wrote(x: Tensor, how: str = "inplace") -> None:
+    """Count a write to `x`."""
+    if x._vc is None:
+        x._vc = VersionCounter()
+    if x._vc is not INFERENCE:
+        x._vc.bump()
+    if hub.wrote is not None:
+        hub.wrote(x, how)
+
+
+def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> None:
+    """Make the operation that has just written to `x` part of its history."""
+    from .op import _finish_node, make_node
+
+    mask = 0
+    for i, t in enumerate(inputs):
+        if isinstance(t, Tensor) and (t._rg if i == 0 else t.requires_grad):
+            mask |= 1 << i
+    if not mask:
+        return
+    node = make_node(op, inputs, params, (x,), mask)
+    attach(x, node)
+    if modes.special:
+        _finish_node(node, (x,))
+    if hub.recorded is not None:
+        hub.recorded(node, inputs, x)
+
+
+def attach(x: Tensor, node: Node) -> None:
+    """`node` is the new history of `x`, which it has just written; through the base if `x` is a view."""
+    kept = None
+    if x._edge is not None and x._edge.hooks is not None:
+        kept = x._edge.hooks.retain.pop(x._nr, None)
+    if x._view is None:
+        x._edge, x._nr, x._rg = node, 0, True
+        if kept is not None and kept() is x:
+            node._hooks().retain[0] = kept
+        return
+    base = x._view.base
+    slices = CopySlices()
+    slices.blank()
+    slices.inner, slices.chain = node, x._view.chain
+    slices.edges = (base._edge or base if base._rg else None, *node.edges[1:])
+    nrs = (base._nr, *(node.nrs[1:] if node.nrs else (0,) * (len(node.edges) - 1)))
+    slices.nrs = nrs if any(nrs) else None
+    slices.saved = (None,)
+    slices.place = node.place
+    if base._edge is not None and base._edge.hooks is not None and base._nr in base._edge.hooks.retain:
+        slices._hooks().retain[0] = base._edge.hooks.retain.pop(base._nr)
+    base._edge, base._nr, base._rg = slices, 0, True
+    x._view.version = x._vc.n if x._vc is not None else 0
+    refresh(x)
+    if kept is not None and kept() is x:
+        x._edge._hooks().retain[0] = kept

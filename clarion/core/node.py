@@ -1,0 +1,218 @@
+"""A node of the graph: one recorded operation, its edges to what it was computed from, what it saved."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from . import provenance
+from .hooks import NodeHooks, RemovableHandle
+
+if TYPE_CHECKING:
+    from .op import Op
+    from .tensor import Tensor
+
+# Later nodes have smaller numbers, so that a heap hands out the latest first.
+_sequence = itertools.count(0, -1)
+next_sequence: Callable[[], int] = _sequence.__next__
+
+
+class _Freed:
+    """Stands in `node.saved` once the values were released."""
+
+    def __repr__(self) -> str:
+        return "<freed>"
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+FREED: Any = _Freed()
+
+
+class Node:
+    """Base of all `grad_fn`s. Operations make a subclass each, named as in PyTorch (`MulBackward0`).
+
+    edges      where gradients go, one per differentiable input: a Node, a leaf Tensor, or None
+    nrs        which output of the edge's node the input was; None means all 0
+    saved      values the rules name, as raw arrays or plain parameters, in the operation's layout
+    guards     the tensors behind saved inputs: to check versions, and to differentiate twice
+    versions   their versions when saved; None means all 0
+    out_guard  (version counter, version) of a saved output; never the Tensor, so there is no cycle
+    fix        per input (shape, dtype) to bring the gradient back to, where broadcasting or promotion took part
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "edges",
+        "fix",
+        "guards",
+        "hooks",
+        "nrs",
+        "out_guard",
+        "place",
+        "saved",
+        "seq",
+        "versions",
+    )
+
+    op: ClassVar[Op]
+    n_out = 1
+    edges: tuple[Any, ...]
+    nrs: tuple[int, ...] | None
+    saved: Any
+    guards: tuple[Any, ...]
+    versions: tuple[Any, ...] | None
+    out_guard: Any
+    fix: tuple[Any, ...] | None
+    seq: int
+    place: provenance.Place | None
+    hooks: NodeHooks | None
+
+    # Shapes and dtypes of the outputs, kept where the engine may have to make zeros for them.
+    out_meta: tuple[tuple[tuple[int, ...], Any], ...] | None = None
+    needs: tuple[bool, ...] | None = None
+
+    def blank(self) -> None:
+        """Set every slot to its empty value (for nodes made off the hot path)."""
+        self.edges = ()
+        self.nrs = None
+        self.saved = ()
+        self.guards = ()
+        self.versions = None
+        self.out_guard = None
+        self.fix = None
+        self.seq = next_sequence()
+        self.place = provenance.here()
+        self.hooks = None
+
+    # What the engine calls -----------------------------------------------------------------------
+
+    def apply_raw(self, g: Any) -> Any:
+        """Gradients of the inputs on raw arrays."""
+        raise NotImplementedError
+
+    def apply_tensors(self, g: Any) -> Any:
+        """Gradients of the inputs on Tensors, recorded (create_graph)."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Let go of saved values; a second walk will say so."""
+        if self.saved and self.saved is not FREED:
+            self.saved = FREED
+            self.guards = ()
+            self.out_guard = None
+
+    # What users see ------------------------------------------------------------------------------
+
+    def name(self) -> str:
+        """The node's name, as in PyTorch."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The edges: ((node, output number), ...)."""
+        nrs = self.nrs or (0,) * len(self.edges)
+        return tuple((as_node(target), nr) for target, nr in zip(self.edges, nrs, strict=True))
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dictionary for whatever the user wants to attach."""
+        found: dict[str, Any] = self.__dict__.setdefault("_metadata", {})
+        return found
+
+    @property
+    def requires_grad(self) -> bool:
+        """Always True: what needs no gradient has no node."""
+        return True
+
+    @property
+    def _sequence_nr(self) -> int:
+        return -self.seq
+
+    @property
+    def _input_metadata(self) -> tuple[Any, ...]:
+        return self.out_meta or ()
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after this node has run; it may return new grad_inputs."""
+        return self._hooks().add(self._hooks().post, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before this node runs; it may return new grad_outputs."""
+        return self._hooks().add(self._hooks().pre, fn)
+
+    def _hooks(self) -> NodeHooks:
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_") or name.startswith("_raw_saved_"):
+            from .saved import saved_attribute
+
+            return saved_attribute(self, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+def as_node(target: Any) -> Any:
+    """The node behind an edge: a leaf Tensor shows itself as AccumulateGrad."""
+    if target is None or isinstance(target, Node):
+        return target
+    return accumulator(target)
+
+
+class AccumulateGrad(Node):
+    """Where gradients of a leaf end. Inside the engine the leaf itself is the edge; users see this.
+
+    The leaf keeps only a weak reference to it, as long as somebody looks: no cycle.
+    """
+
+    variable: Tensor
+
+    def __init__(self, variable: Tensor) -> None:
+        self.blank()
+        self.variable = variable
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def _sequence_nr(self) -> int:
+        return 2**64 - 1
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        return self._leaf_hooks().add(self._leaf_hooks().post, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        return self._leaf_hooks().add(self._leaf_hooks().pre, fn)
+
+    def _leaf_hooks(self) -> NodeHooks:
+        if self.variable._hooks is None:
+            self.variable._hooks = NodeHooks(leaf=True)
+        return self.variable._hooks
+
+
+def accumulator(leaf: Tensor) -> AccumulateGrad:
+    """The AccumulateGrad node of a leaf: the same one as long as it is referenced."""
+    import weakref
+
+    known = leaf.__dict__.get("_accumulator")
+    node: AccumulateGrad | None = known() if known is not None else None
+    if node is None:
+        node = AccumulateGrad(leaf)
+        leaf.__dict__["_accumulator"] = weakref.ref(node)
+    return node
+
+
+class GradientEdge(NamedTuple):
+    """An edge of the graph: a node and the number of its output. Accepted where a tensor is, by grad and backward."""
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None

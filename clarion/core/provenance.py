@@ -1,0 +1,72 @@
+"""The line of the user's program that made a node: always recorded, formatted only when reported.
+
+A place is `(code object, last instruction)` of the innermost frame outside clarion. Taking it costs
+0.1-0.3 µs; formatting a traceback costs a hundred times that, so it waits until somebody asks.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import CodeType, FrameType
+
+from .. import config
+
+Place = tuple[CodeType, int]
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_getframe = sys._getframe
+
+
+class _InsideCache(dict[str, bool]):
+    """File name -> is it part of clarion? Each file is judged once."""
+
+    def __missing__(self, filename: str) -> bool:
+        inside = filename.startswith(_PACKAGE) or filename.startswith("<__array_function__")
+        self[filename] = inside
+        return inside
+
+
+inside = _InsideCache()
+
+
+def here() -> Place | None:
+    """The place of the innermost user frame."""
+    if not config.PROVENANCE:
+        return None
+    frame: FrameType | None = _getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not inside[code.co_filename]:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def file_line(place: Place | None) -> tuple[str, int] | None:
+    """`(file name, line number)` of a place."""
+    if place is None:
+        return None
+    code, lasti = place
+    best = code.co_firstlineno
+    for start, end, line in code.co_lines():
+        if start <= lasti < end and line is not None:
+            best = line
+            break
+    return code.co_filename, best
+
+
+def text(place: Place | None) -> str:
+    """`train.py:41, in train: loss = criterion(out, y)` for messages; says so where it is unknown."""
+    found = file_line(place)
+    if found is None or place is None:
+        return "a line that was not recorded"
+    filename, line = found
+    shown = os.path.relpath(filename) if os.path.exists(filename) else filename
+    if shown.startswith(".."):
+        shown = filename
+    source = linecache.getline(filename, line).strip()
+    function = place[0].co_name
+    where = f"{shown}:{line}" + (f", in {function}" if function != "<module>" else "")
+    return f"{where}: {source}" if source else where

@@ -1,0 +1,260 @@
+"""Saved values: version checks, the saved-tensor hooks, and `_saved_*` attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from ..events import hub
+from . import modes, provenance
+from .node import FREED, Node
+from .tensor import INFERENCE, Tensor, new_tensor
+
+_FREED_TEXT = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+    "if you need to access saved tensors after calling backward."
+)
+
+
+def freed_error(node: Node) -> errors.GraphFreedError:
+    """The error of a second walk, with the line that built the freed part."""
+    return errors.GraphFreedError(
+        f"{_FREED_TEXT}\n"
+        f"{type(node).__name__} was recorded at {provenance.text(node.place)}, and its saved values are gone.\n"
+        "If two losses share this part, add them and call backward() once; if it belongs to an earlier step, "
+        "detach() the state that you carry over."
+    )
+
+
+class Packed:
+    """A saved value that went through a pack hook; `unpack()` brings back a Tensor."""
+
+    __slots__ = ("as_output", "edge", "nr", "packed", "requires", "unpack_hook")
+
+    def __init__(self, tensor: Tensor, pack: Any, unpack: Any, *, as_output: bool = False) -> None:
+        self.unpack_hook = unpack
+        self.as_output = as_output
+        self.edge = None if as_output else tensor._edge or (tensor if tensor._rg else None)
+        self.nr = tensor._nr
+        self.requires = tensor._rg
+        handed = tensor
+        if as_output:
+            handed = new_tensor(tensor._array)
+            handed._vc = tensor._vc
+        before = handed._version if handed._vc is not INFERENCE else 0
+        with modes.no_grad():
+            without, modes.state.saved_hooks = modes.state.saved_hooks, ()
+            try:
+                self.packed = pack(handed)
+            finally:
+                modes.state.saved_hooks = without
+        if handed._vc is not INFERENCE and handed._version != before:
+            raise errors.EngineError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "can not be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook."
+            )
+
+    def unpack(self, node: Node | None) -> Tensor:
+        """The Tensor, joined to the graph where the original was."""
+        value = self.unpack_hook(self.packed)
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(value).__name__}"
+            )
+        if not self.requires:
+            return value
+        result = new_tensor(value._array)
+        result._rg = True
+        result._nr = self.nr
+        if self.as_output:
+            result._edge = node
+        elif isinstance(self.edge, Tensor):
+            return _leaf_alias(self.edge, value)
+        else:
+            result._edge = self.edge
+        return result
+
+
+class _LeafAlias(Node):
+    """Joins an unpacked value to the leaf it was packed from (an identity in the graph)."""
+
+    def apply_raw(self, g: Any) -> Any:
+        return (g,)
+
+    apply_tensors = apply_raw
+
+
+def _leaf_alias(leaf: Tensor, value: Tensor) -> Tensor:
+    node = _LeafAlias()
+    node.blank()
+    node.edges = (leaf,)
+    result = new_tensor(value._array)
+    result._rg = True
+    result._edge = node
+    return result
+
+
+def check_versions(node: Node) -> None:
+    """Refuse to use a saved value that was written in place since."""
+    versions = node.versions
+    for i, tensor in enumerate(node.guards):
+        if tensor is None or tensor._vc is None:
+            continue
+        counter = tensor._vc
+        expected = (0, 0, None) if versions is None else versions[i]
+        if counter.n != expected[0]:
+            origin = tensor._edge
+            clause = _output_clause(tensor._nr, origin) if origin is not None else ""
+            raise _overwritten(node, tensor._array, counter, expected[0], clause)
+        if counter.silent != expected[1] or counter.exported:
+            _check_silent(node, tensor, expected)
+    for counter, version, array in node.out_guard or ():
+        if counter.n != version:
+            raise _overwritten(node, array, counter, version, _output_clause(0, node))
+
+
+def _output_clause(nr: int, origin: Node) -> str:
+    name = type(origin).__name__
+    return f", which is output {nr} of {name},"
+
+
+def _overwritten(node: Node, array: Any, counter: Any, expected: int, clause: str) -> Exception:
+    from .dtypes import FROM_NUMPY
+
+    kind = f"torch.{FROM_NUMPY[array.dtype].old}Tensor"
+    return errors.SavedValueOverwrittenError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(array.shape)}]{clause or ','} is at version {counter.n}; expected version {expected} instead. "
+        "Hint: the backtrace further below shows the operation that failed to compute its gradient.\n"
+        f"The value was saved by {type(node).__name__} at {provenance.text(node.place)}\n"
+        f"and overwritten at {provenance.text(counter.place)}.\n"
+        "Write out of place there (x = x * 2 for x *= 2), or write into a clone() of it."
+    )
+
+
+def fingerprint(array: Any) -> int:
+    """A cheap digest of values, taken only of tensors whose memory was handed to NumPy."""
+    return hash(array.tobytes())
+
+
+def _check_silent(node: Node, tensor: Tensor, expected: Any) -> None:
+    """A write through .data or numpy(): PyTorch computes on; so do we, and say so."""
+    if hub.silently_overwritten is None:
+        return
+    counter = tensor._vc
+    if counter.silent != expected[1]:
+        hub.silently_overwritten(node, "data", counter.place)
+    elif expected[2] is not None and fingerprint(tensor._array) != expected[2]:
+        hub.silently_overwritten(node, "numpy", None)
+
+
+def version_of(tensor: Tensor | None) -> tuple[int, int, int | None]:
+    """What to remember of a tensor's counter when it is saved."""
+    if tensor is None or tensor._vc is None:
+        return 0, 0, None
+    counter = tensor._vc
+    if counter is INFERENCE:
+        raise errors.EngineError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+            "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+    watched = counter.exported and hub.silently_overwritten is not None
+    return counter.n, counter.silent, fingerprint(tensor._array) if watched else None
+
+
+def pack(node: Node, outputs: tuple[Tensor, ...]) -> None:
+    """Send a fresh node's saved tensors through the innermost saved-tensor hooks."""
+    hooks = modes.state.saved_hooks[-1]
+    if hooks is None:
+        return
+    layout = list(node.saved)
+    guards = list(node.guards)
+    for i, tensor in enumerate(guards):
+        if tensor is not None:
+            layout[i] = Packed(tensor, *hooks)
+            guards[i] = None
+    for position, nr in node.op.out_positions:
+        if layout[position] is not None:
+            layout[position] = Packed(outputs[nr], *hooks, as_output=True)
+    node.saved = tuple(layout)
+    node.guards = tuple(guards)
+    node.versions = None
+    node.out_guard = None
+    node.__dict__["packed"] = True
+
+
+def unpack_all(node: Node) -> list[Any]:
+    """Saved values as Tensors (inputs and outputs joined to the graph), parameters as they are."""
+    if node.saved is FREED:
+        raise freed_error(node)
+    values = list(node.saved)
+    for i, value in enumerate(values):
+        if isinstance(value, Packed):
+            values[i] = value.unpack(node)
+    check_versions(node)
+    for i, tensor in enumerate(node.guards):
+        if tensor is not None:
+            values[i] = _without_later_history(node, i, tensor)
+    for position, nr in node.op.out_positions:
+        if values[position] is not None and not isinstance(values[position], Tensor):
+            values[position] = _as_output(node, nr, values[position])
+    return values
+
+
+def _without_later_history(node: Node, i: int, tensor: Tensor) -> Tensor:
+    """A saved input as it was when it was saved: not requiring a gradient then means not now either."""
+    if tensor._rg and i < len(node.edges) and node.edges[i] is None:
+        return tensor.detach()
+    return tensor
+
+
+def _as_output(node: Node, nr: int, array: Any) -> Tensor:
+    result = new_tensor(array)
+    if nr in node.op.grad_outputs:
+        result._edge = node
+        result._rg = True
+        result._nr = nr
+    return result
+
+
+def saved_attribute(node: Node, name: str) -> Any:
+    """`node._saved_self` and friends, by PyTorch's names."""
+    wanted = name.removeprefix("_raw_saved_").removeprefix("_saved_")
+    op = getattr(type(node), "op", None)
+    position = None if op is None else op.saved_position(wanted)
+    if position is None:
+        raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+    if name.startswith("_raw_saved_"):
+        return SavedTensor(node, position)
+    return unpack_all(node)[position]
+
+
+class SavedTensor:
+    """One saved value of a node; `register_hooks(pack, unpack)` is `node._raw_saved_x.register_hooks`."""
+
+    def __init__(self, node: Node, position: int) -> None:
+        self._node, self._position = node, position
+
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+        """Pack this one value with hooks of its own."""
+        node, at = self._node, self._position
+        if node.saved is FREED:
+            raise freed_error(node)
+        if isinstance(node.saved[at], Packed):
+            raise errors.EngineError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. "
+                "Hint: only one pair of hooks is allowed at a time."
+            )
+        if node.saved[at] is None:
+            raise errors.EngineError("Calling register_hooks on a saved tensor with value None is forbidden")
+        tensor = unpack_all(node)[at]
+        outputs = {position for position, _ in node.op.out_positions}
+        values = list(node.saved)
+        values[at] = Packed(tensor, pack_hook, unpack_hook, as_output=at in outputs)
+        node.saved = tuple(values)
+        node.guards = tuple(None if i == at else tensor for i, tensor in enumerate(node.guards))
+        node.__dict__["packed"] = True

@@ -1,0 +1,546 @@
+"""The Tensor: an array, its place in the graph, its gradient, and who shares its memory.
+
+Operations are put on it by `ops/methods.py`; what stands here is storage, views, versions and autograd state.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import errors
+from ..events import hub
+from . import modes, provenance
+from .dtypes import CPU, FROM_NUMPY, INEXACT, Size, device, dtype, strided
+from .hooks import NodeHooks, RemovableHandle
+
+if TYPE_CHECKING:
+    from .node import Node
+
+ndarray = np.ndarray
+
+
+class VersionCounter:
+    """Counts writes in place; shared by a tensor, its views and what `detach()` gives.
+
+    silent    writes through `.data`, which PyTorch's counter does not see
+    exported  the memory was handed to NumPy, which may write without telling
+    """
+
+    __slots__ = ("exported", "n", "place", "shadow_of", "silent")
+
+    def __init__(self, shadow_of: VersionCounter | None = None) -> None:
+        self.n = 0
+        self.silent = 0
+        self.exported = False
+        self.place: provenance.Place | None = None
+        self.shadow_of = shadow_of
+
+    def bump(self) -> None:
+        """Count a write, and remember whose it was."""
+        self.n += 1
+        self.place = provenance.here()
+        shadowed = self.shadow_of
+        while shadowed is not None:
+            shadowed.silent += 1
+            shadowed.place = self.place
+            shadowed = shadowed.shadow_of
+
+
+# The counter of inference tensors: they have none.
+INFERENCE = VersionCounter()
+
+
+class View:
+    """What makes a tensor a view: its base, and how to get from the base to it.
+
+    version   the version its grad_fn belongs to; if the counter is ahead, the grad_fn is made anew
+    creation  'normal', or why writing to it is refused ('no_grad', 'inference', 'multi', 'custom')
+    """
+
+    __slots__ = ("base", "chain", "creation", "version")
+
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], version: int, creation: str) -> None:
+        self.base = base
+        self.chain = chain
+        self.version = version
+        self.creation = creation
+
+
+class Tensor:
+    """A multi-dimensional array that can record what is done to it."""
+
+    # _array  the data          _edge  the node that made it (None: a leaf)    _nr  which of the node's outputs
+    # _rg     requires grad     _grad  its gradient    _vc  version counter, made when first needed
+    # _view   View or None      _hooks hooks of a leaf (those of others live on their node)
+    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_grad", "_hooks", "_nr", "_rg", "_vc", "_view")
+
+    _array: Any
+    _edge: Any
+    _nr: int
+    _rg: bool
+    _grad: Tensor | None
+    _vc: VersionCounter | None
+    _view: View | None
+    _hooks: NodeHooks | None
+
+    __array_priority__ = 1000
+    _is_parameter = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        tensor = object.__new__(cls)
+        _blank(tensor, _legacy_array(*args, **kwargs))
+        return tensor
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    # Description ---------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+        return tuple.__new__(Size, self._array.shape)
+
+    @property
+    def dtype(self) -> dtype:
+        """The data type."""
+        return FROM_NUMPY[self._array.dtype]
+
+    @property
+    def device(self) -> device:
+        """Where the data lives."""
+        return CPU
+
+    @property
+    def layout(self) -> Any:
+        """Always `strided`."""
+        return strided
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return int(self._array.ndim)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return int(self._array.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return int(self._array.nbytes)
+
+    is_sparse = is_quantized = is_cuda = is_meta = is_mkldnn = is_xpu = is_mps = is_nested = False
+    is_cpu = True
+    is_sparse_csr = is_vulkan = is_xla = is_ipu = is_maia = is_mtia = False
+    names: Any = property(lambda self: (None,) * self.ndim)
+    name: Any = None
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return int(self._array.ndim)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return int(self._array.size)
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return int(self._array.itemsize)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return self.shape
+        return self._array.shape[normalize_dim(dim, self._array.ndim)]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps in elements between neighbours along each dimension."""
+        array = self._array
+        steps = tuple(step // array.itemsize for step in array.strides) if array.itemsize else array.strides
+        return steps if dim is None else steps[normalize_dim(dim, array.ndim)]
+
+    def storage_offset(self) -> int:
+        """Elements between the start of the memory and the first element."""
+        root = _memory_root(self._array)
+        begin = root.__array_interface__["data"][0]
+        return int((self._array.__array_interface__["data"][0] - begin) // self._array.itemsize)
+
+    def data_ptr(self) -> int:
+        """Address of the first element (0 for an empty tensor)."""
+        return int(self._array.__array_interface__["data"][0]) if self._array.size else 0
+
+    def is_floating_point(self) -> bool:
+        """Is the type float16, bfloat16, float32 or float64?"""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Is the type complex?"""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Can the type hold negative numbers?"""
+        return self.dtype.is_signed
+
+    def get_device(self) -> int:
+        """-1 on the CPU."""
+        return -1
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Do the elements lie in order, without gaps?"""
+        return bool(self._array.flags.c_contiguous)
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise errors.ArgumentTypeError("len() of a 0-d tensor")
+        return len(self._array)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    # Graph state ---------------------------------------------------------------------------------
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that computed this tensor; None for leaves."""
+        if self._view is not None:
+            from .inplace import sync
+
+            sync(self)
+        edge: Node | None = self._edge
+        return edge
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for tensors that no recorded operation produced."""
+        return self.grad_fn is None
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its node this tensor is."""
+        return self._nr
+
+    @property
+    def _base(self) -> Tensor | None:
+        return self._view.base if self._view is not None else None
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    def is_inference(self) -> bool:
+        """Was it made in inference mode?"""
+        return self._vc is INFERENCE
+
+    @property
+    def _version(self) -> int:
+        if self._vc is INFERENCE:
+            raise errors.EngineError("Inference tensors do not track version counter.")
+        return 0 if self._vc is None else self._vc.n
+
+    @property
+    def requires_grad(self) -> bool:
+        """Will operations on this tensor be recorded?"""
+        if self._view is not None:
+            from .inplace import sync
+
+            sync(self)
+        return self._rg
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self._set_requires_grad(value, "only Tensors of floating point and complex dtype can require gradients")
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` in place."""
+        self._set_requires_grad(requires_grad, "only Tensors of floating point dtype can require gradients")
+        return self
+
+    def _set_requires_grad(self, value: bool, type_phrase: str) -> None:
+        value = bool(value)
+        if self._vc is INFERENCE and value and not modes.state.inference:
+            raise errors.EngineError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        if self.grad_fn is not None:
+            if value:
+                return
+            raise errors.EngineError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "subgraph that doesn't require differentiation use var_no_grad = var.detach().\n"
+                f"It was computed at {provenance.text(self._edge.place)}."
+            )
+        if value and self._array.dtype not in INEXACT:
+            raise errors.DtypeError(f"{type_phrase}\nThis tensor is {self.dtype}; convert it first: x.float().")
+        self._rg = value
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient of a leaf (or of a tensor with `retain_grad()`)."""
+        if self._grad is None and self._edge is not None and not self.retains_grad:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+                "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+                "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
+                f"more informations.\nThis tensor was computed at {provenance.text(self._edge.place)}.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            self._check_grad(value)
+        self._grad = value
+        if hub.cleared is not None:
+            hub.cleared(self)
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    def _check_grad(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+            )
+        if value is self:
+            raise errors.EngineError("can't assign Variable as its own grad")
+        if value._array.shape != self._array.shape:
+            raise errors.EngineError(
+                f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
+                f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
+            )
+        if value._array.dtype != self._array.dtype:
+            raise errors.EngineError(
+                f"attempting to assign a gradient with dtype '{_old_lower(value)}' to a tensor with grad_dtype "
+                f"'{FROM_NUMPY[self._array.dtype].old}'. The gradient must match the tensor's grad_dtype (defaults to "
+                "the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+                "allow any dtype."
+            )
+
+    @property
+    def retains_grad(self) -> bool:
+        """Has `retain_grad()` been called on this non-leaf?"""
+        edge = self._edge
+        if edge is None or edge.hooks is None:
+            return False
+        kept = edge.hooks.retain.get(self._nr)
+        return kept is not None and kept() is self
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in `.grad` after backward."""
+        if not self.requires_grad:
+            raise errors.EngineError("can't retain_grad on Tensor that has requires_grad=False")
+        if self._edge is not None:
+            self._edge._hooks().retain[self._nr] = weakref.ref(self)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call `hook(grad)` when the gradient of this tensor is known; it may return another gradient."""
+        if not self.requires_grad:
+            raise errors.EngineError("cannot register a hook on a tensor that doesn't require gradient")
+        hooks = self._edge._hooks() if self._edge is not None else self._leaf_hooks()
+        return hooks.add(hooks.of_output(self._nr), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call `hook(leaf)` after a gradient was accumulated into `leaf.grad`."""
+        if not self.requires_grad:
+            raise errors.EngineError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._edge is not None:
+            raise errors.EngineError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        hooks = self._leaf_hooks()
+        return hooks.add(hooks.post_accumulate, hook)
+
+    def _leaf_hooks(self) -> NodeHooks:
+        if self._hooks is None:
+            self._hooks = NodeHooks(leaf=True)
+        return self._hooks
+
+    @property
+    def _backward_hooks(self) -> Any:
+        hooks = self._edge.hooks if self._edge is not None else self._hooks
+        found = None if hooks is None else hooks.tensor.get(self._nr)
+        return found or None
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Differentiate this tensor with respect to the leaves it was computed from, adding to their `.grad`."""
+        engine.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    # Memory --------------------------------------------------------------------------------------
+
+    def _counter(self) -> VersionCounter:
+        """The version counter, made on first need."""
+        if self._vc is None:
+            self._vc = VersionCounter()
+        return self._vc
+
+    def detach(self) -> Tensor:
+        """The same data outside the graph; shares memory and version counter."""
+        result = new_tensor(self._array)
+        result._vc = self._counter()
+        if hub.left is not None and self._rg:
+            hub.left(self, "detach")
+        return result
+
+    def detach_(self) -> Tensor:
+        """Take this tensor itself out of the graph."""
+        if self._view is not None:
+            self._refuse_detach()
+        self._edge = None
+        self._nr = 0
+        self._rg = False
+        if hub.left is not None:
+            hub.left(self, "detach_")
+        return self
+
+    def _refuse_detach(self) -> None:
+        view = self._view
+        if view is not None and view.creation == "multi":
+            raise errors.InplaceError(
+                "This view is the output of a function that returns multiple views. Such functions do not allow the "
+                "output views to be detached in-place. Use detach() instead."
+            )
+        raise errors.InplaceError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients."
+        )
+
+    @property
+    def data(self) -> Tensor:
+        """The same data outside the graph, with a version counter of its own: writes to it go unnoticed by backward."""
+        result = new_tensor(self._array)
+        result._vc = INFERENCE if self._vc is INFERENCE else VersionCounter(shadow_of=self._counter())
+        return result
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._rg and value._array.dtype not in INEXACT:
+            raise errors.EngineError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        self._array = value._array
+
+
+new_object = object.__new__
+
+
+def new_tensor(array: Any) -> Tensor:
+    """A Tensor around an array, as it is: no copy, no graph."""
+    tensor = new_object(Tensor)
+    tensor._array = array
+    tensor._edge = None
+    tensor._nr = 0
+    tensor._rg = False
+    tensor._grad = None
+    tensor._vc = None
+    tensor._view = None
+    tensor._hooks = None
+    return tensor
+
+
+def _blank(tensor: Tensor, array: Any) -> None:
+    tensor._array = array
+    tensor._edge = None
+    tensor._nr = 0
+    tensor._rg = False
+    tensor._grad = None
+    tensor._vc = None
+    tensor._view = None
+    tensor._hooks = None
+
+
+def make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
+    """A tensor of a subclass (Parameter, …) around the data of another; shares memory, no graph."""
+    tensor = object.__new__(cls)
+    _blank(tensor, data._array)
+    if data._vc is INFERENCE:
+        tensor._vc = INFERENCE
+    elif data._vc is not None:
+        tensor._vc = data._vc
+    if requires_grad:
+        if data._array.dtype not in INEXACT:
+            raise errors.DtypeError("Only Tensors of floating point and complex dtype can require gradients")
+        tensor._rg = True
+    return tensor
+
+
+def created(array: Any, requires_grad: bool = False) -> Tensor:
+    """A new tensor for a factory: knows inference mode, checks that the type can require gradients."""
+    tensor = new_tensor(array)
+    if modes.special and modes.state.inference:
+        tensor._vc = INFERENCE
+    if requires_grad:
+        if array.dtype not in INEXACT:
+            raise errors.DtypeError(
+                "Only Tensors of floating point and complex dtype can require gradients\n"
+                f"The tensor would be {FROM_NUMPY[array.dtype]}: give it a floating dtype, e.g. dtype=torch.float32, or write 1. for 1."
+            )
+        tensor._rg = True
+    return tensor
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; refuses one that is not there."""
+    limit = ndim or 1
+    if not -limit <= dim < limit:
+        raise errors.ArgumentIndexError(
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
+        )
+    return dim + limit if dim < 0 else dim
+
+
+def _memory_root(array: Any) -> Any:
+    """The array that owns the memory behind a view."""
+    while isinstance(array.base, ndarray):
+        array = array.base
+    return array
+
+
+def _old_lower(tensor: Tensor) -> str:
+    return FROM_NUMPY[tensor._array.dtype].old.lower()
+
+
+def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:
+    """`Tensor(2, 3)` (uninitialised), `Tensor([1, 2])`, `Tensor(other)`: the constructor people should not use."""
+    from .dtypes import default_float
+
+    kind = default_float()
+    if not args:
+        return np.empty((0,), kind)
+    if len(args) == 1:
+        value = args[0]
+        if isinstance(value, Tensor):
+            return value._array
+        if isinstance(value, Size):
+            return np.empty(tuple(value), kind)
+        if isinstance(value, (list, tuple)):
+            if any(isinstance(item, Tensor) for item in value):
+                value = [item.tolist() if isinstance(item, Tensor) else item for item in value]
+            return np.array(value, dtype=kind)
+        if isinstance(value, ndarray):
+            return np.array(value, dtype=kind)
+    if all(isinstance(a, (int, np.integer)) and not isinstance(a, bool) for a in args):
+        return np.empty(tuple(int(a) for a in args), kind)
+    raise errors.ArgumentTypeError(
+        f"new(): invalid arguments ({', '.join(type(a).__name__ for a in args)}): "
+        "Tensor() takes sizes, a sequence or a tensor; torch.tensor(data) is what you want"
+    )
+
+
+from . import engine  # noqa: E402  (the engine needs Tensor)

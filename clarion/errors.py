@@ -1,0 +1,81 @@
+"""Exceptions of clarion. The type and the first phrase are PyTorch's; the docstring is the help page.
+
+Every exception carries an explanation after PyTorch's phrase: where it happened in the user's program,
+why, and what to change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Explained(Exception):
+    """Base of all of clarion's exceptions. Its text can be sliced like a string (`error[:80]`)."""
+
+    finding: Any = None
+
+    def __getitem__(self, index: int | slice) -> str:
+        return str(self)[index]
+
+
+class EngineError(Explained, RuntimeError):
+    """A rule of automatic differentiation was broken, or an operation cannot be done on these inputs."""
+
+
+class GraphFreedError(EngineError):
+    """The graph was walked before and its saved values are gone.
+
+    `backward()` frees what the forward pass saved, as it goes. Walking the same graph again needs
+    either one backward over the sum of the losses (two losses that share a part), or `detach()` on
+    the state that is carried from one step to the next (recurrent training).
+    """
+
+
+class LossNotScalarError(EngineError):
+    """`backward()` without a gradient needs a root of one element: reduce it with `.mean()` or `.sum()`.
+
+    The two differ by a factor of N in the size of the gradients.
+    """
+
+
+class NoHistoryError(EngineError):
+    """The root of `backward()` was not computed from anything that requires a gradient.
+
+    Common causes: it was computed under `no_grad`, or passed through `detach()`, `item()` or NumPy.
+    """
+
+
+class InplaceError(EngineError):
+    """A write in place that would make gradients wrong or impossible."""
+
+
+class SavedValueOverwrittenError(EngineError):
+    """A value that the backward pass needs was written in place after it was saved.
+
+    The message names the line that saved it and the line that overwrote it. Write out of place
+    (`x = x * 2` for `x *= 2`), or write into a `clone()`.
+    """
+
+
+class ShapeError(EngineError):
+    """Shapes that do not fit the operation."""
+
+
+class DtypeError(EngineError):
+    """Data types that do not fit the operation."""
+
+
+class ArgumentTypeError(Explained, TypeError):
+    """An argument of the wrong type."""
+
+
+class ArgumentValueError(Explained, ValueError):
+    """An argument with a value that cannot be used."""
+
+
+class ArgumentIndexError(Explained, IndexError):
+    """An index or a dimension out of range."""
+
+
+class NotSupportedError(Explained, NotImplementedError):
+    """Part of PyTorch's surface that clarion does not have yet, named exactly."""

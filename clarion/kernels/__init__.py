@@ -1,0 +1,1 @@
+"""Kernels: raw arrays only, no Tensor and no gradient."""

@@ -1,0 +1,41 @@
+"""Silence NumPy's floating-point warnings inside clarion, and only there.
+
+IEEE infinities and NaNs are values here (PyTorch's contract), and clarion's own diagnoses say where one is
+born. `np.errstate` costs 0.9 µs a use; setting NumPy's context variable directly costs 0.1 µs.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+# Operations too cheap to wrap (add, multiply, matmul) raise their rare warnings with clarion as the module.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"clarion\.")
+
+try:
+    from numpy._core.umath import _extobj_contextvar, _make_extobj
+
+    _IGNORE = _make_extobj(all="ignore")
+
+    def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` with floating-point warnings off while it runs."""
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            token = _extobj_contextvar.set(_IGNORE)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _extobj_contextvar.reset(token)
+
+        return call
+
+except ImportError:  # another NumPy: the public way, slower
+
+    def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` with floating-point warnings off while it runs."""
+        return np.errstate(all="ignore")(function)

@@ -1,0 +1,478 @@
+"""Random draws on raw arrays, number for number what PyTorch draws on the CPU.
+
+Every function takes a `Generator` first and returns a new C-contiguous array. It consumes exactly the
+words PyTorch consumes, so any sequence of calls stays in step with the same sequence in PyTorch.
+What only scales integers (uniform, integers, permutations, Bernoulli) agrees bit for bit; what takes
+logarithms and sines agrees to a unit or two in the last place (see boxmuller.py for the normals).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .boxmuller import box_muller32, box_muller64, box_muller_pairs, fma32, fma64
+from .mt19937 import Generator as Generator
+from .mt19937 import default_generator as default_generator
+from .mt19937 import uint64, unit_float32, unit_float64
+
+Shape = int | Sequence[int]
+
+_CHUNK = 1 << 16  # numbers per round: a multiple of 16, small enough for the temporaries to stay in cache
+_EXACT_NORMALS = 1 << 17  # up to so many float32 normals the fused arithmetic is worth its time
+_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
+_MANY = ((1 << 32) - 1) // 20  # from here on a permutation takes 64-bit words
+
+# name of a NumPy dtype -> bits of its significand, including the hidden one
+DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+# PyTorch names a dtype in two ways in its messages
+_TORCH_NAMES = {
+    "float16": ("Half", "c10::Half"), "bfloat16": ("BFloat16", "c10::BFloat16"), "float32": ("Float", "float"),
+    "float64": ("Double", "double"), "int8": ("Char", "signed char"), "uint8": ("Byte", "unsigned char"),
+    "int16": ("Short", "short int"), "int32": ("Int", "int"), "int64": ("Long", "long int"), "bool": ("Bool", "bool"),
+    "uint16": ("UInt16", "short unsigned int"), "uint32": ("UInt32", "unsigned int"),
+    "uint64": ("UInt64", "long unsigned int"), "complex64": ("ComplexFloat", "c10::complex<float>"),
+    "complex128": ("ComplexDouble", "c10::complex<double>"),
+}  # fmt: skip
+
+
+def torch_names(dtype: np.dtype) -> tuple[str, str]:
+    return _TORCH_NAMES.get(dtype.name, (dtype.name, dtype.name))
+
+
+def unsupported(kernel: str, dtype: np.dtype) -> NotImplementedError:
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{torch_names(dtype)[0]}'")
+
+
+def _size(shape: Shape) -> int:
+    return shape if isinstance(shape, int) else math.prod(shape)
+
+
+def _pieces(n: int) -> Iterator[tuple[int, int]]:
+    for lo in range(0, n, _CHUNK):
+        yield lo, min(lo + _CHUNK, n)
+
+
+def cast(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """To `dtype` as C++ does it: half types are reached through float32, with its own rounding."""
+    if dtype.name in ("float16", "bfloat16"):
+        values = values.astype(np.float32, copy=False)
+    return values.astype(dtype, copy=False)
+
+
+def from_doubles(
+    gen: Generator, shape: Shape, dtype: np.dtype, transform: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """One float64 in [0, 1) per element, transformed and cast."""
+    out = np.empty(shape, dtype)
+    flat = out.reshape(-1)
+    for lo, hi in _pieces(flat.size):
+        flat[lo:hi] = cast(transform(unit_float64(gen.words(2 * (hi - lo)))), dtype)
+    return out
+
+
+def write(out: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Put `values`, in the order drawn, into `out` in the order PyTorch fills: that of `out`'s memory.
+
+    For a C-contiguous `out` this is a plain copy; a transposed view is filled along its memory.
+    """
+    if out.flags.c_contiguous:
+        out[...] = values.reshape(out.shape)
+        return out
+    order = sorted(range(out.ndim), key=lambda d: -abs(out.strides[d]))
+    along = out.transpose(order)
+    along[...] = values.reshape(along.shape)
+    return out
+
+
+# -- uniform ------------------------------------------------------------------------------------------
+
+
+def uniform(
+    gen: Generator, shape: Shape, dtype: DTypeLike = np.float32, low: float = 0.0, high: float = 1.0
+) -> np.ndarray:
+    """`rand` and `uniform_(low, high)`; for a complex dtype the two parts are drawn alike."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "c":
+        return _as_complex(lambda s, d: uniform(gen, s, d, low, high), shape, dtype)
+    if dtype.name not in DIGITS:
+        raise unsupported("check_uniform_bounds", dtype)
+    if low != 0.0 or high != 1.0:
+        _check_uniform_bounds(dtype, low, high)
+    out = np.empty(shape, dtype)
+    flat = out.reshape(-1)
+    wide = dtype == np.float64
+    for lo, hi in _pieces(flat.size):
+        if wide:
+            values = unit_float64(gen.words(2 * (hi - lo)))
+            if low != 0.0 or high != 1.0:
+                values = fma64(values, high - low, low)
+        else:
+            values = unit_float32(gen.words(hi - lo))
+            if low != 0.0 or high != 1.0:
+                start = np.float32(low)
+                values = fma32(values, np.float32(high) - start, start)
+        flat[lo:hi] = cast(values, dtype)
+    if flat.size and (low != 0.0 or dtype.itemsize == 2):  # rounding may have reached the open end
+        flat[flat == np.float64(high).astype(dtype)] = low
+    return out
+
+
+def _check_uniform_bounds(dtype: np.dtype, low: float, high: float) -> None:
+    largest = _largest(dtype)
+    for name, value in (("from", low), ("to", high)):
+        if not -largest <= value <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {torch_names(dtype)[1]}")
+    if not low <= high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+    if not high - low <= largest:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{torch_names(dtype)[0]}>::max(), but found "
+            f"to={high:g} and from={low:g} which result in to-from to exceed the limit"
+        )
+
+
+def _largest(dtype: np.dtype) -> float:
+    if dtype.name == "bfloat16":
+        return (2.0 - 2.0**-7) * 2.0**127
+    return float(np.finfo(dtype).max)
+
+
+def _as_complex(draw: Callable[[tuple[int, ...], np.dtype], np.ndarray], shape: Shape, dtype: np.dtype) -> np.ndarray:
+    full = (shape,) if isinstance(shape, int) else tuple(shape)
+    parts = draw((*full, 2), np.dtype(np.float32 if dtype.itemsize == 8 else np.float64))
+    return parts.view(dtype).reshape(full)
+
+
+# -- normal -------------------------------------------------------------------------------------------
+
+
+def normal(
+    gen: Generator,
+    shape: Shape,
+    dtype: DTypeLike = np.float32,
+    mean: float = 0.0,
+    std: float = 1.0,
+    contiguous: bool = True,
+) -> np.ndarray:
+    """`randn` and `normal_(mean, std)`. A complex number's variance is shared by its two parts.
+
+    PyTorch has two samplers: sixteen at a time for 16 or more numbers in contiguous memory, one by one
+    otherwise. Pass `contiguous=False` when the numbers are for a tensor that is not contiguous.
+    """
+    dtype = np.dtype(dtype)
+    if not std >= 0.0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if dtype.kind == "c":
+        half = std / math.sqrt(2)
+        return _as_complex(lambda s, d: normal(gen, s, d, mean, half, contiguous), shape, dtype)
+    if dtype.name not in DIGITS:
+        raise unsupported("normal_kernel_cpu", dtype)
+    out = np.empty(shape, dtype)
+    flat = out.reshape(-1)
+    if flat.size >= 16 and contiguous:
+        _fill_by_sixteen(gen, flat, mean, std)
+    elif flat.size:
+        flat[:] = cast(fma64(normals_one_by_one(gen, flat.size), std, mean), dtype)
+    return out
+
+
+def _fill_by_sixteen(gen: Generator, flat: np.ndarray, mean: float, std: float) -> None:
+    n = flat.size
+    tail = n % 16
+    exact = n <= _EXACT_NORMALS
+
+    def draw(count: int) -> np.ndarray:
+        if flat.dtype == np.float64:
+            return box_muller64(unit_float64(gen.words(2 * count)), mean, std)
+        return cast(box_muller32(unit_float32(gen.words(count)), mean, std, exact), flat.dtype)
+
+    for lo, hi in _pieces(n - tail):
+        flat[lo:hi] = draw(hi - lo)
+    if tail:
+        # The odd end is not transformed but replaced: the last sixteen are drawn anew. The half types
+        # skip the uniform numbers of the odd end, the others have drawn them.
+        if flat.dtype.itemsize >= 4:
+            gen.words(tail * flat.dtype.itemsize // 4)
+        flat[n - 16 :] = draw(16)
+
+
+def normals_one_by_one(gen: Generator, n: int) -> np.ndarray:
+    """Standard normals in float64; they come in pairs, and the generator remembers an odd one out."""
+    normals = np.empty(n, np.float64)
+    have = 0
+    if gen.next_double is not None:
+        normals[0], gen.next_double, have = gen.next_double, None, 1
+    missing = n - have
+    if missing:
+        pairs = box_muller_pairs(unit_float64(gen.words(4 * ((missing + 1) // 2))))
+        normals[have:] = pairs[:missing]
+        if missing % 2:
+            gen.next_double = float(pairs[-1])
+    return normals
+
+
+# -- integers -----------------------------------------------------------------------------------------
+
+
+def randint(gen: Generator, shape: Shape, low: int, high: int, dtype: DTypeLike = np.int64) -> np.ndarray:
+    """`randint(low, high, shape)` and `random_(low, high)`."""
+    return random(gen, shape, dtype, low, high)
+
+
+def random(
+    gen: Generator, shape: Shape, dtype: DTypeLike = np.int64, low: int | None = None, high: int | None = None
+) -> np.ndarray:
+    """`random_()` without `low`, `random_(low, None)` without `high`, else `random_(low, high)`."""
+    dtype = np.dtype(dtype)
+    if low is None:
+        return _integers(gen, shape, dtype, *_natural_range(dtype))
+    if high is None and low == _INT64_MIN:
+        if dtype.name not in ("int64", "float64", "float32", "bfloat16"):
+            raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
+        return _integers(gen, shape, dtype, 0, 1 << 64, wide=True)
+    low, high = _check_range(dtype, low, high)
+    return _integers(gen, shape, dtype, low, high - low, wide=high - low >= 1 << 28)
+
+
+def _natural_range(dtype: np.dtype) -> tuple[int, int, bool]:
+    """(first, how many, 64-bit words) for `random_()`: all non-negative integers, or those a float holds."""
+    name = dtype.name
+    if name in DIGITS:
+        return 0, (1 << DIGITS[name]) + 1, name == "float64"
+    if name == "bool":
+        return 0, 2, False
+    if name in ("int8", "uint8", "int16", "int32", "int64"):
+        return 0, int(np.iinfo(dtype).max) + 1, name == "int64"
+    raise unsupported("random_kernel_cpu", dtype)
+
+
+def _integers(gen: Generator, shape: Shape, dtype: np.dtype, first: int, count: int, wide: bool) -> np.ndarray:
+    """first + word % count, in wrapping 64-bit arithmetic."""
+    out = np.empty(shape, dtype)
+    flat = out.reshape(-1)
+    for lo, hi in _pieces(flat.size):
+        if wide:
+            words = uint64(gen.words(2 * (hi - lo)))
+            if count < 1 << 64:
+                words %= np.uint64(count)
+        else:
+            words = gen.words(hi - lo)
+            words -= words // np.uint32(count) * np.uint32(count)  # quicker than NumPy's %
+        values = words.astype(np.int64)
+        if first:
+            values += np.int64(first)
+        flat[lo:hi] = cast(values, dtype)
+    return out
+
+
+def _check_range(dtype: np.dtype, low: int, high: int | None) -> tuple[int, int]:
+    """The range really used: a float dtype moves the ends to numbers it can hold."""
+    floating = dtype.name in DIGITS
+    if not floating and dtype.kind not in "iub":
+        raise RuntimeError("random_from_to_impl handles only integral, floating-point and boolean types")
+    if high is None:
+        if floating:
+            high, low = (1 << DIGITS[dtype.name]) + 1, _move_low(dtype, low)
+        else:
+            high = 2 if dtype.kind == "b" else min(int(np.iinfo(dtype).max), _INT64_MAX) + 1
+    else:
+        if not low < high:
+            raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        if floating:
+            low, high = _move_low(dtype, low), _move_high(dtype, high)
+    if floating and not low < high:
+        raise RuntimeError(
+            "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
+            f"but got from={low} >= to={high}"
+        )
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        _check_bound(dtype, name, value)
+    return low, high
+
+
+def _check_bound(dtype: np.dtype, name: str, value: int) -> None:
+    if dtype.name in DIGITS:
+        least, most = -_largest(dtype), _largest(dtype)
+    elif dtype.kind == "b":
+        least, most = 0, 1
+    else:
+        least, most = int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), _INT64_MAX)
+    if not least <= value <= most:
+        raise RuntimeError(f"{name} is out of bounds for {torch_names(dtype)[1]}")
+    digits = DIGITS.get(dtype.name)
+    if digits is not None and abs(value) > 1 << digits:
+        warnings.warn(
+            f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
+            f"{torch_names(dtype)[1]} can support discrete uniform distribution only within this range.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _through(dtype: np.dtype, value: int) -> int:
+    """An integer as `dtype` would hold it; what does not come back fits no 64 bits, as in C on x86."""
+    with np.errstate(over="ignore"):
+        back = float(cast(np.array(value, np.int64), dtype))
+    return int(back) if -(2.0**63) <= back < 2.0**63 else _INT64_MIN
+
+
+def _move_low(dtype: np.dtype, low: int) -> int:
+    above = _through(dtype, low + 1)
+    if above < low:
+        low = above + (1 << (abs(low + 1).bit_length() - DIGITS[dtype.name]))
+    return low
+
+
+def _move_high(dtype: np.dtype, high: int) -> int:
+    below = _through(dtype, high - 1)
+    if below >= high:
+        high = below - (1 << (abs(high - 1).bit_length() - DIGITS[dtype.name]))
+    return high
+
+
+# -- permutations -------------------------------------------------------------------------------------
+
+
+def randperm(gen: Generator, n: int, dtype: DTypeLike = np.int64) -> np.ndarray:
+    """`randperm(n)`: the numbers below n, shuffled by Fisher and Yates' method."""
+    dtype = np.dtype(dtype)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    if dtype.kind not in "iu" and dtype.name not in DIGITS:
+        raise unsupported("randperm", dtype)
+    if dtype.name in DIGITS and n > (1 << DIGITS[dtype.name]) + 1:
+        most = (1 << DIGITS[dtype.name]) + 1
+        raise RuntimeError(f"n cannot be greater than {most} for {torch_names(dtype)[0]} type.")
+    if dtype.kind in "iu" and n > int(np.iinfo(dtype).max):
+        raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
+    if n >= _MANY:
+        targets = uint64(gen.words(2 * n)) % np.arange(1, n + 1, dtype=np.uint64)
+        return cast(_swap_backward(targets.astype(np.int64)), dtype)
+    if n <= 64:
+        return cast(_swap_few(gen, n), dtype)
+    targets = np.arange(n)
+    targets[:-1] += gen.words(n - 1) % np.arange(n, 1, -1, dtype=np.uint32)
+    return cast(_swap_forward(targets), dtype)
+
+
+def _swap_few(gen: Generator, n: int) -> np.ndarray:
+    order = list(range(n))
+    for i, word in enumerate(gen.words(max(n - 1, 0)).tolist()):
+        j = i + word % (n - i)
+        order[i], order[j] = order[j], order[i]
+    return np.array(order, np.int64)
+
+
+def _swap_forward(target: np.ndarray) -> np.ndarray:
+    """The result of swapping place i with place target[i] >= i, for i = 0, 1, ..., without the loop.
+
+    Step i takes what lies in place target[i]: its own number, unless an earlier step k had the same
+    target; then it is what step k put there, namely what lay in place k at step k. That, in turn, is
+    the number k, unless the last step that had k as its target brought something. So `origin` follows
+    a chain of places, all of them at once, each round doubling the reach.
+    """
+    steps = np.arange(target.size)
+    moved = target > steps
+    origin = steps.copy()
+    origin[target[moved]] = steps[moved]  # of several steps with one target the last one stays
+    origin = _ends_of_chains(origin)
+    step, previous = _same_target(target)
+    result = target.copy()
+    result[step] = origin[previous]
+    return result
+
+
+def _swap_backward(target: np.ndarray) -> np.ndarray:
+    """The result of `r[i] = r[t]; r[t] = i` with t = target[i] <= i, for i = 0, 1, ..., without the loop."""
+    steps = np.arange(target.size)
+    step, previous = _same_target(target)
+    born = steps.copy()  # what place i gets at step i, where that is known at once
+    born[step] = previous
+    link = target.copy()
+    link[step] = step
+    result = born[_ends_of_chains(link)]
+    result[target] = steps  # the last step that writes to a place has the last word
+    return result
+
+
+def _ends_of_chains(link: np.ndarray) -> np.ndarray:
+    while True:
+        further = link[link]
+        if np.array_equal(further, link):
+            return link
+        link = further
+
+
+def _same_target(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The steps whose target an earlier step had, and for each of them the latest such step."""
+    keys = target.astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= np.arange(target.size, dtype=np.uint64)
+    keys.sort()
+    steps = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    keys >>= np.uint64(32)
+    same = keys[1:] == keys[:-1]
+    return steps[1:][same], steps[:-1][same]
+
+
+# -- Bernoulli and dropout ----------------------------------------------------------------------------
+
+
+def bernoulli(gen: Generator, shape: Shape, p: float, dtype: DTypeLike = np.float32) -> np.ndarray:
+    """`bernoulli_(p)` with one probability for all: 1 with probability p, else 0."""
+    dtype = np.dtype(dtype)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if dtype.kind not in "iub" and dtype.name not in DIGITS:
+        raise unsupported("bernoulli_scalar_cpu_", dtype)
+    return _trials(gen, shape, p, dtype)
+
+
+def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarray:
+    """Compares 53-bit integers with p * 2**53: the high word decides, save once in two million times."""
+    limit = math.ceil(p * 2.0**53)
+    high_limit, low_limit = limit >> 32, limit & 0xFFFFFFFF
+    out = np.empty(shape, dtype)
+    flat = out.reshape(-1)
+    for lo, hi in _pieces(flat.size):
+        words = gen.words(2 * (hi - lo))
+        high = words[0::2] & 0x1FFFFF
+        hits = high < high_limit
+        unsure = np.flatnonzero(high == high_limit)
+        if unsure.size:
+            hits[unsure] = words[1::2][unsure] < low_limit
+        flat[lo:hi] = hits
+    return out
+
+
+def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
+    """`bernoulli(p)` and `bernoulli_(p)` with an array of probabilities, one trial for each."""
+    dtype = np.dtype(p.dtype if dtype is None else dtype)
+    if p.dtype.name not in DIGITS:
+        raise unsupported("bernoulli_tensor_cpu_p_", p.dtype)
+    if dtype.kind not in "iub" and dtype.name not in DIGITS:
+        raise unsupported("bernoulli_tensor_cpu_self_", dtype)
+    wide = p.dtype == np.float64
+    chance = np.ascontiguousarray(p, np.float64 if wide else np.float32).reshape(-1)
+    if not np.all((chance >= 0) & (chance <= 1)):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]")
+    out = np.empty(p.shape, dtype)
+    flat = out.reshape(-1)
+    for lo, hi in _pieces(flat.size):
+        unit = unit_float64(gen.words(2 * (hi - lo))) if wide else unit_float32(gen.words(hi - lo))
+        flat[lo:hi] = unit < chance[lo:hi]
+    return out
+
+
+def dropout_mask(gen: Generator, shape: Shape, p: float) -> np.ndarray:
+    """What `dropout(x, p)` keeps, as booleans. Like PyTorch it draws nothing when p is 0 or 1."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 0 or p == 1:
+        return np.full(shape, p == 0)
+    return _trials(gen, shape, 1 - p, np.dtype(bool))

@@ -1,0 +1,10 @@
+"""Operations: one block each, its rules side by side."""
+
+from ..kernels import portable as _portable  # registers the kernels  # noqa: F401
+from . import arithmetic as arithmetic
+from . import reduce as reduce
+from . import shape as shape
+from . import unary as unary
+from .api import attach
+
+attach()
