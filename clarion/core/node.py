@@ -37,7 +37,7 @@ class Node:
     edges      where gradients go, one per differentiable input: a Node, a leaf Tensor, or None
     nrs        which output of the edge's node the input was; None means all 0
     saved      values the rules name, as raw arrays or plain parameters, in the operation's layout
-    guards     the tensors behind saved inputs: to check versions, and to differentiate twice
+    guards     the tensors behind saved inputs: to check versions, and to differentiate twice; () if none is saved
     versions   their versions when saved; None means all 0
     out_guard  (version counter, version) of a saved output; never the Tensor, so there is no cycle
     fix        per input (shape, dtype) to bring the gradient back to, where broadcasting or promotion took part
@@ -99,8 +99,8 @@ class Node:
         raise NotImplementedError
 
     def release(self) -> None:
-        """Let go of saved values; a second walk will say so."""
-        if self.saved and self.saved is not FREED:
+        """Let go of saved values; a second walk will say so. Shapes and parameters alone stay: they cost nothing."""
+        if self.guards or self.out_guard is not None or "packed" in self.__dict__:
             self.saved = FREED
             self.guards = ()
             self.out_guard = None

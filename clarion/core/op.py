@@ -7,8 +7,9 @@ NOTE [Two worlds]: a rule is called on raw arrays, or, under create_graph, on Te
 and `ops.name(...)` for everything else: `ops` is the table of kernels in one world, of operations in
 the other; both take the same positional arguments (inputs first, then parameters).
 
-NOTE [Layout]: saved values stand in one fixed order: inputs, parameters, outputs; None where the rules
-that will run do not name it. A rule's arguments are positions in that tuple, found once, here.
+NOTE [Layout]: saved values stand in one fixed order: inputs, parameters, outputs, shapes of the inputs
+(`x_shape`: naming it keeps the shape and not the data); None where the rules that will run do not name
+it. A rule's arguments are positions in that tuple, found once, here.
 
 NOTE [Complex]: rules are written for the reals. For a complex result the engine conjugates the saved
 values before it calls the rule, which is right for every holomorphic operation; the others (abs,
@@ -126,7 +127,7 @@ class Op:
         self.out_positions = tuple((self.arity + i, i) for i in range(len(self.outputs)))
         self.rules: list[Rule | None] = [None] * len(self.inputs)
         self.joint: Rule | None = None
-        self.uses_namespace = False
+        self.uses_namespace = self.uses_shapes = False
         self._keep: dict[int, tuple[bool, ...]] = {}
         self.saved_names = {"self": "x", "other": "y", "result": "out", **(saved_as or {})}
         title = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
@@ -143,7 +144,8 @@ class Op:
         """Declare how gradients flow: one rule per input, or one `joint` rule that returns all of them.
 
         A rule's first argument is the gradient `g` (a tuple where several outputs are differentiable); the
-        others are named: an input, a parameter, an output, `ops`, and `needs` (which inputs want a gradient).
+        others are named: an input, its shape (`x_shape`), a parameter, an output, `ops`, and `needs` (which
+        inputs want a gradient).
         """
         if joint is not None:
             self.joint = self._rule(joint)
@@ -159,14 +161,13 @@ class Op:
         first, *names = inspect.signature(fn).parameters
         if first != "g":
             raise ValueError(f"{self.name}: a rule's first argument is g, not {first!r}")
-        known = {name: i for i, name in enumerate(self.layout)}
-        known |= {"ops": len(self.layout), "needs": len(self.layout) + 1}
-        if self.variadic:
-            known = {name: -1 for name in (*self.layout, "ops", "needs")}
+        shapes = tuple(f"{name}_shape" for name in self.inputs)
+        known = {name: i for i, name in enumerate((*self.layout, *shapes, "ops", "needs"))}
         unknown = [name for name in names if name not in known]
         if unknown:
             raise ValueError(f"{self.name}: a rule names {unknown}, known are {sorted(known)}")
         self.uses_namespace |= "ops" in names or "needs" in names
+        self.uses_shapes |= any(name in shapes for name in names)
         return Rule(fn, tuple(names), tuple(known[name] for name in names))
 
     def keep(self, mask: int) -> tuple[bool, ...]:
@@ -222,7 +223,7 @@ def cast(value: Any, kind: Any) -> Any:
 def _pick_call(op: Op) -> Callable[..., Any]:
     if op.view:
         return _view_call(op)
-    if op.elementwise and not op.params and op.joint is None and len(op.outputs) == 1:
+    if op.elementwise and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
         if len(op.inputs) == 1:
             return _unary_call(op)
         if len(op.inputs) == 2:
@@ -325,14 +326,14 @@ def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
             node = new_object(cls)
             if type(y) is float or type(y) is int:
                 node.saved = (a if keep_x else None, y if keep_y else None, r if keep_out else None)
-                node.guards = (x if keep_x else None,)
+                node.guards = (x if keep_x else None,) if keep_x or keep_y else ()
                 node.edges = (x._edge or x, None)
                 node.nrs = (x._nr, 0) if x._nr else None
                 node.versions = (version_of(x),) if keep_x and x._vc is not None else None
                 node.fix = None
             else:
                 node.saved = (a if keep_x else None, b if keep_y else None, r if keep_out else None)
-                node.guards = (x if keep_x else None, y if keep_y else None)
+                node.guards = (x if keep_x else None, y if keep_y else None) if keep_x or keep_y else ()
                 node.edges = (x._edge or x if rx else None, y._edge or y if ry else None)
                 node.nrs = (x._nr, y._nr) if x._nr or y._nr else None
                 if x._vc is not None or y._vc is not None:
@@ -490,7 +491,9 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     keep = _variadic_keep(op, len(inputs)) if op.variadic else op.keep(mask)
     n_in, n_par = len(inputs), len(params)
     node = new_object(op.node_class)
-    node.guards = tuple([t if k and isinstance(t, Tensor) else None for t, k in zip(inputs, keep, strict=False)])
+    node.guards = ()
+    if any(keep[:n_in]):
+        node.guards = tuple([t if k and isinstance(t, Tensor) else None for t, k in zip(inputs, keep, strict=False)])
     saved = [(t._array if isinstance(t, Tensor) else t) if k else None for t, k in zip(inputs, keep, strict=False)]
     saved += [p if k else None for p, k in zip(params, keep[n_in:], strict=False)]
     guards = []
@@ -499,7 +502,9 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
         if k:
             counter = out._counter()
             guards.append((counter, counter.n, out._array))
-    node.saved = tuple(saved) if any(keep) else ()
+    if op.uses_shapes:
+        saved += [None if t is None else np.shape(t._array if isinstance(t, Tensor) else t) for t in inputs]
+    node.saved = tuple(saved) if any(keep) or op.uses_shapes else ()
     node.out_guard = tuple(guards) if guards else None
     node.versions = None
     if any(t is not None and t._vc is not None for t in node.guards):
@@ -630,9 +635,8 @@ class OpNode(Node):
         if op.variadic:
             return _run_variadic(self, op, g, values, namespace)
         if op.uses_namespace:
-            if not values:
-                values = (None,) * len(op.layout)
-            values = (*values, namespace, tuple([e is not None for e in edges]))
+            missing = len(op.layout) + len(op.inputs) - len(values)
+            values = (*values, *(None,) * missing, namespace, tuple([e is not None for e in edges]))
         if op.joint is not None:
             return op.joint(g, values)
         return [
@@ -646,8 +650,10 @@ def _run_variadic(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace
     n = len(node.edges)
     if op.joint is None:
         raise errors.EngineError(f"{op.name} has no gradient rule")
-    rest = values[n:] if values else (None,) * (len(op.params) + len(op.outputs))
-    known = {op.inputs[0]: values[:n], "ops": namespace, "needs": tuple(e is not None for e in node.edges)}
+    count = len(op.params) + len(op.outputs)
+    rest = values[n : n + count] if values else (None,) * count
+    known = {f"{op.inputs[0]}_shape": values[n + count :]}
+    known |= {op.inputs[0]: values[:n], "ops": namespace, "needs": tuple(e is not None for e in node.edges)}
     known |= dict(zip(op.params + op.outputs, rest, strict=True))
     return op.joint.fn(g, *[known[name] for name in op.joint.names])
 

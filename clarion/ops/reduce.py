@@ -9,7 +9,15 @@ from ..core.tensor import normalize_dim
 from .api import public
 
 sum_op = Op("sum", "x", "dim keepdim", node="SumBackward1")
-sum_op.vjp(x=lambda g, x, dim, keepdim, ops: ops.expand(ops.restore_dims(g, x.shape, dim, keepdim), x.shape))
+sum_op.vjp(x=lambda g, x_shape, dim, keepdim, ops: ops.expand(restore_dims(g, x_shape, dim, keepdim, ops), x_shape))
+
+
+def restore_dims(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool, ops: Any) -> Any:
+    """A reduced gradient with the reduced dimensions back as size 1."""
+    if keepdim or not shape:
+        return g
+    reduced = range(len(shape)) if dim is None else dim
+    return ops.view(g, tuple(1 if i in reduced else n for i, n in enumerate(shape)))
 
 
 @public(out=True)
