@@ -99,7 +99,7 @@ class Converter:
         return self._storages[key][0]
 
     def _wrap(self, array, dtype):
-        made = self.lib.from_numpy(array)
+        made = lookup(self.lib, "from_numpy")(array)
         return made.to(lookup(self.lib, name_of(dtype))) if dtype in WIDER else made
 
 
@@ -121,7 +121,7 @@ def to_numpy(lib, tensor):
 
 def from_array(lib, array, dtype_name, requires_grad=False):
     """A tensor of the library with the values of a float64 or complex128 array."""
-    made = lib.from_numpy(array).to(lookup(lib, dtype_name))
+    made = lookup(lib, "from_numpy")(array).to(lookup(lib, dtype_name))
     return made.requires_grad_(True) if requires_grad else made
 
 

@@ -308,16 +308,22 @@ def reports(lib, op, dtypes, random=False):
                 yield errors
 
 
-def brief(failures, limit=3):
-    """The failures as lines, at most `limit` of the same variant and kind."""
+def _gist(failure):
+    """What failures must share to be told as one: all but the numbers."""
+    return failure.kind, re.sub(r"[-+]?[\d.]+(e[-+]\d+)?|nan|inf", "#", failure.message)
+
+
+def brief(failures, told=frozenset()):
+    """The failures as lines, one for each gist that is not among those told."""
     groups = collections.defaultdict(list)
     for failure in failures:
-        groups[failure.variant, failure.kind].append(failure)
-    for (variant, kind), group in groups.items():
-        shown = group[:1] if kind == "missing" else group[:limit]
-        yield from map(str, shown)
-        if len(group) > len(shown):
-            yield f"  ... and {len(group) - len(shown)} more of {variant}: {kind}"
+        groups[_gist(failure)].append(failure)
+    for gist, group in groups.items():
+        if gist not in told:
+            yield str(group[0])
+            if len(group) > 1 and gist[0] != "missing":
+                among = ", ".join(sorted({failure.variant for failure in group}))
+                yield f"    and {len(group) - 1} more like this, in: {among}"
 
 
 def _arguments(argv):
@@ -343,13 +349,15 @@ def _chosen(options):
     return entries(names)
 
 
-def _show(report, options):
-    limit = sys.maxsize if options.verbose else 3
-    if not options.summary:
-        for line in brief(report.failures, limit):
+def _show(report, options, told):
+    """Prints one report; `told` collects what this entry's reports have said."""
+    if options.verbose:
+        for line in report.failures + report.messages:
             print(line)
-        for told in report.messages if options.verbose else ():
-            print(told)
+    elif not options.summary:
+        for line in brief(report.failures, told):
+            print(line)
+        told.update(map(_gist, report.failures))
     if options.summary or options.names or report.passed < report.total:
         other = f"  ({len(report.messages)} texts differ)" if report.messages else ""
         mark = "ok  " if report.passed == report.total else "FAIL"
@@ -365,9 +373,10 @@ def main(argv=None):
         dtypes = dtypes_of(op, options.all_dtypes or bool(options.dtype))
         if options.dtype:
             dtypes = [dtype for dtype in dtypes if name_of(dtype) in options.dtype]
+        told = set()
         for report in reports(lib, op, dtypes, options.random):
             done.append(report)
-            _show(report, options)
+            _show(report, options, told)
     passed, total = sum(r.passed for r in done), sum(r.total for r in done)
     whole = sum(r.passed == r.total for r in done)
     texts = sum(len(r.messages) for r in done)
