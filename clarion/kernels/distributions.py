@@ -10,11 +10,11 @@ from numpy.typing import DTypeLike
 
 from .boxmuller import fma64
 from .mt19937 import Generator, unit_float64
-from .random import DIGITS, Shape, cast, from_doubles, normals_one_by_one, torch_names, unsupported
+from .random import Shape, cast, digits, from_doubles, normals_one_by_one, torch_names, unsupported
 
 
 def _continuous(kind: str, dtype: np.dtype, name: str) -> None:
-    if dtype.name not in DIGITS:
+    if not digits(dtype):
         raise RuntimeError(
             f"{kind} distribution is a continuous probability distribution. "
             f"dtype must be a floating point but you specified {name}"
@@ -27,7 +27,7 @@ def log_normal(
     dtype = np.dtype(dtype)
     if not std > 0.0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    if dtype.name not in DIGITS:
+    if not digits(dtype):
         raise unsupported("log_normal_cpu", dtype)
     out = np.empty(shape, dtype)
     if out.size:
@@ -48,7 +48,7 @@ def geometric(gen: Generator, shape: Shape, p: float, dtype: DTypeLike = np.floa
     dtype = np.dtype(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if dtype.kind not in "iu" and dtype.name not in DIGITS:
+    if dtype.kind not in "iu" and not digits(dtype):
         raise unsupported("geometric_cpu", dtype)
     failure = math.log1p(-p)
     with np.errstate(divide="ignore", invalid="ignore"):  # log(0) at u = 0 is PyTorch's infinity too
@@ -72,7 +72,7 @@ def multinomial(gen: Generator, weights: np.ndarray, n: int, replacement: bool =
     """`n` indices for each row of `weights` (one row or several), as int64."""
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if weights.dtype.name not in DIGITS:
+    if not digits(weights.dtype):
         name = torch_names(weights.dtype)[0]
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {name}")
     if n <= 0:
@@ -105,7 +105,7 @@ def _by_search(gen: Generator, row: np.ndarray, n: int) -> np.ndarray:
 
 def _by_race(gen: Generator, weights: np.ndarray, n: int) -> np.ndarray:
     """Without replacement: exponential clocks run at the speed of the weights, the first n to ring win."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         speed = weights / exponential(gen, weights.shape, weights.dtype)
     if n == 1:
         return np.argmax(speed, axis=-1, keepdims=True)
@@ -120,7 +120,7 @@ def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
 
     The one draw with a loop over elements: how many words a count takes depends on the words.
     """
-    if rates.dtype.name not in DIGITS:
+    if not digits(rates.dtype):
         raise unsupported("poisson_cpu", rates.dtype)
     values = rates.astype(np.float64).reshape(-1)
     if not np.all(values >= 0):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -28,7 +29,7 @@ _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _MANY = ((1 << 32) - 1) // 20  # from here on a permutation takes 64-bit words
 
 # name of a NumPy dtype -> bits of its significand, including the hidden one
-DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 # PyTorch names a dtype in two ways in its messages
 _TORCH_NAMES = {
     "float16": ("Half", "c10::Half"), "bfloat16": ("BFloat16", "c10::BFloat16"), "float32": ("Float", "float"),
@@ -40,16 +41,18 @@ _TORCH_NAMES = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=64)
+def digits(dtype: np.dtype) -> int:
+    """Bits of the significand of a float dtype; 0 for any other. (NumPy works `dtype.name` out each time.)"""
+    return _DIGITS.get(dtype.name, 0)
+
+
 def torch_names(dtype: np.dtype) -> tuple[str, str]:
     return _TORCH_NAMES.get(dtype.name, (dtype.name, dtype.name))
 
 
 def unsupported(kernel: str, dtype: np.dtype) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{torch_names(dtype)[0]}'")
-
-
-def _size(shape: Shape) -> int:
-    return shape if isinstance(shape, int) else math.prod(shape)
 
 
 def _pieces(n: int) -> Iterator[tuple[int, int]]:
@@ -59,9 +62,12 @@ def _pieces(n: int) -> Iterator[tuple[int, int]]:
 
 def cast(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """To `dtype` as C++ does it: half types are reached through float32, with its own rounding."""
-    if dtype.name in ("float16", "bfloat16"):
-        values = values.astype(np.float32, copy=False)
-    return values.astype(dtype, copy=False)
+    if values.dtype == dtype:
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):  # too large becomes infinity, as in C++
+        if 0 < digits(dtype) < 24:
+            values = values.astype(np.float32, copy=False)
+        return values.astype(dtype, copy=False)
 
 
 def from_doubles(
@@ -99,7 +105,7 @@ def uniform(
     dtype = np.dtype(dtype)
     if dtype.kind == "c":
         return _as_complex(lambda s, d: uniform(gen, s, d, low, high), shape, dtype)
-    if dtype.name not in DIGITS:
+    if not digits(dtype):
         raise unsupported("check_uniform_bounds", dtype)
     if low != 0.0 or high != 1.0:
         _check_uniform_bounds(dtype, low, high)
@@ -170,7 +176,7 @@ def normal(
     if dtype.kind == "c":
         half = std / math.sqrt(2)
         return _as_complex(lambda s, d: normal(gen, s, d, mean, half, contiguous), shape, dtype)
-    if dtype.name not in DIGITS:
+    if not digits(dtype):
         raise unsupported("normal_kernel_cpu", dtype)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
@@ -232,7 +238,7 @@ def random(
     if low is None:
         return _integers(gen, shape, dtype, *_natural_range(dtype))
     if high is None and low == _INT64_MIN:
-        if dtype.name not in ("int64", "float64", "float32", "bfloat16"):
+        if dtype != np.int64 and (not digits(dtype) or dtype == np.float16):
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         return _integers(gen, shape, dtype, 0, 1 << 64, wide=True)
     low, high = _check_range(dtype, low, high)
@@ -241,13 +247,12 @@ def random(
 
 def _natural_range(dtype: np.dtype) -> tuple[int, int, bool]:
     """(first, how many, 64-bit words) for `random_()`: all non-negative integers, or those a float holds."""
-    name = dtype.name
-    if name in DIGITS:
-        return 0, (1 << DIGITS[name]) + 1, name == "float64"
-    if name == "bool":
+    if digits(dtype):
+        return 0, (1 << digits(dtype)) + 1, dtype == np.float64
+    if dtype.kind == "b":
         return 0, 2, False
-    if name in ("int8", "uint8", "int16", "int32", "int64"):
-        return 0, int(np.iinfo(dtype).max) + 1, name == "int64"
+    if dtype.kind == "i" or dtype == np.uint8:
+        return 0, int(np.iinfo(dtype).max) + 1, dtype == np.int64
     raise unsupported("random_kernel_cpu", dtype)
 
 
@@ -272,12 +277,12 @@ def _integers(gen: Generator, shape: Shape, dtype: np.dtype, first: int, count: 
 
 def _check_range(dtype: np.dtype, low: int, high: int | None) -> tuple[int, int]:
     """The range really used: a float dtype moves the ends to numbers it can hold."""
-    floating = dtype.name in DIGITS
+    floating = digits(dtype) > 0
     if not floating and dtype.kind not in "iub":
         raise RuntimeError("random_from_to_impl handles only integral, floating-point and boolean types")
     if high is None:
         if floating:
-            high, low = (1 << DIGITS[dtype.name]) + 1, _move_low(dtype, low)
+            high, low = (1 << digits(dtype)) + 1, _move_low(dtype, low)
         else:
             high = 2 if dtype.kind == "b" else min(int(np.iinfo(dtype).max), _INT64_MAX) + 1
     else:
@@ -296,7 +301,7 @@ def _check_range(dtype: np.dtype, low: int, high: int | None) -> tuple[int, int]
 
 
 def _check_bound(dtype: np.dtype, name: str, value: int) -> None:
-    if dtype.name in DIGITS:
+    if digits(dtype):
         least, most = -_largest(dtype), _largest(dtype)
     elif dtype.kind == "b":
         least, most = 0, 1
@@ -304,10 +309,10 @@ def _check_bound(dtype: np.dtype, name: str, value: int) -> None:
         least, most = int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), _INT64_MAX)
     if not least <= value <= most:
         raise RuntimeError(f"{name} is out of bounds for {torch_names(dtype)[1]}")
-    digits = DIGITS.get(dtype.name)
-    if digits is not None and abs(value) > 1 << digits:
+    bits = digits(dtype)
+    if bits and abs(value) > 1 << bits:
         warnings.warn(
-            f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
+            f"{name} is out of bounds [-(2^{bits}), 2^{bits}]. Due to precision limitations "
             f"{torch_names(dtype)[1]} can support discrete uniform distribution only within this range.",
             UserWarning,
             stacklevel=5,
@@ -316,22 +321,21 @@ def _check_bound(dtype: np.dtype, name: str, value: int) -> None:
 
 def _through(dtype: np.dtype, value: int) -> int:
     """An integer as `dtype` would hold it; what does not come back fits no 64 bits, as in C on x86."""
-    with np.errstate(over="ignore"):
-        back = float(cast(np.array(value, np.int64), dtype))
+    back = float(cast(np.array(value, np.int64), dtype))
     return int(back) if -(2.0**63) <= back < 2.0**63 else _INT64_MIN
 
 
 def _move_low(dtype: np.dtype, low: int) -> int:
     above = _through(dtype, low + 1)
     if above < low:
-        low = above + (1 << (abs(low + 1).bit_length() - DIGITS[dtype.name]))
+        low = above + (1 << (abs(low + 1).bit_length() - digits(dtype)))
     return low
 
 
 def _move_high(dtype: np.dtype, high: int) -> int:
     below = _through(dtype, high - 1)
     if below >= high:
-        high = below - (1 << (abs(high - 1).bit_length() - DIGITS[dtype.name]))
+        high = below - (1 << (abs(high - 1).bit_length() - digits(dtype)))
     return high
 
 
@@ -343,10 +347,10 @@ def randperm(gen: Generator, n: int, dtype: DTypeLike = np.int64) -> np.ndarray:
     dtype = np.dtype(dtype)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    if dtype.kind not in "iu" and dtype.name not in DIGITS:
+    if dtype.kind not in "iu" and not digits(dtype):
         raise unsupported("randperm", dtype)
-    if dtype.name in DIGITS and n > (1 << DIGITS[dtype.name]) + 1:
-        most = (1 << DIGITS[dtype.name]) + 1
+    if digits(dtype) and n > (1 << digits(dtype)) + 1:
+        most = (1 << digits(dtype)) + 1
         raise RuntimeError(f"n cannot be greater than {most} for {torch_names(dtype)[0]} type.")
     if dtype.kind in "iu" and n > int(np.iinfo(dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
@@ -377,25 +381,21 @@ def _swap_forward(target: np.ndarray) -> np.ndarray:
     a chain of places, all of them at once, each round doubling the reach.
     """
     steps = np.arange(target.size)
-    moved = target > steps
-    origin = steps.copy()
-    origin[target[moved]] = steps[moved]  # of several steps with one target the last one stays
-    origin = _ends_of_chains(origin)
-    step, previous = _same_target(target)
-    result = target.copy()
-    result[step] = origin[previous]
-    return result
+    previous = _previous_with_same(target)
+    last = np.full(target.size, -1)
+    last[target] = steps  # of several steps with one target the last one stays
+    bringer = np.where(last == steps, previous, last)
+    origin = _ends_of_chains(np.where(bringer < 0, steps, bringer))
+    return np.where(previous < 0, target, origin[previous])
 
 
 def _swap_backward(target: np.ndarray) -> np.ndarray:
     """The result of `r[i] = r[t]; r[t] = i` with t = target[i] <= i, for i = 0, 1, ..., without the loop."""
     steps = np.arange(target.size)
-    step, previous = _same_target(target)
-    born = steps.copy()  # what place i gets at step i, where that is known at once
-    born[step] = previous
-    link = target.copy()
-    link[step] = step
-    result = born[_ends_of_chains(link)]
+    previous = _previous_with_same(target)
+    # Place i gets at step i what the previous writer left in place t, or what t itself was given.
+    giver = _ends_of_chains(np.where(previous < 0, target, steps))
+    result = np.where(previous < 0, steps, previous)[giver]
     result[target] = steps  # the last step that writes to a place has the last word
     return result
 
@@ -408,16 +408,16 @@ def _ends_of_chains(link: np.ndarray) -> np.ndarray:
         link = further
 
 
-def _same_target(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The steps whose target an earlier step had, and for each of them the latest such step."""
-    keys = target.astype(np.uint64)
-    keys <<= np.uint64(32)
-    keys |= np.arange(target.size, dtype=np.uint64)
-    keys.sort()
-    steps = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    keys >>= np.uint64(32)
-    same = keys[1:] == keys[:-1]
-    return steps[1:][same], steps[:-1][same]
+def _previous_with_same(target: np.ndarray) -> np.ndarray:
+    """For each step the latest earlier step with the same target, or -1."""
+    order = np.argsort((target & 0xFFFF).astype(np.uint16), kind="stable")  # 16 bits: a radix sort
+    if target.size > 1 << 16:
+        order = order[np.argsort((target >> 16).astype(np.uint16)[order], kind="stable")]
+    ordered = target[order]
+    previous = np.empty(target.size, np.int64)
+    previous[order[:1]] = -1
+    previous[order[1:]] = np.where(ordered[1:] == ordered[:-1], order[:-1], -1)
+    return previous
 
 
 # -- Bernoulli and dropout ----------------------------------------------------------------------------
@@ -428,7 +428,7 @@ def bernoulli(gen: Generator, shape: Shape, p: float, dtype: DTypeLike = np.floa
     dtype = np.dtype(dtype)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    if dtype.kind not in "iub" and dtype.name not in DIGITS:
+    if dtype.kind not in "iub" and not digits(dtype):
         raise unsupported("bernoulli_scalar_cpu_", dtype)
     return _trials(gen, shape, p, dtype)
 
@@ -453,9 +453,9 @@ def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarr
 def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
     """`bernoulli(p)` and `bernoulli_(p)` with an array of probabilities, one trial for each."""
     dtype = np.dtype(p.dtype if dtype is None else dtype)
-    if p.dtype.name not in DIGITS:
+    if not digits(p.dtype):
         raise unsupported("bernoulli_tensor_cpu_p_", p.dtype)
-    if dtype.kind not in "iub" and dtype.name not in DIGITS:
+    if dtype.kind not in "iub" and not digits(dtype):
         raise unsupported("bernoulli_tensor_cpu_self_", dtype)
     wide = p.dtype == np.float64
     chance = np.ascontiguousarray(p, np.float64 if wide else np.float32).reshape(-1)
