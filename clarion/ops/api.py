@@ -25,6 +25,7 @@ from ..errors import ArgumentTypeError, EngineError
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 METHODS: dict[str, Any] = {}
+NN_FUNCTIONAL: dict[str, Callable[..., Any]] = {}  # re-exported by clarion/nn/functional.py
 
 F = Callable[..., Any]
 
@@ -65,6 +66,19 @@ def public(
 def method(name: str | None = None) -> Callable[[F], F]:
     """Register a function as a Tensor method only."""
     return public(name, function=False)
+
+
+def functional(name: str | None = None, *, inplace: bool = False) -> Callable[[F], F]:  # noqa: A002
+    """Register a function of `torch.nn.functional` (and `name_`, which writes into its input)."""
+
+    def register(fn: F) -> F:
+        title = name or fn.__name__.rstrip("_")
+        NN_FUNCTIONAL[title] = fn
+        if inplace:
+            NN_FUNCTIONAL[title + "_"] = _inplace_form(fn, title + "_")
+        return fn
+
+    return register
 
 
 def _inplace_form(fn: F, name: str) -> F:

@@ -121,7 +121,11 @@ def to_numpy(lib, tensor):
 
 def from_array(lib, array, dtype_name, requires_grad=False):
     """A tensor of the library with the values of a float64 or complex128 array."""
-    made = lookup(lib, "from_numpy")(array).to(lookup(lib, dtype_name))
+    wider = {name_of(dtype): name_of(wide) for dtype, wide in WIDER.items()}
+    array = array.astype(wider.get(dtype_name, dtype_name))
+    made = lookup(lib, "from_numpy")(array)
+    if dtype_name in wider:
+        made = made.to(lookup(lib, dtype_name))
     return made.requires_grad_(True) if requires_grad else made
 
 
