@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 _f32 = np.float32
+_EIGHT = np.dtype((np.void, 32))  # eight float32
 
 # Cephes' polynomials and constants for log, sin and cos in single precision.
 _LOG = tuple(
@@ -59,7 +60,8 @@ def fma64(x: np.ndarray, scale: float, shift: float) -> np.ndarray:
     tail, lost = _two_sum(mid, rest)
     even = (tail.view(np.int64) & 1) == 0
     np.nextafter(tail, np.copysign(np.inf, lost), where=even & (lost != 0), out=tail)
-    return high + tail
+    result: np.ndarray = high + tail
+    return result
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +82,7 @@ def _two_product(a: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray]:
     return product, error
 
 
-def _multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray | np.float32) -> None:
+def _multiply_add(a: np.ndarray, b: np.ndarray | np.float64, c: np.ndarray | np.float32) -> None:
     """a = a * b + c in place, in float32: fused if b is float64 (it holds float32 values either way).
 
     The half-way repair of `fma32` is left out: it is needed about once in 10**8 numbers.
@@ -130,7 +132,7 @@ def _cos_sin(x: np.ndarray) -> np.ndarray:
     # Row 0 works out 1 - z/2 + z*z*p(z), row 1 works out x + x*z*q(z), with z = x*x.
     square = y * y
     factor = square.astype(np.float64)
-    both = (factor * _COS_SIN[0] + _COS_SIN[1]).astype(np.float32)
+    both: np.ndarray = (factor * _COS_SIN[0] + _COS_SIN[1]).astype(np.float32)
     _multiply_add(both, factor, _COS_SIN[2])
     both *= square
     _multiply_add(both, np.stack((factor, y)), np.stack((square * _f32(-0.5), y)))
@@ -154,14 +156,17 @@ def box_muller32(unit: np.ndarray, mean: float, std: float, exact: bool) -> np.n
     are NumPy's, in less than half the time: 95 numbers of 100 have PyTorch's bits, and of the others
     all but a few in a million are within 2 ulp (those are within 3).
     """
-    rows = unit.reshape(-1, 2, 8)
-    radius = _log((_f32(1) - rows[:, 0]).reshape(-1), exact)
+    rows = unit.view(_EIGHT).reshape(-1, 2)  # whole groups of eight move faster than numbers
+    radius = rows[:, 0].copy().view(np.float32)
+    np.subtract(_f32(1), radius, out=radius)
+    _log(radius, exact)
     radius *= _f32(-2)
     np.sqrt(radius, out=radius)
-    angle = (rows[:, 1] * _f32(2 * math.pi)).reshape(-1)
+    angle = rows[:, 1].copy().view(np.float32)
+    angle *= _f32(2 * math.pi)
     for row, part in enumerate(_cos_sin(angle) if exact else (np.cos(angle), np.sin(angle))):
         part *= radius
-        rows[:, row] = fma32(part, _f32(std), _f32(mean)).reshape(-1, 8)
+        rows[:, row] = fma32(part, _f32(std), _f32(mean)).view(_EIGHT)
     return unit
 
 

@@ -84,7 +84,7 @@ def multinomial(gen: Generator, weights: np.ndarray, n: int, replacement: bool =
     shape = (*weights.shape[:-1], n)
     if weights.ndim == 2 and not weights.shape[0]:
         return np.empty(shape, np.int64)
-    wide = weights.astype(np.float64 if weights.dtype == np.float64 else np.float32)
+    wide: np.ndarray = weights.astype(np.float64 if weights.dtype == np.float64 else np.float32)
     if not np.all((wide >= 0) & (wide < np.inf)):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if np.any(wide.sum(-1) == 0):
@@ -107,9 +107,12 @@ def _by_race(gen: Generator, weights: np.ndarray, n: int) -> np.ndarray:
     """Without replacement: exponential clocks run at the speed of the weights, the first n to ring win."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         speed = weights / exponential(gen, weights.shape, weights.dtype)
+    order: np.ndarray
     if n == 1:
-        return np.argmax(speed, axis=-1, keepdims=True)
-    return np.argsort(-speed, axis=-1, kind="stable")[..., :n].copy()
+        order = np.argmax(speed, axis=-1, keepdims=True)
+    else:
+        order = np.argsort(-speed, axis=-1, kind="stable")[..., :n].copy()
+    return order
 
 
 # -- Poisson ------------------------------------------------------------------------------------------

@@ -36,8 +36,18 @@ class Generator:
     current block, which is what PyTorch's state holds, and a small draw is one slice.
     """
 
-    __slots__ = ("_at", "_bits", "_block", "_fresh", "_lock", "_seed", "_seeder", "next_double", "next_float",
-                 "__weakref__")
+    __slots__ = (
+        "_at",
+        "_bits",
+        "_block",
+        "_fresh",
+        "_lock",
+        "_seed",
+        "_seeder",
+        "next_double",
+        "next_float",
+        "__weakref__",
+    )
 
     DEFAULT_SEED = 67280421310721  # what a new torch.Generator() starts from
 

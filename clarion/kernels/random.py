@@ -284,7 +284,7 @@ def _check_range(dtype: np.dtype, low: int, high: int | None) -> tuple[int, int]
         if floating:
             high, low = (1 << digits(dtype)) + 1, _move_low(dtype, low)
         else:
-            high = 2 if dtype.kind == "b" else min(int(np.iinfo(dtype).max), _INT64_MAX) + 1
+            high = int(_limits(dtype)[1]) + 1
     else:
         if not low < high:
             raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -300,13 +300,17 @@ def _check_range(dtype: np.dtype, low: int, high: int | None) -> tuple[int, int]
     return low, high
 
 
-def _check_bound(dtype: np.dtype, name: str, value: int) -> None:
+@lru_cache(maxsize=64)
+def _limits(dtype: np.dtype) -> tuple[float, float]:
     if digits(dtype):
-        least, most = -_largest(dtype), _largest(dtype)
-    elif dtype.kind == "b":
-        least, most = 0, 1
-    else:
-        least, most = int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), _INT64_MAX)
+        return -_largest(dtype), _largest(dtype)
+    if dtype.kind == "b":
+        return 0, 1
+    return int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), _INT64_MAX)
+
+
+def _check_bound(dtype: np.dtype, name: str, value: int) -> None:
+    least, most = _limits(dtype)
     if not least <= value <= most:
         raise RuntimeError(f"{name} is out of bounds for {torch_names(dtype)[1]}")
     bits = digits(dtype)
@@ -355,8 +359,8 @@ def randperm(gen: Generator, n: int, dtype: DTypeLike = np.int64) -> np.ndarray:
     if dtype.kind in "iu" and n > int(np.iinfo(dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     if n >= _MANY:
-        targets = uint64(gen.words(2 * n)) % np.arange(1, n + 1, dtype=np.uint64)
-        return cast(_swap_backward(targets.astype(np.int64)), dtype)
+        wide = uint64(gen.words(2 * n)) % np.arange(1, n + 1, dtype=np.uint64)
+        return cast(_swap_backward(wide.astype(np.int64)), dtype)
     if n <= 64:
         return cast(_swap_few(gen, n), dtype)
     targets = np.arange(n)
@@ -395,7 +399,7 @@ def _swap_backward(target: np.ndarray) -> np.ndarray:
     previous = _previous_with_same(target)
     # Place i gets at step i what the previous writer left in place t, or what t itself was given.
     giver = _ends_of_chains(np.where(previous < 0, target, steps))
-    result = np.where(previous < 0, steps, previous)[giver]
+    result: np.ndarray = np.where(previous < 0, steps, previous)[giver]
     result[target] = steps  # the last step that writes to a place has the last word
     return result
 
@@ -458,7 +462,7 @@ def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None
     if dtype.kind not in "iub" and not digits(dtype):
         raise unsupported("bernoulli_tensor_cpu_self_", dtype)
     wide = p.dtype == np.float64
-    chance = np.ascontiguousarray(p, np.float64 if wide else np.float32).reshape(-1)
+    chance: np.ndarray = np.ascontiguousarray(p, np.float64 if wide else np.float32).reshape(-1)
     if not np.all((chance >= 0) & (chance <= 1)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]")
     out = np.empty(p.shape, dtype)
