@@ -2,6 +2,7 @@
 
 from ..kernels import portable as _portable  # registers the kernels  # noqa: F401
 from . import arithmetic as arithmetic
+from . import indexing as indexing
 from . import reduce as reduce
 from . import shape as shape
 from . import unary as unary
