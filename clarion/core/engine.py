@@ -59,12 +59,17 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     """Walk the graph from the roots."""
     heap: list[tuple[int, Node]] = []
     leaves: list[Tensor] = []
+    grads, retain, in_order = this.grads, this.retain, this.uses is not None
+    watching = this.capture is not None or this.wanted is not None
+    plain = not watching and not in_order
     for (target, nr), seed in zip(roots, seeds, strict=True):
         _deliver(this, heap, leaves, target, nr, seed)
     while heap:
         node = heappop(heap)[1]
-        g = this.grads.pop(node, None) if node.n_out == 1 else _collect(this, node)
-        if node.hooks is not None or this.capture is not None:
+        g = grads.pop(node) if node.n_out == 1 else _collect(this, node)
+        if g is None:
+            continue
+        if node.hooks is not None or watching:
             g = _before_node(this, node, g)
             if this.needed is not None and node not in this.needed:
                 continue
@@ -76,51 +81,61 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             result = node.apply_raw(g)
         if node.hooks is not None and node.hooks.post:
             result = _after_node(this, node, result, g)
-        if not this.retain:
-            if hub.freed is not None and node.saved:
-                hub.freed(node)
+        if not retain:
             node.release()
+        g = None  # whoever gets a gradient next may take its memory over
         nrs = node.nrs
-        del g
-        i = 0
+        i = -1
         for target in node.edges:
-            if target is not None and result[i] is not None:
-                _deliver(this, heap, leaves, target, 0 if nrs is None else nrs[i], result[i])
-            elif target is not None and this.uses is not None:
-                _skip(this, leaves, target)
             i += 1
-        if this.uses is not None:
-            for leaf in leaves:
-                _finish_leaf(this, leaf)
-            leaves.clear()
-    for leaf in leaves:
-        _finish_leaf(this, leaf)
+            if target is None:
+                continue
+            r = result[i]
+            if r is None:
+                _skip(this, leaves, target)
+            elif not plain or nrs is not None:
+                _deliver(this, heap, leaves, target, 0 if nrs is None else nrs[i], r)
+            elif target in grads:
+                grads[target] = grads[target] + r
+            else:
+                grads[target] = r
+                seq = target.seq
+                if seq is None:
+                    leaves.append(target)
+                else:
+                    heappush(heap, (seq, target))
+        if in_order and leaves:
+            _finish_leaves(this, leaves)
+    result = r = None
+    _finish_leaves(this, leaves)
+
+
+def _finish_leaves(this: Pass, leaves: list[Tensor]) -> None:
+    while leaves:
+        _finish_leaf(this, leaves.pop(0))
 
 
 def _deliver(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], target: Any, nr: int, g: Any) -> None:
-    """Add a gradient to what has arrived for a node or leaf."""
+    """Add a gradient to what has arrived for a node or leaf: the general way, with captures, pruning and order."""
     grads = this.grads
-    if isinstance(target, Tensor):
-        if target in grads:
-            grads[target] = grads[target] + g
-        elif (this.wanted is None and this.capture is None) or _leaf_wanted(this, target):
-            grads[target] = g
-            if this.uses is None:
-                leaves.append(target)
-        if this.uses is not None:
-            _skip(this, leaves, target)
-        return
     key = target if nr == 0 else (target, nr)
     if key in grads:
         grads[key] = grads[key] + g
-        return
-    if this.needed is not None and target not in this.needed and not _captures(this, target):
-        return
-    if target.n_out == 1:
-        heappush(heap, (target.seq, target))
-    elif not any((target if k == 0 else (target, k)) in grads for k in range(target.n_out)):
-        heappush(heap, (target.seq, target))
-    grads[key] = g
+    elif target.seq is None:
+        if (this.wanted is None and this.capture is None) or _leaf_wanted(this, target):
+            grads[target] = g
+            if this.uses is None:
+                leaves.append(target)
+    elif this.needed is None or target in this.needed or _captures(this, target):
+        if target.n_out == 1 or not _has_any(this, target):
+            heappush(heap, (target.seq, target))
+        grads[key] = g
+    _skip(this, leaves, target)
+
+
+def _has_any(this: Pass, node: Node) -> bool:
+    """Has any output of this node received a gradient?"""
+    return node in this.grads or any((node, k) in this.grads for k in range(1, node.n_out))
 
 
 def _skip(this: Pass, leaves: list[Tensor], target: Any) -> None:
@@ -148,6 +163,8 @@ def _captures(this: Pass, node: Node) -> bool:
 def _collect(this: Pass, node: Node) -> Any:
     """Gradients of a node with several outputs: a tuple, or the one that is differentiable."""
     found = [this.grads.pop(node if k == 0 else (node, k), None) for k in range(node.n_out)]
+    if all(g is None for g in found):
+        return None  # it stood in the heap twice and has run already
     op = getattr(type(node), "op", None)
     if op is not None and not op.multi_view and len(op.outputs) > 1 and len(op.grad_outputs) == 1:
         return found[op.grad_outputs[0]]

@@ -100,7 +100,7 @@ class Node:
 
     def release(self) -> None:
         """Let go of saved values; a second walk will say so. Shapes and parameters alone stay: they cost nothing."""
-        if self.guards or self.out_guard is not None or "packed" in self.__dict__:
+        if self.guards or self.out_guard is not None or self.versions is not None:
             self.saved = FREED
             self.guards = ()
             self.out_guard = None

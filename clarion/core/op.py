@@ -21,19 +21,20 @@ NOTE [Half precision]: float16 and bfloat16 are computed in float32 and rounded 
 from __future__ import annotations
 
 import inspect
+import linecache
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .. import config, errors
 from ..events import hub
 from ..kernels import registry
 from . import modes, provenance
 from .dtypes import HALF, INEXACT, default_float, f32, f64, result_type
 from .inplace import sync
 from .node import FREED, Node, next_sequence
-from .saved import Packed, check_versions, freed_error, pack, unpack_all, version_of
+from .saved import PACKED, Packed, check_versions, freed_error, pack, unpack_all, version_of
 from .tensor import INFERENCE, Tensor, View, VersionCounter, new_object, new_tensor
 
 ndarray = np.ndarray
@@ -43,6 +44,7 @@ OPS: dict[str, Op] = {}
 # Local names for what the hot path touches on every call.
 _inside = provenance.inside
 _getframe = provenance._getframe
+_places = config.PROVENANCE
 
 
 class Lifted:
@@ -59,20 +61,54 @@ lifted = Lifted()
 
 
 class Rule:
-    """A gradient rule and the positions of its arguments in the saved layout."""
+    """A gradient rule and the names of its arguments after `g`."""
 
-    __slots__ = ("fn", "names", "picks")
+    __slots__ = ("at", "fn", "names")
 
-    def __init__(self, fn: Callable[..., Any], names: tuple[str, ...], picks: tuple[int, ...]) -> None:
-        self.fn, self.names, self.picks = fn, names, picks
+    def __init__(self, fn: Callable[..., Any], names: tuple[str, ...], at: dict[str, int]) -> None:
+        self.fn, self.names, self.at = fn, names, at
 
-    def __call__(self, g: Any, values: Any) -> Any:
-        picks = self.picks
-        if not picks:
-            return self.fn(g)
-        if len(picks) == 1:
-            return self.fn(g, values[picks[0]])
-        return self.fn(g, *[values[p] for p in picks])
+    def __call__(self, g: Any, values: Any, ops: Any) -> Any:
+        return self.fn(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
+
+
+def spell_out(op: Op) -> Callable[[Any, Any], Any]:
+    """The `apply_raw` of an operation's nodes, written out for its rules: no loop, one call per gradient.
+
+    For mul: `return (None if e0 is None else rule0(g, saved[1]), None if e1 is None else rule1(g, saved[0]))`.
+    The text is known to linecache, so a debugger steps through it like through any other function.
+    """
+    terms = []
+    for i, rule in enumerate(op.rules):
+        if rule is None:
+            terms.append("None")
+            continue
+        arguments = ["g"] + ["raw" if name == "ops" else f"saved[{rule.at[name]}]" for name in rule.names]
+        terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
+    text = f"""def apply_raw(node, g):
+    if node.fix is not None or node.versions is not None:
+        return apply_general(node, g)
+    if node.out_guard is not None:
+        check_versions(node)
+    dtype = g.dtype
+    if dtype is not f32 and dtype is not f64:
+        return apply_general(node, g)
+    for t in node.guards:
+        if t is not None and t._vc is not None:
+            return apply_general(node, g)
+    saved = node.saved
+    if saved is FREED:
+        raise freed_error(node)
+    edges = node.edges
+    return ({", ".join(terms)},)
+"""
+    filename = f"<gradient of {op.name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
+    scope |= {"f32": f32, "f64": f64, "FREED": FREED, "raw": registry.raw, "freed_error": freed_error}
+    scope |= {"check_versions": check_versions, "apply_general": OpNode.apply_raw}
+    exec(compile(text, filename, "exec"), scope)
+    return scope["apply_raw"]  # type: ignore[no-any-return]
 
 
 class Op:
@@ -127,7 +163,7 @@ class Op:
         self.out_positions = tuple((self.arity + i, i) for i in range(len(self.outputs)))
         self.rules: list[Rule | None] = [None] * len(self.inputs)
         self.joint: Rule | None = None
-        self.uses_namespace = self.uses_shapes = False
+        self.uses_shapes = False
         self._keep: dict[int, tuple[bool, ...]] = {}
         self.saved_names = {"self": "x", "other": "y", "result": "out", **(saved_as or {})}
         title = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
@@ -154,6 +190,8 @@ class Op:
                 raise ValueError(f"{self.name}: a rule for {name!r}, which is no input (inputs: {self.inputs})")
             self.rules[self.inputs.index(name)] = self._rule(fn)
         self._keep.clear()
+        if self.joint is None:
+            self.node_class.apply_raw = spell_out(self)  # type: ignore[method-assign]
         self.call = _pick_call(self)
         return self
 
@@ -162,13 +200,12 @@ class Op:
         if first != "g":
             raise ValueError(f"{self.name}: a rule's first argument is g, not {first!r}")
         shapes = tuple(f"{name}_shape" for name in self.inputs)
-        known = {name: i for i, name in enumerate((*self.layout, *shapes, "ops", "needs"))}
+        known = {name: i for i, name in enumerate((*self.layout, *shapes, "needs", "ops"))}
         unknown = [name for name in names if name not in known]
         if unknown:
             raise ValueError(f"{self.name}: a rule names {unknown}, known are {sorted(known)}")
-        self.uses_namespace |= "ops" in names or "needs" in names
         self.uses_shapes |= any(name in shapes for name in names)
-        return Rule(fn, tuple(names), tuple(known[name] for name in names))
+        return Rule(fn, tuple(names), known)
 
     def keep(self, mask: int) -> tuple[bool, ...]:
         """Which positions of the layout to save if the inputs in `mask` require gradients."""
@@ -239,7 +276,7 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
     keep_x, keep_out = op.keep(1)
 
     def call(x: Any) -> Tensor:
-        if not isinstance(x, Tensor):
+        if type(x) is not Tensor and not isinstance(x, Tensor):
             raise not_a_tensor(op, 0, x)
         a = x._array
         if a.dtype is not f32 and a.dtype is not f64:
@@ -269,10 +306,18 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             node.edges = (x._edge or x,)
             node.nrs = (x._nr,) if x._nr else None
             node.seq = next_sequence()
-            frame = _getframe(1)
-            while _inside[frame.f_code.co_filename] and frame.f_back is not None:
-                frame = frame.f_back
-            node.place = (frame.f_code, frame.f_lasti)
+            if _places:  # provenance.here(), spelled out
+                frame = _getframe(1)
+                code = frame.f_code
+                try:
+                    while _inside[code.co_filename]:
+                        frame = frame.f_back
+                        code = frame.f_code
+                    node.place = (code, frame.f_lasti)
+                except KeyError:
+                    node.place = provenance.here()
+            else:
+                node.place = None
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
@@ -287,14 +332,13 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
 def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
     kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
     plans = [op.keep(mask) for mask in range(4)]
-    needs_float = op.promote == "float"
 
     def call(x: Any, y: Any) -> Tensor:
-        if not isinstance(x, Tensor):
+        if type(x) is not Tensor and not isinstance(x, Tensor):
             return general_call(op, (x, y))
         a = x._array
         dtype = a.dtype
-        if isinstance(y, Tensor):
+        if type(y) is Tensor or isinstance(y, Tensor):
             b = y._array
             if b.dtype is not dtype or (dtype is not f32 and dtype is not f64):
                 return general_call(op, (x, y))
@@ -348,10 +392,18 @@ def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
             else:
                 node.out_guard = None
             node.seq = next_sequence()
-            frame = _getframe(1)
-            while _inside[frame.f_code.co_filename] and frame.f_back is not None:
-                frame = frame.f_back
-            node.place = (frame.f_code, frame.f_lasti)
+            if _places:  # provenance.here(), spelled out
+                frame = _getframe(1)
+                code = frame.f_code
+                try:
+                    while _inside[code.co_filename]:
+                        frame = frame.f_back
+                        code = frame.f_code
+                    node.place = (code, frame.f_lasti)
+                except KeyError:
+                    node.place = provenance.here()
+            else:
+                node.place = None
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
@@ -360,7 +412,6 @@ def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
             _finish(out)
         return out
 
-    del needs_float  # f32 and f64 are floats already; other types take the general path
     return call
 
 
@@ -394,7 +445,7 @@ def remember_stack(node: Node) -> None:
     """In anomaly mode a node keeps the whole traceback of its birth."""
     import traceback
 
-    frames = [f for f in traceback.extract_stack() if not _inside[f.filename]]
+    frames = [f for f in traceback.extract_stack() if not _inside.get(f.filename, False)]
     node.metadata["traceback_"] = traceback.format_list(frames)
 
 
@@ -609,40 +660,49 @@ class OpNode(Node):
             if self.out_guard is not None:
                 check_versions(self)
         op = self.op
-        if "packed" in self.__dict__:
+        if self.versions is PACKED:
             saved = tuple([v.unpack(self)._array if isinstance(v, Packed) else v for v in saved])
         dtype = g.dtype if type(g) is not tuple else next(x.dtype for x in g if x is not None)
         if dtype is not f32 and dtype is not f64:
             g, saved = _prepare_raw(op, dtype, g, saved)
-        grads = self._run_rules(op, g, saved, registry.raw)
+        if op.joint is not None:
+            grads = _run_joint(self, op, g, saved, registry.raw)
+        else:
+            grads = self._run_rules(op, g, saved, registry.raw)
         if self.fix is not None:
             grads = [r if r is None or f is None else fix_raw(r, f) for r, f in zip(grads, self.fix, strict=True)]
         return grads
 
     def apply_tensors(self, g: Any) -> Any:
         op = self.op
-        values: Any = unpack_all(self) if len(self.saved or ()) or self.saved is FREED else []
+        values: Any = unpack_all(self)
         first = g if type(g) is not tuple else next(x for x in g if x is not None)
         if op.conj and first.is_complex():
             values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
-        grads = self._run_rules(op, g, tuple(values), lifted)
+        if op.joint is not None:
+            grads = _run_joint(self, op, g, tuple(values), lifted)
+        else:
+            grads = self._run_rules(op, g, values, lifted)
         if self.fix is not None:
             grads = [r if r is None or f is None else fix_tensor(r, f) for r, f in zip(grads, self.fix, strict=True)]
         return grads
 
-    def _run_rules(self, op: Op, g: Any, values: tuple[Any, ...], namespace: Any) -> Any:
-        edges = self.edges
-        if op.variadic:
-            return _run_variadic(self, op, g, values, namespace)
-        if op.uses_namespace:
-            missing = len(op.layout) + len(op.inputs) - len(values)
-            values = (*values, *(None,) * missing, namespace, tuple([e is not None for e in edges]))
-        if op.joint is not None:
-            return op.joint(g, values)
+
+    def _run_rules(self, op: Op, g: Any, values: Any, namespace: Any) -> list[Any]:
         return [
-            None if target is None or rule is None else rule(g, values)
-            for target, rule in zip(edges, op.rules, strict=True)
+            None if edge is None or rule is None else rule(g, values, namespace)
+            for edge, rule in zip(self.edges, op.rules, strict=True)
         ]
+
+
+def _run_joint(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: Any) -> Any:
+    """A rule that gives the gradients of all inputs at once."""
+    if op.variadic:
+        return _run_variadic(node, op, g, values, namespace)
+    assert op.joint is not None
+    missing = len(op.layout) + len(op.inputs) - len(values)
+    values = (*values, *(None,) * missing, tuple([e is not None for e in node.edges]))
+    return op.joint(g, values, namespace)
 
 
 def _run_variadic(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: Any) -> Any:

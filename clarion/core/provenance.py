@@ -19,16 +19,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _getframe = sys._getframe
 
 
-class _InsideCache(dict[str, bool]):
-    """File name -> is it part of clarion? Each file is judged once."""
-
-    def __missing__(self, filename: str) -> bool:
-        inside = filename.startswith(_PACKAGE) or filename.startswith("<__array_function__")
-        self[filename] = inside
-        return inside
-
-
-inside = _InsideCache()
+# File name -> is it part of clarion? Each file is judged once, by `here`; a plain dict, for the hot path.
+inside: dict[str, bool] = {}
 
 
 def here() -> Place | None:
@@ -38,7 +30,10 @@ def here() -> Place | None:
     frame: FrameType | None = _getframe(1)
     while frame is not None:
         code = frame.f_code
-        if not inside[code.co_filename]:
+        filename = code.co_filename
+        if filename not in inside:
+            inside[filename] = filename.startswith((_PACKAGE, "<gradient of "))
+        if not inside[filename]:
             return code, frame.f_lasti
         frame = frame.f_back
     return None

@@ -28,6 +28,10 @@ def freed_error(node: Node) -> errors.GraphFreedError:
     )
 
 
+# Stands in `node.versions`: some saved values went through hooks and are Packed.
+PACKED: Any = ("packed",)
+
+
 class Packed:
     """A saved value that went through a pack hook; `unpack()` brings back a Tensor."""
 
@@ -104,7 +108,7 @@ def check_versions(node: Node) -> None:
         if tensor is None or tensor._vc is None:
             continue
         counter = tensor._vc
-        expected = (0, 0, None) if versions is None else versions[i]
+        expected = (0, 0, None) if versions is None or versions is PACKED else versions[i]
         if counter.n != expected[0]:
             origin = tensor._edge
             clause = _output_clause(tensor._nr, origin) if origin is not None else ""
@@ -182,9 +186,8 @@ def pack(node: Node, outputs: tuple[Tensor, ...]) -> None:
             layout[position] = Packed(outputs[nr], *hooks, as_output=True)
     node.saved = tuple(layout)
     node.guards = tuple(guards)
-    node.versions = None
+    node.versions = PACKED
     node.out_guard = None
-    node.__dict__["packed"] = True
 
 
 def unpack_all(node: Node) -> list[Any]:
@@ -257,4 +260,4 @@ class SavedTensor:
         values[at] = Packed(tensor, pack_hook, unpack_hook, as_output=at in outputs)
         node.saved = tuple(values)
         node.guards = tuple(None if i == at else tensor for i, tensor in enumerate(node.guards))
-        node.__dict__["packed"] = True
+        node.versions = PACKED

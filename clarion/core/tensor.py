@@ -90,6 +90,7 @@ class Tensor:
 
     __array_priority__ = 1000
     _is_parameter = False
+    seq = None  # of a leaf at the end of an edge: it is no node
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
         tensor = object.__new__(cls)
@@ -205,8 +206,7 @@ class Tensor:
             raise errors.ArgumentTypeError("len() of a 0-d tensor")
         return len(self._array)
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__  # by identity, though == compares elements
 
     # Graph state ---------------------------------------------------------------------------------
 
