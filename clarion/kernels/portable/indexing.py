@@ -1,4 +1,4 @@
-"""Taking parts of an array: views by integers and slices, copies by index arrays."""
+"""Parts of an array by index arrays and masks: copies, and the writes and sums that go back."""
 
 from __future__ import annotations
 
@@ -6,36 +6,171 @@ from typing import Any
 
 from ..registry import kernel
 
-# Basic indexing: views -----------------------------------------------------------------------------
+# Where index arrays point in the flattened array ---------------------------------------------------
 
 
-@kernel("select")
-def select(xp: Any, x: Any, dim: int, index: int) -> Any:
-    # The Ellipsis keeps the result an array (NumPy would return a scalar for the last dimension).
-    return x[(slice(None),) * dim + (index, ...)]
+def wrapped(xp: Any, index: Any, size: int) -> Any:
+    """Indices counted from the front."""
+    return xp.where(index < 0, index + size, index) if index.size and index.min() < 0 else index
 
 
-@kernel("select_backward")
-def select_backward(xp: Any, g: Any, shape: tuple[int, ...], dim: int, index: int) -> Any:
-    whole = xp.zeros(shape, g.dtype)
-    whole[(slice(None),) * dim + (index,)] = g
-    return whole
+def along_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+    """Positions of `x[i, index[i, j], ...]`: `index` has as many dimensions as x and picks along `dim`."""
+    shape = shape or (1,)
+    flat = index.reshape(index.shape or (1,))
+    steps = _steps(shape)
+    places = flat * steps[dim] if steps[dim] != 1 else flat
+    for d, n in enumerate(flat.shape):
+        if d != dim and n > 1:
+            places = places + (xp.arange(n) * steps[d]).reshape((n,) + (1,) * (flat.ndim - d - 1))
+    return places.reshape(index.shape)
 
 
-@kernel("slice")
-def slice_(xp: Any, x: Any, dim: int, start: int | None, stop: int | None, step: int) -> Any:
-    return x[(slice(None),) * dim + (slice(start, stop, step),)]
+def row_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+    """Positions of `x.take(index, dim)`, as an array of its shape with the dimensions after `dim` as one."""
+    outer = 1
+    for n in shape[:dim]:
+        outer *= n
+    size = shape[dim]
+    inner = _steps(shape)[dim]
+    places = wrapped(xp, index.reshape(-1), size) * inner
+    if outer > 1:
+        places = xp.arange(0, outer * size * inner, size * inner)[:, None] + places
+    return places[..., None] + xp.arange(inner) if inner > 1 else places
 
 
-@kernel("slice_backward")
-def slice_backward(
-    xp: Any, g: Any, shape: tuple[int, ...], dim: int, start: int | None, stop: int | None, step: int
-) -> Any:
-    whole = xp.zeros(shape, g.dtype)
-    whole[(slice(None),) * dim + (slice(start, stop, step),)] = g
-    return whole
+def _steps(shape: tuple[int, ...]) -> list[int]:
+    steps = [1] * len(shape)
+    for d in range(len(shape) - 1, 0, -1):
+        steps[d - 1] = steps[d] * shape[d]
+    return steps
 
 
-@kernel("alias")
-def alias(xp: Any, x: Any) -> Any:
-    return x[...]
+def add_rows(xp: Any, out: Any, dim: int, index: Any, rows: Any) -> None:
+    """`out[:, index] += rows`, where indices may repeat; `out` is contiguous, `index` has one dimension.
+
+    Wide rows are assigned, once per place; only the repeated ones take the slow way of adding one by one.
+    """
+    inner = _steps(out.shape)[dim]
+    if dim == 0 and inner >= 16 and index.size:
+        index = wrapped(xp, index, out.shape[0])
+        number = xp.arange(index.size)
+        last = xp.empty(out.shape[0], number.dtype)
+        last[index] = number
+        wins = last[index] == number
+        if wins.all():
+            out[index] += rows
+            return
+        out[index[wins]] += rows[wins]
+        index, rows = index[~wins], rows[~wins]
+    xp.add.at(out.reshape(-1), row_positions(xp, out.shape, dim, index).reshape(-1), rows.reshape(-1))
+
+
+# Index arrays: `x[i, :, j]` is index2(x, i, j, (0, 2)) -------------------------------------------------
+
+
+def full_index(indices: tuple[Any, ...], where: tuple[int, ...]) -> tuple[Any, ...]:
+    """The array library's index: an array at each dimension of `where`, everything elsewhere."""
+    index: list[Any] = [slice(None)] * (where[-1] + 1)
+    for dim, each in zip(where, indices, strict=True):
+        index[dim] = each
+    return tuple(index)
+
+
+def index(xp: Any, x: Any, *args: Any) -> Any:
+    *indices, where = args
+    if len(indices) == 1:
+        return x.take(indices[0], axis=where[0])
+    return xp.ascontiguousarray(x[full_index(tuple(indices), where)])
+
+
+def index_backward(xp: Any, g: Any, *args: Any) -> Any:
+    """Zeros of a shape with `g` added where the indices point."""
+    *indices, shape, where = args
+    kind = xp.dtype("float32") if g.dtype.itemsize == 2 and g.dtype.kind in "fV" else g.dtype
+    out = xp.zeros(shape, kind)
+    add_at(xp, out, tuple(indices), where, g.astype(kind, copy=False))
+    return out.astype(g.dtype, copy=False)
+
+
+def add_at(xp: Any, out: Any, indices: tuple[Any, ...], where: tuple[int, ...], values: Any) -> None:
+    """`out[indices] += values`, where places may repeat; `out` is contiguous."""
+    if len(indices) == 1:
+        index, dim = indices[0], where[0]
+        shape = out.shape[:dim] + index.shape + out.shape[dim + 1 :]
+        add_rows(xp, out, dim, index.reshape(-1), xp.broadcast_to(values, shape))
+    elif where == tuple(range(len(where))):
+        lead = out.shape[: len(where)]
+        line = 0
+        for each, n in zip(indices, lead, strict=True):
+            line = line * n + wrapped(xp, each, n)
+        values = xp.broadcast_to(values, line.shape + out.shape[len(where) :])
+        count = 1
+        for n in lead:
+            count *= n
+        rows = values.reshape((line.size, -1) if values.size else (line.size, 0))
+        if values.size:
+            add_rows(xp, out.reshape(count, -1), 0, line.reshape(-1), rows)
+    else:
+        places = xp.arange(out.size).reshape(out.shape)[full_index(indices, where)]
+        xp.add.at(out.reshape(-1), places.reshape(-1), xp.broadcast_to(values, places.shape).reshape(-1))
+
+
+def index_put(xp: Any, x: Any, values: Any, *args: Any) -> Any:
+    out = xp.array(x, order="C")
+    put(xp, out, values, *args)
+    return out
+
+
+def put(xp: Any, out: Any, values: Any, *args: Any) -> None:
+    """`out[indices] = values` or `+= values`, in place."""
+    *indices, where, accumulate = args
+    if not accumulate:
+        out[full_index(tuple(indices), where)] = values
+    elif out.dtype.kind == "b":
+        out[full_index(tuple(indices), where)] |= values
+    elif out.flags.c_contiguous:
+        add_at(xp, out, tuple(indices), where, values)
+    else:
+        whole = xp.array(out, order="C")
+        add_at(xp, whole, tuple(indices), where, values)
+        out[...] = whole
+
+
+MOST_INDICES = 8
+for _n in range(1, MOST_INDICES + 1):
+    kernel(f"index{_n}")(index)
+    kernel(f"index{_n}_backward")(index_backward)
+    kernel(f"index_put{_n}")(index_put)
+
+
+# Masks over the leading dimensions -----------------------------------------------------------------
+
+
+@kernel("index_mask")
+def index_mask(xp: Any, x: Any, mask: Any) -> Any:
+    return x[mask]
+
+
+@kernel("index_mask_backward")
+def index_mask_backward(xp: Any, g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
+    out = xp.zeros(shape, g.dtype)
+    out[mask] = g
+    return out
+
+
+@kernel("index_put_mask")
+def index_put_mask(xp: Any, x: Any, values: Any, mask: Any, accumulate: bool) -> Any:
+    out = xp.array(x, order="C")
+    put_mask(xp, out, values, mask, accumulate)
+    return out
+
+
+def put_mask(xp: Any, out: Any, values: Any, mask: Any, accumulate: bool) -> None:
+    """`out[mask] = values` or `+= values`, in place."""
+    if accumulate:
+        out[mask] += values
+    elif getattr(values, "ndim", 0) == 0:
+        xp.copyto(out, values, where=mask.reshape(mask.shape + (1,) * (out.ndim - mask.ndim)), casting="unsafe")
+    else:
+        out[mask] = values
