@@ -38,7 +38,10 @@ Target = tuple[Any, int]
 class Pass:
     """One backward pass: its switches, the gradients under way, and what is to be captured."""
 
-    __slots__ = ("callbacks", "capture", "captured", "create_graph", "grads", "needed", "retain", "uses", "wanted")
+    __slots__ = (
+        "callbacks", "capture", "captured", "create_graph", "grads", "needed", "reached", "retain", "roots", "uses",
+        "wanted",
+    )  # fmt: skip
 
     def __init__(self, retain: bool, create_graph: bool) -> None:
         self.retain = retain
@@ -50,6 +53,8 @@ class Pass:
         self.wanted: set[Any] | None = None  # with backward(inputs=...): the leaves that accumulate
         self.uses: dict[Any, int] | None = None  # leaf -> contributions still to come, where that matters
         self.callbacks: list[Any] = []
+        self.roots: list[Target] = []
+        self.reached: set[Any] | None = None  # made when somebody asks: see will_reach
 
 
 _current = threading.local()
@@ -405,6 +410,7 @@ def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         _count_leaf_uses(roots, this)
     state = modes.state
     outer = getattr(_current, "this", None)
+    this.roots = roots
     state.depth += 1
     _current.this = this
     try:
@@ -455,6 +461,39 @@ def _in_thread(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     thread.join()
     if failure:
         raise failure[0]
+
+
+def current_run() -> int:
+    """A number for the backward pass that is running in this thread."""
+    this = getattr(_current, "this", None)
+    if this is None:
+        raise errors.EngineError("there is no backward pass under way in this thread")
+    return id(this)
+
+
+def will_reach(target: Any) -> bool:
+    """Will the running pass deliver a gradient to this node or leaf?"""
+    this: Pass = _current.this
+    if this.reached is None:
+        this.reached = _reachable(this)
+    return target in this.reached
+
+
+def _reachable(this: Pass) -> set[Any]:
+    """Everything that the pass delivers to, from its roots, within what is needed."""
+    reached: set[Any] = set()
+    stack = [target for target, _ in this.roots]
+    while stack:
+        target = stack.pop()
+        if target in reached:
+            continue
+        reached.add(target)
+        if isinstance(target, Node) and (this.needed is None or target in this.needed):
+            stack.extend(edge for edge in target.edges if edge is not None)
+    if this.needed is not None:
+        goals = this.needed | set(this.wanted or ()) | {k[0] if type(k) is tuple else k for k in this.capture or ()}
+        reached &= goals
+    return reached
 
 
 def queue_callback(callback: Any) -> None:

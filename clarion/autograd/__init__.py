@@ -1,0 +1,113 @@
+"""`torch.autograd`: differentiate, and look after what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import engine as _engine
+from ..core.modes import enable_grad as enable_grad
+from ..core.modes import inference_mode as inference_mode
+from ..core.modes import no_grad as no_grad
+from ..core.modes import set_grad_enabled as set_grad_enabled
+from ..core.tensor import Tensor
+from ..errors import EngineError
+from . import function as function
+from . import graph as graph
+from .anomaly_mode import detect_anomaly as detect_anomaly
+from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
+from .function import Function as Function
+
+Variable = Tensor
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` to the `.grad` of the leaves they were computed from."""
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise EngineError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`.")
+        grad_tensors = grad_variables
+    if inputs is not None and isinstance(inputs, (list, tuple)) and len(inputs) == 0:
+        raise EngineError("`inputs` argument to `backward()` cannot be empty.")
+    _engine.backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """Gradients of `outputs` with respect to `inputs`, returned and not accumulated.
+
+    `inputs` may be a tensor, a sequence, or a dictionary (then a dictionary of gradients is returned).
+    With `is_grads_batched` the first dimension of each grad_output is a batch of vectors.
+    """
+    keys = None
+    if isinstance(inputs, dict):
+        keys, inputs = tuple(inputs), tuple(inputs.values())
+    if is_grads_batched:
+        results = _batched(outputs, inputs, grad_outputs, create_graph, retain_graph, allow_unused, materialize_grads)
+    else:
+        results = _engine.gradients(
+            outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+        )
+    return results if keys is None else dict(zip(keys, results, strict=True))
+
+
+def _batched(
+    outputs: Any, inputs: Any, grad_outputs: Any, create_graph: bool, retain: bool | None, unused: bool | None, zeros: bool
+) -> tuple[Any, ...]:
+    """One walk of the graph per vector, stacked."""
+    from ..core.op import OPS
+
+    if grad_outputs is None:
+        raise EngineError("is_grads_batched=True needs grad_outputs with a leading batch dimension")
+    seeds: Sequence[Any] = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+    outs: Sequence[Any] = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    for i, (seed, out) in enumerate(zip(seeds, outs, strict=True)):
+        if seed is not None and seed._array.shape[1:] != out._array.shape:
+            raise EngineError(
+                f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+                f"The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{i}] has a shape of {seed.shape} and output[{i}] has a shape of "
+                f"{out.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using vmap."
+            )
+    count = next(seed._array.shape[0] for seed in seeds if seed is not None)
+    keep = create_graph if retain is None else retain
+    rows = []
+    for i in range(count):
+        vector = tuple(None if seed is None else seed[i] for seed in seeds)
+        last = i == count - 1
+        rows.append(_engine.gradients(outs, inputs, vector, keep or not last, create_graph, unused, zeros))
+    stack = OPS["stack"].call
+    return tuple(None if column[0] is None else stack(column, 0) for column in zip(*rows, strict=True))
+
+
+def variable(*args: Any, **kwargs: Any) -> Any:
+    """Gone from PyTorch, too."""
+    raise EngineError("Legacy autograd function 'variable' is gone; use torch.tensor(...)")
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name in ("gradcheck", "gradgradcheck", "functional", "forward_ad", "profiler"):
+        home = "gradcheck" if name == "gradgradcheck" else name
+        module = importlib.import_module(f".{home}", __name__)
+        found = getattr(module, name) if name in ("gradcheck", "gradgradcheck") else module
+        globals()[name] = found
+        return found
+    raise AttributeError(f"clarion.autograd has no attribute {name!r}")

@@ -1,0 +1,156 @@
+"""`torch.autograd.graph`: nodes, edges, hooks on saved tensors and on several gradients."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import engine, modes
+from ..core import inplace as _inplace
+from ..core.hooks import RemovableHandle as RemovableHandle
+from ..core.node import accumulator
+from ..core.node import GradientEdge as GradientEdge
+from ..core.node import Node as Node
+from ..core.tensor import Tensor
+from ..errors import EngineError
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge at which gradients of `tensor` arrive; stands for it in grad() and backward()."""
+    if not tensor.requires_grad:
+        raise EngineError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    node = tensor.grad_fn
+    if node is None:
+        return GradientEdge(accumulator(tensor), 0)
+    if node.out_meta is None:
+        node.out_meta = ((tensor._array.shape, tensor._array.dtype),)
+    return GradientEdge(node, tensor.output_nr, node)
+
+
+def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+    """Tell the engine that `tensor` was written by other means."""
+    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if each.is_inference():
+            raise EngineError("Inference tensors do not track version counter.")
+        _inplace.wrote(each)
+
+
+class saved_tensors_hooks:
+    """Values saved for backward go through `pack_hook(tensor)`; `unpack_hook(packed)` must bring the tensor back."""
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        reason = modes.state.saved_hooks_disabled
+        if reason is not None:
+            raise EngineError(reason)
+        modes.set_saved_hooks((*modes.state.saved_hooks, (self.pack_hook, self.unpack_hook)))
+
+    def __exit__(self, *_: Any) -> None:
+        modes.set_saved_hooks(modes.state.saved_hooks[:-1])
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep values saved for backward in main memory."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        def pack(tensor: Tensor) -> tuple[Any, Tensor]:
+            if not pin_memory:
+                return tensor.device, tensor.cpu()
+            return tensor.device, tensor.detach().clone()
+
+        def unpack(packed: tuple[Any, Tensor]) -> Tensor:
+            device, tensor = packed
+            return tensor.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack, unpack)
+
+
+class disable_saved_tensors_hooks:
+    """Refuse saved-tensor hooks within, with `error_message`. A context manager and decorator."""
+
+    def __init__(self, error_message: str) -> None:
+        self.error_message = error_message
+
+    def __enter__(self) -> None:
+        if modes.state.saved_hooks:
+            raise EngineError(self.error_message)
+        self._before = modes.state.saved_hooks_disabled
+        modes.state.saved_hooks_disabled = self.error_message
+
+    def __exit__(self, *_: Any) -> None:
+        modes.state.saved_hooks_disabled = self._before
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return modes.decorate(lambda: type(self)(self.error_message), fn)
+
+
+class _MultiHandle(RemovableHandle):
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> Any:
+        return self.handles
+
+    def __setstate__(self, state: Any) -> None:
+        self.handles = state
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` when the gradients of all tensors are known (`mode="any"`: of the first one), once per backward."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        return _register_any(tensors, fn)
+    count: dict[int, int] = {}
+    buffer: dict[int, list[Tensor | None]] = {}
+    expected: dict[int, int] = {}
+    lock = threading.Lock()
+    targets = [tensor.grad_fn or tensor for tensor in tensors]
+
+    def hook_of(i: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            run = engine.current_run()
+            with lock:
+                if run not in count:
+                    count[run] = 0
+                    buffer[run] = [None] * len(tensors)
+                    expected[run] = sum(engine.will_reach(target) for target in targets)
+                count[run] += 1
+                buffer[run][i] = grad
+                if count[run] < expected[run]:
+                    return
+                grads = buffer.pop(run)
+                del count[run], expected[run]
+            fn(grads)
+
+        return hook
+
+    return _MultiHandle([tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)])
+
+
+def _register_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> RemovableHandle:
+    lock = threading.Lock()
+    seen: dict[int, bool] = {}
+
+    def hook(grad: Tensor) -> None:
+        run = engine.current_run()
+        with lock:
+            if seen.get(run):
+                return
+            seen.clear()
+            seen[run] = True
+        fn(grad)
+
+    return _MultiHandle([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])
+
+
