@@ -2,34 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Any
+import importlib as _importlib
+from typing import Any as _Any
 
 from .core.dtypes import Size as Size
 from .core.dtypes import bfloat16 as bfloat16
-from .core.dtypes import bool_ as bool  # noqa: A004, F401
+from .core.dtypes import bool_ as bool  # noqa: F401
+from .core.dtypes import channels_last as channels_last
+from .core.dtypes import channels_last_3d as channels_last_3d
 from .core.dtypes import complex64 as complex64
 from .core.dtypes import complex128 as complex128
+from .core.dtypes import contiguous_format as contiguous_format
 from .core.dtypes import device as device
 from .core.dtypes import dtype as dtype
 from .core.dtypes import float16 as float16
 from .core.dtypes import float32 as float32
 from .core.dtypes import float64 as float64
+from .core.dtypes import get_default_dtype as get_default_dtype
 from .core.dtypes import int8 as int8
 from .core.dtypes import int16 as int16
 from .core.dtypes import int32 as int32
 from .core.dtypes import int64 as int64
+from .core.dtypes import layout as layout
+from .core.dtypes import memory_format as memory_format
+from .core.dtypes import preserve_format as preserve_format
+from .core.dtypes import set_default_dtype as set_default_dtype
+from .core.dtypes import strided as strided
 from .core.dtypes import uint8 as uint8
+from .core.dtypes import uint16 as uint16
+from .core.dtypes import uint32 as uint32
+from .core.dtypes import uint64 as uint64
 from .core.modes import enable_grad as enable_grad
 from .core.modes import inference_mode as inference_mode
 from .core.modes import is_grad_enabled as is_grad_enabled
+from .core.modes import is_inference_mode_enabled as is_inference_mode_enabled
 from .core.modes import no_grad as no_grad
 from .core.modes import set_grad_enabled as set_grad_enabled
+from .core.printing import set_printoptions as set_printoptions
 from .core.tensor import Tensor as Tensor
 from .ops.api import FUNCTIONS as _FUNCTIONS
-from . import ops as _ops  # noqa: E402, F401
+from .version import __version__ as __version__
+
+float = float32
+double = float64
+half = float16
+short = int16
+int = int32
+long = int64
+cfloat = complex64
+cdouble = complex128
+inf = 1e400
+nan = inf - inf
+pi = 3.141592653589793
+e = 2.718281828459045
+newaxis = None
 
 globals().update(_FUNCTIONS)
 
+# Parts of PyTorch that are modules: imported when first named, so that `import clarion` stays quick.
+_MODULES = frozenset(
+    [
+        "amp",
+        "autograd",
+        "backends",
+        "checkpoint",
+        "cuda",
+        "data",
+        "distributed",
+        "distributions",
+        "fft",
+        "func",
+        "jit",
+        "linalg",
+        "nn",
+        "optim",
+        "profiler",
+        "random",
+        "special",
+        "testing",
+        "utils",
+        "version",
+    ]
+)
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"clarion has no attribute {name!r}")
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        try:
+            return _importlib.import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"clarion does not have torch.{name} yet")
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name in {*globals(), *_MODULES} if not name.startswith("_") or name == "__version__")
