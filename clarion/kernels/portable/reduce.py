@@ -2,11 +2,142 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
+from ..quiet import quietly
 from ..registry import kernel
+
+BLOCK = 256  # rows that one BLAS call adds up: short enough to keep float32 accurate
+LARGE = 4096  # elements from which a reduction over outer dimensions goes through BLAS
+
+
+@functools.lru_cache(maxsize=64)
+def _ones(xp: Any, n: int, dtype: Any) -> Any:
+    return xp.ones((1, n), dtype)
+
+
+def _outer_sum(xp: Any, x: Any, rows: int) -> Any:
+    """The sum over the middle of a contiguous (a, rows, c) array, as products with a row of ones.
+
+    NumPy adds rows one by one: slow, and in float32 inaccurate. Short products, then the sum of those, is neither.
+    """
+    a, _, c = x.shape
+    if rows <= BLOCK:
+        return xp.matmul(_ones(xp, rows, x.dtype), x).reshape(a, c)
+    whole = rows // BLOCK
+    blocks = x[:, : whole * BLOCK].reshape(a, whole, BLOCK, c)
+    partial = xp.matmul(_ones(xp, BLOCK, x.dtype), blocks).reshape(a, whole, c)
+    total = xp.add.reduce(partial, axis=1) if whole <= BLOCK else _outer_sum(xp, partial, whole)
+    if whole * BLOCK < rows:
+        total += xp.add.reduce(x[:, whole * BLOCK :], axis=1)
+    return total
+
+
+def add_up(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """The sum; pairwise or in blocks wherever the memory order allows it, so that float32 stays accurate."""
+    if dim is None or x.size < LARGE or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+        return xp.add.reduce(x, axis=dim, keepdims=keepdim)
+    ndim, shape = x.ndim, x.shape
+    inner = ndim
+    while inner - 1 in dim:
+        inner -= 1
+    if inner < ndim:  # the trailing dimensions lie together: NumPy's pairwise sum is at its best
+        x = xp.add.reduce(x.reshape(*shape[:inner], -1), axis=-1)
+        if inner == 0:
+            x = xp.asarray(x)
+    rest = [d for d in dim if d < inner]
+    if rest:
+        first, last = min(rest), max(rest) + 1
+        rows = math.prod(shape[first:last])
+        if len(rest) == last - first and rows > 16 and x.size >= LARGE:
+            x = _outer_sum(xp, x.reshape(math.prod(shape[:first]), rows, -1), rows)
+        else:
+            x = xp.add.reduce(x, axis=tuple(rest))
+    if keepdim:
+        return x.reshape(tuple(1 if i in dim else n for i, n in enumerate(shape)))
+    return x.reshape(tuple(n for i, n in enumerate(shape) if i not in dim))
+
+
+def count(shape: tuple[int, ...], dim: Any) -> int:
+    """How many elements one result of a reduction is made of."""
+    return math.prod(shape) if dim is None else math.prod([shape[d] for d in dim])
 
 
 @kernel("sum")
 def sum(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return xp.add.reduce(x, axis=dim, keepdims=keepdim)
+    if x.dtype.kind in "bui":
+        return xp.add.reduce(x, axis=dim, dtype=xp.int64, keepdims=keepdim)
+    return add_up(xp, x, dim, keepdim)
+
+
+@kernel("sum_all")
+def sum_all(xp: Any, x: Any) -> Any:
+    return xp.add.reduce(x, axis=None, dtype=xp.int64 if x.dtype.kind in "bui" else None)
+
+
+@kernel("mean")
+@quietly
+def mean(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return xp.true_divide(add_up(xp, x, dim, keepdim), count(x.shape, dim))
+
+
+@kernel("mean_all")
+@quietly
+def mean_all(xp: Any, x: Any) -> Any:
+    return xp.add.reduce(x, axis=None) / x.size
+
+
+@kernel("nansum")
+def nansum(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return add_up(xp, xp.where(xp.isnan(x), x.dtype.type(0), x), dim, keepdim)
+
+
+@kernel("prod")
+def prod(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return xp.multiply.reduce(x, axis=dim, dtype=xp.int64 if x.dtype.kind in "bui" else None, keepdims=keepdim)
+
+
+@kernel("prod_all")
+def prod_all(xp: Any, x: Any) -> Any:
+    return xp.multiply.reduce(x, axis=None, dtype=xp.int64 if x.dtype.kind in "bui" else None)
+
+
+@kernel("any")
+def any(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    found = xp.logical_or.reduce(x, axis=dim, keepdims=keepdim)
+    return xp.asarray(found, dtype=xp.uint8) if x.dtype == xp.uint8 else found
+
+
+@kernel("all")
+def all(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    found = xp.logical_and.reduce(x, axis=dim, keepdims=keepdim)
+    return xp.asarray(found, dtype=xp.uint8) if x.dtype == xp.uint8 else found
+
+
+@kernel("count_nonzero")
+def count_nonzero(xp: Any, x: Any, dim: Any) -> Any:
+    return xp.add.reduce(x != 0, axis=dim, dtype=xp.int64)
+
+
+# Helpers of gradient rules -------------------------------------------------------------------------
+
+
+@kernel("divide_or_zero")
+@quietly
+def divide_or_zero(xp: Any, x: Any, y: Any) -> Any:
+    """x / y, and 0 where y is 0: gradients at the kink of a root."""
+    return xp.where(y == 0, x.dtype.type(0), xp.true_divide(x, y))
+
+
+@kernel("shift")
+def shift(xp: Any, x: Any, dim: int, step: int, fill: float) -> Any:
+    """Moved `step` places along `dim` (backwards if negative); `fill` comes in."""
+    result = xp.full(x.shape, fill, x.dtype)
+    before = (slice(None),) * dim
+    if step > 0:
+        result[(*before, slice(step, None))] = x[(*before, slice(None, -step))]
+    else:
+        result[(*before, slice(None, step))] = x[(*before, slice(-step, None))]
+    return result

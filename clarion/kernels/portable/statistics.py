@@ -1,0 +1,72 @@
+"""Variance, standard deviation and vector norms. `dim` is a tuple of dimensions counted from the front, or None."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..quiet import quietly
+from ..registry import kernel
+from .reduce import add_up, count
+
+
+def _moments(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    n = count(x.shape, dim)
+    mean = xp.true_divide(add_up(xp, x, dim, True), n)
+    off = x - mean
+    square = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else off * off
+    var = xp.true_divide(add_up(xp, square, dim, keepdim), max(n - correction, 0))
+    return var, mean if keepdim else mean.reshape(var.shape)
+
+
+@kernel("var")
+@quietly
+def var(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    return _moments(xp, x, dim, correction, keepdim)[0]
+
+
+@kernel("std")
+@quietly
+def std(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    return xp.sqrt(_moments(xp, x, dim, correction, keepdim)[0])
+
+
+@kernel("var_mean")
+@quietly
+def var_mean(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    return _moments(xp, x, dim, correction, keepdim)
+
+
+@kernel("std_mean")
+@quietly
+def std_mean(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    var, mean = _moments(xp, x, dim, correction, keepdim)
+    return xp.sqrt(var), mean
+
+
+@kernel("vector_norm")
+@quietly
+def vector_norm(xp: Any, x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
+    if ord == 2:
+        square = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+        return xp.sqrt(add_up(xp, square, dim, keepdim))
+    size = abs(x)
+    if ord == 1:
+        return add_up(xp, size, dim, keepdim)
+    if ord == 0:
+        return xp.add.reduce(x != 0, axis=dim, dtype=size.dtype, keepdims=keepdim)
+    if math.isinf(ord):
+        extreme = xp.maximum if ord > 0 else xp.minimum
+        return extreme.reduce(size, axis=dim, keepdims=keepdim, initial=None if size.size or ord < 0 else 0)
+    return add_up(xp, size**ord, dim, keepdim) ** (1.0 / ord)
+
+
+@kernel("zeros_like_of")
+def zeros_like_of(xp: Any, x: Any) -> Any:
+    return xp.zeros_like(x)
+
+
+@kernel("zero_where")
+def zero_where(xp: Any, value: Any, x: Any) -> Any:
+    """`value`, and 0 where x is 0."""
+    return xp.where(x == 0, value.dtype.type(0), value)
