@@ -14,10 +14,13 @@ import numpy as np
 
 from .. import errors
 from ..events import hub
+from ..kernels import registry
+from ..kernels.portable.slices import laid_out
+from ..kernels.portable.slices import replay as replay_raw
 from . import modes, provenance
-from .dtypes import FROM_NUMPY
+from .dtypes import FROM_NUMPY, f32, f64
 from .node import Node
-from .tensor import INFERENCE, Tensor, VersionCounter, new_tensor
+from .tensor import INFERENCE, Tensor, VersionCounter, View, new_tensor
 
 if TYPE_CHECKING:
     from .op import Op
@@ -29,6 +32,8 @@ def sync(x: Tensor) -> None:
     if view is None or x._vc is None or x._vc is INFERENCE or view.version == x._vc.n:
         return
     view.version = x._vc.n
+    if view.base._view is not None:  # its shape was changed in place: `reshape_inplace` put a base under it
+        view.base = view.base._view.base
     base = view.base
     if base._rg:
         refresh(x)
@@ -40,23 +45,20 @@ def refresh(x: Tensor) -> None:
     assert view is not None
     node = AsStridedBackward0()
     node.blank()
-    node.edges = (view.base._edge or view.base,)
-    node.nrs = (view.base._nr,) if view.base._nr else None
-    node.chain = view.chain
-    node.base_meta = (view.base._array.shape, view.base._array.dtype)
+    base = view.base
+    node.edges = (base._edge or base,)
+    node.nrs = (base._nr,) if base._nr else None
+    node.chain, node.layout = view.chain, layout_of(base)
     kept = x._edge.hooks.retain.pop(x._nr, None) if x._edge is not None and x._edge.hooks is not None else None
     x._edge, x._nr, x._rg = node, 0, True
     if kept is not None and kept() is x:
         node._hooks().retain[0] = kept
 
 
-def replay_raw(chain: tuple[Any, ...], array: Any) -> Any:
-    """Take the view described by `chain` from a raw array."""
-    for op, params, nr in chain:
-        array = op.kernel(array, *params)
-        if nr is not None:
-            array = array[nr]
-    return array
+def layout_of(x: Tensor) -> tuple[Any, ...]:
+    """How a tensor lies in memory: a view taken from it can be taken from anything that lies alike."""
+    array = x._array
+    return array.shape, array.strides, array.dtype
 
 
 def replay(chain: tuple[Any, ...], tensor: Tensor) -> Tensor:
@@ -71,18 +73,15 @@ class AsStridedBackward0(Node):
     """grad_fn of a view after its base was written: puts the gradient into zeros of the base's shape."""
 
     chain: tuple[Any, ...]
-    base_meta: tuple[Any, Any]
+    layout: tuple[Any, ...]
 
     def apply_raw(self, g: Any) -> Any:
-        whole = np.zeros(self.base_meta[0], g.dtype)
-        np.copyto(replay_raw(self.chain, whole), g)
-        return (whole,)
+        return (registry.raw.view_put(g, self.chain, self.layout),)
 
     def apply_tensors(self, g: Any) -> Any:
         from .op import lifted
 
-        zeros = new_tensor(np.zeros(self.base_meta[0], g._array.dtype))
-        return (lifted.view_scatter(zeros, g, self.chain),)
+        return (lifted.view_put(g, self.chain, self.layout),)
 
 
 class CopySlices(Node):
@@ -90,24 +89,22 @@ class CopySlices(Node):
 
     inner: Node
     chain: tuple[Any, ...]
+    layout: tuple[Any, ...]
 
     def apply_raw(self, g: Any) -> Any:
-        whole = np.array(g)
+        whole = laid_out(g, self.layout)
         part = replay_raw(self.chain, whole)
         grads = self.inner.apply_raw(part.copy())
-        if grads[0] is None:
-            part[...] = 0
-        else:
-            np.copyto(part, grads[0])
+        part[...] = 0 if grads[0] is None else grads[0]
         return (whole, *grads[1:])
 
     def apply_tensors(self, g: Any) -> Any:
         from .op import lifted
 
-        part = replay(self.chain, g)
-        grads = self.inner.apply_tensors(part)
-        inside = grads[0] if grads[0] is not None else new_tensor(np.zeros_like(part._array))
-        return (lifted.view_scatter(g, inside, self.chain), *grads[1:])
+        grads = self.inner.apply_tensors(lifted.view_take(g, self.chain, self.layout))
+        if grads[0] is None:
+            return (lifted.view_clear(g, self.chain, self.layout), *grads[1:])
+        return (lifted.view_scatter(g, grads[0], self.chain, self.layout), *grads[1:])
 
     def release(self) -> None:
         self.inner.release()
@@ -131,6 +128,11 @@ def refuse(x: Tensor, name: str) -> None:
             f"{name}() would write to a tensor of shape {list(array.shape)} that was expanded; "
             f"at {provenance.text(provenance.here())}"
         )
+    refuse_history(x, name)
+
+
+def refuse_history(x: Tensor, name: str) -> None:
+    """Raise if the graph forbids to change `x` in place now."""
     if modes.special and not modes.recording():
         return
     if x._view is not None:
@@ -171,8 +173,10 @@ def refuse_creation(x: Tensor, writer_requires: bool) -> None:
         return
     nr, origin = x._nr, type(x._edge).__name__ if x._edge is not None else "None"
     title = origin.removesuffix("0").removesuffix("Backward")
-    text = f"Output {nr} of {title} is a view and is being modified inplace." if x._edge is not None else (
-        "A view is being modified inplace."
+    text = (
+        f"Output {nr} of {title} is a view and is being modified inplace."
+        if x._edge is not None
+        else ("A view is being modified inplace.")
     )
     if view.creation == "multi":
         raise errors.InplaceError(
@@ -204,50 +208,93 @@ def refuse_creation(x: Tensor, writer_requires: bool) -> None:
 
 def inplace(op: Op, x: Any, *args: Any) -> Tensor:
     """Run `op` with its first input as the place for the result."""
-    from .op import not_a_tensor
-
     if not isinstance(x, Tensor):
+        from .op import not_a_tensor
+
         raise not_a_tensor(op, 0, x)
-    name = op.name + "_"
-    refuse(x, name)
+    refuse(x, op.name + "_")
     if len(args) + 1 < op.arity:
         args += op.defaults[len(op.defaults) - (op.arity - 1 - len(args)) :]
     n_in = len(op.inputs)
     inputs, params = (x, *args[: n_in - 1]), args[n_in - 1 :]
-    if x._view is not None and (modes.special == 0 or modes.recording()):
-        refuse_creation(x, any(isinstance(t, Tensor) and t.requires_grad for t in inputs))
-    arrays, _ = op.raw_operands(list(inputs))
-    try:
-        result = op.kernel(*arrays, *params)
-    except ValueError as error:
-        if op.broadcast and "broadcast" in str(error):
-            from .op import broadcast_error
-
-            raise broadcast_error(*[np.shape(a) for a in arrays if a is not None]) from None
-        raise
-    result = np.asarray(result)
-    check_result(x, result)
     recording = modes.special == 0 or modes.recording()
-    before = _before(op, x, inputs) if recording else x
-    np.copyto(x._array, result, casting="unsafe")
+    if x._view is not None and recording:
+        refuse_creation(x, any(isinstance(t, Tensor) and t.requires_grad for t in inputs))
+    arrays = _direct_operands(op, inputs) if op.writes else None
+    if arrays is not None:
+        before = _before(op, x, inputs) if recording else x
+        try:
+            op.kernel(*arrays, *params, out=x._array)
+        except ValueError as error:
+            raise _misfit(x, arrays, error) from None
+    else:
+        arrays, _ = op.raw_operands(list(inputs))
+        try:
+            result = np.asarray(op.kernel(*arrays, *params))
+        except ValueError as error:
+            raise _misfit(x, arrays, error) if op.broadcast else error from None
+        check_result(x, result)
+        before = _before(op, x, inputs) if recording else x
+        np.copyto(x._array, result, casting="unsafe")
     wrote(x)
     if recording:
         rebase(op, x, (before, *inputs[1:]), params)
     return x
 
 
+def _direct_operands(op: Op, inputs: tuple[Any, ...]) -> list[Any] | None:
+    """Operands for a kernel that writes straight into the first one; None where types differ or are rounded."""
+    if op.moves:
+        for t in inputs:
+            if t is not None and not isinstance(t, (Tensor, int, float, complex, np.generic)):
+                return None  # the general path says what is wrong with it
+        return [t._array if isinstance(t, Tensor) else t for t in inputs]
+    dtype = inputs[0]._array.dtype
+    if dtype is not f32 and dtype is not f64:
+        return None
+    arrays = []
+    for t in inputs:
+        if isinstance(t, Tensor):
+            if t._array.dtype is not dtype:
+                return None
+            arrays.append(t._array)
+        elif t is None:
+            arrays.append(None)
+        elif type(t) is float or type(t) is int:
+            arrays.append(np.asarray(t, dtype))
+        else:
+            return None
+    return arrays
+
+
+def _misfit(x: Tensor, arrays: list[Any], error: ValueError) -> Exception:
+    """Why a kernel could not write into `x`: shapes that do not broadcast, or to another shape than its own."""
+    from .op import broadcast_error
+
+    shapes = [np.shape(a) for a in arrays if a is not None]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        return broadcast_error(*shapes)
+    return error if shape == x._array.shape else _wrong_shape(x, shape)
+
+
 def check_result(x: Tensor, result: Any) -> None:
     """The result must have the shape of the tensor written to, and a type that fits into it."""
     if result.shape != x._array.shape:
-        raise errors.ShapeError(
-            f"output with shape {list(x._array.shape)} doesn't match the broadcast shape {list(result.shape)}\n"
-            f"At {provenance.text(provenance.here())}"
-        )
+        raise _wrong_shape(x, result.shape)
     have, want = FROM_NUMPY[result.dtype], FROM_NUMPY[x._array.dtype]
     if have.category > want.category and want.category < 4:
         if have.category == 2 and want.category == 2:
             return
         raise errors.DtypeError(f"result type {have.old} can't be cast to the desired output type {want.old}")
+
+
+def _wrong_shape(x: Tensor, shape: tuple[int, ...]) -> errors.ShapeError:
+    return errors.ShapeError(
+        f"output with shape {list(x._array.shape)} doesn't match the broadcast shape {list(shape)}\n"
+        f"At {provenance.text(provenance.here())}"
+    )
 
 
 def _before(op: Op, x: Tensor, inputs: tuple[Any, ...]) -> Tensor:
@@ -304,7 +351,7 @@ def attach(x: Tensor, node: Node) -> None:
     base = x._view.base
     slices = CopySlices()
     slices.blank()
-    slices.inner, slices.chain = node, x._view.chain
+    slices.inner, slices.chain, slices.layout = node, x._view.chain, layout_of(base)
     slices.edges = (base._edge or base if base._rg else None, *node.edges[1:])
     nrs = (base._nr, *(node.nrs[1:] if node.nrs else (0,) * (len(node.edges) - 1)))
     slices.nrs = nrs if any(nrs) else None
@@ -317,3 +364,40 @@ def attach(x: Tensor, node: Node) -> None:
     refresh(x)
     if kept is not None and kept() is x:
         x._edge._hooks().retain[0] = kept
+
+
+def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
+    """Make `x` itself the view of it that `op` takes: its values stay, its shape and strides change.
+
+    Older views of `x` know how they were taken from it as it was: that stays under it, as its base.
+    """
+    from .op import make_node
+
+    refuse_history(x, op.name + "_")
+    array = op.kernel(x._array, *params)
+    recording = modes.special == 0 or modes.recording()
+    before = _before(op, x, (x,))
+    if x._view is None and x._vc is not None and x._vc is not INFERENCE and not (x._rg and x._edge is None):
+        below = new_tensor(x._array)
+        below._edge, below._nr, below._rg, below._vc = x._edge, x._nr, x._rg, x._vc
+        x._view = View(below, (), x._vc.n, "normal")
+    x._array = array
+    wrote(x)
+    if x._view is not None:
+        x._view.chain += ((op, params, None),)
+        x._view.version = x._vc.n if x._vc is not None else 0
+    if recording and before._rg:
+        made = make_node(op, (before,), params, (x,), 1)
+        made.__class__ = _renamed(op, node)
+        x._edge, x._nr, x._rg = made, 0, True
+    return x
+
+
+_renamed_classes: dict[str, type] = {}
+
+
+def _renamed(op: Op, name: str) -> Any:
+    """The node class of `op` under another name: PyTorch counts the overloads."""
+    if name not in _renamed_classes:
+        _renamed_classes[name] = type(name, (op.node_class,), {"__slots__": ()})
+    return _renamed_classes[name]

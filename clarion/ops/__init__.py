@@ -1,15 +1,37 @@
 """Operations: one block each, its rules side by side."""
 
 from ..kernels import portable as _portable  # registers the kernels  # noqa: F401
+from . import addmm as addmm
 from . import arithmetic as arithmetic
+from . import binary as binary
+from . import cast as cast
+from . import compare as compare
 from . import convert as convert
+from . import diagonal as diagonal
 from . import extremum as extremum
+from . import factories as factories
 from . import fromdata as fromdata
+from . import generator as generator
+from . import grids as grids
+from . import index_rows as index_rows
 from . import indexing as indexing
+from . import join as join
+from . import logical as logical
+from . import masks as masks
+from . import matmul as matmul
+from . import memory as memory
+from . import rearrange as rearrange
+from . import operators as operators
+from . import power as power
+from . import random as random
 from . import reduce as reduce
+from . import scan as scan
+from . import scatter as scatter
+from . import select as select
 from . import shape as shape
 from . import statistics as statistics
 from . import unary as unary
+from . import views as views
 from .api import attach
 
 attach()

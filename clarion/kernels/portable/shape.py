@@ -1,10 +1,37 @@
-"""Views: arrays that share memory with their argument."""
+"""Views: arrays that share memory with their argument and can be written."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from ..registry import kernel
+
+
+def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Any:
+    """The memory of `x` seen with other shape and strides; strides and offset in bytes, from the first element of `x`."""
+    flags = x.flags
+    if offset == 0 and (flags.c_contiguous or flags.f_contiguous) and x.size:
+        return numpy.ndarray(shape, x.dtype, x, 0, strides)
+    root = memory_root(x)
+    if not (root.flags.c_contiguous or root.flags.f_contiguous):
+        # Memory lent by another owner, whose extent is not known here.
+        return numpy.lib.stride_tricks.as_strided(x, shape, strides)
+    return numpy.ndarray(shape, x.dtype, root, address(x) - address(root) + offset, strides)
+
+
+def memory_root(x: Any) -> Any:
+    """The array that owns the memory behind a view."""
+    while isinstance(x.base, numpy.ndarray):
+        x = x.base
+    return x
+
+
+def address(x: Any) -> int:
+    """Where the first element lies."""
+    place: int = x.__array_interface__["data"][0]
+    return place
 
 
 @kernel("view")
@@ -12,14 +39,36 @@ def view(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return x.reshape(shape) if x.flags.c_contiguous else xp.reshape(x, shape, copy=False)
 
 
+@kernel("reshape")
+def reshape(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    return x.reshape(shape)
+
+
+@kernel("view_dtype")
+def view_dtype(xp: Any, x: Any, dtype: Any) -> Any:
+    return x.view(dtype)
+
+
 @kernel("expand")
 def expand(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     # broadcast_to marks its result read-only; a Tensor's array must not be.
     extra = len(shape) - x.ndim
     strides = (0,) * extra + tuple(
-        0 if n == 1 and m != 1 else s for n, m, s in zip(x.shape, shape[extra:], x.strides, strict=True)
+        [0 if n == 1 and m != 1 else s for n, m, s in zip(x.shape, shape[extra:], x.strides, strict=True)]
     )
-    return xp.lib.stride_tricks.as_strided(x, shape, strides)
+    return strided(x, shape, strides)
+
+
+@kernel("sum_to")
+def sum_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """The sum over the dimensions along which `shape` was stretched to the shape of `x`."""
+    extra = x.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple([i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1])
+    if not axes:
+        return x
+    if x.dtype.itemsize == 2:  # half precision accumulates in float32
+        return x.astype(numpy.float32).sum(axis=axes, keepdims=True).reshape(shape).astype(x.dtype)
+    return x.sum(axis=axes, keepdims=True).reshape(shape)
 
 
 @kernel("permute")
@@ -27,19 +76,31 @@ def permute(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
     return x.transpose(dims)
 
 
-@kernel("getitem")
-def getitem(xp: Any, x: Any, index: Any) -> Any:
-    return x[index]
+@kernel("transpose")
+def transpose(xp: Any, x: Any, dim0: int, dim1: int) -> Any:
+    return x.swapaxes(dim0, dim1) if x.ndim else x
 
 
-@kernel("view_scatter")
-def view_scatter(xp: Any, x: Any, part: Any, chain: Any) -> Any:
-    """`x` with the view that `chain` describes replaced by `part`."""
-    whole = x.copy()
-    target = whole
-    for op, params, nr in chain:
-        target = op.kernel(target, *params)
-        if nr is not None:
-            target = target[nr]
-    target[...] = part
-    return whole
+@kernel("t")
+def t(xp: Any, x: Any) -> Any:
+    return x.T
+
+
+@kernel("squeeze")
+def squeeze(xp: Any, x: Any) -> Any:
+    return x.squeeze()
+
+
+@kernel("squeeze_dim")
+def squeeze_dim(xp: Any, x: Any, dim: int) -> Any:
+    return x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x
+
+
+@kernel("squeeze_dims")
+def squeeze_dims(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
+    return x.squeeze(tuple([d for d in dims if x.shape[d] == 1])) if x.ndim else x
+
+
+@kernel("unsqueeze")
+def unsqueeze(xp: Any, x: Any, dim: int) -> Any:
+    return x[(slice(None),) * dim + (None, ...)]
