@@ -7,6 +7,7 @@ from . import binary as binary
 from . import cast as cast
 from . import compare as compare
 from . import convert as convert
+from . import copying as copying
 from . import diagonal as diagonal
 from . import extremum as extremum
 from . import factories as factories
@@ -20,6 +21,7 @@ from . import logical as logical
 from . import masks as masks
 from . import matmul as matmul
 from . import memory as memory
+from . import norm as norm
 from . import rearrange as rearrange
 from . import operators as operators
 from . import power as power
@@ -32,6 +34,7 @@ from . import shape as shape
 from . import statistics as statistics
 from . import unary as unary
 from . import views as views
+from . import storage as storage
 from .api import attach
 
 attach()

@@ -1,0 +1,118 @@
+"""Evenly spaced numbers, rounded as PyTorch rounds them (its AVX2 build, the usual one)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .boxmuller import fma64
+from .quiet import quietly
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def arange_length(start: float, end: float, step: float) -> int:
+    """How many numbers lie in [start, end)."""
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
+        return max(-((start - end) // step), 0)
+    return max(math.ceil((end - start) / step), 0)
+
+
+@quietly
+def arange(start: float, step: float, n: int, dtype: Any) -> Any:
+    """start, start + step, …: integers exactly, floats in the steps of PyTorch's vector loop.
+
+    The loop takes two vectors at a time. Each starts from start + step·i rounded to the type and adds
+    multiples of the step in float64; the odd end is computed one by one.
+    """
+    if dtype.kind in "iu":
+        if isinstance(start, int) and isinstance(step, int):
+            numbers = np.arange(n, dtype=np.int64) * step + start
+        else:
+            # The ends are truncated first, as C converts them.
+            numbers = np.arange(n, dtype=np.int64) * int(step) + int(start)
+        return numbers.astype(dtype)
+    place = np.arange(n, dtype=np.float64)
+    exact = start + step * place
+    if dtype.itemsize == 2:
+        return exact.astype(np.float32).astype(dtype)
+    width = 32 // dtype.itemsize
+    whole = n - n % (2 * width)
+    values = exact.astype(dtype)
+    if whole:
+        first = values[:whole:width].astype(np.float64)
+        values[:whole] = (first[:, None] + step * np.arange(width)).reshape(-1).astype(dtype)
+    return values
+
+
+def _fused(i: Any, step: Any, start: Any, dtype: Any) -> Any:
+    """start + step·i with one rounding."""
+    if dtype == _F64:
+        return fma64(i, float(step), float(start))
+    return (i * float(step) + float(start)).astype(dtype)
+
+
+def _ends(start: Any, end: Any, n: int, dtype: Any) -> Any:
+    """n numbers from start to end: the first half counted from the start, the second from the end."""
+    start, end = dtype.type(start), dtype.type(end)
+    step = dtype.type((end - start) / dtype.type(n - 1))
+    i = np.arange(n, dtype=np.float64)
+    half = n // 2
+    return np.concatenate([_fused(i[:half], step, start, dtype), _fused(i[: n - half][::-1], -step, end, dtype)])
+
+
+@quietly
+def linspace(start: Any, end: Any, n: int, dtype: Any) -> Any:
+    """n numbers from start to end."""
+    if n == 0:
+        return np.empty(0, dtype)
+    if n == 1:
+        return np.array([start]).astype(dtype)
+    if dtype.kind in "iu":
+        return _integer_steps(start, end, n, dtype)
+    if dtype.kind == "c":
+        start, end = complex(start), complex(end)
+        part = _F32 if dtype.itemsize == 8 else _F64
+        real, imag = _ends(start.real, end.real, n, part), _ends(start.imag, end.imag, n, part)
+        return (real + 1j * imag).astype(dtype)
+    if dtype in (_F32, _F64):
+        return _ends(start, end, n, dtype)
+    rounded = [float(np.float32(value).astype(dtype)) for value in (start, end)]  # half types: in float32
+    return _half_steps(*rounded, n, dtype)
+
+
+def _half_steps(start: float, end: float, n: int, dtype: Any) -> Any:
+    gap = float(np.float32(end - start).astype(dtype))
+    step = float(np.float32(gap / float(np.float32(n - 1).astype(dtype))).astype(dtype))
+    i = np.arange(n, dtype=np.float32)
+    half = n // 2
+    low = (step * i[:half] + start).astype(np.float32)
+    high = (end - step * i[: n - half][::-1]).astype(np.float32)
+    return np.concatenate([low, high]).astype(dtype)
+
+
+def _integer_steps(start: Any, end: Any, n: int, dtype: Any) -> Any:
+    """Integers: the ends are truncated, the step is a float32, each number is truncated."""
+    first, last = int(start), int(end)
+    step = np.float32(np.float32(last - first) / np.float32(n - 1))
+    i = np.arange(n, dtype=np.float64)
+    half = n // 2
+    low = np.trunc((first + np.float64(step) * i[:half]).astype(np.float32))
+    high = np.trunc((last - np.float64(step) * i[: n - half][::-1]).astype(np.float32))
+    return np.concatenate([low, high]).astype(np.int64).astype(dtype)
+
+
+@quietly
+def logspace(start: Any, end: Any, n: int, base: float, dtype: Any) -> Any:
+    """base ** each of n numbers from start to end."""
+    if dtype.kind in "iu":
+        exponents = linspace(start, end, n, _F32) if n > 1 else np.array([start] * n, _F32)
+        return np.power(np.float32(base), exponents).astype(dtype)
+    if dtype.kind == "c":
+        return np.power(complex(base), linspace(start, end, n, dtype)).astype(dtype)
+    if dtype in (_F32, _F64):
+        return np.power(dtype.type(base), linspace(start, end, n, dtype))
+    exponents = linspace(start, end, n, dtype).astype(np.float32)
+    return np.power(np.float32(base), exponents).astype(dtype)
