@@ -158,6 +158,7 @@ class Op:
         self.conj = conj
         self.differentiable = differentiable
         self.kernel = registry.bind(name)
+        self.writes = registry.writes(self.kernel)
         self.arity = len(self.inputs) + len(self.params)
         self.layout = self.inputs + self.params + self.outputs
         self.out_positions = tuple((self.arity + i, i) for i in range(len(self.outputs)))

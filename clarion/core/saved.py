@@ -195,6 +195,8 @@ def unpack_all(node: Node) -> list[Any]:
     if node.saved is FREED:
         raise freed_error(node)
     values = list(node.saved)
+    if not values:  # its rules name nothing
+        return values
     for i, value in enumerate(values):
         if isinstance(value, Packed):
             values[i] = value.unpack(node)

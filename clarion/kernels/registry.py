@@ -11,6 +11,7 @@ An override for one library (`@override("softmax", numpy)`) is kept only where a
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -68,6 +69,14 @@ def bind(name: str, xp: ModuleType = numpy) -> Kernel:
             raise KeyError(f"no kernel is registered for operation {name!r}")
         _bound[name, xp] = found
     return found
+
+
+def writes(found: Kernel) -> bool:
+    """Can the kernel write its result into a given array (keyword-only `out`), which may be its first input too?"""
+    if isinstance(inspect.unwrap(found), numpy.ufunc):
+        return True
+    out = inspect.signature(found).parameters.get("out")
+    return out is not None and out.kind is inspect.Parameter.KEYWORD_ONLY
 
 
 def portable(name: str, xp: ModuleType = numpy) -> Kernel:
