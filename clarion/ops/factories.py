@@ -304,6 +304,23 @@ for _name, _fill in (("new_zeros", 0), ("new_ones", 1), ("new_empty", None)):
 METHODS.update(new_full=new_full, new_empty_strided=new_empty_strided)
 
 
+@public(method=False)
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 0-dim tensor of one number, in the default type."""
+    check_place("scalar_tensor", device, layout)
+    kind = numpy_type("scalar_tensor", dtype)
+    value = fitted(number("scalar_tensor", "s", 1, s), kind)
+    return created(np.full((), value, kind), requires_grad)
+
+
 # Evenly spaced numbers -------------------------------------------------------------------------------
 
 
@@ -371,7 +388,7 @@ def arange(*args: Any, **options: Any) -> Tensor:
         raise DtypeError("value cannot be converted to type double without overflow")
     if kind.kind in "bc":
         raise NotSupportedError(f"\"arange_cpu\" not implemented for '{FROM_NUMPY[kind].old}'")
-    if step == 0 or step != step:
+    if step == 0 or math.isnan(step):
         raise EngineError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise EngineError(f"unsupported range: {start:g} -> {end:g}")

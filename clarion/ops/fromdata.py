@@ -204,21 +204,6 @@ def _warn_copy(call: str) -> None:
     )
 
 
-@public(method=False)
-def scalar_tensor(
-    s: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """A 0-dim tensor of one number, in the default type."""
-    check_place("scalar_tensor", device, layout)
-    return created(array_of(s, numpy_type("scalar_tensor", dtype)), requires_grad)
-
-
 def new_tensor_method(
     self: Tensor,
     data: Any,
@@ -264,7 +249,10 @@ def _check_array(array: Any) -> Any:
                 "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
                 "currently not supported."
             )
-        from_numpy_dtype(array.dtype)
+        raise ArgumentTypeError(
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are: float64, "
+            "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+        )
     if any(step < 0 for step in array.strides):
         raise ArgumentValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
@@ -274,7 +262,7 @@ def _check_array(array: Any) -> Any:
         raise ArgumentValueError(
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
         )
-    return found.numpy  # type: ignore[union-attr]
+    return found.numpy
 
 
 def share(array: Any) -> Tensor:

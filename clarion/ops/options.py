@@ -125,7 +125,7 @@ def _bad_size(name: str, value: Any) -> NoReturn:
 
 
 def _negative(name: str, shape: tuple[int, ...]) -> NoReturn:
-    if name in ("zeros", "ones"):
+    if name == "zeros":
         raise ShapeError(f"{name}: Dimension size must be non-negative.\nThe size was {list(shape)}.")
     worst = next(n for n in shape if n < 0)
     raise ShapeError(f"Trying to create tensor with negative dimension {worst}: {list(shape)}")
@@ -173,8 +173,24 @@ def allocate_like(array: Any, kind: Any, memory_format: Any = None) -> Any:
     if memory_format is None or memory_format is preserve_format:
         if array.flags.c_contiguous:
             return np.empty(array.shape, kind)
-        return np.empty_like(array, kind)
+        order = dense_order(array)
+        return np.empty([array.shape[d] for d in order], kind).transpose(np.argsort(order))
     return allocate(array.shape, kind, memory_format)
+
+
+def dense_order(array: Any) -> list[int]:
+    """The dimensions of an array from the outermost in memory to the innermost; expanded ones stay where they are."""
+    order = list(range(array.ndim))
+    for i in range(1, array.ndim):
+        for j in range(i, 0, -1):
+            outer, inner = order[j - 1], order[j]
+            a, b = array.strides[outer], array.strides[inner]
+            if a == 0 or b == 0:
+                continue
+            if a > b or (a == b and array.shape[outer] >= array.shape[inner]):
+                break
+            order[j - 1], order[j] = inner, outer
+    return order
 
 
 def tensor_argument(name: str, value: Any, argument: str = "input", position: int = 1) -> Tensor:

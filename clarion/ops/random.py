@@ -258,11 +258,22 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     try:
         np.broadcast_to(p._array, self._array.shape)
     except ValueError:
-        raise ShapeError(
-            f"The expanded size of the tensor must match the existing size: p has shape {list(p.shape)}, the tensor "
-            f"{list(self.shape)}"
-        ) from None
+        raise _expand_error(p._array.shape, self._array.shape) from None
     return inplace(bernoulli_tensor_op, self, p, gen)
+
+
+def _expand_error(have: tuple[int, ...], want: tuple[int, ...]) -> ShapeError:
+    if len(have) > len(want):
+        return ShapeError(
+            f"The number of sizes provided ({len(want)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(have)})"
+        )
+    extra = len(want) - len(have)
+    dim = next(i for i in reversed(range(len(want))) if i >= extra and have[i - extra] not in (1, want[i]))
+    return ShapeError(
+        f"The expanded size of the tensor ({want[dim]}) must match the existing size ({have[dim - extra]}) at "
+        f"non-singleton dimension {dim}.  Target sizes: {list(want)}.  Tensor sizes: {list(have)}"
+    )
 
 
 @method("exponential_")
