@@ -6,7 +6,41 @@ from typing import Any
 
 from ..registry import kernel
 
+# Writing into a copy, or in place ------------------------------------------------------------------
+
+
+def writer(name: str, *, adds: bool = False) -> Any:
+    """Register a kernel by what it does to a contiguous array: `write(xp, out, *arguments)`.
+
+    The kernel itself returns a copy of `x` with the change, or makes it in `out`. One that `adds` does so in
+    float32 for half precision.
+    """
+
+    def register(write: Any) -> Any:
+        def run(xp: Any, x: Any, *args: Any, out: Any = None) -> Any:
+            kind = accumulator(xp, x.dtype) if adds else x.dtype
+            if out is x and kind == x.dtype and x.flags.c_contiguous:
+                write(xp, out, *args)
+                return out
+            whole = xp.array(x, kind, order="C")
+            write(xp, whole, *args)
+            if out is None:
+                return whole.astype(x.dtype, copy=False)
+            out[...] = whole
+            return out
+
+        kernel(name)(run)
+        return write
+
+    return register
+
+
 # Where index arrays point in the flattened array ---------------------------------------------------
+
+
+def accumulator(xp: Any, dtype: Any) -> Any:
+    """The type to add many numbers in: float32 for half precision."""
+    return xp.dtype("float32") if dtype.itemsize == 2 and dtype.kind in "fV" else dtype
 
 
 def wrapped(xp: Any, index: Any, size: int) -> Any:
@@ -87,9 +121,8 @@ def index(xp: Any, x: Any, *args: Any) -> Any:
 def index_backward(xp: Any, g: Any, *args: Any) -> Any:
     """Zeros of a shape with `g` added where the indices point."""
     *indices, shape, where = args
-    kind = xp.dtype("float32") if g.dtype.itemsize == 2 and g.dtype.kind in "fV" else g.dtype
-    out = xp.zeros(shape, kind)
-    add_at(xp, out, tuple(indices), where, g.astype(kind, copy=False))
+    out = xp.zeros(shape, accumulator(xp, g.dtype))
+    add_at(xp, out, tuple(indices), where, g.astype(out.dtype, copy=False))
     return out.astype(g.dtype, copy=False)
 
 
@@ -116,12 +149,6 @@ def add_at(xp: Any, out: Any, indices: tuple[Any, ...], where: tuple[int, ...], 
         xp.add.at(out.reshape(-1), places.reshape(-1), xp.broadcast_to(values, places.shape).reshape(-1))
 
 
-def index_put(xp: Any, x: Any, values: Any, *args: Any) -> Any:
-    out = xp.array(x, order="C")
-    put(xp, out, values, *args)
-    return out
-
-
 def put(xp: Any, out: Any, values: Any, *args: Any) -> None:
     """`out[indices] = values` or `+= values`, in place."""
     *indices, where, accumulate = args
@@ -129,19 +156,19 @@ def put(xp: Any, out: Any, values: Any, *args: Any) -> None:
         out[full_index(tuple(indices), where)] = values
     elif out.dtype.kind == "b":
         out[full_index(tuple(indices), where)] |= values
-    elif out.flags.c_contiguous:
+    elif out.flags.c_contiguous and out.dtype == accumulator(xp, out.dtype):
         add_at(xp, out, tuple(indices), where, values)
     else:
-        whole = xp.array(out, order="C")
+        whole = xp.array(out, accumulator(xp, out.dtype), order="C")
         add_at(xp, whole, tuple(indices), where, values)
         out[...] = whole
 
 
-MOST_INDICES = 8
-for _n in range(1, MOST_INDICES + 1):
-    kernel(f"index{_n}")(index)
-    kernel(f"index{_n}_backward")(index_backward)
-    kernel(f"index_put{_n}")(index_put)
+def register(n: int) -> None:
+    """Make the kernels for `n` index arrays."""
+    kernel(f"index{n}")(index)
+    kernel(f"index{n}_backward")(index_backward)
+    writer(f"index_put{n}")(put)
 
 
 # Masks over the leading dimensions -----------------------------------------------------------------
@@ -159,13 +186,7 @@ def index_mask_backward(xp: Any, g: Any, mask: Any, shape: tuple[int, ...]) -> A
     return out
 
 
-@kernel("index_put_mask")
-def index_put_mask(xp: Any, x: Any, values: Any, mask: Any, accumulate: bool) -> Any:
-    out = xp.array(x, order="C")
-    put_mask(xp, out, values, mask, accumulate)
-    return out
-
-
+@writer("index_put_mask")
 def put_mask(xp: Any, out: Any, values: Any, mask: Any, accumulate: bool) -> None:
     """`out[mask] = values` or `+= values`, in place."""
     if accumulate:

@@ -1,0 +1,257 @@
+"""Writing by index: `x[...] = v` and index_put. How an index is taken apart stands in indexing.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import modes
+from ..core.dtypes import FROM_NUMPY, b1
+from ..core.inplace import _before, inplace, rebase, refuse, refuse_creation, sync, wrote
+from ..core.op import OPS, lifted
+from ..core.tensor import Tensor, new_tensor
+from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError
+from ..kernels.portable import indexing as kernels
+from ..kernels.registry import raw
+from .api import METHODS, call, public
+from .indexing import check_mask, index_put_mask_op, index_tensor, parse, sized, spread_masks, walk
+
+
+def setitem(self: Tensor, index: Any, value: Any) -> None:
+    """`self[index] = value`."""
+    source = value if isinstance(value, Tensor) else new_tensor(scalar(self, value))
+    items = parse(index)
+    if len(items) == 1 and items[0] is False:
+        return
+    if self._view is not None:
+        sync(self)
+    if (self._rg or source.requires_grad) and (modes.special == 0 or modes.recording()):
+        # PyTorch refuses leaves here as views of themselves, and so do we.
+        refuse(self if self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
+        with_graph(self, items, source)
+        return
+    refuse(self, "__setitem__")
+    target, tensors = walk(self._array, items, raw)
+    if tensors:
+        put_index(self, target, tensors, source, False)
+    else:
+        given = source._array
+        if given.shape != target.shape:
+            given = strip(given, target)
+            check_expand(given.shape, target.shape, given)
+        if given.dtype.kind == "c" and target.dtype.kind not in "cb":
+            given = given.real
+        np.copyto(target, given, casting="unsafe")
+        wrote(self)
+
+
+def with_graph(self: Tensor, items: list[Any], source: Tensor) -> None:
+    """`setitem` where the write has to be recorded."""
+    view, tensors = walk(self, items, lifted)
+    if view is not self and len(items) == 1 and items[0] == slice(None):
+        view = self
+    if tensors:
+        put_index(view, view._array, tensors, source, False)
+        return
+    shape = view._array.shape
+    if source._array.shape != shape:
+        if source._array.ndim > len(shape):
+            source = lifted.view(source, strip(source._array, view._array).shape)
+        check_expand(source._array.shape, shape, source._array)
+    inplace(OPS["copy"], view, source)
+
+
+def scalar(x: Tensor, value: Any) -> Any:
+    """A Python number as an array of the type of `x`; refuses what does not fit."""
+    target = x._array.dtype
+    kind = type(value)
+    if not isinstance(value, (bool, int, float, complex)):
+        owner = kind.__module__ + "." if kind.__module__ != "builtins" else ""
+        raise ArgumentTypeError(
+            f"can't assign a {owner}{kind.__name__} to a torch.{FROM_NUMPY[target].old}Tensor\n"
+            "Assign a number or a Tensor: torch.tensor(value) makes one."
+        )
+    if target.kind == "b":
+        return np.asarray(bool(value))
+    if isinstance(value, complex) and target.kind != "c":
+        raise _overflow(target)
+    if target.kind in "iu":
+        if isinstance(value, float) and value - value != 0:
+            raise _overflow(target)
+        whole = int(value)
+        limits = np.iinfo(target)
+        if not limits.min <= whole <= limits.max:
+            if not -(2**63) <= whole < 2**64:
+                raise ArgumentValueError("Overflow when unpacking long long")
+            if limits.min != 0 or whole < -limits.max:
+                raise _overflow(target)
+            whole += limits.max + 1
+        return np.asarray(whole, target)
+    with np.errstate(all="ignore"):
+        array = np.asarray(value).astype(target)
+    if isinstance(value, (int, float)) and abs(value) > 6e4 and np.isinf(array) and value - value == 0:
+        raise _overflow(target)
+    return array
+
+
+_C_NAMES = {
+    "float32": "float", "float64": "double", "float16": "at::Half", "bfloat16": "at::BFloat16",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def _overflow(kind: Any) -> EngineError:
+    name = FROM_NUMPY[kind].name
+    return EngineError(f"value cannot be converted to type {_C_NAMES.get(name, name + '_t')} without overflow")
+
+
+def strip(given: Any, target: Any) -> Any:
+    """Leading dimensions of size 1 that the target does not have do not count."""
+    extra = given.ndim - target.ndim
+    return given.reshape(given.shape[extra:]) if extra > 0 and given.shape[:extra] == (1,) * extra else given
+
+
+def check_expand(given: tuple[int, ...], shape: tuple[int, ...], array: Any) -> None:
+    """A value must broadcast to the place it is written to."""
+    if len(given) > len(shape):
+        raise ShapeError(
+            f"expand(torch.{FROM_NUMPY[array.dtype].old}Tensor{{{list(given)}}}, size={list(shape)}): the number of "
+            f"sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(given)})"
+        )
+    extra = len(shape) - len(given)
+    for d in range(len(given) - 1, -1, -1):
+        if given[d] != shape[d + extra] and given[d] != 1:
+            raise ShapeError(
+                f"The expanded size of the tensor ({shape[d + extra]}) must match the existing size ({given[d]}) at "
+                f"non-singleton dimension {d + extra}.  Target sizes: {list(shape)}.  Tensor sizes: {list(given)}"
+            )
+
+
+def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> None:
+    """Write to the places that index tensors and masks name; `target` is the array of `x`, or a view of it."""
+    op, indices, params, values = put_plan(target, tensors, values, accumulate)
+    recording = modes.special == 0 or modes.recording()
+    inputs = (x, values, *indices)
+    if x._view is not None and recording:
+        refuse(x, "index_put_")
+        refuse_creation(x, any(t.requires_grad for t in inputs))
+    before = _before(op, x, inputs) if recording else x
+    arrays = [each._array for each in indices]
+    if op is index_put_mask_op:
+        kernels.put_mask(np, target, values._array, *arrays, *params)
+    else:
+        kernels.put(np, target, values._array, *arrays, *params)
+    wrote(x)
+    if recording:
+        rebase(op, x, (before, *inputs[1:]), params)
+
+
+def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> tuple[Any, ...]:
+    """Check a write with index tensors; the operation, its index inputs, its parameters and the values in shape."""
+    if values._array.dtype != target.dtype:
+        if values._array.ndim:
+            raise DtypeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{FROM_NUMPY[target.dtype].old} for the destination and {FROM_NUMPY[values._array.dtype].old} for the "
+                "source."
+            )
+        values = lifted.cast(values, target.dtype)
+    shape = target.shape
+    if len(tensors) == 1 and tensors[0][0] == 0 and tensors[0][1]._array.dtype == b1:
+        mask = tensors[0][1]
+        check_mask(shape, 0, mask._array)
+        result = (int(np.count_nonzero(mask._array)), *shape[mask._array.ndim :]) if values._array.ndim else ()
+        op, indices, params = index_put_mask_op, [mask], (accumulate,)
+    else:
+        where, indices = spread_masks(shape, tensors)
+        result = indexed_shape(shape, where, indices)
+        op, params = sized("index_put", len(indices)), (where, accumulate)
+        for dim, each in zip(where, indices, strict=True):
+            check_range(each._array, dim, shape[dim])
+    given = values._array.shape
+    if len(given) > len(result) and given[: len(given) - len(result)] == (1,) * (len(given) - len(result)):
+        values = lifted.view(values, given[len(given) - len(result) :])
+    given = values._array.shape
+    if len(given) > len(result) or any(
+        n not in (1, m) for n, m in zip(given, result[len(result) - len(given) :], strict=True)
+    ):
+        raise ShapeError(
+            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
+            f"{list(result)}"
+        )
+    return op, indices, params, values
+
+
+def check_range(index: Any, dim: int, size: int) -> None:
+    """Indices must lie in -size … size - 1."""
+    if index.size and (index.min() < -size or index.max() >= size):
+        wrong = int(index[(index < -size) | (index >= size)].flat[0])
+        raise ArgumentIndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+
+def indexed_shape(shape: tuple[int, ...], where: tuple[int, ...], indices: list[Tensor]) -> tuple[int, ...]:
+    """The shape of the result of indexing."""
+    try:
+        spread = np.broadcast_shapes(*[each._array.shape for each in indices])
+    except ValueError:
+        shapes = ", ".join(str(list(each._array.shape)) for each in indices)
+        raise ArgumentIndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+    rest = tuple([n for d, n in enumerate(shape) if d not in where])
+    adjacent = where == tuple(range(where[0], where[0] + len(where)))
+    return rest[: where[0]] + spread + rest[where[0] :] if adjacent else spread + rest
+
+
+# Public faces ----------------------------------------------------------------------------------------------
+
+
+def _put_arguments(name: str, input: Any, indices: Any, values: Any) -> list[tuple[int, Tensor]]:
+    if not isinstance(indices, (tuple, list)):
+        raise ArgumentTypeError(
+            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    tensors, dim = [], 0
+    for position, each in enumerate(indices):
+        if not isinstance(each, Tensor):
+            raise ArgumentTypeError(
+                f"expected Tensor as element {position} in argument 0, but got {type(each).__name__}"
+            )
+        each = index_tensor(each)
+        if not isinstance(each, Tensor):
+            each = new_tensor(np.asarray(each))
+        tensors.append((dim, each))
+        dim += each._array.ndim if each._array.dtype == b1 else 1
+    if dim > input._array.ndim:
+        raise ArgumentIndexError(f"too many indices for tensor of dimension {input._array.ndim} (got {dim})")
+    if not isinstance(values, Tensor):
+        raise ArgumentTypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if values._array.dtype != input._array.dtype:
+        raise DtypeError(
+            f"Index put requires the source and destination dtypes match, got {FROM_NUMPY[input._array.dtype].old} for "
+            f"the destination and {FROM_NUMPY[values._array.dtype].old} for the source."
+        )
+    return tensors
+
+
+@public(out=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """`input` with `values` written to (or added to) the places that a tuple of index tensors names."""
+    tensors = _put_arguments("index_put", input, indices, values)
+    op, inputs, params, values = put_plan(input._array, tensors, values, bool(accumulate))
+    return call(op, input, values, *inputs, *params)
+
+
+@public()
+def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """`index_put` in place."""
+    tensors = _put_arguments("index_put_", input, indices, values)
+    refuse(input, "index_put_")
+    put_index(input, input._array, tensors, values, bool(accumulate))
+    return input
+
+
+METHODS["index_put_"] = index_put_
+METHODS["__setitem__"] = setitem
