@@ -1,0 +1,76 @@
+"""Choosing between values: where, clamp, minimum, masks, writing over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..registry import kernel, ufunc
+
+ufunc("minimum")
+ufunc("maximum")
+ufunc("fmin")
+ufunc("fmax")
+ufunc("clamp_min", "maximum")
+ufunc("clamp_min_tensor", "maximum")
+ufunc("clamp_max", "minimum")
+ufunc("clamp_max_tensor", "minimum")
+
+
+@kernel("where")
+def where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
+    return xp.where(condition, x, y)
+
+
+def clamp(xp: Any, x: Any, low: Any, high: Any, *, out: Any = None) -> Any:
+    if low is not None:
+        x = xp.maximum(x, low, out=out)
+    return x if high is None else xp.minimum(x, high, out=out)
+
+
+kernel("clamp")(clamp)
+
+
+@kernel("clamp_tensor")
+def clamp_tensor(xp: Any, x: Any, low: Any, high: Any) -> Any:
+    return clamp(xp, x, low, high)
+
+
+def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> Any:
+    if out is None:
+        out = xp.array(xp.broadcast_to(x, xp.broadcast_shapes(x.shape, mask.shape)))
+    elif mask.shape != out.shape:
+        mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
+    xp.copyto(out, real_for(value, out), where=mask, casting="unsafe")
+    return out
+
+
+kernel("masked_fill")(masked_fill)
+kernel("masked_fill_tensor")(masked_fill)
+
+
+def real_for(value: Any, target: Any) -> Any:
+    """Complex values written to a real array lose their imaginary part, silently."""
+    if getattr(value, "dtype", target.dtype).kind == "c" and target.dtype.kind not in "cb":
+        return value.real
+    return value
+
+
+def copy(xp: Any, x: Any, source: Any, *, out: Any = None) -> Any:
+    """`source` in the shape and type of `x`."""
+    if out is None:
+        out = xp.empty_like(x)
+    xp.copyto(out, real_for(source, out), casting="unsafe")
+    return out
+
+
+# Four names, one kernel: PyTorch tells copy_, fill and the two kinds of fill_ apart.
+for _name in ("copy", "fill", "fill_tensor", "fill_scalar_into", "fill_tensor_into"):
+    kernel(_name)(copy)
+
+
+@kernel("zero")
+def zero(xp: Any, x: Any, *, out: Any = None) -> Any:
+    if out is None:
+        return xp.zeros_like(x)
+    out.fill(0)
+    return out

@@ -1,0 +1,110 @@
+"""Python's operators on tensors: arithmetic, comparison, bits; reflected and in place.
+
+An operand that is neither tensor nor number gives NotImplemented, so that Python asks the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.inplace import inplace
+from ..core.op import OPS, Op
+from ..core.tensor import Tensor
+from ..errors import ArgumentTypeError, EngineError
+from . import arithmetic as a
+from . import compare as c
+from . import logical as bits
+from . import power as p
+from .api import METHODS
+
+OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
+
+
+def forward(call: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
+    """`self op other`."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return call(self, other) if isinstance(other, OPERANDS) else NotImplemented
+
+    operator.__name__ = name
+    return operator
+
+
+def in_place(op: Op, name: str) -> Callable[[Any, Any], Any]:
+    """`self op= other`."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return inplace(op, self, other) if isinstance(other, OPERANDS) else NotImplemented
+
+    operator.__name__ = name
+    return operator
+
+
+def swapped(call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """For `other op self` where the order matters."""
+    return lambda self, other: call(other, self)
+
+
+FORWARD: dict[str, Callable[[Any, Any], Any]] = {
+    "add": a.add_op.call, "radd": a.add_op.call, "sub": a.sub_op.call, "rsub": a.rsub,
+    "mul": a.mul_op.call, "rmul": a.mul_op.call, "truediv": a.div_op.call, "div": a.div_op.call,
+    "floordiv": a.floor_divide_op.call, "rfloordiv": swapped(a.floor_divide_op.call),
+    "mod": a.remainder, "rmod": swapped(a.remainder), "pow": p.pow, "rpow": swapped(p.pow),
+    "eq": c.eq_op.call, "ne": c.ne_op.call, "lt": c.lt_op.call, "le": c.le_op.call, "gt": c.gt_op.call,
+    "ge": c.ge_op.call, "and": bits.bitwise_and_op.call, "rand": bits.bitwise_and_op.call,
+    "or": bits.bitwise_or_op.call, "ror": bits.bitwise_or_op.call, "xor": bits.bitwise_xor_op.call,
+    "rxor": bits.bitwise_xor_op.call, "lshift": bits.bitwise_left_shift_op.call,
+    "rlshift": swapped(bits.bitwise_left_shift_op.call), "rshift": bits.bitwise_right_shift_op.call,
+    "rrshift": swapped(bits.bitwise_right_shift_op.call),
+}  # fmt: skip
+for _name, _call in FORWARD.items():
+    METHODS[f"__{_name}__"] = forward(_call, f"__{_name}__")
+
+IN_PLACE: dict[str, Op] = {
+    "iadd": a.add_op, "isub": a.sub_op, "imul": a.mul_op, "itruediv": a.div_op, "idiv": a.div_op,
+    "ifloordiv": a.floor_divide_op, "iand": bits.bitwise_and_op, "ior": bits.bitwise_or_op,
+    "ixor": bits.bitwise_xor_op, "ilshift": bits.bitwise_left_shift_op, "irshift": bits.bitwise_right_shift_op,
+}  # fmt: skip
+for _name, _op in IN_PLACE.items():
+    METHODS[f"__{_name}__"] = in_place(_op, f"__{_name}__")
+
+
+def rtruediv(self: Any, other: Any) -> Any:
+    """`other / self`: PyTorch multiplies the reciprocal."""
+    if not isinstance(other, OPERANDS):
+        return NotImplemented
+    return a.mul_op.call(OPS["reciprocal"].call(self), other)
+
+
+def imod(self: Any, other: Any) -> Any:
+    """`self %= other`."""
+    return a.remainder(self, other, run=inplace) if isinstance(other, OPERANDS) else NotImplemented
+
+
+def ipow(self: Any, other: Any) -> Any:
+    """`self **= other`."""
+    return p.pow(self, other, run=inplace) if isinstance(other, OPERANDS) else NotImplemented
+
+
+def invert(self: Any) -> Any:
+    """`~self`."""
+    if self._array.dtype.kind not in "biu":
+        raise ArgumentTypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bits.bitwise_not_op.call(self)
+
+
+def positive(self: Any) -> Any:
+    """`+self`."""
+    if self._array.dtype.kind == "b":
+        raise EngineError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+METHODS["__rtruediv__"] = METHODS["__rdiv__"] = rtruediv
+METHODS["__imod__"], METHODS["__ipow__"] = imod, ipow
+METHODS["__invert__"], METHODS["__pos__"] = invert, positive
+METHODS["__neg__"] = a.neg_op.call
+METHODS["__abs__"] = lambda self: OPS["abs"].call(self)
