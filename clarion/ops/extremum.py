@@ -76,21 +76,29 @@ argmin_op = Op("argmin", "x", "dim keepdim", differentiable=False)
 
 def _refuse_complex(name: str, array: Any) -> None:
     if array.dtype.kind == "c":
-        raise NotSupportedError(f"{name}(): does not support complex inputs: they have no order")
+        raise EngineError(f"{name}(): does not support complex input: complex numbers have no order")
+
+
+def _refuse_order(kernel: str, array: Any) -> None:
+    if array.dtype.kind == "c":
+        raise NotSupportedError(f"\"{kernel}\" not implemented for '{FROM_NUMPY[array.dtype].old}': it has no order")
 
 
 def _refuse_empty(name: str, array: Any, dims: tuple[int, ...] | None, error: type[Exception]) -> None:
     """Raise if there is nothing to choose from."""
     if array.size:
         return
-    if dims is None and array.ndim:
+    if dims is None and name == "aminmax":
+        raise error("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+    if dims is None:
         raise error(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
     for d in dims or ():
         if array.shape[d] == 0:
-            raise ArgumentIndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+            shown = name if name == "aminmax" else f"{name}()"
+            raise ArgumentIndexError(f"{shown}: Expected reduction dim {d} to have non-zero size.")
 
 
 def _extreme(name: str, input: Any, dim: Any, keepdim: Any, other: Any) -> Any:
@@ -99,8 +107,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, other: Any) -> Any:
         dim, other = None, dim
     if other is not None:
         return OPS["maximum" if name == "max" else "minimum"].call(input, other)
-    if array.dtype.kind == "c":
-        raise EngineError(f"{name}(): not implemented for '{FROM_NUMPY[array.dtype].old}': complex numbers have no order")
+    _refuse_order(name + "_all" if dim is None else name, array)
     if dim is None:
         _refuse_empty(name, array, None, EngineError)
         return OPS[name + "_all"].call(input)
@@ -129,8 +136,9 @@ def min(  # noqa: A001
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest elements along dimensions; ties share the gradient evenly."""
     array = array_of(input, "amax")
+    _refuse_order("max_values_cpu", array)
     dims = reduced_dims(dim if axis is None else axis, array.ndim)
-    _refuse_empty("amax", array, dims, ArgumentIndexError)
+    _refuse_empty("amax", array, dims, EngineError)
     return amax_op.call(input, dims, keepdim or keepdims)
 
 
@@ -138,8 +146,9 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False, *, axis: Any = None, 
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The smallest elements along dimensions; ties share the gradient evenly."""
     array = array_of(input, "amin")
+    _refuse_order("min_values_cpu", array)
     dims = reduced_dims(dim if axis is None else axis, array.ndim)
-    _refuse_empty("amin", array, dims, ArgumentIndexError)
+    _refuse_empty("amin", array, dims, EngineError)
     return amin_op.call(input, dims, keepdim or keepdims)
 
 

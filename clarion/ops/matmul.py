@@ -9,6 +9,7 @@ from ..core.op import Op, broadcast_error, lifted
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeError
 from .api import METHODS, public
+from .shape import unsafe_view
 
 # Rows times a matrix: all leading dimensions of the first are rows -----------------------------------
 
@@ -55,9 +56,6 @@ vdot_op = Op("vdot", "x y")
 vdot_op.vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
 outer_op = Op("outer", "x y", node="MulBackward0", promote="common")
 outer_op.vjp(x=lambda g, y, ops: ops.mv(g, y), y=lambda g, x, ops: ops.vecmat(x, g))
-
-unsafe_view_op = Op("unsafe_view", "x", "shape", moves=True)
-unsafe_view_op.vjp(x=lambda g, x_shape, ops: ops.unsafe_view(g, x_shape))
 
 # Checks --------------------------------------------------------------------------------------------
 
@@ -162,8 +160,8 @@ def _matmul_folded(input: Any, other: Any, a: Any, b: Any) -> Any:
     """A batch times one matrix or vector: one product of all rows."""
     if b.ndim == 1:
         check_mv(a, b)
-        rows = fold_mm_op.call(input, unsafe_view_op.call(other, (b.shape[0], 1)))
-        return unsafe_view_op.call(rows, a.shape[:-1])
+        rows = fold_mm_op.call(input, lifted.reshape(other, (b.shape[0], 1)))
+        return unsafe_view(rows, a.shape[:-1])
     if a.shape[-1] != b.shape[0]:
         cannot_multiply(a.shape, b.shape)
     check_types(a, b)
@@ -192,8 +190,8 @@ def _matmul_vector(input: Any, other: Any, a: Any, b: Any) -> Any:
             cannot_multiply((1, *a.shape), b.shape)
         check_types(a, b)
         return vecmat_op.call(input, other)
-    rows = _matmul_batched(unsafe_view_op.call(input, (1, a.shape[0])), other, a[None], b)
-    return unsafe_view_op.call(rows, (*b.shape[:-2], b.shape[-1]))
+    rows = _matmul_batched(lifted.reshape(input, (1, a.shape[0])), other, a[None], b)
+    return unsafe_view(rows, (*b.shape[:-2], b.shape[-1]))
 
 
 def _matmul_operator(self: Any, other: Any) -> Any:
@@ -288,9 +286,9 @@ def inner(input: Any, other: Any) -> Any:
     check_types(a, b)
     if a.ndim == 1 and b.ndim == 1:
         return dot_op.call(input, other)
-    columns = unsafe_view_op.call(other, (b.size // b.shape[-1] if b.size else _rows_of(b), b.shape[-1]))
-    rows = unsafe_view_op.call(input, (1, a.shape[0])) if a.ndim == 1 else input
-    return unsafe_view_op.call(fold_nt_op.call(rows, columns), a.shape[:-1] + b.shape[:-1])
+    columns = lifted.reshape(other, (b.size // b.shape[-1] if b.size else _rows_of(b), b.shape[-1]))
+    rows = lifted.reshape(input, (1, a.shape[0])) if a.ndim == 1 else input
+    return unsafe_view(fold_nt_op.call(rows, columns), a.shape[:-1] + b.shape[:-1])
 
 
 def _rows_of(array: Any) -> int:

@@ -155,8 +155,8 @@ def nanmean(
         raise DtypeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {FROM_NUMPY[array.dtype].old}"
         )
-    known = sum(input == input, dim, keepdim, axis=axis, keepdims=keepdims)
-    return nansum(input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims) / known
+    total = nansum(input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
+    return total / lifted.cast(sum(input == input, dim, keepdim, axis=axis, keepdims=keepdims), total._array.dtype)
 
 
 # Product -------------------------------------------------------------------------------------------
@@ -170,8 +170,8 @@ def prod_grad(g: Any, x: Any, out: Any, x_shape: Any, dim: Any, keepdim: bool, o
         out, g = restore_dims(out, x_shape, dim, keepdim, ops), restore_dims(g, x_shape, dim, keepdim, ops)
         return g * (out / x)
     if dim is None:
-        flat = ops.unsafe_view(x, (math.prod(x_shape),))
-        others = ops.unsafe_view(product_of_others(flat, 0, ops), x_shape)
+        flat = ops.reshape(x, (math.prod(x_shape),))
+        others = ops.reshape(product_of_others(flat, 0, ops), x_shape)
     else:
         others = product_of_others(x, dim[0], ops)
     return restore_dims(g, x_shape, dim, keepdim, ops) * others

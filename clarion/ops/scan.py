@@ -45,16 +45,12 @@ cumprod_op = Op("cumprod", "x", "dim")
 cumprod_op.vjp(x=cumprod_grad)
 
 
-def logcumsumexp_grad(g: Any, x: Any, out: Any, dim: int, ops: Any) -> Any:
-    """exp(x) times the sum of g * exp(-out) from here on, in logarithms, positive and negative parts apart."""
-    low = -math.inf
-
-    def part(log_g: Any) -> Any:
-        return ops.exp(ops.flip(ops.logcumsumexp(ops.flip(log_g - out, (dim,)), dim), (dim,)) + x)
-
-    if not x.shape:
+def logcumsumexp_grad(g: Any, x: Any, out: Any, x_shape: Any, dim: int, ops: Any) -> Any:
+    """The sum of g * exp(x - out) from here on; each step between two `out` is a factor of at most 1."""
+    if not x_shape:
         return g
-    return part(ops.where(g > 0, ops.log(abs(g)), low)) - part(ops.where(g < 0, ops.log(abs(g)), low))
+    steps = ops.exp(out - ops.shift(out, dim, -1, math.inf))
+    return ops.exp(x - out) * horner(g, steps, x_shape[dim], dim, ops)
 
 
 logcumsumexp_op = Op("logcumsumexp", "x", "dim")

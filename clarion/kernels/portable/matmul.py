@@ -149,8 +149,3 @@ kernel("bmm")(matmul)
 def vecmat(xp: Any, x: Any, y: Any) -> Any:
     return x.dot(y)
 
-
-@kernel("unsafe_view")
-def unsafe_view(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
-    """Another shape; shares memory if it can, but no one else may hold `x`."""
-    return x.reshape(shape)

@@ -61,11 +61,6 @@ def vector_norm(xp: Any, x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
     return add_up(xp, size**ord, dim, keepdim) ** (1.0 / ord)
 
 
-@kernel("zeros_like_of")
-def zeros_like_of(xp: Any, x: Any) -> Any:
-    return xp.zeros_like(x)
-
-
 @kernel("zero_where")
 def zero_where(xp: Any, value: Any, x: Any) -> Any:
     """`value`, and 0 where x is 0."""
