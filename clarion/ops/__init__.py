@@ -3,12 +3,15 @@
 from ..kernels import portable as _portable  # registers the kernels  # noqa: F401
 from . import addmm as addmm
 from . import arithmetic as arithmetic
+from . import assignment as assignment
 from . import binary as binary
 from . import cast as cast
 from . import compare as compare
 from . import convert as convert
 from . import copying as copying
 from . import diagonal as diagonal
+from . import distance as distance
+from . import einsum as einsum
 from . import extremum as extremum
 from . import factories as factories
 from . import fromdata as fromdata
@@ -33,8 +36,23 @@ from . import select as select
 from . import shape as shape
 from . import statistics as statistics
 from . import unary as unary
+from . import trig as trig
+from . import rounding as rounding
+from . import special as special
+from . import complexes as complexes
+from . import activation as activation
+from . import piecewise as piecewise
+from . import hard as hard
+from . import softmax as softmax
 from . import views as views
 from . import storage as storage
+from . import attention as attention
+from . import class_loss as class_loss
+from . import dropout as dropout
+from . import embedding as embedding
+from . import loss as loss
+from . import normalization as normalization
+from . import padding as padding
 from .api import attach
 
 attach()

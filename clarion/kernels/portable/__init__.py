@@ -4,6 +4,7 @@ from . import arithmetic as arithmetic
 from . import binary as binary
 from . import cast as cast
 from . import compare as compare
+from . import contract as contract
 from . import diagonal as diagonal
 from . import extremum as extremum
 from . import indexing as indexing
@@ -20,6 +21,10 @@ from . import shape as shape
 from . import slices as slices
 from . import statistics as statistics
 from . import unary as unary
+from . import special as special
+from . import activation as activation
+from . import piecewise as piecewise
+from . import softmax as softmax
 from . import attention as attention
 from . import embedding as embedding
 from . import loss as loss

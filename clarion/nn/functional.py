@@ -1,0 +1,22 @@
+"""`torch.nn.functional`: everything the operations register for it, and the functions that live in both namespaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ops as _ops  # noqa: F401
+from ..ops.api import FUNCTIONS as _FUNCTIONS
+from ..ops.api import NN_FUNCTIONAL as _NN_FUNCTIONAL
+
+# Functions of the main namespace that PyTorch offers here too, where no special form is registered.
+_SHARED = """
+    relu relu_ sigmoid tanh softmax log_softmax one_hot celu celu_ selu selu_ prelu rrelu rrelu_ hardshrink
+    logsigmoid bilinear pairwise_distance pixel_shuffle pixel_unshuffle channel_shuffle cosine_similarity threshold
+""".split()
+
+globals().update({name: _FUNCTIONS[name] for name in _SHARED if name in _FUNCTIONS})
+globals().update(_NN_FUNCTIONAL)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"clarion.nn.functional has no attribute {name!r}")

@@ -1,0 +1,99 @@
+"""Dropout. The noise is what PyTorch draws from the same seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.inplace import inplace as write_into
+from ..core.tensor import Tensor, new_tensor
+from ..errors import ArgumentTypeError, ArgumentValueError
+from ..kernels.random import default_generator, dropout_mask
+from .api import METHODS, functional, public
+from .arithmetic import mul_op
+
+
+def noise(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
+    """0 with probability p, else 1 / (1 - p)."""
+    if p == 1:
+        return np.zeros(shape, dtype)
+    keep = dropout_mask(default_generator, shape, p)
+    wide = np.float32 if dtype.itemsize == 2 else dtype
+    factor = np.asarray(1, wide) / np.asarray(1 - p, wide)
+    return np.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None)
+
+
+def _apply(input: Tensor, factors: Any, inplace: bool) -> Any:
+    other = new_tensor(factors)
+    return write_into(mul_op, input, other) if inplace else mul_op.call(input, other)
+
+
+def _check(p: Any, input: Any) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(f"dropout(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
+@functional()
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Zero each element with probability p and scale the others by 1 / (1 - p)."""
+    _check(p, input)
+    if p == 0 or not training or not input._array.size:
+        return input
+    return _apply(input, noise(input._array.shape, p, input._array.dtype), inplace)
+
+
+def _whole_channels(input: Any, p: float, inplace: bool) -> Any:
+    shape = input._array.shape
+    factors = noise((*shape[:2], *(1,) * (len(shape) - 2)), p, input._array.dtype)
+    return _apply(input, factors, inplace)
+
+
+def _feature_dropout(name: str, ndims: tuple[int, int]) -> Any:
+    def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        """Zero whole channels with probability p and scale the others by 1 / (1 - p)."""
+        _check(p, input)
+        if p == 0 or not training or not input._array.size:
+            return input
+        if input.ndim == ndims[0]:  # no batch dimension
+            return _whole_channels(input.unsqueeze(0), p, inplace).squeeze(0)
+        return _whole_channels(input, p, inplace)
+
+    function.__name__ = name
+    return functional(name)(function)
+
+
+dropout1d = _feature_dropout("dropout1d", (2, 3))
+dropout2d = _feature_dropout("dropout2d", (2, 4))
+dropout3d = _feature_dropout("dropout3d", (4, 5))
+
+
+@functional()
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """Dropout that keeps mean and variance of what SELU gives: dropped elements go to SELU's lower end."""
+    _check(p, input)
+    if p == 0 or not training or not input._array.size:
+        return input
+    if p == 1:
+        return _apply(input, np.zeros(input._array.shape, input._array.dtype), inplace)
+    alpha = 1.7580993408473766
+    keep = dropout_mask(default_generator, input._array.shape, p).astype(input._array.dtype)
+    a = 1.0 / np.sqrt((alpha * alpha * p + 1) * (1 - p))
+    shift = (keep - 1) * (alpha * a) + alpha * a * p
+    scaled = _apply(input, keep * input._array.dtype.type(a), inplace)
+    return scaled.add_(new_tensor(shift.astype(input._array.dtype)))
+
+
+@public("dropout", method=False)
+def _dropout(input: Any, p: float, train: bool) -> Any:
+    return dropout(input, p, train)
+
+
+@public("dropout_", method=False)
+def _dropout_(input: Any, p: float, train: bool) -> Any:
+    return dropout(input, p, train, True)
+
+
+METHODS.pop("dropout", None)
