@@ -546,7 +546,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     node.guards = ()
     if any(keep[:n_in]):
         node.guards = tuple([t if k and isinstance(t, Tensor) else None for t, k in zip(inputs, keep, strict=False)])
-    saved = [(t._array if isinstance(t, Tensor) else t) if k else None for t, k in zip(inputs, keep, strict=False)]
+    saved = [_saved_form(t) if k else None for t, k in zip(inputs, keep, strict=False)]
     saved += [p if k else None for p, k in zip(params, keep[n_in:], strict=False)]
     guards = []
     for out, k in zip(outs, keep[n_in + n_par :], strict=False):
@@ -576,6 +576,8 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
             fix.append(None)
     node.edges = tuple(edges)
     node.nrs = tuple(nrs) if any(nrs) else None
+    # A rule that meets an operand of another type may leave the gradient in a wider one.
+    must_fix |= any(isinstance(t, Tensor) and t._array.dtype != out_array.dtype for t in inputs)
     node.fix = tuple(fix) if must_fix else None
     node.seq = next_sequence()
     node.place = provenance.here()
@@ -585,6 +587,13 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
             if t is not None:
                 hub.saved(node, t)
     return node
+
+
+def _saved_form(t: Any) -> Any:
+    """The data of a tensor; a number as Python's own, which leaves the type of a gradient alone."""
+    if isinstance(t, Tensor):
+        return t._array
+    return t.item() if isinstance(t, np.generic) else t
 
 
 def _variadic_keep(op: Op, n: int) -> tuple[bool, ...]:
@@ -680,6 +689,7 @@ class OpNode(Node):
         first = g if type(g) is not tuple else next(x for x in g if x is not None)
         if op.conj and first.is_complex():
             values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
+            values = [v.conjugate() if type(v) is complex else v for v in values]
         if op.joint is not None:
             grads = _run_joint(self, op, g, tuple(values), lifted)
         else:
