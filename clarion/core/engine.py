@@ -33,6 +33,7 @@ from .tensor import Tensor, new_tensor
 _DEPTH_PER_THREAD = 40
 
 Target = tuple[Any, int]
+ndarray = np.ndarray
 
 
 class Pass:
@@ -67,6 +68,10 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     grads, retain, in_order = this.grads, this.retain, this.uses is not None
     watching = this.capture is not None or this.wanted is not None
     plain = not watching and not in_order
+    tensors = this.create_graph
+    anomaly = modes.state.anomaly
+    sums: set[Any] = set()  # whose gradient is a sum that this loop made: it may be added to in place
+    add_to = np.add
     for (target, nr), seed in zip(roots, seeds, strict=True):
         _deliver(this, heap, leaves, target, nr, seed)
     while heap:
@@ -78,30 +83,34 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             g = _before_node(this, node, g)
             if this.needed is not None and node not in this.needed:
                 continue
-        if modes.special and modes.state.anomaly:
+        if anomaly:
             result = _apply_checked(this, node, g)
-        elif this.create_graph:
+        elif tensors:
             result = node.apply_tensors(g)
         else:
             result = node.apply_raw(g)
         if node.hooks is not None and node.hooks.post:
             result = _after_node(this, node, result, g)
         if not retain:
-            node.release()
+            if type(node.saved) is tuple:
+                if node.saved:
+                    node.saved = FREED
+            else:
+                node.release()
         g = None  # whoever gets a gradient next may take its memory over
-        nrs = node.nrs
-        i = -1
-        for target in node.edges:
-            i += 1
-            if target is None:
+        if not plain or node.nrs is not None:
+            _deliver_all(this, heap, leaves, node, result)
+            continue
+        for target, r in zip(node.edges, result):  # noqa: B905  (the rules gave one per edge; strict costs 60 ns)
+            if r is None or target is None:
                 continue
-            r = result[i]
-            if r is None:
-                _skip(this, leaves, target)
-            elif not plain or nrs is not None:
-                _deliver(this, heap, leaves, target, 0 if nrs is None else nrs[i], r)
-            elif target in grads:
-                grads[target] = grads[target] + r
+            if target in grads:
+                if target in sums:
+                    add_to(grads[target], r, grads[target])
+                else:
+                    total = grads[target] = grads[target] + r
+                    if type(total) is ndarray:
+                        sums.add(target)
             else:
                 grads[target] = r
                 seq = target.seq
@@ -109,10 +118,21 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                     leaves.append(target)
                 else:
                     heappush(heap, (seq, target))
-        if in_order and leaves:
-            _finish_leaves(this, leaves)
     result = r = None
     _finish_leaves(this, leaves)
+
+
+def _deliver_all(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], node: Node, result: Any) -> None:
+    """Hand a node's results on where captures, pruning, the order of leaves or output numbers matter."""
+    for i, target in enumerate(node.edges):
+        if target is None:
+            continue
+        if result[i] is None:
+            _skip(this, leaves, target)
+        else:
+            _deliver(this, heap, leaves, target, 0 if node.nrs is None else node.nrs[i], result[i])
+    if this.uses is not None:
+        _finish_leaves(this, leaves)
 
 
 def _finish_leaves(this: Pass, leaves: list[Tensor]) -> None:

@@ -315,6 +315,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             args = _bind(cls, args, kwargs, has_setup)
         node = cls._backward_cls()
         node.blank()
+        node.saved = None  # what is kept stands in `_kept`, released by `release`
         tensors = [a for a in args if isinstance(a, Tensor)]
         for t in tensors:
             if t._view is not None:

@@ -19,7 +19,7 @@ from ..kernels.portable.slices import laid_out
 from ..kernels.portable.slices import replay as replay_raw
 from . import modes, provenance
 from .dtypes import FROM_NUMPY, f32, f64
-from .node import Node
+from .node import FREED, Node
 from .tensor import INFERENCE, Tensor, VersionCounter, View, new_tensor
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class AsStridedBackward0(Node):
         return (registry.raw.view_put(g, self.chain, self.layout),)
 
     def apply_tensors(self, g: Any) -> Any:
-        from .op import lifted
+        from .namespace import lifted
 
         return (lifted.view_put(g, self.chain, self.layout),)
 
@@ -99,7 +99,7 @@ class CopySlices(Node):
         return (whole, *grads[1:])
 
     def apply_tensors(self, g: Any) -> Any:
-        from .op import lifted
+        from .namespace import lifted
 
         grads = self.inner.apply_tensors(lifted.view_take(g, self.chain, self.layout))
         if grads[0] is None:
@@ -107,7 +107,10 @@ class CopySlices(Node):
         return (lifted.view_scatter(g, grads[0], self.chain, self.layout), *grads[1:])
 
     def release(self) -> None:
-        self.inner.release()
+        if type(self.inner.saved) is tuple and self.inner.saved:
+            self.inner.saved = FREED
+        else:
+            self.inner.release()
 
 
 # Refusals ------------------------------------------------------------------------------------------
@@ -209,7 +212,7 @@ def refuse_creation(x: Tensor, writer_requires: bool) -> None:
 def inplace(op: Op, x: Any, *args: Any) -> Tensor:
     """Run `op` with its first input as the place for the result."""
     if not isinstance(x, Tensor):
-        from .op import not_a_tensor
+        from .messages import not_a_tensor
 
         raise not_a_tensor(op, 0, x)
     refuse(x, op.name + "_")
@@ -269,7 +272,7 @@ def _direct_operands(op: Op, inputs: tuple[Any, ...]) -> list[Any] | None:
 
 def _misfit(x: Tensor, arrays: list[Any], error: ValueError) -> Exception:
     """Why a kernel could not write into `x`: shapes that do not broadcast, or to another shape than its own."""
-    from .op import broadcast_error
+    from .messages import broadcast_error
 
     shapes = [np.shape(a) for a in arrays if a is not None]
     try:
@@ -322,7 +325,7 @@ def wrote(x: Tensor, how: str = "inplace") -> None:
 
 def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> None:
     """Make the operation that has just written to `x` part of its history."""
-    from .op import _finish_node, make_node
+    from .record import finish, make_node
 
     mask = 0
     for i, t in enumerate(inputs):
@@ -333,7 +336,7 @@ def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) 
     node = make_node(op, inputs, params, (x,), mask)
     attach(x, node)
     if modes.special:
-        _finish_node(node, (x,))
+        finish(node, (x,))
     if hub.recorded is not None:
         hub.recorded(node, inputs, x)
 
@@ -355,7 +358,7 @@ def attach(x: Tensor, node: Node) -> None:
     slices.edges = (base._edge or base if base._rg else None, *node.edges[1:])
     nrs = (base._nr, *(node.nrs[1:] if node.nrs else (0,) * (len(node.edges) - 1)))
     slices.nrs = nrs if any(nrs) else None
-    slices.saved = (None,)
+    slices.saved = None
     slices.place = node.place
     if base._edge is not None and base._edge.hooks is not None and base._nr in base._edge.hooks.retain:
         slices._hooks().retain[0] = base._edge.hooks.retain.pop(base._nr)
@@ -371,7 +374,7 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
 
     Older views of `x` know how they were taken from it as it was: that stays under it, as its base.
     """
-    from .op import make_node
+    from .record import make_node
 
     refuse_history(x, op.name + "_")
     array = op.kernel(x._array, *params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from . import provenance
@@ -18,17 +18,8 @@ _sequence = itertools.count(0, -1)
 next_sequence: Callable[[], int] = _sequence.__next__
 
 
-class _Freed:
-    """Stands in `node.saved` once the values were released."""
-
-    def __repr__(self) -> str:
-        return "<freed>"
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-
-FREED: Any = _Freed()
+# Stands in `node.saved` once the values were released. A list: there is nothing left to free.
+FREED: Any = []
 
 
 class Node:
@@ -36,23 +27,22 @@ class Node:
 
     edges      where gradients go, one per differentiable input: a Node, a leaf Tensor, or None
     nrs        which output of the edge's node the input was; None means all 0
-    saved      values the rules name, as raw arrays or plain parameters, in the operation's layout
-    guards     the tensors behind saved inputs: to check versions, and to differentiate twice; () if none is saved
-    versions   their versions when saved; None means all 0
-    out_guard  (version counter, version) of a saved output; never the Tensor, so there is no cycle
+    saved      values the rules name, in the operation's layout (see record.py)
+    versions   of the saved inputs; None means all 0
+    out_guard  for a saved output: its version counter, or [(counter, version, array), …]
     fix        per input (shape, dtype) to bring the gradient back to, where broadcasting or promotion took part
     """
 
     __slots__ = (
         "__dict__",
         "__weakref__",
+        "code",
         "edges",
         "fix",
-        "guards",
         "hooks",
+        "lasti",
         "nrs",
         "out_guard",
-        "place",
         "saved",
         "seq",
         "versions",
@@ -63,12 +53,12 @@ class Node:
     edges: tuple[Any, ...]
     nrs: tuple[int, ...] | None
     saved: Any
-    guards: tuple[Any, ...]
     versions: tuple[Any, ...] | None
     out_guard: Any
     fix: tuple[Any, ...] | None
     seq: int
-    place: provenance.Place | None
+    code: Any
+    lasti: int
     hooks: NodeHooks | None
 
     # Shapes and dtypes of the outputs, kept where the engine may have to make zeros for them.
@@ -80,13 +70,21 @@ class Node:
         self.edges = ()
         self.nrs = None
         self.saved = ()
-        self.guards = ()
         self.versions = None
         self.out_guard = None
         self.fix = None
         self.seq = next_sequence()
         self.place = provenance.here()
         self.hooks = None
+
+    @property
+    def place(self) -> provenance.Place | None:
+        """The user's line that made the node (see provenance.py)."""
+        return None if self.code is None else (self.code, self.lasti)
+
+    @place.setter
+    def place(self, place: provenance.Place | None) -> None:
+        self.code, self.lasti = place if place is not None else (None, 0)
 
     # What the engine calls -----------------------------------------------------------------------
 
@@ -99,11 +97,7 @@ class Node:
         raise NotImplementedError
 
     def release(self) -> None:
-        """Let go of saved values; a second walk will say so. Shapes and parameters alone stay: they cost nothing."""
-        if self.guards or self.out_guard is not None or self.versions is not None:
-            self.saved = FREED
-            self.guards = ()
-            self.out_guard = None
+        """Let go of saved values, so that a second walk says so. The engine does this itself where `saved` is a tuple."""
 
     # What users see ------------------------------------------------------------------------------
 

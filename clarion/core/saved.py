@@ -8,7 +8,7 @@ from .. import errors
 from ..events import hub
 from . import modes, provenance
 from .node import FREED, Node
-from .tensor import INFERENCE, Tensor, new_tensor
+from .tensor import INFERENCE, Tensor, VersionCounter, new_tensor
 
 _FREED_TEXT = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -104,20 +104,28 @@ def _leaf_alias(leaf: Tensor, value: Tensor) -> Tensor:
 def check_versions(node: Node) -> None:
     """Refuse to use a saved value that was written in place since."""
     versions = node.versions
-    for i, tensor in enumerate(node.guards):
-        if tensor is None or tensor._vc is None:
-            continue
-        counter = tensor._vc
-        expected = (0, 0, None) if versions is None or versions is PACKED else versions[i]
-        if counter.n != expected[0]:
-            origin = tensor._edge
-            clause = _output_clause(tensor._nr, origin) if origin is not None else ""
-            raise _overwritten(node, tensor._array, counter, expected[0], clause)
-        if counter.silent != expected[1] or counter.exported:
-            _check_silent(node, tensor, expected)
-    for counter, version, array in node.out_guard or ():
+    if versions is not PACKED:
+        for i, tensor in enumerate(node.saved[: len(node.edges)]):
+            if not isinstance(tensor, Tensor) or tensor._vc is None:
+                continue
+            counter = tensor._vc
+            expected = NEVER_WRITTEN if versions is None else versions[i]
+            if counter.n != expected[0]:
+                origin = tensor._edge
+                clause = _output_clause(tensor._nr, origin) if origin is not None else ""
+                raise _overwritten(node, tensor._array, counter, expected[0], clause)
+            if counter.silent != expected[1] or counter.exported:
+                _check_silent(node, tensor, expected)
+    for counter, version, array in _out_guards(node):
         if counter.n != version:
             raise _overwritten(node, array, counter, version, _output_clause(0, node))
+
+
+def _out_guards(node: Node) -> Any:
+    guard = node.out_guard
+    if type(guard) is VersionCounter:
+        return ((guard, 0, node.saved[node.op.out_positions[0][0]]),)
+    return guard or ()
 
 
 def _output_clause(nr: int, origin: Node) -> str:
@@ -155,10 +163,13 @@ def _check_silent(node: Node, tensor: Tensor, expected: Any) -> None:
         hub.silently_overwritten(node, "numpy", None)
 
 
-def version_of(tensor: Tensor | None) -> tuple[int, int, int | None]:
+NEVER_WRITTEN: tuple[int, int, int | None] = (0, 0, None)
+
+
+def version_of(tensor: Any) -> tuple[int, int, int | None]:
     """What to remember of a tensor's counter when it is saved."""
-    if tensor is None or tensor._vc is None:
-        return 0, 0, None
+    if not isinstance(tensor, Tensor) or tensor._vc is None:
+        return NEVER_WRITTEN
     counter = tensor._vc
     if counter is INFERENCE:
         raise errors.EngineError(
@@ -176,18 +187,16 @@ def pack(node: Node, outputs: tuple[Tensor, ...]) -> None:
     if hooks is None:
         return
     layout = list(node.saved)
-    guards = list(node.guards)
-    for i, tensor in enumerate(guards):
-        if tensor is not None:
-            layout[i] = Packed(tensor, *hooks)
-            guards[i] = None
+    for i in range(len(node.edges)):
+        if layout and isinstance(layout[i], Tensor):
+            layout[i] = Packed(layout[i], *hooks)
     for position, nr in node.op.out_positions:
-        if layout[position] is not None:
+        if position < len(layout) and layout[position] is not None:
             layout[position] = Packed(outputs[nr], *hooks, as_output=True)
-    node.saved = tuple(layout)
-    node.guards = tuple(guards)
-    node.versions = PACKED
-    node.out_guard = None
+    if any(isinstance(value, Packed) for value in layout):
+        node.saved = tuple(layout)
+        node.versions = PACKED
+        node.out_guard = None
 
 
 def unpack_all(node: Node) -> list[Any]:
@@ -201,11 +210,11 @@ def unpack_all(node: Node) -> list[Any]:
         if isinstance(value, Packed):
             values[i] = value.unpack(node)
     check_versions(node)
-    for i, tensor in enumerate(node.guards):
-        if tensor is not None:
-            values[i] = _without_later_history(node, i, tensor)
+    for i in range(min(len(node.edges), len(values))):
+        if isinstance(values[i], Tensor):
+            values[i] = _without_later_history(node, i, values[i])
     for position, nr in node.op.out_positions:
-        if values[position] is not None and not isinstance(values[position], Tensor):
+        if position < len(values) and values[position] is not None and not isinstance(values[position], Tensor):
             values[position] = _as_output(node, nr, values[position])
     return values
 
@@ -261,5 +270,4 @@ class SavedTensor:
         values = list(node.saved)
         values[at] = Packed(tensor, pack_hook, unpack_hook, as_output=at in outputs)
         node.saved = tuple(values)
-        node.guards = tuple(None if i == at else tensor for i, tensor in enumerate(node.guards))
         node.versions = PACKED

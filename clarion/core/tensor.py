@@ -74,19 +74,19 @@ class View:
 class Tensor:
     """A multi-dimensional array that can record what is done to it."""
 
-    # _array  the data          _edge  the node that made it (None: a leaf)    _nr  which of the node's outputs
-    # _rg     requires grad     _grad  its gradient    _vc  version counter, made when first needed
-    # _view   View or None      _hooks hooks of a leaf (those of others live on their node)
-    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_grad", "_hooks", "_nr", "_rg", "_vc", "_view")
+    # _array  the data          _edge  the node that made it (None: a leaf)    _nr    which of the node's outputs
+    # _rg     requires grad     _vc    version counter, made when first needed _view  View or None
+    # Few tensors have these, so they are no slots: _grad the gradient, _hooks those of a leaf.
+    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_nr", "_rg", "_vc", "_view")
 
     _array: Any
     _edge: Any
     _nr: int
     _rg: bool
-    _grad: Tensor | None
+    _grad: Tensor | None = None
     _vc: VersionCounter | None
     _view: View | None
-    _hooks: NodeHooks | None
+    _hooks: NodeHooks | None = None
 
     __array_priority__ = 1000
     _is_parameter = False
@@ -447,10 +447,8 @@ def new_tensor(array: Any) -> Tensor:
     tensor._edge = None
     tensor._nr = 0
     tensor._rg = False
-    tensor._grad = None
     tensor._vc = None
     tensor._view = None
-    tensor._hooks = None
     return tensor
 
 
@@ -459,10 +457,8 @@ def _blank(tensor: Tensor, array: Any) -> None:
     tensor._edge = None
     tensor._nr = 0
     tensor._rg = False
-    tensor._grad = None
     tensor._vc = None
     tensor._view = None
-    tensor._hooks = None
 
 
 def make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:

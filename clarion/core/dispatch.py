@@ -1,0 +1,392 @@
+"""Calling operations: the hot path for one or two tensors of a floating type, the general path, and views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import config
+from ..events import hub
+from . import modes, provenance
+from .dtypes import f32, f64
+from .inplace import sync
+from .messages import broadcast_error, not_a_tensor
+from .node import next_sequence
+from .record import finish, record
+from .saved import NEVER_WRITTEN, version_of
+from .tensor import INFERENCE, Tensor, VersionCounter, View, new_object, new_tensor
+
+if TYPE_CHECKING:
+    from .op import Op
+
+ndarray = np.ndarray
+asarray = np.asarray
+
+# Local names for what the hot path touches on every call.
+_inside = provenance.inside
+_getframe = provenance._getframe
+_places = config.PROVENANCE
+
+
+def pick_call(op: Op) -> Callable[..., Any]:
+    if op.view:
+        return _view_call(op)
+    if op.elementwise and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
+        if len(op.inputs) == 1:
+            return _unary_call(op)
+        if len(op.inputs) == 2:
+            return _binary_call(op)
+    if len(op.inputs) == 1 and not op.variadic and op.promote is None and op.joint is None and len(op.outputs) == 1:
+        return _single_call(op)
+    return _general_call(op)
+
+
+# The hot path: one or two tensors of one floating type ----------------------------------------------
+
+
+def _unary_call(op: Op) -> Callable[[Any], Tensor]:
+    kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
+    keep_x, keep_out = op.keep(1)
+
+    def call(x: Any) -> Tensor:
+        if type(x) is not Tensor and not isinstance(x, Tensor):
+            raise not_a_tensor(op, 0, x)
+        a = x._array
+        if a.dtype is not f32 and a.dtype is not f64:
+            return general_call(op, (x,))
+        r = kernel(a)
+        if type(r) is not ndarray:
+            r = asarray(r)
+        out = new_object(Tensor)
+        out._array = r
+        out._edge = out._vc = out._view = None
+        out._nr = 0
+        out._rg = False
+        if x._view is not None:
+            sync(x)
+        if x._rg and (modes.special == 0 or modes.recording()) and differentiable:
+            node = cls()
+            node.saved = (x if keep_x else None, r if keep_out else None) if keep_x or keep_out else ()
+            node.versions = (version_of(x),) if keep_x and x._vc is not None else None
+            node.out_guard = node.fix = node.hooks = None
+            if keep_out:
+                out._vc = node.out_guard = VersionCounter()
+            node.edges = (x._edge or x,)
+            node.nrs = (x._nr,) if x._nr else None
+            node.seq = next_sequence()
+            if _places:  # provenance.here(), spelled out
+                frame = _getframe(1)
+                code = frame.f_code
+                try:
+                    while _inside[code.co_filename]:
+                        frame = frame.f_back
+                        code = frame.f_code
+                    node.code = code
+                    node.lasti = frame.f_lasti
+                except KeyError:
+                    node.place = provenance.here()
+            else:
+                node.code = None
+            out._edge = node
+            out._rg = True
+            if hub.recorded is not None:
+                hub.recorded(node, (x,), out)
+        if modes.special:
+            _finish(out)
+        return out
+
+    return call
+
+
+def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
+    kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
+    only_x, only_y, both = op.keep(1), op.keep(2), op.keep(3)
+
+    def call(x: Any, y: Any) -> Tensor:
+        if type(x) is not Tensor and not isinstance(x, Tensor):
+            return general_call(op, (x, y))
+        a = x._array
+        dtype = a.dtype
+        if type(y) is Tensor or isinstance(y, Tensor):
+            b = y._array
+            if b.dtype is not dtype or (dtype is not f32 and dtype is not f64):
+                return general_call(op, (x, y))
+            if y._view is not None:
+                sync(y)
+            ry = y._rg
+            number = False
+        elif (dtype is f32 or dtype is f64) and (type(y) is float or type(y) is int):
+            b = _scalar(y, dtype)
+            ry = False
+            number = True
+        else:
+            return general_call(op, (x, y))
+        try:
+            r = kernel(a, b)
+        except ValueError:
+            raise broadcast_error(a.shape, b.shape) from None
+        if type(r) is not ndarray:
+            r = asarray(r)
+        out = new_object(Tensor)
+        out._array = r
+        out._edge = out._vc = out._view = None
+        out._nr = 0
+        out._rg = False
+        if x._view is not None:
+            sync(x)
+        rx = x._rg
+        if (rx or ry) and (modes.special == 0 or modes.recording()) and differentiable:
+            keep_x, keep_y, keep_out = (both if ry else only_x) if rx else only_y
+            node = cls()
+            node.out_guard = node.hooks = node.versions = node.fix = node.nrs = None
+            if number:
+                node.saved = (x if keep_x else None, y if keep_y else None, r if keep_out else None)
+                node.edges = (x._edge or x, None)
+                if x._nr:
+                    node.nrs = (x._nr, 0)
+                if keep_x and x._vc is not None:
+                    node.versions = (version_of(x), NEVER_WRITTEN)
+            else:
+                if keep_x or keep_y or keep_out:
+                    node.saved = (x if keep_x else None, y if keep_y else None, r if keep_out else None)
+                    if x._vc is not None or y._vc is not None:
+                        node.versions = (version_of(x if keep_x else None), version_of(y if keep_y else None))
+                else:
+                    node.saved = ()
+                node.edges = (x._edge or x if rx else None, y._edge or y if ry else None)
+                if x._nr or y._nr:
+                    node.nrs = (x._nr, y._nr)
+                if a.shape != b.shape:
+                    node.fix = ((a.shape, dtype), (b.shape, dtype))
+            if keep_out:
+                out._vc = node.out_guard = VersionCounter()
+            node.seq = next_sequence()
+            if _places:  # provenance.here(), spelled out
+                frame = _getframe(1)
+                code = frame.f_code
+                try:
+                    while _inside[code.co_filename]:
+                        frame = frame.f_back
+                        code = frame.f_code
+                    node.code = code
+                    node.lasti = frame.f_lasti
+                except KeyError:
+                    node.place = provenance.here()
+            else:
+                node.code = None
+            out._edge = node
+            out._rg = True
+            if hub.recorded is not None:
+                hub.recorded(node, (x, y), out)
+        if modes.special:
+            _finish(out)
+        return out
+
+    return call
+
+
+def _single_call(op: Op) -> Callable[..., Tensor]:
+    """One tensor and parameters, one result: reductions, softmax, …"""
+    kernel, cls, arity, defaults = op.kernel, op.node_class, op.arity, op.defaults
+    keep = op.keep(1)
+    keep_x, keep_out, with_shape = keep[0], keep[-1], op.uses_shapes
+    differentiable = op.differentiable
+
+    def call(x: Any, *params: Any) -> Tensor:
+        if type(x) is not Tensor and not isinstance(x, Tensor):
+            raise not_a_tensor(op, 0, x)
+        a = x._array
+        if a.dtype is not f32 and a.dtype is not f64:
+            return general_call(op, (x, *params))
+        if len(params) + 1 < arity:
+            params += defaults[len(defaults) - (arity - 1 - len(params)) :]
+        r = kernel(a, *params)
+        if type(r) is not ndarray:
+            r = asarray(r)
+        out = new_tensor(r)
+        if x._view is not None:
+            sync(x)
+        if x._rg and (modes.special == 0 or modes.recording()) and differentiable:
+            node = cls()
+            layout = [x if keep_x else None, *params, r if keep_out else None]
+            if with_shape:
+                layout.append(a.shape)
+            node.saved = tuple(layout) if keep_x or keep_out else layout
+            node.versions = (version_of(x),) if keep_x and x._vc is not None else None
+            node.out_guard = node.hooks = None
+            node.fix = None if r.dtype is a.dtype else ((a.shape, a.dtype),)
+            if keep_out:
+                out._vc = node.out_guard = VersionCounter()
+            node.edges = (x._edge or x,)
+            node.nrs = (x._nr,) if x._nr else None
+            node.seq = next_sequence()
+            node.place = provenance.here()
+            out._edge = node
+            out._rg = True
+            if hub.recorded is not None:
+                hub.recorded(node, (x,), out)
+        if modes.special:
+            _finish(out)
+        return out
+
+    return call
+
+
+_scalars: dict[tuple[Any, Any], Any] = {}
+
+
+def _scalar(value: float, dtype: Any) -> Any:
+    """A Python number as a 0-dim array (NumPy is twice as fast with one); remembered, but for signed zeros."""
+    if value == 0:
+        return asarray(value, dtype)
+    found = _scalars.get((value, dtype))
+    if found is None:
+        found = asarray(value, dtype)
+        if len(_scalars) < 1000 and value == value:
+            _scalars[value, dtype] = found
+    return found
+
+
+def _finish(out: Tensor) -> None:
+    """What modes away from the default add to a fresh output."""
+    if modes.state.inference:
+        out._vc = INFERENCE
+    elif out._edge is not None:
+        finish(out._edge, (out,))
+
+
+# The general path ----------------------------------------------------------------------------------
+
+
+def _general_call(op: Op) -> Callable[..., Any]:
+    if op.variadic:
+
+        def call_many(tensors: Any, *params: Any) -> Any:
+            return general_call(op, (*tensors, *params), len(tensors))
+
+        return call_many
+
+    def call(*args: Any) -> Any:
+        return general_call(op, args)
+
+    return call
+
+
+def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
+    """Run an operation on any inputs and record it: promotion, optional and variadic inputs, several outputs."""
+    if n_in is None:
+        n_in = len(op.inputs)
+        if len(args) < op.arity:
+            missing = op.arity - len(args)
+            args += op.defaults[len(op.defaults) - missing :]
+    inputs, params = args[:n_in], args[n_in:]
+    for position, value in enumerate(inputs):
+        if value is not None and not isinstance(value, (Tensor, int, float, complex, np.generic)):
+            raise not_a_tensor(op, position, value)
+    arrays, half = op.raw_operands(list(inputs))
+    try:
+        result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
+    except ValueError as error:
+        if op.broadcast and "broadcast" in str(error):
+            raise broadcast_error(*[np.shape(a) for a in arrays if a is not None]) from None
+        raise
+    results = result if type(result) is tuple or type(result) is list else (result,)
+    outs = tuple(new_tensor(_rounded(r, half)) for r in results)
+    if op.differentiable and (modes.special == 0 or modes.recording()):
+        record(op, inputs, params, outs)
+    if modes.special:
+        if modes.state.inference:
+            for out in outs:
+                out._vc = INFERENCE
+        elif outs and outs[0]._edge is not None:
+            finish(outs[0]._edge, outs)
+    return outs[0] if len(op.outputs) == 1 and type(result) is not list else outs
+
+
+def _rounded(r: Any, half: Any) -> Any:
+    if type(r) is not ndarray:
+        r = asarray(r)
+    if half is not None and r.dtype in (f32, f64):
+        r = r.astype(half)
+    return r
+
+
+# Views ---------------------------------------------------------------------------------------------
+
+
+def _view_call(op: Op) -> Callable[..., Any]:
+    kernel, arity, defaults = op.kernel, op.arity, op.defaults
+
+    multi, keeps, cls = op.multi_view, op.keep(1)[0], op.node_class
+
+    def call(x: Any, *params: Any) -> Any:
+        if type(x) is not Tensor and not isinstance(x, Tensor):
+            raise not_a_tensor(op, 0, x)
+        if len(params) + 1 < arity:
+            params += defaults[len(defaults) - (arity - 1 - len(params)) :]
+        if x._view is not None:
+            sync(x)
+        a = x._array
+        if multi or keeps:
+            return _rare_view(op, x, params)
+        out = as_view(x, kernel(a, *params), ((op, params, None),))
+        if x._rg and (modes.special == 0 or modes.recording()):
+            node = cls()
+            node.saved = [None, *params, None, a.shape]
+            node.versions = node.out_guard = node.hooks = None
+            node.fix = ((a.shape, a.dtype),) if out._array.dtype is not a.dtype else None
+            node.edges = (x._edge or x,)
+            node.nrs = (x._nr,) if x._nr else None
+            node.seq = next_sequence()
+            node.place = provenance.here()
+            out._edge = node
+            out._rg = True
+            if hub.recorded is not None:
+                hub.recorded(node, (x,), out)
+            if modes.special:
+                finish(node, (out,))
+        return out
+
+    return call
+
+
+def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
+    """Views whose rule keeps the input, and operations that return several views."""
+    result = op.kernel(x._array, *params)
+    if op.multi_view:
+        outs = tuple(as_view(x, r, ((op, params, i),), "multi") for i, r in enumerate(result))
+    else:
+        outs = (as_view(x, result, ((op, params, None),)),)
+    if op.differentiable and outs and (modes.special == 0 or modes.recording()):
+        node = record(op, (x,), params, outs)
+        if node is not None and modes.special:
+            finish(node, outs)
+    return outs if op.multi_view else outs[0]
+
+
+def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "normal") -> Tensor:
+    """A tensor that shares `x`'s memory and version counter, and knows how it was taken from its base."""
+    out = new_tensor(array)
+    counter = x._vc
+    if counter is None:
+        counter = x._vc = VersionCounter()
+    out._vc = counter
+    if counter is INFERENCE:
+        return out
+    if modes.special:
+        if modes.state.inference:
+            creation = "inference"
+        elif not modes.state.grad:
+            creation = "no_grad"
+    above = x._view
+    if above is None:
+        out._view = View(x, chain, counter.n, creation)
+    else:
+        if above.creation != "normal" and creation == "normal":
+            creation = above.creation
+        out._view = View(above.base, above.chain + chain, counter.n, creation)
+    return out
+
+

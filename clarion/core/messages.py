@@ -1,0 +1,47 @@
+"""Texts of errors that several rooms raise: PyTorch's phrase first, then the shapes, the line and the remedy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import errors
+from . import provenance
+
+if TYPE_CHECKING:
+    from .op import Op
+
+
+def broadcast_error(*shapes: tuple[int, ...]) -> errors.ShapeError:
+    """Shapes that do not broadcast: the sizes and the dimension, as PyTorch says it."""
+    a, b = shapes[0], shapes[-1]
+    for shape in shapes[1:]:
+        if _clash(a, shape) is not None:
+            b = shape
+            break
+    ndim = max(len(a), len(b))
+    dim = _clash(a, b)
+    if dim is None:
+        return errors.ShapeError(f"shapes {[list(s) for s in shapes]} cannot be broadcast together")
+    sa, sb = a[dim - ndim], b[dim - ndim]
+    return errors.ShapeError(
+        f"The size of tensor a ({sa}) must match the size of tensor b ({sb}) at non-singleton dimension {dim}\n"
+        f"The shapes are {list(a)} and {list(b)}; dimensions are matched from the right, and only size 1 stretches.\n"
+        f"At {provenance.text(provenance.here())}"
+    )
+
+
+def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> int | None:
+    ndim = max(len(a), len(b))
+    for i in range(1, min(len(a), len(b)) + 1):
+        if a[-i] != b[-i] and a[-i] != 1 and b[-i] != 1:
+            return ndim - i
+    return None
+
+
+def not_a_tensor(op: Op, position: int, value: Any) -> errors.ArgumentTypeError:
+    """An argument that should have been a Tensor."""
+    names = {"x": "input", "y": "other"}
+    name = op.inputs[min(position, len(op.inputs) - 1)]
+    return errors.ArgumentTypeError(
+        f"{op.name}(): argument '{names.get(name, name)}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
+    )
