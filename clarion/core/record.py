@@ -85,10 +85,14 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     out_dtype = out_array.dtype
     half = out_dtype in HALF
     for i, t in enumerate(inputs):
+        is_tensor = isinstance(t, Tensor)
+        # A rule that meets an operand of another type may leave the gradient in a wider one.
+        must_fix |= is_tensor and t._array.dtype is not out_dtype
         if keep[i] and t is not None:
-            layout.append(t)
+            # A number is kept as Python's own, which leaves the type of a gradient alone.
+            layout.append(t.item() if isinstance(t, np.generic) else t)
             keeps = True
-            versioned |= isinstance(t, Tensor) and t._vc is not None
+            versioned |= is_tensor and t._vc is not None
         else:
             layout.append(None)
         if mask >> i & 1:
@@ -97,7 +101,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
             numbered |= t._nr != 0
             a = t._array
             fix.append((a.shape, a.dtype))
-            if a.dtype is not out_dtype or half or (op.broadcast and a.shape != out_array.shape):
+            if half or (op.broadcast and a.shape != out_array.shape):
                 must_fix = True
         else:
             edges.append(None)
@@ -182,6 +186,7 @@ class OpNode(Node):
         first = g if type(g) is not tuple else next(x for x in g if x is not None)
         if op.conj and first.is_complex():
             values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
+            values = [v.conjugate() if type(v) is complex else v for v in values]
         if op.joint is not None:
             grads = _run_joint(self, op, g, tuple(values), lifted)
         else:
