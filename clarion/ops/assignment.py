@@ -14,7 +14,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError
 from ..kernels.portable import indexing as kernels
 from ..kernels.registry import raw
-from .api import METHODS, call, public
+from .api import FUNCTIONS, METHODS, call, method, public
 from .indexing import check_mask, index_put_mask_op, index_tensor, parse, sized, spread_masks, walk
 
 
@@ -244,7 +244,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     return call(op, input, values, *inputs, *params)
 
 
-@public()
+@method("index_put_")
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """`index_put` in place."""
     tensors = _put_arguments("index_put_", input, indices, values)
@@ -253,5 +253,5 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
     return input
 
 
-METHODS["index_put_"] = index_put_
+FUNCTIONS["index_put_"] = index_put_
 METHODS["__setitem__"] = setitem

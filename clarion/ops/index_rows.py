@@ -11,7 +11,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor, normalize_dim
 from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from .api import call, public
-from .scatter import first_outside, gather, in_range, index_reduce_mean_op, index_reduce_op, tensor_argument
+from .scatter import first_outside, gather, in_range, index_reduce_mean_op, index_reduce_op, strict_out, tensor_argument
 
 index_select_op = Op("index_select", "x index", "dim", moves=True)
 index_select_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.index_select_backward(g, index, x_shape, dim))
@@ -225,6 +225,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
             )
         if value._array.dtype.kind == "c" and input._array.dtype.kind != "c":
             raise EngineError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        if value.requires_grad:  # a slice that is named twice is filled once
+            index = new_tensor(np.unique(np.where(places < 0, places + size, places)))
         return run(index_fill_tensor_op, input, index, value, dim)
     if not isinstance(value, (int, float, complex, np.number)):
         raise ArgumentTypeError(
@@ -288,7 +290,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
             f"torch.take_along_dim(): dtype of indices should be Long but got {FROM_NUMPY[indices._array.dtype].old}"
         )
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1))
+        return gather(input.reshape(-1), 0, _from_front(indices, input._array.size).reshape(-1))
     if input._array.ndim != indices._array.ndim:
         raise ShapeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -300,4 +302,15 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
         rest = np.broadcast_shapes(_without(mine, dim), _without(theirs, dim))
         input = input.expand(rest[:dim] + (mine[dim],) + rest[dim:])
         indices = indices.expand(rest[:dim] + (theirs[dim],) + rest[dim:])
-    return gather(input, dim, indices)
+    return gather(input, dim, _from_front(indices, mine[dim]))
+
+
+def _from_front(indices: Any, size: int) -> Any:
+    places = indices._array
+    if not places.size or places.min() >= 0:
+        return indices
+    return new_tensor(np.where(places < 0, places + size, places))
+
+
+strict_out("index_select", "take", apart=True)
+strict_out("index_add", "index_copy", "index_reduce")

@@ -11,7 +11,7 @@ from ..core.op import Op, broadcast_error
 from ..core.tensor import new_tensor
 from ..errors import DtypeError, EngineError
 from .api import call, public
-from .scatter import tensor_argument
+from .scatter import strict_out, tensor_argument
 
 masked_select_op = Op("masked_select", "x mask", moves=True)
 masked_select_op.vjp(x=lambda g, mask, x_shape, ops: ops.sum_to(ops.masked_select_backward(g, mask, x_shape), x_shape))
@@ -88,3 +88,6 @@ def argwhere(input: Any) -> Any:
     """The places of the elements that are not zero, one row each."""
     tensor_argument("argwhere", "input", 1, input)
     return nonzero_op.call(input)
+
+
+strict_out("masked_select", apart=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..core.dtypes import FROM_NUMPY, i64
 from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor, normalize_dim
 from ..errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
-from .api import call, public
+from .api import FUNCTIONS, call, public
 
 gather_op = Op("gather", "x index", "dim", moves=True)
 gather_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.gather_backward(g, index, x_shape, dim))
@@ -147,14 +148,15 @@ def along_index(name: str, x: Any, dim: Any, index: Any, *, gather: bool = False
     shape, places = x._array.shape, index._array
     dim = normalize_dim(dim, len(shape))
     if places.dtype != i64:
-        if places.dtype != np.int32:
+        if places.dtype != np.int32 and places.size:
             raise DtypeError(f"{name}(): Expected dtype int32/int64 for index")
         index = new_tensor(places.astype(i64))
         places = index._array
     if places.size == 0:
         return dim, index
     if max(places.ndim, 1) != max(len(shape), 1):
-        raise ShapeError("Index tensor must have the same number of dimensions as input tensor")
+        whose = "input" if gather else "self"
+        raise ShapeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
     if gather:
         for d, n in enumerate(places.shape):
             if d != dim and n > shape[d]:
@@ -162,10 +164,16 @@ def along_index(name: str, x: Any, dim: Any, index: Any, *, gather: bool = False
                     f"Size does not match at dimension {d} expected index {list(places.shape)} to be no larger than "
                     f"self {list(shape)} apart from dimension {dim}"
                 )
-    if not in_range(places, shape[dim] if shape else 1):
-        size = shape[dim] if shape else 1
-        raise EngineError(f"index {first_outside(places, size)} is out of bounds for dimension {dim} with size {size}")
     return dim, index
+
+
+def check_places(x: Any, dim: int, index: Any) -> None:
+    """All indices must lie inside the dimension."""
+    shape = x._array.shape
+    size = shape[dim] if shape else 1
+    if not in_range(index._array, size):
+        wrong = first_outside(index._array, size)
+        raise EngineError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
 def fitting_src(name: str, x: Any, dim: int, index: Any, src: Any) -> Any:
@@ -183,9 +191,40 @@ def fitting_src(name: str, x: Any, dim: int, index: Any, src: Any) -> Any:
             f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim} and to "
             f"be no larger size than src {list(given)}"
         )
+    check_places(x, dim, index)
     if given == wanted:
         return src
     return src[tuple([slice(n) for n in wanted])] if wanted else src.reshape(())
+
+
+_C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int"}
+
+
+def strict_out(*names: str, apart: bool = False) -> None:
+    """Functions whose `out` must have the type of the input (a second one int64), and lie `apart` from it."""
+    for name in names:
+        FUNCTIONS[name] = _strict(FUNCTIONS[name], apart)
+
+
+def _strict(function: Any, apart: bool) -> Any:
+    @functools.wraps(function)
+    def checked(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return function(*args, **kwargs)
+        source = args[0] if args else kwargs.get("input")
+        targets = out if isinstance(out, (tuple, list)) else (out,)
+        for target, kind in zip(targets, (getattr(source, "dtype", None), FROM_NUMPY[i64]), strict=False):
+            if isinstance(target, Tensor) and target.dtype is not kind:
+                have, want = (_C_NAMES.get(d.name, d.name) for d in (target.dtype, kind))
+                raise DtypeError(f"Expected out tensor to have dtype {want}, but got {have} instead")
+            if apart and any(isinstance(t, Tensor) and np.may_share_memory(t._array, target._array) for t in args):
+                raise EngineError(
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    "single memory location. Please clone() the tensor before performing the operation."
+                )
+        return function(*args, out=out, **kwargs)
+
+    return checked
 
 
 # Public functions -----------------------------------------------------------------------------------------
@@ -195,6 +234,7 @@ def fitting_src(name: str, x: Any, dim: int, index: Any, src: Any) -> Any:
 def gather(input: Any, dim: Any, index: Any, *, sparse_grad: bool = False) -> Any:
     """The values of `input` along `dim` at the places in `index`."""
     dim, index = along_index("gather", input, dim, index, gather=True)
+    check_places(input, dim, index)
     return gather_op.call(input, index, dim)
 
 
@@ -234,6 +274,7 @@ def _check_room(x: Any, dim: int, index: Any) -> None:
         raise ShapeError(
             f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}"
         )
+    check_places(x, dim, index)
 
 
 @public(inplace=True, out=True)
@@ -256,3 +297,7 @@ def scatter_reduce(
     src = fitting_src("scatter_reduce", input, dim, index, src)
     op = scatter_reduce_mean_op if reduce in ("sum", "mean") else scatter_reduce_op
     return run(op, input, index, src, dim, reduce, bool(include_self), False)
+
+
+strict_out("gather", apart=True)
+strict_out("scatter", "scatter_add", "scatter_reduce")
