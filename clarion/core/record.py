@@ -109,7 +109,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
             fix.append(None)
     layout += params
     guards = []
-    for i, out in enumerate(outs, first_out):
+    for i, out in enumerate(outs[: len(op.outputs)], first_out):  # of many outputs (split) none is ever saved
         if i < len(keep) and keep[i]:
             counter = out._counter()
             guards.append((counter, counter.n, out._array))
