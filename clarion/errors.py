@@ -65,6 +65,10 @@ class DtypeError(EngineError):
     """Data types that do not fit the operation."""
 
 
+class NoDeviceError(EngineError, AssertionError):
+    """A device that is not there was asked for: clarion computes on the CPU."""
+
+
 class ArgumentTypeError(Explained, TypeError):
     """An argument of the wrong type."""
 

@@ -10,7 +10,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
 from .api import METHODS, call, public
-from .typed import TypedOp, need_tensors, no_gradient, only_first_edge
+from .typed import TypedOp, need_tensors, no_gradient, show_edges
 
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
 BOOL_NEGATION = (
@@ -34,7 +34,7 @@ sub_scaled_op.refusing("b", BOOL_MINUS).vjp(x=lambda g: g, y=lambda g, alpha: g 
 
 rsub_op = TypedOp("rsub", "x y", node="RsubBackward1", elementwise=True, promote="common").refusing("b", BOOL_MINUS)
 rsub_op.vjp(x=lambda g: -g)
-only_first_edge(rsub_op)
+show_edges(rsub_op, 0)
 
 rsub_scaled_op = TypedOp(
     "rsub_scaled",
@@ -146,16 +146,19 @@ remainder_scalar_op = TypedOp(
     elementwise=True,
     promote="common",
 )
-only_first_edge(remainder_scalar_op.refusing("bc", title="remainder_cpu").vjp(x=lambda g: g))
+remainder_scalar_op.refusing("bc", title="remainder_cpu").vjp(x=lambda g: g)
+show_edges(remainder_scalar_op, 0)
 
 remainder_of_op = TypedOp("remainder_of", "x y", node="NotImplemented", elementwise=True, promote="common")
 remainder_of_op.refusing("bc", title="remainder_cpu").vjp(y=no_gradient("remainder"))
+show_edges(remainder_of_op, 1)
 
 fmod_op = TypedOp("fmod", "x y", node="FmodBackward1", elementwise=True, promote="common")
 fmod_op.refusing("bc").vjp(x=lambda g: g, y=lambda g, x, y, ops: -g * ops.div_trunc(x, y))
 
 fmod_scalar_op = TypedOp("fmod_scalar", "x y", node="FmodBackward0", elementwise=True, promote="common")
-only_first_edge(fmod_scalar_op.refusing("bc", title="fmod_cpu").vjp(x=lambda g: g))
+fmod_scalar_op.refusing("bc", title="fmod_cpu").vjp(x=lambda g: g)
+show_edges(fmod_scalar_op, 0)
 
 ROUNDED = {None: div_mode_op, "floor": div_floor_op, "trunc": div_trunc_op}
 
@@ -243,8 +246,6 @@ lerp_tensor_op.vjp(
 @public(inplace=True, out=True)
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, run: Any = call) -> Any:
     """input + value * tensor1 * tensor2."""
-    if value != 1:
-        check_alpha((input, tensor1, tensor2), value)
     return run(addcmul_op, input, tensor1, tensor2, value)
 
 

@@ -9,8 +9,8 @@ from ..core.dtypes import f16, f32, f64
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import EngineError, NotSupportedError
-from .api import FUNCTIONS, call, public, with_out
-from .typed import TypedOp, need_tensors, no_gradient, only_first_edge
+from .api import call, public, with_out
+from .typed import TypedOp, need_tensors, no_gradient, show_edges
 
 atan2_op = TypedOp("atan2", "x y", elementwise=True, promote="float").refusing("c")
 atan2_op.vjp(
@@ -114,10 +114,9 @@ def log_of_number(g: Any, x: Any, y: Any, ops: Any) -> Any:
 
 xlogy_op.vjp(x=log_where_used, y=lambda g, x, y: g * x / y)
 xlogy_number_op.refusing("c", title="xlogy_cpu").vjp(y=lambda g, x, y: g * x / y)
-xlogy_number_op.node_class.next_functions = property(  # type: ignore[assignment]
-    lambda self: super(xlogy_number_op.node_class, self).next_functions[1:]
-)
-only_first_edge(xlogy_by_op.refusing("c", title="xlogy_cpu").vjp(x=log_of_number))
+xlogy_by_op.refusing("c", title="xlogy_cpu").vjp(x=log_of_number)
+show_edges(xlogy_number_op, 1)
+show_edges(xlogy_by_op, 0)
 
 copysign_op = TypedOp("copysign", "x y", elementwise=True, promote="float").refusing("c")
 copysign_op.vjp(x=lambda g, x, out, ops: flipped(g, x, out, ops), y=lambda g, ops: ops.zero(g))
@@ -129,7 +128,7 @@ copysign_scalar_op = TypedOp(
     promote="float",
 )
 copysign_scalar_op.refusing("c", title="copysign_cpu").vjp(x=lambda g, x, out, ops: flipped(g, x, out, ops))
-only_first_edge(copysign_scalar_op)
+show_edges(copysign_scalar_op, 0)
 
 
 def flipped(g: Any, x: Any, out: Any, ops: Any) -> Any:
@@ -200,9 +199,3 @@ def polar(abs: Any, angle: Any) -> Any:
     """abs * (cos(angle) + i * sin(angle))."""
     check_parts(abs, angle)
     return polar_op.call(abs, angle)
-
-
-@public()
-def dist(input: Any, other: Any, p: float = 2) -> Any:
-    """The p-norm of input - other."""
-    return FUNCTIONS["norm"](input - other, p)

@@ -10,7 +10,7 @@ from ..core import dtypes
 from ..core.dtypes import FROM_NUMPY, INEXACT
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, NoDeviceError
 from .api import FUNCTIONS, METHODS, method
 
 cast_op = Op("cast", "x", "dtype", node="ToCopyBackward0", moves=True)
@@ -32,8 +32,8 @@ def check_device(device: Any) -> None:
         return
     where = device if isinstance(device, dtypes.device) else dtypes.device(device)
     if where.type != "cpu":
-        raise EngineError(
-            f"No {where.type.upper()} devices are available (Torch not compiled with CUDA enabled)\n"
+        raise NoDeviceError(
+            f"Torch not compiled with {where.type.upper()} enabled\n"
             f"clarion computes on the CPU; there is no device '{where}'. Guard with torch.cuda.is_available()."
         )
 

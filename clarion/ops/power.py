@@ -13,7 +13,7 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
 from .api import METHODS, call, public
 from .cast import cast
-from .typed import TypedOp, only_first_edge
+from .typed import TypedOp, show_edges
 
 nonnegative_real_op = Op("nonnegative_real", "x", differentiable=False)
 
@@ -40,13 +40,11 @@ pow_scalar_op = Op(
     saved_as={"exponent": "y"},
 )
 pow_scalar_op.vjp(x=lambda g, x, y, ops: slope(g, x, y, ops))
-only_first_edge(pow_scalar_op)
+show_edges(pow_scalar_op, 0)
 
 pow_base_op = TypedOp("pow_base", "x y", node="PowBackward2", elementwise=True, promote="common")
 pow_base_op.refusing("b", title="pow").vjp(y=lambda g, x, y, out, ops: growth(g, x, y, out, ops))
-pow_base_op.node_class.next_functions = property(  # type: ignore[assignment]
-    lambda self: super(pow_base_op.node_class, self).next_functions[1:]
-)
+show_edges(pow_base_op, 1)
 
 
 def slope(g: Any, x: Any, exponent: Any, ops: Any) -> Any:

@@ -11,10 +11,10 @@ from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.op import cast as cast_array
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, EngineError
+from ..errors import ArgumentTypeError, EngineError, NotSupportedError
 from .api import FUNCTIONS, METHODS, call, public
 from .cast import cast_number
-from .typed import TypedOp, need_tensors
+from .typed import TypedOp, need_tensors, show_edges
 
 # where ---------------------------------------------------------------------------------------------
 
@@ -35,6 +35,7 @@ where_op.vjp(
     x=lambda g, condition, ops: ops.where(condition, g, 0),
     y=lambda g, condition, ops: ops.where(condition, 0, g),
 )
+show_edges(where_op, 1, 2)
 
 
 @public("where", method=False, out=True)
@@ -84,9 +85,7 @@ NO_COMPLEX = "clamp is not supported for complex types"
 
 clamp_op = TypedOp("clamp", "x low? high?", node="ClampBackward1", promote="common", broadcast=True)
 clamp_op.vjp(x=lambda g, x, low, high, ops: within(g, x, low, high, ops))
-clamp_op.node_class.next_functions = property(  # type: ignore[assignment]
-    lambda self: super(clamp_op.node_class, self).next_functions[:1]
-)
+show_edges(clamp_op, 0)
 
 clamp_tensor_op = TypedOp(
     "clamp_tensor",
@@ -136,7 +135,9 @@ for _op in (
     clamp_min_tensor_op,
     clamp_max_tensor_op,
 ):
-    _op.refusing("c", NO_COMPLEX)
+    _op.refusing("c", NotSupportedError(NO_COMPLEX))
+show_edges(clamp_min_op, 0)
+show_edges(clamp_max_op, 0)
 
 
 @public(inplace=True, out=True, aliases=("clip",))
@@ -217,9 +218,7 @@ fmax = _pair(fmax_op, "The larger of two, element by element; a number wins over
 
 masked_fill_op = Op("masked_fill", "x mask value", moves=True, broadcast=True)
 masked_fill_op.vjp(x=lambda g, mask, ops: ops.masked_fill(g, mask, 0))
-masked_fill_op.node_class.next_functions = property(  # type: ignore[assignment]
-    lambda self: super(masked_fill_op.node_class, self).next_functions[:1]
-)
+show_edges(masked_fill_op, 0)
 
 masked_fill_tensor_op = Op(
     "masked_fill_tensor",
@@ -232,6 +231,7 @@ masked_fill_tensor_op.vjp(
     x=lambda g, mask, ops: ops.masked_fill(g, mask, 0),
     value=lambda g, mask, ops: ops.where(mask, g, 0),
 )
+show_edges(masked_fill_tensor_op, 0, 2)
 
 
 @public(inplace=True)
@@ -264,6 +264,8 @@ fill_scalar_into_op = Op("fill_scalar_into", "x value", node="FillBackward2", mo
 fill_tensor_into_op = Op("fill_tensor_into", "x value", node="FillBackward3", moves=True, broadcast=True)
 for _op in (copy_op, fill_op, fill_tensor_op, fill_scalar_into_op, fill_tensor_into_op):
     _op.vjp(x=lambda g, ops: ops.zero(g), **{_op.inputs[1]: lambda g: g})
+show_edges(fill_op, 0)
+show_edges(fill_scalar_into_op, 0)
 
 
 @public("fill", method=False)

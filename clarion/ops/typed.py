@@ -25,10 +25,10 @@ class TypedOp(Op):
     title = ""
     rounds_early = False  # computed in half precision itself, not in float32 and rounded at the end
 
-    def refusing(self, kinds: str, complaint: str | None = None, title: str = "") -> TypedOp:
+    def refusing(self, kinds: str, complaint: str | Exception | None = None, title: str = "") -> TypedOp:
         """Set what is refused, and the words."""
         self.refuse = kinds
-        self.complaint = None if complaint is None else EngineError(complaint)
+        self.complaint = EngineError(complaint) if isinstance(complaint, str) else complaint
         self.title = title or f"{self.name}_cpu"
         return self
 
@@ -54,10 +54,14 @@ def no_gradient(name: str) -> Callable[[Any], Any]:
     return rule
 
 
-def only_first_edge(op: Op) -> Op:
-    """The second operand is always a number: PyTorch's node has no edge for it, nor shall ours show one."""
-    op.node_class.next_functions = property(lambda self: super(op.node_class, self).next_functions[:1])  # type: ignore
-    return op
+def show_edges(op: Op, *positions: int) -> None:
+    """PyTorch's node has no edge for a mask or a number: show users the edges of these inputs only."""
+
+    def next_functions(self: Any) -> tuple[Any, ...]:
+        edges = super(op.node_class, self).next_functions
+        return tuple(edges[i] for i in positions)
+
+    op.node_class.next_functions = property(next_functions)  # type: ignore[assignment]
 
 
 def need_tensors(name: str, *values: Any) -> None:
