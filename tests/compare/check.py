@@ -222,9 +222,10 @@ class Derivatives:
             return None
         if want is None or got is None:
             given, lib = (want, torch) if got is None else (got, self.lib)
-            if none_is_zero and not np.any(np.nan_to_num(to_numpy(lib, given), nan=1.0)):
+            zeros = not np.any(to_numpy(lib, given))
+            if none_is_zero and zeros:
                 return None
-            describe = "None" if want is None else "a tensor"
-            return f"expected {describe}, got {'None' if got is None else 'a tensor'}"
+            text = "zeros" if zeros else "a tensor"
+            return f"expected None, got {text}" if want is None else f"expected {text}, got None"
         difference = same_tensors(self.lib, want, got, self.values, loosen=loosen)
         return difference and f"{difference[0]}: {difference[1]}"

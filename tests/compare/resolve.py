@@ -37,7 +37,12 @@ def _globals_for(lib, function):
     return {**function.__globals__, **replaced}
 
 
-def _rebind(function, lib):
+def _rebind(function, lib, name):
+    # A name that is missing is to be told as such, not as a failing lambda.
+    if not hasattr(lib.Tensor, name):
+        if "torch" not in function.__code__.co_names:
+            raise Missing(f"{lib.__name__}.Tensor.{name} does not exist")
+        lookup(lib, name)
     bound = types.FunctionType(
         function.__code__, _globals_for(lib, function), function.__name__,
         function.__defaults__, function.__closure__,
@@ -65,7 +70,7 @@ def function(op, lib):
     if op.name in ADAPTERS:
         return ADAPTERS[op.name]
     if _is_lambda(op.op):
-        return _rebind(op.op, lib)
+        return _rebind(op.op, lib, op.name)
     if op.name.startswith("__"):
         return method(lib, op.name)
     try:
@@ -80,7 +85,7 @@ def function(op, lib):
 def inplace(op, lib):
     variant = op.inplace_variant
     if _is_lambda(variant):
-        return _rebind(variant, lib)
+        return _rebind(variant, lib, op.name)
     if isinstance(variant, functools.partial):
         return functools.partial(lookup(lib, op.name), **variant.keywords)
     return method(lib, variant.__name__)
@@ -89,7 +94,7 @@ def inplace(op, lib):
 def as_method(op, lib):
     variant = op.method_variant
     if _is_lambda(variant):
-        return _rebind(variant, lib)
+        return _rebind(variant, lib, op.name)
     return method(lib, getattr(variant, "__name__", op.name))
 
 
