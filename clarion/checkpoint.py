@@ -320,7 +320,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        this = getattr(engine._current, "this", None)
+        this = engine._current.this
         if this is not None and this.capture is not None:
             raise errors.EngineError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "

@@ -58,7 +58,7 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             return general_call(op, (x,))
         r = kernel(a)
         if type(r) is not ndarray:
-            r = asarray(r)
+            r = r[...]  # NumPy hands out 0-dim results as scalars
         out = new_object(Tensor)
         out._array = r
         out._edge = out._vc = out._view = None
@@ -128,7 +128,7 @@ def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
         except ValueError:
             raise broadcast_error(a.shape, b.shape) from None
         if type(r) is not ndarray:
-            r = asarray(r)
+            r = r[...]  # NumPy hands out 0-dim results as scalars
         out = new_object(Tensor)
         out._array = r
         out._edge = out._vc = out._view = None
@@ -204,7 +204,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
             params += defaults[len(defaults) - (arity - 1 - len(params)) :]
         r = kernel(a, *params)
         if type(r) is not ndarray:
-            r = asarray(r)
+            r = r[...]  # NumPy hands out 0-dim results as scalars
         out = new_tensor(r)
         if x._view is not None:
             sync(x)

@@ -22,10 +22,10 @@ import numpy as np
 
 from .. import errors
 from ..events import hub
-from ..kernels.quiet import quietly
+from ..kernels.quiet import restore, silence
 from . import hooks as hook_module
 from . import modes, provenance
-from .dtypes import FROM_NUMPY, Size
+from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .node import FREED, AccumulateGrad, GradientEdge, Node
 from .tensor import Tensor, new_tensor
 
@@ -39,26 +39,29 @@ ndarray = np.ndarray
 class Pass:
     """One backward pass: its switches, the gradients under way, and what is to be captured."""
 
-    __slots__ = (
-        "callbacks", "capture", "captured", "create_graph", "grads", "needed", "reached", "retain", "roots", "uses",
-        "wanted",
-    )  # fmt: skip
+    capture: dict[Any, list[int]] | None = None  # node, leaf or (node, output number) -> positions in the inputs
+    captured: list[Any]
+    needed: set[Any] | None = None  # with `inputs`: the nodes on a path to one of them
+    wanted: set[Any] | None = None  # with backward(inputs=...): the leaves that accumulate
+    uses: dict[Any, int] | None = None  # leaf -> contributions still to come, where that matters
+    callbacks: tuple[Any, ...] = ()
+    reached: set[Any] | None = None  # made when somebody asks: see will_reach
+    roots: list[Target]
+    depth = 1  # of backward inside backward
 
     def __init__(self, retain: bool, create_graph: bool) -> None:
         self.retain = retain
         self.create_graph = create_graph
         self.grads: dict[Any, Any] = {}  # node, leaf or (node, output number) -> gradient so far
-        self.capture: dict[Any, list[int]] | None = None  # the same keys -> positions in the caller's inputs
-        self.captured: list[Any] = []
-        self.needed: set[Any] | None = None  # with `inputs`: the nodes on a path to one of them
-        self.wanted: set[Any] | None = None  # with backward(inputs=...): the leaves that accumulate
-        self.uses: dict[Any, int] | None = None  # leaf -> contributions still to come, where that matters
-        self.callbacks: list[Any] = []
-        self.roots: list[Target] = []
-        self.reached: set[Any] | None = None  # made when somebody asks: see will_reach
 
 
-_current = threading.local()
+class _Current(threading.local):
+    """The pass that is running in this thread."""
+
+    this: Pass | None = None
+
+
+_current = _Current()
 
 
 def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
@@ -327,6 +330,12 @@ def _finish_leaf(this: Pass, leaf: Tensor) -> None:
     """All gradients of a leaf are in: run its hooks, then capture or accumulate."""
     g = this.grads.pop(leaf)
     hooks = leaf._hooks
+    if hooks is None and this.capture is None and type(g) is ndarray and g.shape == leaf._array.shape:
+        with _accumulate_lock:
+            leaf._grad = _accumulated(this, leaf._grad, g)
+        if hub.accumulated is not None:
+            hub.accumulated(leaf)
+        return
     if hooks is not None:
         if hooks.tensor:
             g = _to_world(this, _guarded(this, hook_module.run_tensor_hooks, hooks.tensor[0], to_tensor(g)))
@@ -343,7 +352,7 @@ def _finish_leaf(this: Pass, leaf: Tensor) -> None:
         meta = (leaf._array.shape, leaf._array.dtype)
         g = fix_raw(g, meta) if is_raw(g) else fix_tensor(g, meta)
     with _accumulate_lock:
-        leaf._grad = _accumulated(this, leaf._grad, g, leaf)
+        leaf._grad = _accumulated(this, leaf._grad, g)
     if hub.accumulated is not None:
         hub.accumulated(leaf)
     if hooks is not None:
@@ -354,7 +363,7 @@ def _finish_leaf(this: Pass, leaf: Tensor) -> None:
             _guarded(this, hook, (), (to_tensor(g),))
 
 
-def _accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Tensor | None = None) -> Tensor:
+def _accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
     """The new `.grad`: in place where that is not recorded, a new tensor under create_graph."""
     if isinstance(g, Tensor):
         if old is not None:
@@ -367,8 +376,8 @@ def _accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Tensor | None = N
         return new_tensor(g)
     if old._edge is not None or old._array.dtype != g.dtype or not old._array.flags.writeable:
         return new_tensor(np.asarray(old._array + g))
-    np.add(old._array, g, out=old._array)
-    old._counter().bump()
+    np.add(old._array, g, old._array)
+    old._counter().n += 1
     return old
 
 
@@ -428,18 +437,17 @@ def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         hub.backward_began(tuple(roots), this.create_graph)
     if hook_module.leaf_hook_count:
         _count_leaf_uses(roots, this)
-    state = modes.state
-    outer = getattr(_current, "this", None)
+    outer = _current.this
     this.roots = roots
-    state.depth += 1
+    if outer is not None:
+        this.depth = outer.depth + 1
     _current.this = this
     try:
-        if state.depth % _DEPTH_PER_THREAD == 0:
+        if this.depth % _DEPTH_PER_THREAD == 0:
             _in_thread(roots, seeds, this)
         else:
             _run_in_mode(roots, seeds, this)
     finally:
-        state.depth -= 1
         _current.this = outer
     if hub.backward_ended is not None:
         hub.backward_ended(tuple(roots), this.retain)
@@ -447,17 +455,20 @@ def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         callback()
 
 
-@quietly
 def _run_in_mode(roots: list[Target], seeds: list[Any], this: Pass) -> None:
-    if not this.create_graph:
-        run(roots, seeds, this)
-        return
-    before = modes.state.grad
-    modes._set("grad", True)
+    quiet = silence()
     try:
-        run(roots, seeds, this)
+        if not this.create_graph:
+            run(roots, seeds, this)
+            return
+        before = modes.state.grad
+        modes._set("grad", True)
+        try:
+            run(roots, seeds, this)
+        finally:
+            modes._set("grad", before)
     finally:
-        modes._set("grad", before)
+        restore(quiet)
 
 
 def _in_thread(roots: list[Target], seeds: list[Any], this: Pass) -> None:
@@ -485,7 +496,7 @@ def _in_thread(roots: list[Target], seeds: list[Any], this: Pass) -> None:
 
 def current_run() -> int:
     """A number for the backward pass that is running in this thread."""
-    this = getattr(_current, "this", None)
+    this = _current.this
     if this is None:
         raise errors.EngineError("there is no backward pass under way in this thread")
     return id(this)
@@ -493,7 +504,8 @@ def current_run() -> int:
 
 def will_reach(target: Any) -> bool:
     """Will the running pass deliver a gradient to this node or leaf?"""
-    this: Pass = _current.this
+    this = _current.this
+    assert this is not None
     if this.reached is None:
         this.reached = _reachable(this)
     return target in this.reached
@@ -518,10 +530,14 @@ def _reachable(this: Pass) -> set[Any]:
 
 def queue_callback(callback: Any) -> None:
     """Run `callback()` when the pass that is now running has ended."""
-    this: Pass | None = getattr(_current, "this", None)
+    this = _current.this
     if this is None:
         raise errors.EngineError("Final callbacks can only be installed during backward pass.")
-    this.callbacks.append(callback)
+    this.callbacks += (callback,)
+
+
+# The gradient that backward() of a scalar begins with. Shared: the engine never writes into what it was given.
+_ONE = {dtype: np.ones((), dtype) for dtype in (f32, f64, f16, bf16)}
 
 
 def backward(
@@ -535,8 +551,8 @@ def backward(
     if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
         root = tensors
         if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":
-            this = Pass(bool(retain_graph), False)
-            execute([(root._edge, root._nr)], [np.ones(root._array.shape, root._array.dtype)], this)
+            seed = _ONE.get(root._array.dtype) if root._array.ndim == 0 else np.ones_like(root._array)
+            execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
             return
     tensors_ = _as_tuple(tensors)
     seeds = _as_tuple(grad_tensors) if grad_tensors is not None else (None,) * len(tensors_)

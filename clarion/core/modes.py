@@ -30,7 +30,6 @@ class _State(threading.local):
     saved_hooks_disabled: str | None = None
     anomaly: bool = False
     anomaly_check_nan: bool = True
-    depth: int = 0
 
 
 state = _State()
@@ -78,7 +77,6 @@ def snapshot() -> tuple[Any, ...]:
         state.saved_hooks_disabled,
         state.anomaly,
         state.anomaly_check_nan,
-        state.depth,
     )
 
 
@@ -89,7 +87,6 @@ def restore(saved: tuple[Any, ...]) -> None:
     set_saved_hooks(saved[2])
     state.saved_hooks_disabled = saved[3]
     set_anomaly(saved[4], saved[5])
-    state.depth = saved[6]
 
 
 def is_grad_enabled() -> bool:

@@ -21,6 +21,14 @@ try:
 
     _IGNORE = _make_extobj(all="ignore")
 
+    def silence() -> Any:
+        """Floating-point warnings off, until `restore` gets what this returns."""
+        return _extobj_contextvar.set(_IGNORE)
+
+    def restore(token: Any) -> None:
+        """Warnings as they were before `silence`."""
+        _extobj_contextvar.reset(token)
+
     def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` with floating-point warnings off while it runs."""
 
@@ -35,6 +43,14 @@ try:
         return call
 
 except ImportError:  # another NumPy: the public way, slower
+
+    def silence() -> Any:
+        """Floating-point warnings off, until `restore` gets what this returns."""
+        return np.seterr(all="ignore")
+
+    def restore(token: Any) -> None:
+        """Warnings as they were before `silence`."""
+        np.seterr(**token)
 
     def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` with floating-point warnings off while it runs."""
