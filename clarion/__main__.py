@@ -1,0 +1,7 @@
+"""`python -m clarion`."""
+
+import sys
+
+from .cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,17 @@
+"""The phrases of tests/semantics are PyTorch's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.semantics.refusals import REFUSALS, Refusal
+
+torch = pytest.importorskip("torch")
+import torch.utils.checkpoint  # noqa: E402
+
+
+@pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.name)
+def test_torch_says_the_same(case: Refusal) -> None:
+    with pytest.raises(case.error) as caught:
+        case.program(torch)
+    assert case.phrase in str(caught.value)

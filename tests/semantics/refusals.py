@@ -1,0 +1,561 @@
+"""Programs that PyTorch refuses, each with the exception type and the phrase that is the contract.
+
+Every program takes the namespace (`clarion`, or PyTorch itself in the comparison) and must raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Refusal(NamedTuple):
+    """A program, and how it must fail."""
+
+    name: str
+    program: Callable[[Any], Any]
+    error: type[Exception]
+    phrase: str
+
+
+REFUSALS: list[Refusal] = []
+
+
+def refused(phrase: str, error: type[Exception] = RuntimeError) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Register a program that must fail with `error` and a text that contains `phrase`."""
+
+    def register(program: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        REFUSALS.append(Refusal(program.__name__, program, error, phrase))
+        return program
+
+    return register
+
+
+def leaf(t: Any, *values: float) -> Any:
+    """A leaf that requires a gradient."""
+    return t.tensor(list(values) or [1.0, 2.0, 3.0], requires_grad=True)
+
+
+TWICE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad()."
+)
+
+
+@refused(TWICE)
+def second_backward(t):
+    y = (leaf(t) * 2).sum()
+    y.backward()
+    y.backward()
+
+
+@refused(TWICE)
+def second_backward_unary(t):
+    y = leaf(t).exp().sum()
+    y.backward()
+    y.backward()
+
+
+@refused(TWICE)
+def saved_after_free(t):
+    y = leaf(t).exp()
+    y.sum().backward()
+    _ = y.grad_fn._saved_result
+
+
+@refused(TWICE)
+def ctx_saved_after_free(t):
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 2 * g * x
+
+    y = Square.apply(leaf(t))
+    y.sum().backward()
+    _ = y.grad_fn.saved_tensors
+
+
+@refused(TWICE)
+def shared_part_freed(t):
+    shared = leaf(t).exp()
+    (shared * 2).sum().backward()
+    (shared * 3).sum().backward()
+
+
+@refused("grad can be implicitly created only for scalar outputs")
+def non_scalar_root(t):
+    (leaf(t) * 2).backward()
+
+
+@refused("grad can be implicitly created only for real scalar outputs but got")
+def complex_root(t):
+    t.tensor([1 + 1j], dtype=t.complex64, requires_grad=True).sum().backward()
+
+
+@refused("element 0 of tensors does not require grad and does not have a grad_fn")
+def root_without_history(t):
+    t.ones(3).sum().backward()
+
+
+@refused("element 0 of tensors does not require grad and does not have a grad_fn")
+def root_under_no_grad(t):
+    x = leaf(t)
+    with t.no_grad():
+        y = (x * 2).sum()
+    y.backward()
+
+
+@refused("Mismatch in shape: grad_output[0] has a shape of")
+def gradient_shape(t):
+    (leaf(t) * 2).backward(t.ones(2))
+
+
+@refused("got 2 tensors and 1 gradients")
+def gradient_count(t):
+    x = leaf(t)
+    t.autograd.backward([x * 2, x * 3], [t.ones(3)])
+
+
+@refused("gradients can be either Tensors or None, but got float", TypeError)
+def gradient_type(t):
+    t.autograd.backward([leaf(t) * 2], [1.0])
+
+
+@refused("a leaf Variable that requires grad is being used in an in-place operation.")
+def inplace_on_leaf(t):
+    leaf(t).add_(1)
+
+
+@refused("a leaf Variable that requires grad is being used in an in-place operation.")
+def augmented_assignment_on_leaf(t):
+    x = leaf(t)
+    x *= 2
+
+
+@refused("a leaf Variable that requires grad is being used in an in-place operation.")
+def zero_a_leaf(t):
+    leaf(t).zero_()
+
+
+@refused("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+def inplace_on_view_of_leaf(t):
+    leaf(t)[:2].add_(1)
+
+
+@refused("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+def setitem_on_leaf(t):
+    leaf(t)[0] = 1
+
+
+OVERWRITTEN = "one of the variables needed for gradient computation has been modified by an inplace operation:"
+
+
+@refused(OVERWRITTEN)
+def saved_output_overwritten(t):
+    y = leaf(t).exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+@refused(", which is output 0 of Exp")
+def saved_output_names_its_maker(t):
+    y = leaf(t).exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+@refused("is at version 1; expected version 0 instead.")
+def saved_output_names_versions(t):
+    y = leaf(t).exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+@refused(OVERWRITTEN)
+def saved_input_overwritten(t):
+    w = t.ones(3)
+    y = leaf(t) * w
+    w.add_(1)
+    y.sum().backward()
+
+
+@refused(OVERWRITTEN)
+def saved_leaf_overwritten_under_no_grad(t):
+    x = leaf(t)
+    y = x * x
+    with t.no_grad():
+        x.add_(1)
+    y.sum().backward()
+
+
+@refused(OVERWRITTEN)
+def saved_value_overwritten_through_detach(t):
+    x = leaf(t).clone()
+    y = x * x
+    x.detach().zero_()
+    y.sum().backward()
+
+
+@refused(OVERWRITTEN)
+def saved_value_overwritten_through_view(t):
+    x = leaf(t).clone()
+    y = x * x
+    x[0] = 5.0
+    y.sum().backward()
+
+
+@refused("Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that")
+def inplace_on_unbind(t):
+    (leaf(t) * 2).unbind()[0].add_(1)
+
+
+@refused("This view is the output of a function that returns multiple views.")
+def inplace_on_split(t):
+    (leaf(t) * 2).split(1)[0].add_(1)
+
+
+@refused("A view was created in no_grad mode and is being modified inplace with grad mode enabled.")
+def view_made_under_no_grad(t):
+    x = leaf(t).clone()
+    with t.no_grad():
+        v = x[:2]
+    v.mul_(2)
+
+
+@refused("A view was created in inference mode and is being modified inplace in normal mode.")
+def view_made_in_inference_mode(t):
+    x = leaf(t).clone()
+    with t.inference_mode():
+        v = x[:2]
+    v.mul_(2)
+
+
+@refused("unsupported operation: more than one element of the written-to tensor refers to a single memory location.")
+def inplace_on_expanded(t):
+    t.ones(1).expand(3).add_(1)
+
+
+@refused("Inference tensors cannot be saved for backward.")
+def inference_tensor_saved(t):
+    with t.inference_mode():
+        w = t.ones(3)
+    _ = leaf(t) * w
+
+
+@refused("Inplace update to inference tensor outside InferenceMode is not allowed.")
+def inference_tensor_written(t):
+    with t.inference_mode():
+        w = t.ones(3)
+    w.add_(1)
+
+
+@refused("Inference tensors do not track version counter.")
+def inference_tensor_version(t):
+    with t.inference_mode():
+        w = t.ones(3)
+    _ = w._version
+
+
+@refused("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+def inference_tensor_requires_grad(t):
+    with t.inference_mode():
+        w = t.ones(3)
+    w.requires_grad_()
+
+
+@refused(
+    "The differentiated Tensor at index 1 appears to not have been used in the graph. Set allow_unused=True if this is "
+    "the desired behavior."
+)
+def grad_of_unused_input(t):
+    x, y = leaf(t), leaf(t)
+    t.autograd.grad(x.sum() * 2, [x, y])
+
+
+@refused("Expected allow_unused to be True or not passed when materialize_grads=True,", ValueError)
+def materialize_without_allow_unused(t):
+    x = leaf(t)
+    t.autograd.grad(x.sum(), [x], allow_unused=False, materialize_grads=True)
+
+
+@refused("One of the differentiated Tensors does not require grad")
+def grad_of_input_without_grad(t):
+    x = leaf(t)
+    t.autograd.grad(x.sum(), [t.ones(3)])
+
+
+@refused("`inputs` argument to `backward()` cannot be empty.")
+def backward_of_no_inputs(t):
+    leaf(t).sum().backward(inputs=[])
+
+
+@refused("can't retain_grad on Tensor that has requires_grad=False")
+def retain_grad_without_grad(t):
+    t.ones(3).retain_grad()
+
+
+@refused("cannot register a hook on a tensor that doesn't require gradient")
+def hook_without_grad(t):
+    t.ones(3).register_hook(lambda g: g)
+
+
+@refused("hook '<lambda>' has changed the size of value")
+def hook_changes_size(t):
+    x = leaf(t)
+    x.register_hook(lambda g: t.ones(2))
+    x.sum().backward()
+
+
+@refused("expected Variable, but hook returned 'str'", TypeError)
+def hook_returns_text(t):
+    x = leaf(t)
+    x.register_hook(lambda g: "no")
+    x.sum().backward()
+
+
+@refused("post accumulate grad hooks cannot be registered on non-leaf tensors")
+def post_accumulate_on_non_leaf(t):
+    (leaf(t) * 2).register_post_accumulate_grad_hook(lambda p: None)
+
+
+@refused("attempting to assign a gradient of size '[2]' to a tensor of size '[3]'.")
+def assign_grad_of_other_size(t):
+    leaf(t).grad = t.ones(2)
+
+
+@refused("attempting to assign a gradient with dtype 'double' to a tensor with grad_dtype 'Float'.")
+def assign_grad_of_other_type(t):
+    leaf(t).grad = t.ones(3, dtype=t.float64)
+
+
+@refused("assigned grad expected to be a Tensor or None but got grad of type float", TypeError)
+def assign_grad_a_number(t):
+    leaf(t).grad = 1.0
+
+
+@refused("can't assign Variable as its own grad")
+def assign_grad_itself(t):
+    x = leaf(t)
+    x.grad = x
+
+
+@refused("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+def numpy_of_graph_tensor(t):
+    leaf(t).numpy()
+
+
+@refused("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+def asarray_of_graph_tensor(t):
+    import numpy
+
+    numpy.asarray(leaf(t))
+
+
+@refused("a Tensor with 3 elements cannot be converted to Scalar")
+def item_of_many(t):
+    leaf(t).item()
+
+
+@refused("Boolean value of Tensor with more than one value is ambiguous")
+def bool_of_many(t):
+    bool(leaf(t))
+
+
+@refused("Boolean value of Tensor with no values is ambiguous")
+def bool_of_none(t):
+    bool(t.empty(0))
+
+
+@refused("only one element tensors can be converted to Python scalars", ValueError)
+def float_of_many(t):
+    float(t.ones(3))
+
+
+@refused("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.")
+def deepcopy_of_non_leaf(t):
+    import copy
+
+    copy.deepcopy(leaf(t) * 2)
+
+
+@refused("Only Tensors of floating point and complex dtype can require gradients")
+def factory_of_integers_with_grad(t):
+    t.ones(3, dtype=t.int64, requires_grad=True)
+
+
+@refused("only Tensors of floating point and complex dtype can require gradients")
+def setter_on_integers(t):
+    t.ones(3, dtype=t.int64).requires_grad = True
+
+
+@refused("only Tensors of floating point dtype can require gradients")
+def requires_grad_on_integers(t):
+    t.ones(3, dtype=t.int64).requires_grad_()
+
+
+@refused("you can only change requires_grad flags of leaf variables.")
+def freeze_a_non_leaf(t):
+    (leaf(t) * 2).requires_grad = False
+
+
+@refused(
+    "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires "
+    "grad."
+)
+def out_with_grad(t):
+    t.add(leaf(t), 1, out=t.empty(3))
+
+
+def _function(t, backward, forward=None):
+    class F(t.autograd.Function):
+        pass
+
+    F.forward = staticmethod(forward or (lambda ctx, x: x * 2))
+    if backward is not None:
+        F.backward = staticmethod(backward)
+    return F
+
+
+@refused("returned an incorrect number of gradients (expected 1, got 2)")
+def function_returns_too_many(t):
+    _function(t, lambda ctx, g: (g, g)).apply(leaf(t)).sum().backward()
+
+
+@refused("returned an invalid gradient at index 0 - got [7] but expected shape compatible with [3]")
+def function_returns_other_shape(t):
+    _function(t, lambda ctx, g: t.ones(7)).apply(leaf(t)).sum().backward()
+
+
+@refused("save_for_backward can only save variables, but argument 0 is of type int", TypeError)
+def function_saves_a_number(t):
+    def forward(ctx, x):
+        ctx.save_for_backward(3)
+        return x * 2
+
+    _function(t, lambda ctx, g: g, forward).apply(leaf(t))
+
+
+@refused("trying to differentiate twice a function that was marked with @once_differentiable")
+def once_differentiable_twice(t):
+    backward = t.autograd.function.once_differentiable(lambda ctx, g: g * 2)
+    x = leaf(t)
+    y = _function(t, backward).apply(x * x)
+    (g,) = t.autograd.grad(y.sum() * y.sum(), x, create_graph=True)
+    g.sum().backward()
+
+
+@refused(
+    "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.",
+    NotImplementedError,
+)
+def function_without_backward(t):
+    _function(t, None).apply(leaf(t)).sum().backward()
+
+
+@refused("Some elements marked as dirty during the forward method were not returned as output.")
+def dirty_not_returned(t):
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x * 2
+
+    _function(t, lambda ctx, g: g, forward).apply(leaf(t).clone())
+
+
+@refused("returned nan values in its 0th output.")
+def anomaly_of_nan(t):
+    import warnings
+
+    x = t.tensor([0.0], requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with t.autograd.detect_anomaly():
+            ((x * 0).sqrt() * 0).sum().backward()
+
+
+@refused("A different number of tensors was saved during the original forward and recomputation.")
+def checkpoint_saves_fewer(t):
+    calls = []
+
+    def region(x):
+        calls.append(1)
+        return x.sin().exp() if len(calls) == 1 else x.sin()
+
+    t.utils.checkpoint.checkpoint(region, leaf(t), use_reentrant=False).sum().backward()
+
+
+@refused("Recomputed values for the following tensors have different metadata than during the forward pass.")
+def checkpoint_saves_other(t):
+    calls = []
+
+    def region(x):
+        calls.append(1)
+        return (x if len(calls) == 1 else x.repeat(2)).sin()
+
+    t.utils.checkpoint.checkpoint(region, leaf(t), use_reentrant=False).sum().backward()
+
+
+@refused("Output of saved tensor unpack_hook expected to be a Tensor but got result of type int", TypeError)
+def unpack_returns_a_number(t):
+    with t.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: 3):
+        y = leaf(t) * t.ones(3)
+    y.sum().backward()
+
+
+@refused("A saved tensor pack hook is modifying its input in place.")
+def pack_writes_in_place(t):
+    with t.autograd.graph.saved_tensors_hooks(lambda x: x.add_(1), lambda x: x):
+        _ = leaf(t) * t.ones(3)
+
+
+@refused("Jacobian mismatch for output 0 with respect to input 0,")
+def gradcheck_mismatch(t):
+    f = _function(t, lambda ctx, g: g * 3)
+    t.autograd.gradcheck(f.apply, (t.ones(2, dtype=t.float64, requires_grad=True),))
+
+
+@refused("gradcheck expects at least one input tensor to require gradient,", ValueError)
+def gradcheck_without_inputs(t):
+    t.autograd.gradcheck(lambda x: x, (t.ones(2, dtype=t.float64),))
+
+
+@refused("can't optimize a non-leaf Tensor", ValueError)
+def optimize_a_non_leaf(t):
+    t.optim.SGD([leaf(t) * 2], lr=0.1)
+
+
+@refused("optimizer got an empty parameter list", ValueError)
+def optimize_nothing(t):
+    t.optim.SGD([], lr=0.1)
+
+
+@refused("The total norm of order 2.0 for gradients from `parameters` is non-finite, so it cannot be clipped.")
+def clip_a_non_finite_norm(t):
+    x = leaf(t)
+    x.grad = t.full((3,), float("inf"))
+    t.nn.utils.clip_grad_norm_([x], 1.0, error_if_nonfinite=True)
+
+
+@refused("The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0")
+def shapes_that_do_not_broadcast(t):
+    _ = t.ones(2) + t.ones(3)
+
+
+@refused("mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)")
+def shapes_that_do_not_multiply(t):
+    _ = t.ones(2, 3) @ t.ones(2, 3)
+
+
+@refused("view size is not compatible with input tensor's size and stride")
+def view_of_a_transpose(t):
+    t.ones(2, 3).t().view(6)
+
+
+@refused("Only Tensors of floating point and complex dtype can require gradients")
+def integer_data_with_grad(t):
+    t.tensor([1, 2], requires_grad=True)
