@@ -7,7 +7,7 @@ from typing import Any
 from ..core.op import Op, lifted
 from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, DtypeError, ShapeError
-from .api import call, functional, public
+from .api import call, functional, public, with_out
 from .matmul import cannot_multiply, check_bmm, check_mv, check_types, dot, matmul, old_name, tensors
 
 # Linear: x @ w.T + b ---------------------------------------------------------------------------------
@@ -73,8 +73,10 @@ addbmm_op.vjp(
 
 
 @functional()
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input @ weight.T + bias."""
+    if out is not None:
+        return with_out("linear", linear)(input, weight, bias, out=out)
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
         tensors("linear", input, weight, names=("input", "weight"))
     a, w = input._array, weight._array

@@ -52,12 +52,12 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
 
 
 def _cdist_grad(g: Any, x: Any, y: Any, out: Any, x_shape: Any, y_shape: Any, p: float, needs: Any, ops: Any) -> Any:
+    if p == 0:
+        return ops.zeros_like(x), ops.zeros_like(y)
     a = ops.view(x, (*x_shape[:-1], 1, x_shape[-1]))
     b = ops.view(y, (*y_shape[:-2], 1, *y_shape[-2:]))
     off = a - b
     whole = vector_norm_grad(g, off, out, off.shape, p, (len(off.shape) - 1,), False, ops)
-    if whole is None:
-        return None, None
     n = len(whole.shape)
     return (
         ops.sum(whole, (n - 2,), False) if needs[0] else None,
@@ -100,6 +100,8 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     if n < 0:
         raise EngineError(f"order must be non-negative but got {n}")
     dim = normalize_dim(dim, array.ndim)
+    if n == 0:
+        return lifted.clone(input)
     parts = [t for t in (prepend, input, append) if t is not None]
     if len(parts) > 1:
         for t in parts:
@@ -111,8 +113,6 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
         input = FUNCTIONS["cat"](parts, dim)
     n = min(n, input._array.shape[dim])
-    if n == 0:
-        return input.clone() if n == 0 and len(parts) == 1 and input._array.shape[dim] else _between(input, dim, 0, 0)
     for _ in range(n):
         later, earlier = _between(input, dim, 1, None), _between(input, dim, None, -1)
         input = lifted.logical_xor(later, earlier) if array.dtype.kind == "b" else later - earlier

@@ -1,0 +1,45 @@
+"""`torch.linalg`: norms, products, inverses and decompositions of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ops import linalg as _linalg
+from .ops import matrix_norm as _matrix_norm
+from .ops.api import FUNCTIONS as _FUNCTIONS
+from .ops.api import with_out as _with_out
+from .ops.distance import linalg_cross as _cross
+from .ops.distance import multi_dot as _multi_dot
+from .ops.linalg import LinAlgError as LinAlgError
+from .ops.norm import vector_norm as _vector_norm
+
+norm = _with_out("linalg.norm", _matrix_norm.norm)
+vector_norm = _with_out("linalg.vector_norm", _vector_norm)
+matrix_norm = _with_out("linalg.matrix_norm", _matrix_norm.matrix_norm)
+matmul = _FUNCTIONS["matmul"]
+multi_dot = _with_out("linalg.multi_dot", _multi_dot)
+cross = _with_out("linalg.cross", _cross)
+inv = _linalg.inv
+det = _linalg.det
+slogdet = _linalg.slogdet
+solve = _with_out("linalg.solve", _linalg.solve)
+cholesky = _with_out("linalg.cholesky", _linalg.cholesky)
+qr = _with_out("linalg.qr", _linalg.qr)
+eigh = _with_out("linalg.eigh", _linalg.eigh)
+eigvalsh = _with_out("linalg.eigvalsh", _linalg.eigvalsh)
+svd = _with_out("linalg.svd", _linalg.svd)
+svdvals = _with_out("linalg.svdvals", _linalg.svdvals)
+pinv = _with_out("linalg.pinv", _linalg.pinv)
+matrix_power = _linalg.matrix_power
+
+
+def _vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
+    return (x.conj() * y).sum(dim)
+
+
+def _diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    return A.diagonal(offset, dim1, dim2)
+
+
+vecdot = _with_out("linalg.vecdot", _vecdot)
+diagonal = _diagonal
