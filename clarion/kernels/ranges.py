@@ -28,23 +28,28 @@ def arange(start: float, step: float, n: int, dtype: Any) -> Any:
     multiples of the step in float64; the odd end is computed one by one.
     """
     if dtype.kind in "iu":
-        if isinstance(start, int) and isinstance(step, int):
-            numbers = np.arange(n, dtype=np.int64) * step + start
-        else:
-            # The ends are truncated first, as C converts them.
-            numbers = np.arange(n, dtype=np.int64) * int(step) + int(start)
-        return numbers.astype(dtype)
-    place = np.arange(n, dtype=np.float64)
-    exact = start + step * place
-    if dtype.itemsize == 2:
-        return exact.astype(np.float32).astype(dtype)
+        # Start and step are truncated first, as C converts them.
+        return (np.arange(n, dtype=np.int64) * int(step) + int(start)).astype(dtype)
+    values = _round(_times_plus(np.arange(n, dtype=np.float64), step, start, dtype), dtype)
     width = 32 // dtype.itemsize
     whole = n - n % (2 * width)
-    values = exact.astype(dtype)
     if whole:
-        first = values[:whole:width].astype(np.float64)
-        values[:whole] = (first[:, None] + step * np.arange(width)).reshape(-1).astype(dtype)
+        first = values[:whole:width].astype(np.float64).repeat(width)
+        within = np.tile(np.arange(width, dtype=np.float64), whole // width)
+        # For float64 the sum is fused; k·step fits into an extended double.
+        wide = np.longdouble if dtype == _F64 else np.float64
+        values[:whole] = _round(first.astype(wide) + within.astype(wide) * wide(step), dtype)
     return values
+
+
+def _times_plus(i: Any, step: float, start: Any, dtype: Any) -> Any:
+    """i·step + start in float64; fused where float64 is the type itself."""
+    return fma64(i, float(step), start) if dtype == _F64 else i * step + start
+
+
+def _round(values: Any, dtype: Any) -> Any:
+    """To `dtype`; half types are reached through float32, with its own rounding."""
+    return values.astype(dtype) if dtype.itemsize >= 4 else values.astype(np.float32).astype(dtype)
 
 
 def _fused(i: Any, step: Any, start: Any, dtype: Any) -> Any:
@@ -88,19 +93,18 @@ def _half_steps(start: float, end: float, n: int, dtype: Any) -> Any:
     step = float(np.float32(gap / float(np.float32(n - 1).astype(dtype))).astype(dtype))
     i = np.arange(n, dtype=np.float32)
     half = n // 2
-    low = (step * i[:half] + start).astype(np.float32)
-    high = (end - step * i[: n - half][::-1]).astype(np.float32)
-    return np.concatenate([low, high]).astype(dtype)
+    # Products and sums are each rounded to the half type.
+    products = (step * i[: n - half]).astype(np.float32).astype(dtype).astype(np.float32)
+    low, high = start + products[:half], end - products[::-1]
+    return np.concatenate([low, high]).astype(np.float32).astype(dtype)
 
 
 def _integer_steps(start: Any, end: Any, n: int, dtype: Any) -> Any:
     """Integers: the ends are truncated, the step is a float32, each number is truncated."""
     first, last = int(start), int(end)
     step = np.float32(np.float32(last - first) / np.float32(n - 1))
-    i = np.arange(n, dtype=np.float64)
-    half = n // 2
-    low = np.trunc((first + np.float64(step) * i[:half]).astype(np.float32))
-    high = np.trunc((last - np.float64(step) * i[: n - half][::-1]).astype(np.float32))
+    moved = step * np.arange(n - n // 2, dtype=np.float32)
+    low, high = np.float32(first) + moved[: n // 2], np.float32(last) - moved[::-1]
     return np.concatenate([low, high]).astype(np.int64).astype(dtype)
 
 
@@ -108,8 +112,8 @@ def _integer_steps(start: Any, end: Any, n: int, dtype: Any) -> Any:
 def logspace(start: Any, end: Any, n: int, base: float, dtype: Any) -> Any:
     """base ** each of n numbers from start to end."""
     if dtype.kind in "iu":
-        exponents = linspace(start, end, n, _F32) if n > 1 else np.array([start] * n, _F32)
-        return np.power(np.float32(base), exponents).astype(dtype)
+        exponents = linspace(int(start), int(end), n, _F32)  # the ends are truncated, as C converts them
+        return np.power(float(base), exponents.astype(np.float64)).astype(np.int64).astype(dtype)
     if dtype.kind == "c":
         return np.power(complex(base), linspace(start, end, n, dtype)).astype(dtype)
     if dtype in (_F32, _F64):

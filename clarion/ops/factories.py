@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.dtypes import COMPLEX, FROM_NUMPY, c64, c128, default_float, f64, i64
 from ..core.tensor import Tensor, created
-from ..errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
+from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ..kernels import ranges
 from .api import METHODS, public
 from .options import (
@@ -397,6 +397,11 @@ def arange(*args: Any, **options: Any) -> Tensor:
             "upper bound and lower bound inconsistent with step sign\n"
             f"arange() was given start={start}, end={end}, step={step}."
         )
+    if kind.kind in "iu":
+        if int(step) == 0:
+            raise ArgumentValueError(f"step must be nonzero\nThe step {step} is 0 as a {FROM_NUMPY[kind]}.")
+        if kind is i64:
+            start, end, step = int(start), int(end), int(step)
     array = ranges.arange(start, step, ranges.arange_length(start, end, step), kind)
     return created(array, requires_grad) if out is None else put("arange", out, array, warn=True)
 

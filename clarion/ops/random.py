@@ -10,7 +10,7 @@ from ..core.dtypes import i64
 from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.tensor import Tensor, created
-from ..errors import ArgumentTypeError, ShapeError
+from ..errors import ArgumentTypeError, DtypeError, ShapeError
 from ..kernels import distributions
 from ..kernels import random as draw
 from ..kernels.portable.draws import fill
@@ -44,11 +44,11 @@ bernoulli_float_op = _drawing("bernoulli_float", "p gen", "BernoulliBackward2")
 
 bernoulli_tensor_op = Op("bernoulli_tensor", "x p", "gen", node="BernoulliBackward1", moves=True, broadcast=True)
 bernoulli_tensor_op.vjp(x=lambda g, ops: ops.zeros_like(g), p=lambda g, ops: ops.zeros_like(g))
-normal_mean_op = Op("normal_mean", "mean", "std gen", node="NormalBackward1")
+normal_mean_op = Op("normal_mean", "mean", "std gen", node="NormalBackward1", moves=True)
 normal_mean_op.vjp(mean=lambda g, ops: ops.zeros_like(g))
-normal_std_op = Op("normal_std", "std", "mean gen", node="NormalBackward2")
+normal_std_op = Op("normal_std", "std", "mean gen", node="NormalBackward2", moves=True)
 normal_std_op.vjp(std=lambda g, ops: ops.zeros_like(g))
-normal_both_op = Op("normal_both", "mean std", "gen", node="NormalBackward3", broadcast=True)
+normal_both_op = Op("normal_both", "mean std", "gen", node="NormalBackward3", moves=True, broadcast=True)
 normal_both_op.vjp(mean=lambda g, ops: ops.zeros_like(g), std=lambda g, ops: ops.zeros_like(g))
 
 
@@ -197,12 +197,17 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
     return bernoulli_float_op.call(input, float(p), gen)
 
 
-@public(out=True)
-def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+@public()
+def multinomial(
+    input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
+) -> Tensor:
     """Indices drawn with the weights of each row."""
     tensor_argument("multinomial", input)
+    if out is not None and tensor_argument("multinomial", out, "out")._array.dtype is not i64:
+        raise DtypeError(f"multinomial expects Long tensor out, got: {out.dtype.old}")
     count = integer("multinomial", "num_samples", 2, num_samples)
-    return created(distributions.multinomial(source("multinomial", generator), input._array, count, replacement))
+    array = distributions.multinomial(source("multinomial", generator), input._array, count, replacement)
+    return created(array) if out is None else put("multinomial", out, array)
 
 
 @public(method=False)

@@ -36,20 +36,27 @@ def normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
 
 @kernel("normal_mean")
 def normal_mean(xp: Any, mean: Any, std: float, gen: Any) -> Any:
-    return random.normal(gen, mean.shape, mean.dtype, 0.0, std) + mean
+    return _shifted(random.normal(gen, mean.shape, mean.dtype, 0.0, std), 1, mean)
 
 
 @kernel("normal_std")
 def normal_std(xp: Any, std: Any, mean: float, gen: Any) -> Any:
     _check_std(std)
-    return (random.normal(gen, std.shape, std.dtype) * std + mean).astype(std.dtype)
+    return _shifted(random.normal(gen, std.shape, std.dtype), std, mean)
 
 
 @kernel("normal_both")
 def normal_both(xp: Any, mean: Any, std: Any, gen: Any) -> Any:
     _check_std(std)
-    shape = xp.broadcast_shapes(mean.shape, std.shape)
-    return (random.normal(gen, shape, mean.dtype) * std + mean).astype(mean.dtype)
+    return _shifted(random.normal(gen, xp.broadcast_shapes(mean.shape, std.shape), mean.dtype), std, mean)
+
+
+def _shifted(drawn: Any, std: Any, mean: Any) -> Any:
+    """drawn * std + mean in the type of the draw; half types are computed in float32 and rounded once."""
+    kind = drawn.dtype
+    if kind.itemsize == 2:
+        drawn, std, mean = (np.asarray(value, np.float32) for value in (drawn, std, mean))
+    return np.asarray(drawn * std + mean).astype(kind)
 
 
 def _check_std(std: Any) -> None:
