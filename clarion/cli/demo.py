@@ -13,7 +13,7 @@ def load_digits() -> tuple[Any, Any, Any, Any]:
     """Training and test images (scaled to 0..1, flat) and labels, as Tensors."""
     import clarion
 
-    with resources.files("clarion").joinpath("data/digits.npz").open("rb") as file, np.load(file) as data:
+    with resources.files("clarion").joinpath("assets/digits.npz").open("rb") as file, np.load(file) as data:
         images = data["images"].reshape(-1, 64).astype(np.float32) / 16
         labels = data["labels"].astype(np.int64)
     cut = 1500

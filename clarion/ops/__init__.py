@@ -12,6 +12,7 @@ from . import copying as copying
 from . import diagonal as diagonal
 from . import distance as distance
 from . import einsum as einsum
+from . import distinct as distinct
 from . import extremum as extremum
 from . import factories as factories
 from . import fromdata as fromdata
@@ -20,9 +21,11 @@ from . import grids as grids
 from . import index_rows as index_rows
 from . import indexing as indexing
 from . import join as join
+from . import linalg as linalg
 from . import logical as logical
 from . import masks as masks
 from . import matmul as matmul
+from . import matrix_norm as matrix_norm
 from . import memory as memory
 from . import norm as norm
 from . import rearrange as rearrange
@@ -34,6 +37,7 @@ from . import scan as scan
 from . import scatter as scatter
 from . import select as select
 from . import shape as shape
+from . import sorting as sorting
 from . import statistics as statistics
 from . import unary as unary
 from . import trig as trig

@@ -84,14 +84,14 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
     return diagonal_op.call(input, offset, *dims)  # type: ignore[no-any-return]
 
 
-@public(method=False)
+@public(method=False, out=True)
 def diagonal_copy(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of a diagonal, as the last dimension."""
     dims = _plane(input, dim1, dim2, getattr(input, "ndim", 0), "diagonal")
     return diagonal_copy_op.call(input, offset, *dims)  # type: ignore[no-any-return]
 
 
-@public()
+@public(out=True)
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of `input` with a diagonal replaced by `src`."""
     dims = _plane(input, dim1, dim2, getattr(input, "ndim", 0), "diagonal_scatter")

@@ -32,7 +32,7 @@ unique_consecutive_op.vjp(x=_never("unique_consecutive"))
 searchsorted_op = Op("searchsorted", "edges values", "right dtype", moves=True, differentiable=False)
 bincount_op = Op("bincount", "x weights?", "minlength", node="NotImplemented", moves=True)
 bincount_op.vjp(weights=no_derivative("bincount"))
-histc_op = Op("histc", "x", "bins low high", differentiable=False)
+histc_op = Op("histc", "x", "bins low high", moves=True, differentiable=False)
 one_hot_op = Op("one_hot", "x", "classes", moves=True, differentiable=False)
 
 

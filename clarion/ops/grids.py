@@ -16,7 +16,7 @@ from ..errors import EngineError, ShapeError
 from .api import FUNCTIONS, public
 from .arithmetic import mul_op
 from .join import stack, tensor_list
-from .shape import expanded, reshaped, tensor_needed, transpose, unsafe_view, unsqueeze_op, view_op
+from .shape import expanded, reshaped, tensor_needed, unsafe_view, unsqueeze_op, view_op
 
 
 def _given(name: str, tensors: tuple[Any, ...]) -> Any:
@@ -134,7 +134,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         for i, (each, n) in enumerate(zip(given, shape, strict=True))
     ]
     if swap:
-        grids = [transpose(grid, 0, 1) for grid in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 

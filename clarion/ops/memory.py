@@ -13,7 +13,7 @@ from ..core.inplace import reshape_inplace, wrote
 from ..core.tensor import Tensor, _memory_root, normalize_dim
 from ..errors import ArgumentTypeError, EngineError, ShapeError
 from ..kernels.portable.shape import strided
-from .api import METHODS, method
+from .api import METHODS, method, public
 from .shape import ints, squeeze_op, squeezing, t_op, tensor_needed, transpose_op, unsqueeze_op, unsqueezing
 from .views import as_strided_op, storage_bytes, striding
 
@@ -91,7 +91,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     return self
 
 
-@method("resize_as_")
+@public("resize_as_")
 def resize_as_(self: Tensor, the_template: Any, *, memory_format: Any = None) -> Tensor:
     """`resize_` to the shape of another tensor."""
     if not isinstance(the_template, Tensor):

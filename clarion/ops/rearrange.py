@@ -10,7 +10,7 @@ import numpy as np
 from ..core.dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
 from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor, normalize_dim
-from ..errors import EngineError, NotSupportedError, ShapeError
+from ..errors import ArgumentIndexError, EngineError, NotSupportedError, ShapeError
 from .api import FUNCTIONS, method, public
 
 clone_op = Op("clone", "x", "order", defaults=("K",), moves=True)
@@ -117,6 +117,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         raise EngineError("`shifts` required")
     if len(moves) != len(axes) and not (len(moves) == 1 and not axes):
         raise EngineError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}")
+    if axes and not input._array.ndim:
+        raise ArgumentIndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
     return roll_op.call(input, moves, tuple([normalize_dim(d, input.ndim) for d in axes]))  # type: ignore[no-any-return]
 
 

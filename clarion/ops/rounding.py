@@ -28,6 +28,6 @@ round_decimals_op.refusing("biuc", title="round_cpu").vjp(x=step)
 
 
 @public(inplace=True, out=True)
-def round(input: Any, *, decimals: int | None = None, run: Any = call) -> Any:  # noqa: A001
+def round(input: Any, *, decimals: int | None = None, run: Any = call) -> Any:
     """The nearest whole number, or number of `decimals` places; halves go to the even one."""
     return run(round_op, input) if decimals is None else run(round_decimals_op, input, decimals)

@@ -148,4 +148,5 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     return return_types.mode(mode_op.call(input, dim, bool(keepdim)))
 
 
-strict_out("sort", "topk", "kthvalue", "mode")
+strict_out("sort", "topk", "mode")
+strict_out("kthvalue", apart=True)

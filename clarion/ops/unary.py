@@ -67,7 +67,7 @@ square = faces(square_op, "input ** 2.")
 
 abs_op = TypedOp("abs", "x", elementwise=True, conj=False).refusing("b")
 abs_op.vjp(x=lambda g, x, ops: g * ops.sgn(x))
-abs = faces(abs_op, "The absolute value.", "absolute")  # noqa: A001
+abs = faces(abs_op, "The absolute value.", "absolute")
 METHODS["__abs__"] = abs_op.call
 
 sign_op = TypedOp("sign", "x", elementwise=True).refusing("c")

@@ -132,6 +132,8 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Tensor:
 @public(out=True)
 def narrow_copy(input: Any, dim: int, start: int, length: int) -> Tensor:
     """A copy of `length` slices of a dimension, from `start` on."""
+    if isinstance(input, Tensor) and dim >= input._array.ndim > 0:
+        raise ShapeError(f"Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false. (dim is {dim})")
     return narrow_copy_op.call(input, *narrowing(input, dim, start, length))  # type: ignore[no-any-return]
 
 
@@ -190,7 +192,7 @@ def _check_source(x: Any, src: Any, part: tuple[int, ...], name: str) -> Tensor:
     return x
 
 
-@public()
+@public(out=True)
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
     """A copy of `input` with one slice of a dimension replaced by `src`."""
     dim, index = selecting(input, dim, index)
@@ -199,7 +201,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
     return select_scatter_op.call(input, src, dim, index)  # type: ignore[no-any-return]
 
 
-@public()
+@public(out=True)
 def slice_scatter(
     input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
@@ -255,7 +257,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     return as_strided_op.call(input, *striding(input, size, stride, storage_offset))  # type: ignore[no-any-return]
 
 
-@public()
+@public(out=True)
 def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy of `input` with the view `as_strided(input, …)` replaced by `src`."""
     params = striding(input, size, stride, storage_offset)

@@ -9,6 +9,7 @@ from . import diagonal as diagonal
 from . import extremum as extremum
 from . import indexing as indexing
 from . import join as join
+from . import linalg as linalg
 from . import matmul as matmul
 from . import rearrange as rearrange
 from . import meeting as meeting
@@ -19,6 +20,7 @@ from . import select as select
 from . import scatter as scatter
 from . import shape as shape
 from . import slices as slices
+from . import sorting as sorting
 from . import statistics as statistics
 from . import unary as unary
 from . import special as special

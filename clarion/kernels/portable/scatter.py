@@ -89,7 +89,7 @@ def index_select_backward(xp: Any, g: Any, index: Any, shape: tuple[int, ...], d
 @writer("index_add", adds=True)
 def index_add(xp: Any, out: Any, index: Any, source: Any, dim: int, alpha: Any) -> None:
     if source.size:
-        rows = _one(source) if alpha == 1 else _one(source) * source.dtype.type(alpha)
+        rows = _one(source) if alpha == 1 else _one(source) * xp.asarray(alpha).astype(source.dtype)
         add_rows(xp, _one(out), dim, index.reshape(-1), rows)
 
 

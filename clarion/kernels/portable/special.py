@@ -71,7 +71,7 @@ def _large_erfc(xp: Any, a: Any) -> Any:
     far = a > 8
     if far.any():
         ratio = xp.where(far, polynomial(a, _ERFC_R) / polynomial(a, _ERFC_S), ratio)
-    return xp.where(a < 27.3, xp.exp(-a * a) * ratio, xp.where(a == a, 0.0, a))
+    return xp.where(a < 27.3, xp.exp(-a * a) * ratio, xp.where(xp.isnan(a), a, 0.0))
 
 
 def _erf64(xp: Any, x: Any) -> Any:
