@@ -14,9 +14,16 @@ from .typed import TypedOp, need_tensors, no_gradient, show_edges
 
 atan2_op = TypedOp("atan2", "x y", elementwise=True, promote="float").refusing("c")
 atan2_op.vjp(
-    x=lambda g, x, y: g * (y / (x * x + y * y)),
-    y=lambda g, x, y: g * (-x / (x * x + y * y)),
+    x=lambda g, x, y, ops: g * (y / square_distance(x, y, ops)),
+    y=lambda g, x, y, ops: -g * (x / square_distance(x, y, ops)),
 )
+
+
+def square_distance(x: Any, y: Any, ops: Any) -> Any:
+    """x² + y², infinite at the origin: there the angle's gradient is 0, as in PyTorch."""
+    square = x * x + y * y
+    return ops.where(square == 0, math.inf, square)
+
 
 hypot_op = TypedOp("hypot", "x y", elementwise=True, promote="common").refusing("biuc")
 hypot_op.vjp(x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
