@@ -147,6 +147,16 @@ def test_faults_are_seen(name, variant, kind, function):
     assert opdb.compare_op(torch, op, torch.float64).failures == []
 
 
+def test_faults_in_low_precision_are_seen():
+    # Larger than rounding, which alone is excused by the float64 result.
+    def shifted(x, **kwargs):
+        return torch.exp(x, **kwargs) * 1.0001
+
+    (op,) = opdb.entries(["exp"])
+    report = opdb.compare_op(_faulty("exp", shifted), op, torch.float32)
+    assert "value" in {failure.kind for failure in report.failures}
+
+
 @pytest.mark.parametrize("error", [ValueError, NotImplementedError])
 def test_wrong_exceptions_are_seen(error):
     def cat(*args, **kwargs):
