@@ -133,7 +133,9 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Tensor:
 def narrow_copy(input: Any, dim: int, start: int, length: int) -> Tensor:
     """A copy of `length` slices of a dimension, from `start` on."""
     if isinstance(input, Tensor) and dim >= input._array.ndim > 0:
-        raise ShapeError(f"Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false. (dim is {dim})")
+        raise ShapeError(
+            f"Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false. (dim is {dim})"
+        )
     return narrow_copy_op.call(input, *narrowing(input, dim, start, length))  # type: ignore[no-any-return]
 
 
