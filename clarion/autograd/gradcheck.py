@@ -1,0 +1,448 @@
+"""Check gradients against finite differences, first and second order.
+
+Slow mode builds both Jacobians and compares them entry by entry; fast mode compares vᵀJu for random
+directions u and v. Complex outputs are checked part by part; for a complex input the entry is
+∂s/∂x + i·∂s/∂y, which is what the engine returns as its gradient.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import c128, f64
+from ..core.engine import gradients
+from ..core.tensor import Tensor, new_tensor
+from ..errors import ArgumentValueError, EngineError, NotSupportedError
+
+Function = Callable[..., Any]
+
+
+class GradcheckError(EngineError):
+    """Analytical and numerical gradients differ, or backward breaks one of its promises."""
+
+
+NONDETERMINISM = (
+    "\n\nNOTE: If your op relies on non-deterministic operations i.e., it is listed here:\n"
+    "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
+    "this failure might be expected. Pass `nondet_tol=<tol>` to gradcheck to allow for it."
+)
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _differentiable(values: Iterable[Any]) -> tuple[Tensor, ...]:
+    return tuple(v for v in values if isinstance(v, Tensor) and v.requires_grad)
+
+
+def _outputs(values: Any) -> tuple[Tensor, ...]:
+    """The outputs that gradients flow through."""
+    return tuple(v for v in _tuple(values) if isinstance(v, Tensor) and v.requires_grad)
+
+
+def _all_float_outputs(values: Any) -> tuple[Tensor, ...]:
+    return tuple(v for v in _tuple(values) if isinstance(v, Tensor) and v._array.dtype.kind in "fc")
+
+
+def gradcheck(
+    func: Function,
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Compare the gradients of `func(*inputs)` with finite differences. True, or GradcheckError (False if told so)."""
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    if check_forward_ad:
+        raise NotSupportedError("gradcheck(check_forward_ad=True): clarion has no forward-mode differentiation yet")
+    arguments = _tuple(inputs)
+    try:
+        _check_inputs(arguments)
+        outputs = func(*arguments)
+        checker = _Checker(func, arguments, eps, atol, rtol, nondet_tol, check_grad_dtypes)
+        if not _outputs(outputs):
+            checker.expect_no_dependence(outputs)
+            return True
+        checker.compare(outputs, fast=fast_mode)
+        if check_batched_grad:
+            checker.batched(outputs)
+        checker.backward_is_linear()
+        if check_undefined_grad:
+            checker.undefined_gradients()
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _check_inputs(inputs: Sequence[Any]) -> None:
+    any_required = False
+    for i, x in enumerate(inputs):
+        if not (isinstance(x, Tensor) and x.requires_grad):
+            continue
+        any_required = True
+        if x._array.dtype not in (f64, c128):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
+                "likely fail if all the inputs are not of double precision floating point or complex. ",
+                UserWarning,
+                stacklevel=3,
+            )
+        if any(step == 0 and n > 1 for step, n in zip(x._array.strides, x._array.shape, strict=True)):
+            raise EngineError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
+                "to be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
+                "passing it to gradcheck."
+            )
+        x.retain_grad()
+    if not any_required:
+        raise ArgumentValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+
+
+class _Checker:
+    """One function at one point."""
+
+    def __init__(
+        self, func: Function, inputs: tuple[Any, ...], eps: float, atol: float, rtol: float, nondet: float, dtypes: bool
+    ) -> None:
+        self.func, self.inputs = func, inputs
+        self.eps, self.atol, self.rtol = eps, atol, rtol
+        self.nondet, self.check_dtypes = nondet, dtypes
+        self.wanted = _differentiable(inputs)
+
+    # Values --------------------------------------------------------------------------------------
+
+    def _values(self, which: int) -> Any:
+        """The array of output `which`, freshly computed."""
+        return np.array(_all_float_outputs(self.func(*self.inputs))[which]._array)
+
+    def _moved(self, x: Tensor, index: Any, step: Any) -> Any:
+        """All outputs with one entry of `x` moved by `step`."""
+        array = x._array
+        before = array[index]
+        array[index] = before + step
+        try:
+            return [np.array(out._array) for out in _all_float_outputs(self.func(*self.inputs))]
+        finally:
+            array[index] = before
+
+    def _slopes(self, x: Tensor, index: Any, step: Any, size: float) -> list[Any]:
+        low, high = self._moved(x, index, -step), self._moved(x, index, step)
+        for a, b in zip(low, high, strict=True):
+            if a.shape != b.shape:
+                raise AssertionError(
+                    "Expected `func` to return outputs with the same shape when inputs are perturbed on index "
+                    f"{index} by {self.eps}, but got: shapes {list(a.shape)} and {list(b.shape)}."
+                )
+            if a.dtype != b.dtype:
+                raise AssertionError(
+                    "Expected `func` to return outputs with the same dtype when inputs are perturbed on index "
+                    f"{index} by {self.eps}, but got: dtypes {a.dtype} and {b.dtype}."
+                )
+        return [(b - a) / (2 * size) for a, b in zip(low, high, strict=True)]
+
+    # Slow mode -----------------------------------------------------------------------------------
+
+    def numerical(self, x: Tensor) -> list[tuple[Any, Any]]:
+        """Per output the Jacobians (x.numel × out.numel) of its real and imaginary part."""
+        along_real: list[list[Any]] = []
+        along_imag: list[list[Any]] = []
+        for index in np.ndindex(x._array.shape):
+            along_real.append(self._slopes(x, index, self.eps, self.eps))
+            if x._array.dtype.kind == "c":
+                along_imag.append(self._slopes(x, index, self.eps * 1j, self.eps))
+        count = len(_all_float_outputs(self.func(*self.inputs)))
+        result = []
+        for k in range(count):
+            rows = [row[k].reshape(-1) for row in along_real]
+            real = np.array([r.real for r in rows])
+            imag = np.array([r.imag for r in rows])
+            if along_imag:
+                cols = [row[k].reshape(-1) for row in along_imag]
+                real = real + 1j * np.array([c.real for c in cols])
+                imag = imag + 1j * np.array([c.imag for c in cols])
+            result.append((real, imag))
+        return result
+
+    def analytical(self, output: Tensor, part: Any) -> list[Any]:
+        """Jacobians of one output (its real part, or with part=1j its imaginary part) for every input, by backward."""
+        size = output._array.size
+        columns: list[list[Any]] = [[] for _ in self.wanted]
+        for j in range(size):
+            seed = np.zeros(output._array.shape, output._array.dtype)
+            seed[np.unravel_index(j, seed.shape)] = part
+            for i, g in enumerate(self._backward(output, seed)):
+                columns[i].append(np.zeros(self.wanted[i]._array.size) if g is None else self._flat(i, g))
+        return [np.stack(c, axis=1) if c else np.zeros((x._array.size, 0)) for c, x in zip(columns, self.wanted, strict=True)]
+
+    def _flat(self, i: int, g: Tensor) -> Any:
+        x = self.wanted[i]
+        if g._array.shape != x._array.shape:
+            raise GradcheckError("Analytical gradient has incorrect size")
+        if self.check_dtypes and g._array.dtype != x._array.dtype:
+            raise GradcheckError("Gradient has dtype mismatch")
+        return g._array.reshape(-1)
+
+    def _backward(self, output: Tensor, seed: Any) -> tuple[Tensor | None, ...]:
+        return gradients(output, self.wanted, new_tensor(seed), retain_graph=True, allow_unused=True)
+
+    def compare(self, outputs: Any, fast: bool) -> None:
+        """Analytical against numerical, for every output and input."""
+        if fast:
+            self._compare_fast(outputs)
+            return
+        numerical = [self.numerical(x) for x in self.wanted]
+        for k, out in enumerate(_all_float_outputs(outputs)):
+            if not out.requires_grad:
+                continue
+            is_complex = out._array.dtype.kind == "c"
+            analytical = self.analytical(out, 1)
+            again = self.analytical(out, 1)
+            imaginary = self.analytical(out, 1j) if is_complex else None
+            for i in range(len(self.wanted)):
+                if imaginary is not None:
+                    self._require(imaginary[i], numerical[i][k][1], k, i, "imaginary")
+                self._require(analytical[i], numerical[i][k][0], k, i, "real" if is_complex else "")
+                if not np.allclose(analytical[i], again[i], rtol=0, atol=self.nondet, equal_nan=True):
+                    raise self._not_reentrant()
+
+    def _not_reentrant(self) -> GradcheckError:
+        return GradcheckError(
+            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+            "different values, although analytical gradient matches numerical gradient."
+            f"The tolerance for nondeterminism was {self.nondet}." + NONDETERMINISM
+        )
+
+    def _require(self, analytical: Any, numerical: Any, k: int, i: int, part: str) -> None:
+        if np.allclose(analytical, numerical, rtol=self.rtol, atol=self.atol, equal_nan=True):
+            return
+        prefix = f"While considering the {part} part of complex outputs only, " if part else ""
+        raise GradcheckError(
+            f"{prefix}Jacobian mismatch for output {k} with respect to input {i},\n"
+            f"numerical:{_shown(numerical)}\nanalytical:{_shown(analytical)}\n"
+        )
+
+    # Fast mode -----------------------------------------------------------------------------------
+
+    def _compare_fast(self, outputs: Any) -> None:
+        rng = np.random.default_rng(0)
+        directions = [_direction(rng, x._array) for x in self.wanted]
+        floats = _all_float_outputs(outputs)
+        for k, out in enumerate(floats):
+            if not out.requires_grad:
+                continue
+            parts = (("real", 1), ("imaginary", 1j)) if out._array.dtype.kind == "c" else (("", 1),)
+            v = _direction(rng, np.empty(out._array.shape))
+            for part, factor in parts:
+                seed = (v * factor).astype(out._array.dtype)
+                grads = self._backward(out, seed)
+                again = self._backward(out, seed)
+                for i, (x, u) in enumerate(zip(self.wanted, directions, strict=True)):
+                    g = np.zeros(x._array.shape) if grads[i] is None else self._flat(i, grads[i]).reshape(x._array.shape)
+                    analytical = float(np.sum(g.real * u.real) + np.sum(np.imag(g) * np.imag(u)))
+                    slope = self._slope_along(x, u, k)
+                    numerical = float(np.sum((slope.imag if factor == 1j else slope.real) * v))
+                    self._require_fast(analytical, numerical, k, i, part, u.size)
+                    h = again[i]
+                    if h is not None and not np.allclose(h._array, g, rtol=0, atol=self.nondet, equal_nan=True):
+                        raise self._not_reentrant()
+
+    def _slope_along(self, x: Tensor, u: Any, k: int) -> Any:
+        array = x._array
+        before = array.copy()
+        try:
+            array[...] = before - self.eps * u
+            low = self._values(k)
+            array[...] = before + self.eps * u
+            high = self._values(k)
+        finally:
+            array[...] = before
+        return (high - low) / (2 * self.eps)
+
+    def _require_fast(self, analytical: float, numerical: float, k: int, i: int, part: str, size: int) -> None:
+        # The tolerance is scaled to that of a sum over all entries.
+        atol = self.atol * max(1.0, size**0.5)
+        if np.isclose(analytical, numerical, rtol=self.rtol, atol=atol, equal_nan=True):
+            return
+        prefix = f"While considering the {part} part of complex outputs only, " if part else ""
+        raise GradcheckError(
+            f"{prefix}Jacobian mismatch for output {k} with respect to input {i},\n"
+            f"numerical:{numerical}\nanalytical:{analytical}\n\n"
+            "The above quantities relating the numerical and analytical jacobians are computed in fast mode: run with "
+            "fast_mode=False to see them entry by entry."
+        )
+
+    # Promises of backward ------------------------------------------------------------------------
+
+    def expect_no_dependence(self, outputs: Any) -> None:
+        """No output requires a gradient: then none may depend on the inputs."""
+        for x in self.wanted:
+            for real, imag in self.numerical(x):
+                if np.any(real != 0) or np.any(imag != 0):
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
+
+    def backward_is_linear(self) -> None:
+        """A zero gradient in gives zero gradients out."""
+        outputs = _outputs(self.func(*self.inputs))
+        if not outputs:
+            return
+        zeros = tuple(new_tensor(np.zeros_like(out._array)) for out in outputs)
+        grads = gradients(outputs, self.wanted, zeros, allow_unused=True)
+        for g, x in zip(grads, self.wanted, strict=True):
+            if g is None:
+                continue
+            if np.any(g._array != 0):
+                raise GradcheckError("backward not multiplied by grad_output")
+            if g._array.dtype != x._array.dtype:
+                raise GradcheckError("grad is incorrect type")
+            if g._array.shape != x._array.shape:
+                raise GradcheckError("grad is incorrect size")
+
+    def undefined_gradients(self) -> None:
+        """Backward copes with outputs that get no gradient."""
+        outputs = _outputs(self.func(*self.inputs))
+        for skipped in range(len(outputs)) if len(outputs) > 1 else ():
+            kept = tuple(out for k, out in enumerate(_outputs(self.func(*self.inputs))) if k != skipped)
+            seeds = tuple(new_tensor(np.zeros_like(out._array)) for out in kept)
+            try:
+                grads = gradients(kept, self.wanted, seeds, allow_unused=True)
+            except (RuntimeError, TypeError, AttributeError) as error:
+                raise GradcheckError(
+                    "Expected backward function to handle undefined output grads. Please look at "
+                    f'"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"\nIt raised: {error}'
+                ) from error
+            if any(g is not None and np.any(g._array != 0) for g in grads):
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
+                )
+
+    def batched(self, outputs: Any) -> None:
+        """A batch of vectors gives what the vectors give one by one."""
+        from . import grad
+
+        rng = np.random.default_rng(1)
+        for out in _outputs(outputs):
+            shape = (2, *out._array.shape)
+            seeds = new_tensor(_direction(rng, np.empty(shape)).astype(out._array.dtype))
+            try:
+                together = grad(
+                    out, self.wanted, seeds, retain_graph=True, allow_unused=True, is_grads_batched=True
+                )
+            except RuntimeError as error:
+                raise GradcheckError(f"While computing batched gradients, got: {error}") from error
+            for b in range(2):
+                alone = self._backward(out, np.array(seeds._array[b]))
+                for one, many in zip(alone, together, strict=True):
+                    if one is not None and not np.allclose(one._array, many._array[b], equal_nan=True):
+                        raise GradcheckError("batched gradients differ from gradients computed one at a time")
+
+
+def _direction(rng: Any, like: Any) -> Any:
+    """A random unit vector of the shape of `like`."""
+    u = rng.standard_normal(like.shape)
+    if like.dtype.kind == "c":
+        u = u + 1j * rng.standard_normal(like.shape)
+    norm = np.linalg.norm(np.ravel(u))
+    return u / norm if norm else u
+
+
+def _shown(jacobian: Any) -> Any:
+    return new_tensor(np.ascontiguousarray(jacobian))
+
+
+def gradgradcheck(
+    func: Function,
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Compare second derivatives with finite differences of the first."""
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    if check_undefined_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
+    if check_batched_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
+    if check_fwd_over_rev:
+        raise NotSupportedError("gradgradcheck(check_fwd_over_rev=True): clarion has no forward-mode differentiation yet")
+    arguments = _tuple(inputs)
+    if grad_outputs is None:
+        seeds = _random_seeds(func, arguments, gen_non_contig_grad_outputs)
+    else:
+        seeds = _tuple(grad_outputs)
+    count = len(seeds)
+
+    def first_order(*values: Any) -> tuple[Any, ...]:
+        given, cotangents = values[:-count], values[-count:]
+        wanted = tuple(v for v in given if isinstance(v, Tensor) and v.requires_grad)
+        outputs = _outputs(func(*given))
+        grads = gradients(outputs, wanted, cotangents, create_graph=True, allow_unused=True)
+        return tuple(g for g in grads if g is not None)
+
+    return gradcheck(
+        first_order,
+        (*arguments, *seeds),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
+        masked=masked,
+    )
+
+
+def _random_seeds(func: Function, inputs: tuple[Any, ...], non_contiguous: bool) -> tuple[Tensor, ...]:
+    rng = np.random.default_rng(2)
+    seeds = []
+    for out in _outputs(func(*inputs)):
+        values = rng.standard_normal(out._array.shape)
+        if out._array.dtype.kind == "c":
+            values = values + 1j * rng.standard_normal(out._array.shape)
+        array = np.asarray(values, out._array.dtype)
+        if non_contiguous and array.ndim:
+            array = np.repeat(array[..., None], 2, axis=-1)[..., 0]
+        seed = new_tensor(array)
+        seed._rg = True
+        seeds.append(seed)
+    return tuple(seeds)
