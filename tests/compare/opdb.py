@@ -132,8 +132,8 @@ class Case:
         self.random = random
         self.inplace = variant.startswith("inplace")
         self.with_grad = variant in ("function", "method", "inplace", "operator")
-        is_random = op.name in RANDOM and RANDOM[op.name](sample.kwargs)
-        self.values = op.name not in UNINITIALISED and (random or not is_random)
+        self.is_random = op.name in RANDOM and RANDOM[op.name](sample.kwargs)
+        self.values = op.name not in UNINITIALISED and (random or not self.is_random)
         kinds = ("UnaryUfuncInfo", "BinaryUfuncInfo")
         self.elementwise = type(op).__name__ in kinds
 
@@ -193,7 +193,7 @@ class Case:
     def excused(self, finder, kind):
         """Whether a difference is only PyTorch's own rounding."""
         # The random streams of the two precisions have nothing in common.
-        if kind not in ("value", "grad") or self.op.name in RANDOM:
+        if kind not in ("value", "grad") or self.is_random:
             return False
         try:
             return precision.as_good(self, finder)
