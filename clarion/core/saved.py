@@ -190,13 +190,19 @@ def pack(node: Node, outputs: tuple[Tensor, ...]) -> None:
     for i in range(len(node.edges)):
         if layout and isinstance(layout[i], Tensor):
             layout[i] = Packed(layout[i], *hooks)
-    for position, nr in node.op.out_positions:
+    for position, nr in _out_positions(node):
         if position < len(layout) and layout[position] is not None:
             layout[position] = Packed(outputs[nr], *hooks, as_output=True)
     if any(isinstance(value, Packed) for value in layout):
         node.saved = tuple(layout)
         node.versions = PACKED
         node.out_guard = None
+
+
+def _out_positions(node: Node) -> Any:
+    """Where the outputs stand in the layout; an operation with any number of inputs stands there with all of them."""
+    more = len(node.edges) - len(node.op.inputs)
+    return [(position + more, nr) for position, nr in node.op.out_positions] if more else node.op.out_positions
 
 
 def unpack_all(node: Node) -> list[Any]:
@@ -213,7 +219,7 @@ def unpack_all(node: Node) -> list[Any]:
     for i in range(min(len(node.edges), len(values))):
         if isinstance(values[i], Tensor):
             values[i] = _without_later_history(node, i, values[i])
-    for position, nr in node.op.out_positions:
+    for position, nr in _out_positions(node):
         if position < len(values) and values[position] is not None and not isinstance(values[position], Tensor):
             values[position] = _as_output(node, nr, values[position])
     return values
