@@ -12,6 +12,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 |---|---|---|
 | recorded  | node, inputs, output        | an operation joined the graph |
 | saved     | node, tensor                | a value was kept for the backward pass |
+| will_write | tensor                     | a tensor is about to be written in place |
 | wrote     | tensor, how                 | a tensor was written in place ("inplace", "data", "numpy") |
 | left      | tensor, how                 | a value left the graph ("item", "numpy", "detach", "argmax", …) |
 | mode      | name, entered               | a gradient mode was entered (True) or left (False) |
@@ -45,11 +46,13 @@ class Hub:
         "recorded",
         "saved",
         "silently_overwritten",
+        "will_write",
         "wrote",
     )
 
     recorded: Handler | None
     saved: Handler | None
+    will_write: Handler | None
     wrote: Handler | None
     left: Handler | None
     mode: Handler | None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..core import engine, modes
@@ -12,8 +14,9 @@ from ..core.hooks import RemovableHandle as RemovableHandle
 from ..core.node import accumulator
 from ..core.node import GradientEdge as GradientEdge
 from ..core.node import Node as Node
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, memory_root, new_tensor
 from ..errors import EngineError
+from ..events import subscribe
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -154,3 +157,81 @@ def _register_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> Removab
     return _MultiHandle([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])
 
 
+
+
+# Mutation of saved tensors -------------------------------------------------------------------------
+
+
+class _Handle:
+    """Stands in the graph for a saved tensor that may be cloned before it is overwritten."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Guarded:
+    """What `allow_mutation_on_saved_tensors` keeps: saved tensors, and clones of those that were written to."""
+
+    def __init__(self) -> None:
+        self.original: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        self.cloned: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        self.handles: weakref.WeakValueDictionary[tuple[int, int, int], _Handle] = weakref.WeakValueDictionary()
+        self.by_memory: dict[int, set[tuple[int, int, int]]] = {}
+
+    def pack(self, tensor: Tensor) -> _Handle:
+        """One handle per tensor and version."""
+        key = (id(tensor), tensor.data_ptr(), tensor._version)
+        self.by_memory.setdefault(_memory(tensor), set()).add(key)
+        handle = self.handles.get(key)
+        if handle is None:
+            handle = self.handles[key] = _Handle()
+            self.original[handle] = tensor
+        return handle
+
+    def unpack(self, handle: _Handle) -> Tensor:
+        """The value as it was saved."""
+        if not _mutation_allowed:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
+                "originally recorded."
+            )
+        found = self.cloned.get(handle)
+        return found if found is not None else self.original[handle]
+
+    def before_write(self, tensor: Tensor) -> None:
+        """Clone everything saved that lives in the memory about to be written."""
+        for key in self.by_memory.get(_memory(tensor), ()):
+            handle = self.handles.get(key)
+            if handle is None or handle in self.cloned:
+                continue
+            saved = self.original.pop(handle)
+            self.cloned[handle] = new_tensor(saved._array.copy())
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for each in (self.original, self.cloned, self.handles, self.by_memory):
+            each.clear()
+
+
+def _memory(tensor: Tensor) -> int:
+    return int(memory_root(tensor._array).__array_interface__["data"][0])
+
+
+_mutation_allowed = False
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_Guarded]:
+    """Within, tensors saved for backward are cloned before they are overwritten, so that backward still works."""
+    global _mutation_allowed
+    guarded = _Guarded()
+    with saved_tensors_hooks(guarded.pack, guarded.unpack):
+        if _mutation_allowed:
+            raise EngineError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        _mutation_allowed = True
+        stop = subscribe("will_write", guarded.before_write)
+        try:
+            yield guarded
+        finally:
+            stop()
+            guarded.clear()
+            _mutation_allowed = False

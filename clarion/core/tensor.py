@@ -173,7 +173,7 @@ class Tensor:
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory and the first element."""
-        root = _memory_root(self._array)
+        root = memory_root(self._array)
         begin = root.__array_interface__["data"][0]
         return int((self._array.__array_interface__["data"][0] - begin) // self._array.itemsize)
 
@@ -501,7 +501,7 @@ def normalize_dim(dim: int, ndim: int) -> int:
     return dim + limit if dim < 0 else dim
 
 
-def _memory_root(array: Any) -> Any:
+def memory_root(array: Any) -> Any:
     """The array that owns the memory behind a view."""
     while isinstance(array.base, ndarray):
         array = array.base
