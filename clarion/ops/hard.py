@@ -10,13 +10,14 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
 from .api import NN_FUNCTIONAL, call, functional, public, with_out
 from .typed import TypedOp
+from .unary import step
 
 hardtanh_op = TypedOp("hardtanh", "x", "low high", elementwise=True, saved_as={"min_val": "low", "max_val": "high"})
 hardtanh_op.refusing("bc", title="hardtanh_cpu")
 hardtanh_op.vjp(x=lambda g, x, low, high, ops: ops.hardtanh_backward(g, x, low, high))
 
 hardtanh_backward_op = Op("hardtanh_backward", "gy x", "low high", node="HardtanhBackwardBackward0", elementwise=True)
-hardtanh_backward_op.vjp(gy=lambda g, x, low, high, ops: ops.hardtanh_backward(g, x, low, high))
+hardtanh_backward_op.vjp(gy=lambda g, x, low, high, ops: ops.hardtanh_backward(g, x, low, high), x=step)
 
 
 def _hardtanh(input: Any, low: float, high: float, run: Any) -> Any:
@@ -77,7 +78,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 # Shrinkage ------------------------------------------------------------------------------------------
 
 shrink_backward_op = Op("shrink_backward", "gy x", "lambd", node="SoftshrinkBackwardBackward0", elementwise=True)
-shrink_backward_op.vjp(gy=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd))
+shrink_backward_op.vjp(gy=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd), x=step)
 
 softshrink_op = TypedOp("softshrink", "x", "lambd", elementwise=True).refusing("biuc", title="softshrink_check")
 softshrink_op.vjp(x=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd))

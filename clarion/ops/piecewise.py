@@ -1,4 +1,4 @@
-"""Activation functions made of straight pieces. Their gradients pass or stop g, and bend nowhere."""
+"""Activation functions made of straight pieces: their gradients pass or stop g, and do not bend with x (`step`)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .api import NN_FUNCTIONAL, call, functional, public
 from .faces import faces
 from .trig import tanh
 from .typed import TypedOp
+from .unary import step
 
 NN_FUNCTIONAL["tanh"] = tanh
 
@@ -25,7 +26,7 @@ relu_op.vjp(x=lambda g, out, ops: ops.relu_backward(g, out))
 faces(relu_op, "The positive part.")
 
 relu_backward_op = Op("relu_backward", "gy out", outputs="gx", node="ThresholdBackwardBackward0", elementwise=True)
-relu_backward_op.vjp(gy=lambda g, out, ops: ops.relu_backward(g, out))
+relu_backward_op.vjp(gy=lambda g, out, ops: ops.relu_backward(g, out), out=step)
 
 
 @functional()
@@ -44,7 +45,7 @@ leaky_relu_op = TypedOp("leaky_relu", "x", "slope", elementwise=True, saved_as={
 leaky_relu_op.refusing("biuc").vjp(x=lambda g, x, slope, ops: ops.leaky_relu_backward(g, x, slope))
 
 leaky_relu_backward_op = Op("leaky_relu_backward", "gy x", "slope", node="LeakyReluBackwardBackward0", elementwise=True)
-leaky_relu_backward_op.vjp(gy=lambda g, x, slope, ops: ops.leaky_relu_backward(g, x, slope))
+leaky_relu_backward_op.vjp(gy=lambda g, x, slope, ops: ops.leaky_relu_backward(g, x, slope), x=step)
 
 
 def leaky_relu_written_rule(g: Any, out: Any, slope: float, ops: Any) -> Any:
@@ -80,15 +81,16 @@ prelu_backward_op = Op(
     "prelu_backward", "gy x weight", outputs="gx gw", grad_outputs=(0, 1), node="PreluKernelBackwardBackward0",
     broadcast=True,
 )  # fmt: skip
-prelu_backward_op.vjp(lambda g, gy, x, weight, ops: prelu_backward_rule(g, gy, x, weight))
+prelu_backward_op.vjp(lambda g, gy, x, weight, ops: prelu_backward_rule(g, gy, x, weight, ops))
 
 
-def prelu_backward_rule(g: Any, gy: Any, x: Any, weight: Any) -> Any:
+def prelu_backward_rule(g: Any, gy: Any, x: Any, weight: Any, ops: Any) -> Any:
     """The gradients are (gy or weight gy, 0 or x gy), by the sign of x."""
     gx, gw = g
     negative = x <= 0
     by_gy = by_x = by_weight = None
     if gx is not None:
+        by_x = ops.flat(gx)
         by_gy = gx * (1 - negative * (1 - weight))
         by_weight = gx * gy * negative
     if gw is not None:
@@ -176,7 +178,7 @@ threshold_written_op.refusing("bc", title="threshold_cpu")
 threshold_written_op.vjp(x=lambda g, x, limit, ops: ops.threshold_backward(g, x, limit))
 
 threshold_backward_op = Op("threshold_backward", "gy x", "limit", node="ThresholdBackwardBackward0", elementwise=True)
-threshold_backward_op.vjp(gy=lambda g, x, limit, ops: ops.threshold_backward(g, x, limit))
+threshold_backward_op.vjp(gy=lambda g, x, limit, ops: ops.threshold_backward(g, x, limit), x=step)
 
 
 @functional()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError, NotSupportedError
@@ -67,7 +68,17 @@ square = faces(square_op, "input ** 2.")
 
 abs_op = TypedOp("abs", "x", elementwise=True, conj=False).refusing("b")
 abs_op.vjp(x=lambda g, x, ops: g * ops.sgn(x))
-abs = faces(abs_op, "The absolute value.", "absolute")
+abs = faces(abs_op, "The absolute value.", "absolute", writes=False)
+
+
+@public("abs_", aliases=("absolute_",))
+def abs_(input: Any) -> Any:
+    """The absolute value, in place."""
+    if isinstance(input, Tensor) and input.is_complex():
+        raise EngineError("In-place abs is not supported for complex tensors.")
+    return inplace(abs_op, input)
+
+
 METHODS["__abs__"] = abs_op.call
 
 sign_op = TypedOp("sign", "x", elementwise=True).refusing("c")

@@ -22,8 +22,6 @@ for _name, _own in {
     override(_name, numpy)(quietly(getattr(numpy, _own)))
 
 ufunc("tanh")
-ufunc("sgn", "sign")
-ufunc("sign")
 ufunc("floor")
 ufunc("ceil")
 ufunc("trunc")
@@ -34,6 +32,12 @@ ufunc("conj", "conjugate")
 ufunc("conj_physical", "conjugate")
 ufunc("flat", "zeros_like")
 ufunc("abs", "absolute")
+
+
+@kernel("sgn")
+@kernel("sign")
+def sign(xp: Any, x: Any) -> Any:
+    return xp.sign(x) if x.dtype.kind != "b" else x.copy()
 
 
 @kernel("rsqrt")
