@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.provenance import text as place_text
-from ..core.tensor import Tensor, _memory_root, make_subclass, new_tensor
+from ..core.tensor import Tensor, memory_root, make_subclass, new_tensor
 from ..errors import EngineError
 from .api import METHODS
 
@@ -36,7 +36,7 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
     """A copy of an array inside a copy of the memory it lies in, so that copies of views still share."""
-    root = _memory_root(array)
+    root = memory_root(array)
     if not (root.flags.c_contiguous or root.flags.f_contiguous) or root.itemsize != array.itemsize:
         return array.copy(order="K")
     copies = memo.setdefault("clarion: memory", {})

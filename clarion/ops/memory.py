@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.dtypes import FROM_NUMPY
 from ..core.inplace import reshape_inplace, wrote
-from ..core.tensor import Tensor, _memory_root, normalize_dim
+from ..core.tensor import Tensor, memory_root, normalize_dim
 from ..errors import ArgumentTypeError, EngineError, ShapeError
 from ..kernels.portable.shape import strided
 from .api import METHODS, method, public
@@ -82,7 +82,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     need = self.storage_offset() * array.itemsize + math.prod(size) * array.itemsize
     if need > storage_bytes(self):
         grown = np.zeros(need // array.itemsize, array.dtype)
-        old = _memory_root(array).reshape(-1).view(array.dtype)
+        old = memory_root(array).reshape(-1).view(array.dtype)
         grown[: old.size] = old
         self._array = np.ndarray(size, array.dtype, grown, need - math.prod(size) * array.itemsize, steps[::-1])
     else:
@@ -125,7 +125,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 def _laid(array: Any, offset: int, size: Any, stride: Any) -> Any:
     size, item = ints((size,)), array.itemsize
     steps = np.empty(size, array.dtype).strides if stride is None else tuple([s * item for s in ints((stride,))])
-    return strided(_memory_root(array).reshape(-1).view(array.dtype), size, steps, offset * item)
+    return strided(memory_root(array).reshape(-1).view(array.dtype), size, steps, offset * item)
 
 
 @method("is_set_to")
@@ -216,7 +216,7 @@ class TypedStorage(UntypedStorage):
 @method("untyped_storage")
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory this tensor is a part of."""
-    return UntypedStorage(_memory_root(self._array))
+    return UntypedStorage(memory_root(self._array))
 
 
 @method("storage")
@@ -229,12 +229,12 @@ def storage(self: Tensor) -> TypedStorage:
         UserWarning,
         stacklevel=2,
     )
-    return TypedStorage(_memory_root(self._array), self._array.dtype)
+    return TypedStorage(memory_root(self._array), self._array.dtype)
 
 
 @method("_typed_storage")
 def _typed_storage(self: Tensor) -> TypedStorage:
-    return TypedStorage(_memory_root(self._array), self._array.dtype)
+    return TypedStorage(memory_root(self._array), self._array.dtype)
 
 
 @method("storage_type")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import ALL, CPU, FROM_NUMPY, Size, device, dtype, uint8
-from ..core.tensor import Tensor, _memory_root, created
+from ..core.tensor import Tensor, memory_root, created
 from ..errors import ArgumentTypeError, ArgumentValueError
 from .api import FUNCTIONS, method
 from .fromdata import array_of
@@ -19,7 +19,7 @@ class TypedStorage:
     """A tensor's whole memory as a flat row of elements."""
 
     def __init__(self, array: Any) -> None:
-        root = _memory_root(array)
+        root = memory_root(array)
         self._root = root
         self._flat = root.reshape(-1, order="K") if root.flags.forc else root.ravel(order="K")
 
