@@ -248,9 +248,9 @@ def striding(x: Any, size: Any, stride: Any, storage_offset: int | None) -> tupl
 
 def storage_bytes(x: Tensor) -> int:
     """Bytes of the memory that `x` is a part of."""
-    from ..core.tensor import _memory_root
+    from ..core.tensor import memory_root
 
-    return int(_memory_root(x._array).nbytes)
+    return int(memory_root(x._array).nbytes)
 
 
 @public()
