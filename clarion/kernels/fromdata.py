@@ -69,7 +69,7 @@ def category(types: set[type]) -> int:
 def plain_array(flat: list[Any], shape: tuple[int, ...], dtype: Any, rank: int) -> Any:
     """Python numbers of category `rank` as an array of `dtype`; rounding and refusals as PyTorch's."""
     kind = dtype.kind
-    if kind in "fc" and dtype.itemsize >= 4 or kind == "b":
+    if kind == "b" or (kind in "fc" and dtype.itemsize >= 4):
         if rank == 3 and kind == "f":
             raise Unfit(TypeError, "must be real number, not complex")
         return np.array(flat, dtype).reshape(shape)

@@ -100,12 +100,10 @@ def _half_steps(start: float, end: float, n: int, dtype: Any) -> Any:
 
 
 def _integer_steps(start: Any, end: Any, n: int, dtype: Any) -> Any:
-    """Integers: the ends are truncated, the step is a float32, each number is truncated."""
+    """Integers: the ends are truncated, the steps taken in float64, each number truncated."""
     first, last = int(start), int(end)
-    step = np.float32(np.float32(last - first) / np.float32(n - 1))
-    moved = step * np.arange(n - n // 2, dtype=np.float32)
-    low, high = np.float32(first) + moved[: n // 2], np.float32(last) - moved[::-1]
-    return np.concatenate([low, high]).astype(np.int64).astype(dtype)
+    moved = (last - first) / (n - 1) * np.arange(n - n // 2, dtype=np.float64)
+    return np.concatenate([first + moved[: n // 2], last - moved[::-1]]).astype(np.int64).astype(dtype)
 
 
 @quietly

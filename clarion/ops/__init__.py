@@ -50,6 +50,7 @@ from . import hard as hard
 from . import softmax as softmax
 from . import views as views
 from . import storage as storage
+from . import info as info
 from . import attention as attention
 from . import class_loss as class_loss
 from . import dropout as dropout

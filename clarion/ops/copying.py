@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core.provenance import text as place_text
-from ..core.tensor import Tensor, memory_root, make_subclass, new_tensor
+from ..core.tensor import Tensor, make_subclass, memory_root, new_tensor
 from ..errors import EngineError
 from .api import METHODS
+from .options import flat_memory
 
 
 def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
@@ -37,7 +38,7 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
     """A copy of an array inside a copy of the memory it lies in, so that copies of views still share."""
     root = memory_root(array)
-    if not (root.flags.c_contiguous or root.flags.f_contiguous) or root.itemsize != array.itemsize:
+    if not np.shares_memory(root, flat_memory(root)):  # memory with gaps, lent by somebody else
         return array.copy(order="K")
     copies = memo.setdefault("clarion: memory", {})
     if id(root) not in copies:
@@ -46,7 +47,7 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
     if array is root:
         return new_root
     offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    flat = new_root.reshape(-1, order="K").view(np.uint8)
+    flat = flat_memory(new_root).view(np.uint8)
     if not array.size:
         return np.empty_like(array)
     return np.ndarray(array.shape, array.dtype, buffer=flat, offset=offset, strides=array.strides)

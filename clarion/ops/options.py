@@ -193,6 +193,11 @@ def dense_order(array: Any) -> list[int]:
     return order
 
 
+def flat_memory(array: Any) -> Any:
+    """A flat view of an array's elements in the order of memory; a copy if there are gaps."""
+    return array.transpose(dense_order(array)).reshape(-1)
+
+
 def tensor_argument(name: str, value: Any, argument: str = "input", position: int = 1) -> Tensor:
     """`value`, which must be a Tensor."""
     if not isinstance(value, Tensor):

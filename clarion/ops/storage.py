@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import ALL, CPU, FROM_NUMPY, Size, device, dtype, uint8
-from ..core.tensor import Tensor, memory_root, created
+from ..core.tensor import Tensor, created, memory_root
 from ..errors import ArgumentTypeError, ArgumentValueError
 from .api import FUNCTIONS, method
 from .fromdata import array_of
-from .options import size_of
+from .options import flat_memory, size_of
 
 
 class TypedStorage:
@@ -21,7 +21,7 @@ class TypedStorage:
     def __init__(self, array: Any) -> None:
         root = memory_root(array)
         self._root = root
-        self._flat = root.reshape(-1, order="K") if root.flags.forc else root.ravel(order="K")
+        self._flat = flat_memory(root)
 
     @property
     def dtype(self) -> dtype:
@@ -116,7 +116,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
     return UntypedStorage(self._array)
 
 
-@method()
+@method("share_memory_")
 def share_memory_(self: Tensor) -> Tensor:
     """Accepted; clarion moves nothing: memory stays in this process (and in those it forks, as a copy)."""
     return self

@@ -1,0 +1,198 @@
+"""`torch.testing`: compare tensors within tolerances, and make random ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .core.dtypes import FROM_NUMPY
+from .core.op import cast
+from .core.tensor import Tensor, created
+from .errors import ArgumentTypeError, ArgumentValueError
+from .kernels import random as draw
+from .kernels.mt19937 import default_generator
+from .ops.options import check_place, numpy_type, size_of
+
+# (rtol, atol) by type: PyTorch's
+TOLERANCES = {
+    "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7),
+}  # fmt: skip
+
+
+class _Check:
+    """One comparison: its options, and the way to the values being compared."""
+
+    def __init__(self, rtol: Any, atol: Any, equal_nan: bool, flags: dict[str, bool]) -> None:
+        self.rtol, self.atol, self.equal_nan, self.flags = rtol, atol, equal_nan, flags
+
+    def compare(self, actual: Any, expected: Any, path: tuple[Any, ...]) -> str | None:
+        """None if equal, else the text that says what is not."""
+        if self.flags["allow_subclasses"] is False and type(actual) is not type(expected):
+            return f"{type(actual)} != {type(expected)}"
+        if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+            return self._mappings(actual, expected, path)
+        if _is_list(expected) and _is_list(actual):
+            return self._sequences(actual, expected, path)
+        if actual is None or expected is None:
+            return None if actual is expected else self._at(f"None mismatch: {actual} is not {expected}", path)
+        pair = _arrays(actual, expected)
+        if pair is None:
+            raise ArgumentTypeError(
+                f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+            )
+        return self._values(*pair, path)
+
+    def _mappings(self, actual: Any, expected: Any, path: tuple[Any, ...]) -> str | None:
+        if actual.keys() != expected.keys():
+            missing, more = set(expected) - set(actual), set(actual) - set(expected)
+            return self._at(
+                "The keys of the mappings do not match:\n"
+                f"Missing keys in the actual mapping: {sorted(missing)}\n"
+                f"Additional keys in the actual mapping: {sorted(more)}",
+                path,
+            )
+        texts = (self.compare(actual[key], expected[key], (*path, key)) for key in expected)
+        return next((text for text in texts if text is not None), None)
+
+    def _sequences(self, actual: Any, expected: Any, path: tuple[Any, ...]) -> str | None:
+        if len(actual) != len(expected):
+            return self._at(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", path)
+        texts = (self.compare(a, e, (*path, i)) for i, (a, e) in enumerate(zip(actual, expected, strict=True)))
+        return next((text for text in texts if text is not None), None)
+
+    def _values(self, a: Any, e: Any, kind: str, path: tuple[Any, ...]) -> str | None:
+        if kind == "numbers" and self.flags["check_dtype"] and a.dtype != e.dtype:
+            return self._at(f"The (d)types do not match: {type(a.item())} != {type(e.item())}.", path)
+        if a.shape != e.shape:
+            shapes = [f"torch.Size({list(x.shape)})" for x in (a, e)]
+            return self._at(f"The values for attribute 'shape' do not match: {shapes[0]} != {shapes[1]}.", path)
+        if kind == "tensors" and self.flags["check_dtype"] and a.dtype != e.dtype:
+            types = [FROM_NUMPY[x.dtype] for x in (a, e)]
+            return self._at(f"The values for attribute 'dtype' do not match: {types[0]} != {types[1]}.", path)
+        if kind == "tensors" and self.flags["check_stride"] and a.strides != e.strides:
+            steps = [tuple(s // x.itemsize for s in x.strides) for x in (a, e)]
+            return self._at(f"The values for attribute 'stride()' do not match: {steps[0]} != {steps[1]}.", path)
+        rtol, atol = self._tolerance(a, e)
+        text = _difference(a, e, rtol, atol, self.equal_nan)
+        return None if text is None else self._at(text, path)
+
+    def _tolerance(self, a: Any, e: Any) -> tuple[float, float]:
+        if self.rtol is not None:
+            return self.rtol, self.atol
+        pairs = [TOLERANCES.get(x.dtype.name, (0.0, 0.0)) for x in (a, e)]
+        return max(p[0] for p in pairs), max(p[1] for p in pairs)
+
+    @staticmethod
+    def _at(text: str, path: tuple[Any, ...]) -> str:
+        where = "".join(f"[{step!r}]" for step in path)
+        return f"{text}\n\nThe failure occurred for item {where}" if path else text
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _arrays(actual: Any, expected: Any) -> tuple[Any, Any, str] | None:
+    numbers = (bool, int, float, complex)
+    if isinstance(actual, numbers) and isinstance(expected, numbers):
+        return np.asarray(actual), np.asarray(expected), "numbers"
+    if all(isinstance(v, (Tensor, np.ndarray, np.generic)) for v in (actual, expected)):
+        a, e = (v._array if isinstance(v, Tensor) else np.asarray(v) for v in (actual, expected))
+        return a, e, "tensors"
+    return None
+
+
+def _difference(a: Any, e: Any, rtol: float, atol: float, equal_nan: bool) -> str | None:
+    wide = np.complex128 if "c" in (a.dtype.kind, e.dtype.kind) else np.float64
+    exact = rtol == 0 and atol == 0
+    if exact and a.dtype.kind in "biu" and e.dtype.kind in "biu":
+        x, y = (v.astype(np.int64) if v.dtype.kind != "u" or v.itemsize < 8 else v for v in (a, e))
+        close = x == y
+    else:
+        x, y = a.astype(wide), e.astype(wide)
+        with np.errstate(all="ignore"):
+            close = np.asarray((x == y) | (np.abs(x - y) <= atol + rtol * np.abs(y)) & np.isfinite(y))
+        if equal_nan:
+            close = close | (np.isnan(x) & np.isnan(y))
+    close = np.asarray(close)
+    return None if close.all() else _report(np.asarray(x), np.asarray(y), close, rtol, atol)
+
+
+def _report(x: Any, y: Any, close: Any, rtol: float, atol: float) -> str:
+    what = "equal" if rtol == 0 and atol == 0 else "close"
+    allowed = ("", "") if what == "equal" else (f" (up to {atol} allowed)", f" (up to {rtol} allowed)")
+    with np.errstate(all="ignore"):
+        gap = np.asarray(np.abs(x - y))
+        share = np.asarray((gap / np.abs(y)).astype(np.float32), np.float32)
+    if x.ndim == 0:
+        return (
+            f"Scalars are not {what}!\n\nExpected {y.item()} but got {x.item()}.\n"
+            f"Absolute difference: {gap.item()}{allowed[0]}\nRelative difference: {share.item()}{allowed[1]}"
+        )
+    wrong, total = int((~close).sum()), close.size
+    lines = [f"Tensor-likes are not {what}!\n", f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})"]
+    for name, values, note in (("absolute", gap, allowed[0]), ("relative", share, allowed[1])):
+        masked = np.where(close, 0, values)
+        place = np.unravel_index(int(np.argmax(np.nan_to_num(masked, nan=math.inf))), x.shape)
+        index = tuple(int(i) for i in place)
+        lines.append(f"Greatest {name} difference: {values[place].item()} at index {index}{note}")
+    return "\n".join(lines)
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """Raise AssertionError unless two values (tensors, numbers, or nests of them) agree within tolerances."""
+    if (rtol is None) != (atol is None):
+        missing = "rtol" if rtol is None else "atol"
+        raise ArgumentValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
+    flags = {"allow_subclasses": allow_subclasses, "check_dtype": check_dtype, "check_stride": check_stride}
+    text = _Check(rtol, atol, equal_nan, flags).compare(actual, expected, ())
+    if text is not None:
+        raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg)
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: Any,
+    device: Any = "cpu",
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor of uniform random values in [low, high), by default in [-9, 9) (booleans in [0, 2))."""
+    check_place("make_tensor", device)
+    kind, size = numpy_type("make_tensor", dtype), size_of("make_tensor", shape)
+    if noncontiguous and math.prod(size) > 1:
+        size = (*size[:-1], 2 * size[-1])
+    default = (0, 2) if kind.kind == "b" else (0, 10) if kind.kind == "u" else (-9, 10) if kind.kind == "i" else (-9, 9)
+    lowest, highest = default[0] if low is None else low, default[1] if high is None else high
+    if kind.kind in "biu":
+        array = draw.randint(default_generator, size, math.ceil(lowest), math.ceil(highest), kind)
+    elif kind.itemsize == 2:
+        array = cast(draw.uniform(default_generator, size, kind, lowest, highest), kind)
+    else:
+        array = draw.uniform(default_generator, size, kind, lowest, highest)
+    if exclude_zero:
+        array[array == 0] = 1 if kind.kind in "biu" else FROM_NUMPY[kind].numpy.type(np.finfo(np.float16).tiny)
+    if noncontiguous and math.prod(size) > 1:
+        array = array[..., ::2]
+    return created(array, requires_grad)
