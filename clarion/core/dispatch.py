@@ -319,7 +319,7 @@ def _rounded(r: Any, half: Any) -> Any:
 def _view_call(op: Op) -> Callable[..., Any]:
     kernel, arity, defaults = op.kernel, op.arity, op.defaults
 
-    multi, keeps, cls = op.multi_view, op.keep(1)[0], op.node_class
+    multi, keeps, cls = op.multi_view, op.keep(1)[0] or not op.differentiable, op.node_class
 
     def call(x: Any, *params: Any) -> Any:
         if type(x) is not Tensor and not isinstance(x, Tensor):
