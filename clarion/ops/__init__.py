@@ -49,7 +49,7 @@ from . import piecewise as piecewise
 from . import hard as hard
 from . import softmax as softmax
 from . import views as views
-from . import storage as storage
+from . import legacy as legacy
 from . import info as info
 from . import attention as attention
 from . import class_loss as class_loss

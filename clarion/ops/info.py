@@ -10,8 +10,8 @@ from ..core.dtypes import ALL, CPU, FROM_NUMPY, bf16, default_float, device, dty
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from .api import FUNCTIONS, public
+from .memory import TypedStorage, UntypedStorage
 from .options import check_place, tensor_argument
-from .storage import TypedStorage
 
 # Questions -------------------------------------------------------------------------------------------
 
@@ -25,7 +25,7 @@ def is_tensor(obj: Any) -> bool:
 @public(method=False)
 def is_storage(obj: Any) -> bool:
     """Is it the memory of a tensor?"""
-    return isinstance(obj, TypedStorage)
+    return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
 @public(method=False)
@@ -133,7 +133,7 @@ def _dtype(name: str, value: Any) -> Any:
     return value.numpy
 
 
-FUNCTIONS.update(finfo=finfo, iinfo=iinfo)
+FUNCTIONS.update(finfo=finfo, iinfo=iinfo, TypedStorage=TypedStorage, UntypedStorage=UntypedStorage)
 
 
 # Switches of the whole library -----------------------------------------------------------------------

@@ -1,119 +1,17 @@
-"""The memory behind tensors (`storage()`), the old tensor types, and what asks where memory lies."""
+"""The old tensor types (`torch.FloatTensor`), and questions about shared and pinned memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import ALL, CPU, FROM_NUMPY, Size, device, dtype, uint8
-from ..core.tensor import Tensor, created, memory_root
+from ..core.dtypes import ALL, FROM_NUMPY, Size, device, dtype
+from ..core.tensor import Tensor, created
 from ..errors import ArgumentTypeError, ArgumentValueError
 from .api import FUNCTIONS, method
 from .fromdata import array_of
-from .options import flat_memory, size_of
-
-
-class TypedStorage:
-    """A tensor's whole memory as a flat row of elements."""
-
-    def __init__(self, array: Any) -> None:
-        root = memory_root(array)
-        self._root = root
-        self._flat = flat_memory(root)
-
-    @property
-    def dtype(self) -> dtype:
-        """Type of the elements."""
-        return FROM_NUMPY[self._flat.dtype]
-
-    @property
-    def device(self) -> device:
-        """Always the CPU."""
-        return CPU
-
-    is_cuda = False
-
-    def data_ptr(self) -> int:
-        """Address of the first byte."""
-        return int(self._root.__array_interface__["data"][0]) if self._root.size else 0
-
-    def nbytes(self) -> int:
-        """Bytes of the whole memory."""
-        return int(self._flat.nbytes)
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return int(self._flat.itemsize)
-
-    def size(self) -> int:
-        """Number of elements."""
-        return int(self._flat.size)
-
-    __len__ = size
-
-    def tolist(self) -> list[Any]:
-        """The elements."""
-        return [_plain(value) for value in self._flat.tolist()]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tolist())
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return TypedStorage(self._flat[index].copy())
-        return _plain(self._flat[index].item())
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
-        return UntypedStorage(self._root)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TypedStorage) and type(self) is type(other) and self.data_ptr() == other.data_ptr()
-
-    def __hash__(self) -> int:
-        return hash(self.data_ptr())
-
-    def __repr__(self) -> str:
-        values = "".join(f" {value}\n" for value in self.tolist())
-        return f"{values}[torch.storage.{type(self).__name__}(dtype={self.dtype}, device=cpu) of size {self.size()}]"
-
-
-class UntypedStorage(TypedStorage):
-    """A tensor's whole memory as bytes."""
-
-    def __init__(self, array: Any) -> None:
-        super().__init__(array)
-        self._flat = self._flat.view(np.uint8)
-
-    @property
-    def dtype(self) -> dtype:
-        """Bytes."""
-        return uint8
-
-    def __repr__(self) -> str:
-        values = "".join(f" {value}\n" for value in self.tolist())
-        return f"{values}[torch.storage.UntypedStorage(device=cpu) of size {self.size()}]"
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, (bool, int, float, complex)) else float(value)
-
-
-FUNCTIONS.update(TypedStorage=TypedStorage, UntypedStorage=UntypedStorage)
-
-
-@method()
-def storage(self: Tensor) -> TypedStorage:
-    """The memory behind the tensor, in elements."""
-    return TypedStorage(self._array)
-
-
-@method()
-def untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory behind the tensor, in bytes."""
-    return UntypedStorage(self._array)
+from .options import size_of
 
 
 @method("share_memory_")
