@@ -7,32 +7,35 @@ from typing import Any
 import numpy as np
 
 from ..core import modes
-from ..core.dtypes import FROM_NUMPY, b1
-from ..core.inplace import _before, inplace, rebase, refuse, refuse_creation, sync, wrote
-from ..core.op import OPS, lifted
-from ..core.tensor import Tensor, new_tensor
+from ..core.dtypes import FROM_NUMPY, b1, f32, f64
+from ..core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
+from ..core.namespace import OPS, lifted
+from ..core.tensor import INFERENCE, Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError
 from ..kernels.portable import indexing as kernels
 from ..kernels.registry import raw
 from .api import FUNCTIONS, METHODS, call, method, public
-from .indexing import check_mask, index_put_mask_op, index_tensor, parse, sized, spread_masks, walk
+from .indexing import check_mask, index_error, index_put_mask_op, index_tensor, parse, sized, spread_masks, walk
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """`self[index] = value`."""
     source = value if isinstance(value, Tensor) else new_tensor(scalar(self, value))
-    items = parse(index)
+    if type(index) is int or type(index) is slice:
+        items = [index]
+    else:
+        items = parse(index)
     if len(items) == 1 and items[0] is False:
         return
     if self._view is not None:
         sync(self)
     if (self._rg or source.requires_grad) and (modes.special == 0 or modes.recording()):
         # PyTorch refuses leaves here as views of themselves, and so do we.
-        refuse(self if self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
+        refuse_history(self if self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
         with_graph(self, items, source)
         return
-    refuse(self, "__setitem__")
     target, tensors = walk(self._array, items, raw)
+    refuse_write(self, target)
     if tensors:
         put_index(self, target, tensors, source, False)
     else:
@@ -44,6 +47,15 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             given = given.real
         np.copyto(target, given, casting="unsafe")
         wrote(self)
+
+
+def refuse_write(x: Tensor, target: Any) -> None:
+    """Raise if the part `target` of `x` must not be written now."""
+    if x._vc is INFERENCE and not modes.state.inference:
+        refuse(x, "__setitem__")
+    refuse_history(x, "__setitem__")
+    if 0 in target.strides:
+        refuse(new_tensor(target), "__setitem__")
 
 
 def with_graph(self: Tensor, items: list[Any], source: Tensor) -> None:
@@ -66,6 +78,8 @@ def scalar(x: Tensor, value: Any) -> Any:
     """A Python number as an array of the type of `x`; refuses what does not fit."""
     target = x._array.dtype
     kind = type(value)
+    if (kind is float or kind is int) and (target is f32 or target is f64) and -1e38 < value < 1e38:
+        return np.asarray(value, target)
     if not isinstance(value, (bool, int, float, complex)):
         owner = kind.__module__ + "." if kind.__module__ != "builtins" else ""
         raise ArgumentTypeError(
@@ -139,10 +153,13 @@ def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values:
         refuse_creation(x, any(t.requires_grad for t in inputs))
     before = _before(op, x, inputs) if recording else x
     arrays = [each._array for each in indices]
-    if op is index_put_mask_op:
-        kernels.put_mask(np, target, values._array, *arrays, *params)
-    else:
-        kernels.put(np, target, values._array, *arrays, *params)
+    try:
+        if op is index_put_mask_op:
+            kernels.put_mask(np, target, values._array, *arrays, *params)
+        else:
+            kernels.put(np, target, values._array, *arrays, *params)
+    except IndexError as error:
+        raise index_error(error, indices, target.shape, params[0]) from None
     wrote(x)
     if recording:
         rebase(op, x, (before, *inputs[1:]), params)
@@ -166,10 +183,11 @@ def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, acc
         op, indices, params = index_put_mask_op, [mask], (accumulate,)
     else:
         where, indices = spread_masks(shape, tensors)
-        result = indexed_shape(shape, where, indices)
+        result = indexed_shape(shape, where, indices) if values._array.ndim else ()
         op, params = sized("index_put", len(indices)), (where, accumulate)
-        for dim, each in zip(where, indices, strict=True):
-            check_range(each._array, dim, shape[dim])
+        if accumulate:  # plain assignment checks for itself, before it writes
+            for dim, each in zip(where, indices, strict=True):
+                check_range(each._array, dim, shape[dim])
     given = values._array.shape
     if len(given) > len(result) and given[: len(given) - len(result)] == (1,) * (len(given) - len(result)):
         values = lifted.view(values, given[len(given) - len(result) :])
@@ -193,6 +211,8 @@ def check_range(index: Any, dim: int, size: int) -> None:
 
 def indexed_shape(shape: tuple[int, ...], where: tuple[int, ...], indices: list[Tensor]) -> tuple[int, ...]:
     """The shape of the result of indexing."""
+    if len(indices) == 1:
+        return shape[: where[0]] + indices[0]._array.shape + shape[where[0] + 1 :]
     try:
         spread = np.broadcast_shapes(*[each._array.shape for each in indices])
     except ValueError:

@@ -18,8 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core import modes
+from ..core.dispatch import as_view
 from ..core.dtypes import b1, i64
-from ..core.op import OPS, Op, lifted
+from ..core.inplace import sync
+from ..core.namespace import OPS, lifted
+from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError
 from ..kernels.portable import indexing as kernels
@@ -284,12 +288,57 @@ def getitem(self: Tensor, index: Any) -> Any:
         shape = self._array.shape
         if shape and -shape[0] <= index < shape[0]:
             return lifted.select(self, 0, index)
+    elif kind is slice:
+        return lifted.slice(self, 0, *_limits(index, _first_size(self._array)))
+    elif kind is tuple:
+        if self._view is not None:
+            sync(self)
+        if not (self._rg and (modes.special == 0 or modes.recording())):
+            view = one_view(self, index)
+            if view is not None:
+                return view
     elif index is None:
         return lifted.unsqueeze(self, 0)
     x, tensors = walk(self, parse(index), lifted)
     if tensors:
         return take_index(x, tensors)
     return x if x is not self else lifted.alias(self)
+
+
+def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+    """`x[items]` of plain items in one step, where nothing is recorded; None if it takes more than that."""
+    array = x._array
+    shape, dim, at = array.shape, 0, 0
+    chain = []
+    for item in items:
+        kind = type(item)
+        if item is None:
+            chain.append((_view_op("unsqueeze"), (dim,), None))
+            dim += 1
+            continue
+        if at == len(shape):
+            return None
+        size = shape[at]
+        at += 1
+        if kind is int and -size <= item < size:
+            chain.append((_view_op("select"), (dim, item), None))
+        elif kind is slice:
+            limits = _limits(item, size)
+            if limits != (0, size, 1):
+                chain.append((_view_op("slice"), (dim, *limits), None))
+            dim += 1
+        elif item is Ellipsis and len(items) <= len(shape) and None not in items[1:] and chain == [] and at == 1:
+            skipped = len(shape) - len(items) + 1
+            at = dim = skipped
+        else:
+            return None
+    if not chain:
+        return None
+    # The Ellipsis keeps the result an array where all dimensions are selected.
+    return as_view(x, array[items if items[0] is Ellipsis else (*items, ...)], tuple(chain))
+
+
+_view_op = OPS.__getitem__
 
 
 def take_index(x: Tensor, tensors: list[tuple[int, Tensor]]) -> Any:

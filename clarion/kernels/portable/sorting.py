@@ -45,7 +45,7 @@ def topk(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
         return x.reshape(shape)[:0] if k == 0 else x.copy(), xp.zeros(() if k else (0,), xp.int64)
     n = x.shape[dim]
     before = (slice(None),) * dim
-    if k * 8 >= n or n <= 512:
+    if k * 4 >= n or n <= 32:
         places = order(xp, x, dim, largest)[(*before, slice(k))]
     else:
         part = xp.argpartition(sortable(x), n - k if largest else k - 1, axis=dim)
