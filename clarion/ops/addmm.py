@@ -193,7 +193,9 @@ def _check_batches(x: Any, a: Any, b: Any) -> None:
         raise ArgumentIndexError(f"Dimension out of range (expected to be in range of [{-low}, {low - 1}], but got 2)")
     check_types(a, b, "bmm")
     if x.dtype != a.dtype:
-        raise DtypeError(f"Input dtypes must be the same, got: input {old_name(x)}, batch1: {old_name(a)}, batch2: {old_name(b)}")
+        raise DtypeError(
+            f"Input dtypes must be the same, got: input {old_name(x)}, batch1: {old_name(a)}, batch2: {old_name(b)}"
+        )
 
 
 @public(inplace=True, out=True)
@@ -214,8 +216,6 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     if a.shape[0] != b.shape[0]:
         raise ShapeError(f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}")
     if a.shape[2] != b.shape[1]:
-        raise ShapeError(
-            f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})"
-        )
+        raise ShapeError(f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})")
     check_expands(x.shape, (a.shape[1], b.shape[2]))
     return run(addbmm_op, input, batch1, batch2, *_numbers(x, beta, alpha))

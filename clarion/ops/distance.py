@@ -108,7 +108,9 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
             if t._array.ndim != array.ndim:
                 raise EngineError("diff expects prepend or append to be the same dimension as input")
             if any(m != k for i, (m, k) in enumerate(zip(t._array.shape, array.shape, strict=True)) if i != dim):
-                raise EngineError("diff expects the shape of tensor to prepend or append to match that of input except along the differencing dimension")
+                raise EngineError(
+                    "diff expects the shape of tensor to prepend or append to match that of input except along the differencing dimension"
+                )
         from .api import FUNCTIONS
 
         input = FUNCTIONS["cat"](parts, dim)
@@ -164,9 +166,7 @@ def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
     for length in range(1, n):
         for i in range(n - length):
             j = i + length
-            options = [
-                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
-            ]
+            options = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
             cost[i, j], split[i, j] = min(options)
     return split
 
@@ -219,4 +219,3 @@ def chain_matmul(*matrices: Any) -> Any:
         if t._array.ndim != 2:
             raise ShapeError(f"Tensor dimension is {t._array.ndim}, expected 2 instead (argument {i})")
     return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
-

@@ -118,7 +118,9 @@ def _output(labels: list[Labels], given: list[Any] | None) -> Labels:
         if label in result:
             raise EngineError(f"einsum(): output subscript {item} appears more than once in the output")
         if label not in seen:
-            raise EngineError(f"einsum(): output subscript {item} does not appear in the equation for any input operand")
+            raise EngineError(
+                f"einsum(): output subscript {item} does not appear in the equation for any input operand"
+            )
         result.append(label)
     return result
 
@@ -170,7 +172,9 @@ def _trimmed(tensor: Any, labels: Labels, sizes: dict[int, int], needed: set[int
         labels = [label for i, label in enumerate(labels) if i not in stretched]
     alone = tuple(i for i, label in enumerate(labels) if label not in needed)
     if alone:
+        kind = tensor._array.dtype
         tensor = lifted.sum(tensor, alone, False)
+        tensor = tensor if tensor._array.dtype == kind else lifted.cast(tensor, kind)  # integers wrap around
         labels = [label for label in labels if label in needed]
     return tensor, labels
 
@@ -295,7 +299,9 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
         raise ShapeError(f"bilinear(): input batch dimensions do not match: got {list(x.shape)} and {list(y.shape)}")
     for number, size, want in ((1, x.shape[-1], w.shape[1]), (2, y.shape[-1], w.shape[2])):
         if size != want:
-            raise ShapeError(f"bilinear(): input{number} size does not match weight size: got {size} but expected {want}")
+            raise ShapeError(
+                f"bilinear(): input{number} size does not match weight size: got {size} but expected {want}"
+            )
     if bias is not None and bias._array.shape[0] != w.shape[0]:
         raise ShapeError(
             f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {w.shape[0]}"

@@ -117,7 +117,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, other: Any) -> Any:
 
 
 @public(out=True)
-def max(  # noqa: A001
+def max(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The largest element; (values, indices) along a dimension; elementwise with another tensor."""
@@ -125,7 +125,7 @@ def max(  # noqa: A001
 
 
 @public(out=True)
-def min(  # noqa: A001
+def min(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The smallest element; (values, indices) along a dimension; elementwise with another tensor."""

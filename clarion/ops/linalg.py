@@ -9,7 +9,7 @@ import numpy as np
 from ..core import return_types
 from ..core.dtypes import FROM_NUMPY, INEXACT
 from ..core.op import Op, lifted
-from ..errors import DtypeError, EngineError, Explained, ShapeError
+from ..errors import DtypeError, EngineError, Explained, NotSupportedError, ShapeError
 from .api import public
 from .matmul import check_types, tensors
 
@@ -61,7 +61,7 @@ def _cofactor_grad(g: Any, x: Any, out: Any, ops: Any) -> Any:
         return g * ops.conj(column(column(out, ops), ops)) * adjoint(ops.linalg_inv(x), ops)
     from .reduce import product_of_others
 
-    u, s, vh = ops.linalg_svd(x, False)
+    u, s, vh = ops.linalg_svd(x, False, False)
     turn = column(column(ops.linalg_det(u) * ops.linalg_det(vh), ops), ops)
     others = product_of_others(s, len(s.shape) - 1, ops)
     return g * ops.conj(turn) * (u * row(others, ops)) @ vh
@@ -161,7 +161,7 @@ eigh_op = Op("linalg_eigh", "x", "uplo", outputs="values vectors", grad_outputs=
 eigh_op.vjp(x=_eigh_grad)
 
 
-def _svd_grad(g: Any, u: Any, s: Any, vh: Any, x_shape: Any, full_matrices: bool, ops: Any) -> Any:
+def _svd_grad(g: Any, u: Any, s: Any, vh: Any, x_shape: Any, full_matrices: bool, phases: bool, ops: Any) -> Any:
     gu, gs, gvh = g
     m, n = x_shape[-2:]
     k = min(m, n)
@@ -175,7 +175,10 @@ def _svd_grad(g: Any, u: Any, s: Any, vh: Any, x_shape: Any, full_matrices: bool
     gap = gaps(s * s, ops)
     inner = 0.0
     if gu is not None:
-        inner = inner + _skew(adjoint(u, ops) @ gu, ops) / gap * row(s, ops)
+        turn = _skew(adjoint(u, ops) @ gu, ops)
+        inner = inner + turn / gap * row(s, ops)
+        if phases and gvh is not None:  # complex singular vectors are free to turn along their own phase
+            inner = inner + ops.identity_for(s) * turn / (2 * row(s, ops))
     if gvh is not None:
         inner = inner + column(s, ops) * (_skew(vh @ adjoint(gvh, ops), ops) / gap)
     if gs is not None:
@@ -189,7 +192,7 @@ def _svd_grad(g: Any, u: Any, s: Any, vh: Any, x_shape: Any, full_matrices: bool
     return u @ inner @ vh
 
 
-svd_op = Op("linalg_svd", "x", "full_matrices", outputs="u s vh", grad_outputs=(0, 1, 2), conj=False)
+svd_op = Op("linalg_svd", "x", "full_matrices phases", outputs="u s vh", grad_outputs=(0, 1, 2), conj=False)
 svd_op.vjp(x=_svd_grad)
 
 
@@ -229,6 +232,11 @@ def matrices(name: str, input: Any, square: bool = True) -> Any:
     return array
 
 
+def _real_gradient(name: str, input: Any) -> None:
+    if input.is_complex() and input.requires_grad:
+        raise NotSupportedError(f"the gradient of {name} for complex matrices is not there; detach() the input")
+
+
 def _by_lapack(name: str, reason: str, op: Op, *args: Any) -> Any:
     try:
         return op.call(*args)
@@ -257,6 +265,7 @@ def det(A: Any) -> Any:
 def slogdet(A: Any) -> Any:
     """Sign and logarithm of the absolute value of the determinant."""
     matrices("linalg.slogdet", A)
+    _real_gradient("linalg.slogdet", A)
     return return_types.linalg_slogdet(*slogdet_op.call(A))
 
 
@@ -297,8 +306,11 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
 def qr(A: Any, mode: str = "reduced") -> Any:
     """An orthogonal and an upper triangular factor."""
     matrices("linalg.qr", A, square=False)
+    _real_gradient("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
-        raise EngineError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+        raise EngineError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
     return return_types.linalg_qr(*qr_op.call(A, mode))
 
 
@@ -316,13 +328,13 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
 def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
     """The singular value decomposition: U, S and the conjugate transpose of V."""
     matrices("linalg.svd", A, square=False)
-    return return_types.linalg_svd(*svd_op.call(A, full_matrices))
+    return return_types.linalg_svd(*svd_op.call(A, full_matrices, A.is_complex()))
 
 
 def svdvals(A: Any, *, driver: Any = None) -> Any:
     """The singular values."""
     matrices("linalg.svdvals", A, square=False)
-    return svd_op.call(A, False)[1]
+    return svd_op.call(A, False, A.is_complex())[1]
 
 
 def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:

@@ -50,7 +50,7 @@ def _of_singular_values(input: Any, ord: Any, first: int, second: int, keepdim: 
     ndim = input._array.ndim
     order = (*[d for d in range(ndim) if d not in (first, second)], first, second)
     moved = lifted.permute(input, order)
-    values = svd_op.call(moved, False)[1]
+    values = svd_op.call(moved, False, moved.is_complex())[1]
     result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
     if keepdim:
         for d in sorted((first, second)):
@@ -64,9 +64,13 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     if dim is not None and not isinstance(dim, int):
         dim = tuple(dim)
         if ord is not None and len(dim) not in (1, 2):
-            raise EngineError("linalg.norm: If dim is specified, it must be of length 1 or 2. Got [" + ", ".join(map(str, dim)) + "]")
+            raise EngineError(
+                "linalg.norm: If dim is specified, it must be of length 1 or 2. Got [" + ", ".join(map(str, dim)) + "]"
+            )
     elif dim is None and ord is not None and array.ndim not in (1, 2):
-        raise EngineError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {array.ndim}D.")
+        raise EngineError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {array.ndim}D."
+        )
     if ord is not None and ((isinstance(dim, tuple) and len(dim) == 2) or (dim is None and array.ndim == 2)):
         return matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(ord, str):

@@ -11,7 +11,6 @@ from ..core.tensor import Tensor, normalize_dim
 from ..errors import ArgumentTypeError, DtypeError, EngineError
 from .api import public
 
-
 # Arguments -----------------------------------------------------------------------------------------
 
 
@@ -121,9 +120,7 @@ mean_all_op = Op("mean_all", "x", node="MeanBackward0")
 mean_all_op.vjp(x=lambda g, x_shape, ops: ops.expand(ops.div(g, math.prod(x_shape)), x_shape))
 
 mean_op = Op("mean", "x", "dim keepdim", node="MeanBackward1")
-mean_op.vjp(
-    x=lambda g, x_shape, dim, keepdim, ops: spread(ops.div(g, count(x_shape, dim)), x_shape, dim, keepdim, ops)
-)
+mean_op.vjp(x=lambda g, x_shape, dim, keepdim, ops: spread(ops.div(g, count(x_shape, dim)), x_shape, dim, keepdim, ops))
 
 
 @public(out=True)

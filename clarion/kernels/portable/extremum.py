@@ -7,20 +7,22 @@ from typing import Any
 from ..registry import kernel
 
 
-def _with_indices(xp: Any, extreme: Any, where: Any, x: Any, dim: int, keepdim: bool) -> Any:
-    if x.ndim == 0:
-        return x.copy(), xp.zeros((), xp.int64)
-    return extreme.reduce(x, axis=dim, keepdims=keepdim), where(x, axis=dim, keepdims=keepdim)
-
-
 @kernel("max_dim")
 def max_dim(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
-    return _with_indices(xp, xp.maximum, xp.argmax, x, dim, keepdim)
+    if x.ndim == 0:
+        return x.copy(), xp.zeros((), xp.int64)
+    if keepdim:
+        return xp.maximum.reduce(x, dim, keepdims=True), x.argmax(dim, keepdims=True)
+    return xp.maximum.reduce(x, dim), x.argmax(dim)
 
 
 @kernel("min_dim")
 def min_dim(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
-    return _with_indices(xp, xp.minimum, xp.argmin, x, dim, keepdim)
+    if x.ndim == 0:
+        return x.copy(), xp.zeros((), xp.int64)
+    if keepdim:
+        return xp.minimum.reduce(x, dim, keepdims=True), x.argmin(dim, keepdims=True)
+    return xp.minimum.reduce(x, dim), x.argmin(dim)
 
 
 @kernel("max_all")

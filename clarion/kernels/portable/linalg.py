@@ -58,7 +58,7 @@ def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
 
 
 @kernel("linalg_svd")
-def linalg_svd(xp: Any, x: Any, full_matrices: bool) -> Any:
+def linalg_svd(xp: Any, x: Any, full_matrices: bool, phases: bool) -> Any:
     u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
     return u, s, vh
 

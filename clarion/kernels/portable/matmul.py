@@ -148,4 +148,3 @@ kernel("bmm")(matmul)
 @kernel("vecmat")
 def vecmat(xp: Any, x: Any, y: Any) -> Any:
     return x.dot(y)
-

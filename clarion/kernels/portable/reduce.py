@@ -35,18 +35,33 @@ def _outer_sum(xp: Any, x: Any, rows: int) -> Any:
     return total
 
 
+def _inner_sum(xp: Any, x: Any) -> Any:
+    """The sum over the second dimension of a contiguous matrix."""
+    rows, n = x.shape
+    if n < 16:
+        return xp.add.reduce(x, axis=1)
+    if n <= BLOCK:
+        return x.dot(_ones(xp, n, x.dtype)[0])
+    whole = n // BLOCK
+    rest = n - whole * BLOCK
+    blocks = x[:, : whole * BLOCK].reshape(rows * whole, BLOCK)
+    total = _inner_sum(xp, blocks.dot(_ones(xp, BLOCK, x.dtype)[0]).reshape(rows, whole))
+    return total + xp.add.reduce(x[:, n - rest :], axis=1) if rest else total
+
+
 def add_up(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    """The sum; pairwise or in blocks wherever the memory order allows it, so that float32 stays accurate."""
-    if dim is None or x.size < LARGE or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+    """The sum; large ones through BLAS in blocks, which is quicker than NumPy's and keeps float32 accurate."""
+    if x.size < LARGE or x.dtype.char not in "fd" or not x.flags.c_contiguous:
         return xp.add.reduce(x, axis=dim, keepdims=keepdim)
     ndim, shape = x.ndim, x.shape
+    if dim is None:
+        dim = tuple(range(ndim))
     inner = ndim
     while inner - 1 in dim:
         inner -= 1
-    if inner < ndim:  # the trailing dimensions lie together: NumPy's pairwise sum is at its best
-        x = xp.add.reduce(x.reshape(*shape[:inner], -1), axis=-1)
-        if inner == 0:
-            x = xp.asarray(x)
+    if inner < ndim:
+        outer = math.prod(shape[:inner])
+        x = _inner_sum(xp, x.reshape(outer, -1)).reshape(shape[:inner])
     rest = [d for d in dim if d < inner]
     if rest:
         first, last = min(rest), max(rest) + 1
@@ -74,7 +89,9 @@ def sum(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 @kernel("sum_all")
 def sum_all(xp: Any, x: Any) -> Any:
-    return xp.add.reduce(x, axis=None, dtype=xp.int64 if x.dtype.kind in "bui" else None)
+    if x.dtype.kind in "bui":
+        return xp.add.reduce(x, axis=None, dtype=xp.int64)
+    return add_up(xp, x, None, False)
 
 
 @kernel("mean")
@@ -86,7 +103,7 @@ def mean(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 @kernel("mean_all")
 @quietly
 def mean_all(xp: Any, x: Any) -> Any:
-    return xp.add.reduce(x, axis=None) / x.size
+    return xp.true_divide(add_up(xp, x, None, False), x.size)
 
 
 @kernel("nansum")
