@@ -15,7 +15,7 @@ from .inplace import sync
 from .messages import broadcast_error, not_a_tensor
 from .node import next_sequence
 from .record import finish, record
-from .saved import NEVER_WRITTEN, version_of
+from .saved import version_of
 from .tensor import INFERENCE, Tensor, VersionCounter, View, new_object, new_tensor
 
 if TYPE_CHECKING:
@@ -142,12 +142,13 @@ def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
             node = cls()
             node.out_guard = node.hooks = node.versions = node.fix = node.nrs = None
             if number:
-                node.saved = (x if keep_x else None, y if keep_y else None, r if keep_out else None)
+                # The number is kept as the 0-dim array that NumPy is fast with.
+                node.saved = (x if keep_x else None, b if keep_y else None, r if keep_out else None)
                 node.edges = (x._edge or x, None)
                 if x._nr:
                     node.nrs = (x._nr, 0)
                 if keep_x and x._vc is not None:
-                    node.versions = (version_of(x), NEVER_WRITTEN)
+                    node.versions = (version_of(x), 0)
             else:
                 if keep_x or keep_y or keep_out:
                     node.saved = (x if keep_x else None, y if keep_y else None, r if keep_out else None)

@@ -187,7 +187,8 @@ class _Kept:
     __slots__ = ("array", "edge", "is_input", "nr", "place", "rg", "tensor", "vc", "version")
 
     def __init__(self, tensor: Tensor, node: CustomNode, is_output: bool) -> None:
-        self.version = version_of(tensor)
+        version = version_of(tensor)
+        self.version = version if type(version) is tuple else (version, 0, None)
         self.rg = tensor._rg
         self.tensor = None if is_output else tensor
         # An output is kept as its array: holding the Tensor would close a cycle through the node.

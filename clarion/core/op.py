@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kernels import registry
+from .dispatch import _scalar as as_scalar
 from .dispatch import as_view as as_view
 from .dispatch import general_call as general_call
 from .dispatch import pick_call
@@ -32,7 +33,7 @@ from .record import make_node as make_node
 from .record import record as record
 from .record import remember_stack as remember_stack
 from .record import unbroadcast as unbroadcast
-from .saved import check_versions, freed_error
+from .saved import PACKED, check_versions, freed_error
 from .tensor import Tensor, VersionCounter
 
 
@@ -66,17 +67,17 @@ def spell_out(op: Op) -> Callable[[Any, Any], Any]:
         terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
     unpack = "".join(
         f"""    v{p} = saved[{p}]
-    if type(v{p}) is Tensor:
-        if v{p}._vc is not None:
+    if isinstance(v{p}, Tensor):
+        counter = v{p}._vc
+        if counter is not None and (counter.watched or counter.n != (0 if versions is None else versions[{p}])):
             return apply_general(node, g)
         v{p} = v{p}._array
-    elif isinstance(v{p}, Tensor):
-        return apply_general(node, g)
 """
         for p in sorted(used)
     )
     text = f"""def apply_raw(node, g):
-    if node.fix is not None or node.versions is not None:
+    versions = node.versions
+    if node.fix is not None or versions is PACKED:
         return apply_general(node, g)
     dtype = g.dtype
     if dtype is not f32 and dtype is not f64:
@@ -94,7 +95,7 @@ def spell_out(op: Op) -> Callable[[Any, Any], Any]:
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
     scope |= {"f32": f32, "f64": f64, "FREED": FREED, "raw": registry.raw, "freed_error": freed_error}
-    scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter}
+    scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter, "PACKED": PACKED}
     scope |= {"check_versions": check_versions, "apply_general": OpNode.apply_raw}
     exec(compile(text, filename, "exec"), scope)
     return scope["apply_raw"]  # type: ignore[no-any-return]
@@ -220,6 +221,9 @@ class Op:
 
     def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:
         """Arrays ready for the kernel (promoted, half precision widened), and the type to round results to."""
+        plain = None if self.promote is None else _of_one_float(operands)
+        if plain is not None:
+            return plain, None
         arrays = [t._array if isinstance(t, Tensor) else t for t in operands]
         if self.promote is not None:
             common = result_type([a for a in arrays if a is not None])
@@ -234,3 +238,26 @@ class Op:
         if half is not None:
             arrays = [a.astype(f32) if getattr(a, "dtype", None) in HALF else a for a in arrays]
         return arrays, half
+
+
+def _of_one_float(operands: list[Any]) -> list[Any] | None:
+    """The operands as arrays if all are float32 (or all float64) tensors or plain numbers: nothing to convert."""
+    first = operands[0]
+    if not isinstance(first, Tensor):
+        return None
+    dtype = first._array.dtype
+    if dtype is not f32 and dtype is not f64:
+        return None
+    arrays: list[Any] = []
+    for t in operands:
+        if isinstance(t, Tensor):
+            if t._array.dtype is not dtype:
+                return None
+            arrays.append(t._array)
+        elif t is None:
+            arrays.append(None)
+        elif type(t) is float or type(t) is int:
+            arrays.append(as_scalar(t, dtype))
+        else:
+            return None
+    return arrays

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import errors
 from ..events import hub
 from . import modes, provenance
@@ -109,7 +111,9 @@ def check_versions(node: Node) -> None:
             if not isinstance(tensor, Tensor) or tensor._vc is None:
                 continue
             counter = tensor._vc
-            expected = NEVER_WRITTEN if versions is None else versions[i]
+            expected = 0 if versions is None else versions[i]
+            if type(expected) is not tuple:
+                expected = (expected, 0, None)
             if counter.n != expected[0]:
                 origin = tensor._edge
                 clause = _output_clause(tensor._nr, origin) if origin is not None else ""
@@ -163,22 +167,21 @@ def _check_silent(node: Node, tensor: Tensor, expected: Any) -> None:
         hub.silently_overwritten(node, "numpy", None)
 
 
-NEVER_WRITTEN: tuple[int, int, int | None] = (0, 0, None)
-
-
-def version_of(tensor: Any) -> tuple[int, int, int | None]:
-    """What to remember of a tensor's counter when it is saved."""
+def version_of(tensor: Any) -> Any:
+    """What to remember of a tensor's counter when it is saved: its number, and more if it is watched."""
     if not isinstance(tensor, Tensor) or tensor._vc is None:
-        return NEVER_WRITTEN
+        return 0
     counter = tensor._vc
+    if not counter.watched:
+        return counter.n
     if counter is INFERENCE:
         raise errors.EngineError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
             "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
-    watched = counter.exported and hub.silently_overwritten is not None
-    return counter.n, counter.silent, fingerprint(tensor._array) if watched else None
+    looked_at = counter.exported and hub.silently_overwritten is not None
+    return counter.n, counter.silent, fingerprint(tensor._array) if looked_at else None
 
 
 def pack(node: Node, outputs: tuple[Tensor, ...]) -> None:
@@ -219,6 +222,8 @@ def unpack_all(node: Node) -> list[Any]:
     for i in range(min(len(node.edges), len(values))):
         if isinstance(values[i], Tensor):
             values[i] = _without_later_history(node, i, values[i])
+        elif isinstance(values[i], np.ndarray):
+            values[i] = values[i].item()  # a number: see the hot path in dispatch.py
     for position, nr in _out_positions(node):
         if position < len(values) and values[position] is not None and not isinstance(values[position], Tensor):
             values[position] = _as_output(node, nr, values[position])

@@ -27,16 +27,17 @@ ndarray = np.ndarray
 class VersionCounter:
     """Counts writes in place; shared by a tensor, its views and what `detach()` gives.
 
+    watched   somebody may write without being counted here: through `.data`, or NumPy
     silent    writes through `.data`, which PyTorch's counter does not see
-    exported  the memory was handed to NumPy, which may write without telling
+    exported  the memory was handed to NumPy
     """
 
-    __slots__ = ("exported", "n", "place", "shadow_of", "silent")
+    __slots__ = ("exported", "n", "place", "shadow_of", "silent", "watched")
 
     def __init__(self, shadow_of: VersionCounter | None = None) -> None:
         self.n = 0
         self.silent = 0
-        self.exported = False
+        self.exported = self.watched = False
         self.place: provenance.Place | None = None
         self.shadow_of = shadow_of
 
@@ -53,6 +54,7 @@ class VersionCounter:
 
 # The counter of inference tensors: they have none.
 INFERENCE = VersionCounter()
+INFERENCE.watched = True
 
 
 class View:
@@ -425,7 +427,12 @@ class Tensor:
     def data(self) -> Tensor:
         """The same data outside the graph, with a version counter of its own: writes to it go unnoticed by backward."""
         result = new_tensor(self._array)
-        result._vc = INFERENCE if self._vc is INFERENCE else VersionCounter(shadow_of=self._counter())
+        if self._vc is INFERENCE:
+            result._vc = INFERENCE
+        else:
+            counter = self._counter()
+            counter.watched = True
+            result._vc = VersionCounter(shadow_of=counter)
         return result
 
     @data.setter

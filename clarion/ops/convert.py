@@ -136,7 +136,8 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     if array.dtype is bf16:
         raise ArgumentTypeError("Got unsupported ScalarType BFloat16\nNumPy has no such type; use x.float().numpy().")
     # From now on NumPy may write without telling; backward passes check what they saved (core/saved.py).
-    self._counter().exported = True
+    counter = self._counter()
+    counter.exported = counter.watched = True
     return array.view()
 
 

@@ -424,7 +424,8 @@ def dlpack_array(self: Tensor) -> Any:
     """The memory behind a tensor, for another library."""
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    self._counter().exported = True
+    counter = self._counter()
+    counter.exported = counter.watched = True
     return self._array
 
 
