@@ -44,7 +44,7 @@ def row(name: str, ref: Any, domain: Any = (-2.0, 2.0), *, complexes: bool = Tru
     return Row(name, named(name), SHAPES, ref, domain, **options)
 
 
-def test_row(name: str, ref: Any, *, out: bool = False, dtypes: Any = (*ROUND, *WHOLE, "bool")) -> Row:
+def question(name: str, ref: Any, *, out: bool = False, dtypes: Any = (*ROUND, *WHOLE, "bool")) -> Row:
     """A question with a yes or no for each element, also for infinities and nan."""
 
     def special(rng: Any) -> tuple[Any, ...]:
@@ -102,13 +102,13 @@ ROWS = [
         out=True,
         edge_shapes=EDGES,
     ),
-    test_row("signbit", np.signbit, out=True),
-    test_row("isnan", np.isnan),
-    test_row("isinf", np.isinf),
-    test_row("isfinite", np.isfinite),
-    test_row("isreal", np.isreal),
-    test_row("isposinf", np.isposinf, out=True),
-    test_row("isneginf", np.isneginf, out=True),
+    question("signbit", np.signbit, out=True),
+    question("isnan", np.isnan),
+    question("isinf", np.isinf),
+    question("isfinite", np.isfinite),
+    question("isreal", np.isreal),
+    question("isposinf", np.isposinf, out=True),
+    question("isneginf", np.isneginf, out=True),
     Row(
         "nan_to_num",
         lambda t, x, **kw: t.nan_to_num(x, 0.5, posinf=3.0, neginf=-4.0, **kw),

@@ -1,0 +1,26 @@
+"""`torch.special`: special functions, most of them under a second name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ops.api import FUNCTIONS as _FUNCTIONS
+
+# name here: name among the functions
+_NAMES = {
+    "digamma": "digamma", "psi": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2",
+    "expit": "sigmoid", "expm1": "expm1", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p", "logit": "logit",
+    "logsumexp": "logsumexp", "polygamma": "polygamma", "sinc": "sinc", "softmax": "softmax", "xlogy": "xlogy",
+    "log_softmax": "log_softmax",
+}  # fmt: skip
+
+globals().update({name: _FUNCTIONS[known] for name, known in _NAMES.items() if known in _FUNCTIONS})
+
+
+def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
+    """The nearest number of `decimals` places."""
+    return _FUNCTIONS["round"](input, decimals=decimals, out=out)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"clarion.special has no function {name!r}")
