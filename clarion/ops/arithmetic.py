@@ -55,6 +55,9 @@ neg_op.vjp(x=lambda g: -g)
 
 def check_alpha(operands: tuple[Any, ...], alpha: Any) -> None:
     """The factor must be of a kind that the result can hold."""
+    first = operands[0]
+    if type(alpha) is int or (type(alpha) is float and isinstance(first, Tensor) and first._array.dtype.kind == "f"):
+        return
     if isinstance(alpha, Tensor):
         raise ArgumentTypeError("argument 'alpha' must be Number, not Tensor")
     category = FROM_NUMPY[result_type([t._array if isinstance(t, Tensor) else t for t in operands])].category

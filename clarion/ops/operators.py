@@ -52,7 +52,7 @@ FORWARD: dict[str, Callable[[Any, Any], Any]] = {
     "add": a.add_op.call, "radd": a.add_op.call, "sub": a.sub_op.call, "rsub": a.rsub,
     "mul": a.mul_op.call, "rmul": a.mul_op.call, "truediv": a.div_op.call, "div": a.div_op.call,
     "floordiv": a.floor_divide_op.call, "rfloordiv": swapped(a.floor_divide_op.call),
-    "mod": a.remainder, "rmod": swapped(a.remainder), "pow": p.pow, "rpow": swapped(p.pow),
+    "mod": a.remainder, "rmod": swapped(a.remainder), "rpow": swapped(p.pow),
     "eq": c.eq_op.call, "ne": c.ne_op.call, "lt": c.lt_op.call, "le": c.le_op.call, "gt": c.gt_op.call,
     "ge": c.ge_op.call, "and": bits.bitwise_and_op.call, "rand": bits.bitwise_and_op.call,
     "or": bits.bitwise_or_op.call, "ror": bits.bitwise_or_op.call, "xor": bits.bitwise_xor_op.call,
@@ -89,6 +89,13 @@ def ipow(self: Any, other: Any) -> Any:
     return p.pow(self, other, run=inplace) if isinstance(other, OPERANDS) else NotImplemented
 
 
+def power(self: Any, other: Any) -> Any:
+    """`self ** other`."""
+    if type(other) is int or type(other) is float:
+        return p.pow_scalar_op.call(self, other)
+    return p.pow(self, other) if isinstance(other, OPERANDS) else NotImplemented
+
+
 def invert(self: Any) -> Any:
     """`~self`."""
     if self._array.dtype.kind not in "biu":
@@ -104,7 +111,7 @@ def positive(self: Any) -> Any:
 
 
 METHODS["__rtruediv__"] = METHODS["__rdiv__"] = rtruediv
-METHODS["__imod__"], METHODS["__ipow__"] = imod, ipow
+METHODS["__pow__"], METHODS["__imod__"], METHODS["__ipow__"] = power, imod, ipow
 METHODS["__invert__"], METHODS["__pos__"] = invert, positive
 METHODS["__neg__"] = a.neg_op.call
 METHODS["__abs__"] = lambda self: OPS["abs"].call(self)

@@ -22,12 +22,14 @@ override("div_mode", numpy)(quietly(numpy.true_divide))
 
 @kernel("add_scaled")
 def add_scaled(xp: Any, x: Any, y: Any, alpha: Any, *, out: Any = None) -> Any:
-    return xp.add(x, times(xp, y, alpha), out=out)
+    scaled = times(xp, y, alpha)
+    return xp.add(x, scaled, out=room(out, scaled, x))
 
 
 @kernel("sub_scaled")
 def sub_scaled(xp: Any, x: Any, y: Any, alpha: Any, *, out: Any = None) -> Any:
-    return xp.subtract(x, times(xp, y, alpha), out=out)
+    scaled = times(xp, y, alpha)
+    return xp.subtract(x, scaled, out=room(out, scaled, x))
 
 
 @kernel("rsub")
@@ -40,34 +42,44 @@ def rsub_scaled(xp: Any, x: Any, y: Any, alpha: Any) -> Any:
     return xp.subtract(y, times(xp, x, alpha))
 
 
-def times(xp: Any, array: Any, number: Any) -> Any:
+def times(xp: Any, array: Any, number: Any, *, out: Any = None) -> Any:
     """An array times a Python number, in the array's type (integers wrap around)."""
     if array.dtype.kind in "iub":
         number = xp.asarray(number).astype(array.dtype)
-    return array * number
+    return xp.multiply(array, number, out=out)
+
+
+def room(out: Any, temporary: Any, x: Any) -> Any:
+    """Where the last step writes: `out`, or the array of the step before, where the result fits into it."""
+    return temporary if out is None and x.ndim and temporary.shape == x.shape else out
 
 
 @kernel("addcmul")
 def addcmul(xp: Any, x: Any, y: Any, z: Any, value: Any, *, out: Any = None) -> Any:
     product = xp.multiply(y, z)
-    return xp.add(x, product if value == 1 else times(xp, product, value), out=out)
+    if value != 1:
+        product = times(xp, product, value, out=product if product.ndim else None)
+    return xp.add(x, product, out=room(out, product, x))
 
 
-@kernel("addcdiv")
 def addcdiv(xp: Any, x: Any, y: Any, z: Any, value: Any, *, out: Any = None) -> Any:
     quotient = xp.true_divide(y, z)
-    return xp.add(x, quotient if value == 1 else times(xp, quotient, value), out=out)
+    if value != 1:
+        quotient = times(xp, quotient, value, out=quotient if quotient.ndim else None)
+    return xp.add(x, quotient, out=room(out, quotient, x))
 
 
+kernel("addcdiv")(addcdiv)
 override("addcdiv", numpy)(quietly(lambda x, y, z, value, *, out=None: addcdiv(numpy, x, y, z, value, out=out)))
 
 
 @kernel("lerp")
 def lerp(xp: Any, x: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
+    step = xp.subtract(end, x)
     # From the nearer end, so that weight 1 gives exactly `end`.
-    if abs(weight) < 0.5:
-        return xp.add(x, (end - x) * weight, out=out)
-    return xp.subtract(end, (end - x) * (1 - weight), out=out)
+    near = abs(weight) < 0.5
+    step = xp.multiply(step, weight if near else weight - 1, out=step if step.ndim else None)
+    return xp.add(x if near else end, step, out=room(out, step, x if near else end))
 
 
 @kernel("lerp_tensor")
@@ -175,7 +187,13 @@ def pow_scalar(xp: Any, x: Any, y: Any) -> Any:
     return power(xp, x, xp.asarray(exponent).astype(x.dtype))
 
 
-override("pow_scalar", numpy)(quietly(lambda x, y: pow_scalar(numpy, x, y)))
+_any_power = quietly(lambda x, exponent: pow_scalar(numpy, x, exponent))
+
+
+@override("pow_scalar", numpy)
+def pow_scalar_numpy(x: Any, y: Any) -> Any:
+    exponent = y if isinstance(y, (int, float, complex)) else y.item()
+    return numpy.multiply(x, x) if exponent == 2 else _any_power(x, exponent)
 
 
 @kernel("nonnegative_real")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..registry import kernel, ufunc
+import numpy
+
+from ..registry import kernel, override, ufunc
+
+try:
+    from numpy._core.umath import clip as _clip
+except ImportError:  # another NumPy
+    _clip = None
 
 ufunc("minimum")
 ufunc("maximum")
@@ -22,9 +29,13 @@ def where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
 
 
 def clamp(xp: Any, x: Any, low: Any, high: Any, *, out: Any = None) -> Any:
-    if low is not None:
-        x = xp.maximum(x, low, out=out)
-    return x if high is None else xp.minimum(x, high, out=out)
+    if high is None:
+        return xp.maximum(x, low, out=out)
+    if low is None:
+        return xp.minimum(x, high, out=out)
+    x = xp.maximum(x, low, out=out)
+    reuse = x.ndim and not xp.ndim(high)  # nobody else sees the array of the first step
+    return xp.minimum(x, high, out=x if reuse else out)
 
 
 kernel("clamp")(clamp)
@@ -35,9 +46,35 @@ def clamp_tensor(xp: Any, x: Any, low: Any, high: Any) -> Any:
     return clamp(xp, x, low, high)
 
 
+if _clip is not None:
+    # One pass, and 4 times as fast as maximum with a single number (NumPy 2.4).
+    _INFINITE = {numpy.dtype(kind): numpy.asarray(numpy.inf, kind) for kind in ("f4", "f8")}
+
+    @override("clamp", numpy)
+    def clamp_numpy(x: Any, low: Any, high: Any, *, out: Any = None) -> Any:
+        infinite = _INFINITE.get(x.dtype)
+        if infinite is None:
+            return clamp(numpy, x, low, high, out=out)
+        return _clip(x, -infinite if low is None else low, infinite if high is None else high, out=out)
+
+    @override("clamp_min", numpy)
+    def clamp_min_numpy(x: Any, y: Any, *, out: Any = None) -> Any:
+        infinite = _INFINITE.get(x.dtype)
+        return numpy.maximum(x, y, out=out) if infinite is None else _clip(x, y, infinite, out=out)
+
+    @override("clamp_max", numpy)
+    def clamp_max_numpy(x: Any, y: Any, *, out: Any = None) -> Any:
+        infinite = _INFINITE.get(x.dtype)
+        return numpy.minimum(x, y, out=out) if infinite is None else _clip(x, -infinite, y, out=out)
+
+
 def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> Any:
     if out is None:
-        out = xp.array(xp.broadcast_to(x, xp.broadcast_shapes(x.shape, mask.shape)))
+        out = (
+            x.copy()
+            if mask.shape == x.shape
+            else xp.array(xp.broadcast_to(x, xp.broadcast_shapes(x.shape, mask.shape)))
+        )
     elif mask.shape != out.shape:
         mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
     xp.copyto(out, real_for(value, out), where=mask, casting="unsafe")
