@@ -97,7 +97,7 @@ def _gelu_tanh(out: Any, x: Any) -> None:
 def _gelu_tanh_backward(out: Any, g: Any, x: Any) -> None:
     s = numpy.empty_like(out)
     _one_plus_exp(s, x)
-    numpy.reciprocal(s, out=s)
+    numpy.divide(1, s, out=s)  # NumPy's reciprocal is slower
     numpy.multiply(x, x, out=out)
     out *= 6 * _TANH_A * _TANH_B
     out += 2 * _TANH_A
@@ -112,39 +112,16 @@ def _gelu_tanh_backward(out: Any, g: Any, x: Any) -> None:
 
 
 @kernel("silu")
+@quietly
 def silu(xp: Any, x: Any) -> Any:
     return x / (1 + xp.exp(-x))
 
 
 @kernel("silu_backward")
+@quietly
 def silu_backward(xp: Any, g: Any, x: Any) -> Any:
     s = 1 / (1 + xp.exp(-x))
     return g * (s * (1 + x * (1 - s)))
-
-
-@override("silu", numpy)
-@quietly
-@blockwise
-def _silu(out: Any, x: Any) -> None:
-    numpy.negative(x, out=out)
-    numpy.exp(out, out=out)
-    out += 1
-    numpy.divide(x, out, out=out)
-
-
-@override("silu_backward", numpy)
-@quietly
-@blockwise
-def _silu_backward(out: Any, g: Any, x: Any) -> None:
-    s = numpy.negative(x, out=numpy.empty_like(out))
-    numpy.exp(s, out=s)
-    s += 1
-    numpy.reciprocal(s, out=s)
-    numpy.subtract(1, s, out=out)
-    out *= x
-    out += 1
-    out *= s
-    out *= g
 
 
 @kernel("mish")

@@ -57,9 +57,12 @@ def _ones(n: int, dtype: Any) -> Any:
 
 
 def _sum(e: Any, dim: int) -> Any:
-    """Sums along a dimension, kept; of rows by a product with ones, several times faster than NumPy's sum."""
+    """Sums along a dimension, kept. Rows by a dot product with ones: three times faster than NumPy's sum.
+
+    Not by a matrix product: BLAS would start threads for it, and wait for them on a busy machine.
+    """
     if dim == e.ndim - 1 and e.flags.c_contiguous:
-        return numpy.matmul(e, _ones(e.shape[-1], e.dtype))[..., None]
+        return numpy.vecdot(e, _ones(e.shape[-1], e.dtype))[..., None]
     return numpy.add.reduce(e, axis=dim, keepdims=True)
 
 
