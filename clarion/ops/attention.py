@@ -22,7 +22,7 @@ def _attention_rule(
     g_out, g_probs = g
     if isinstance(ops, RawNamespace) and g_probs is None:
         grads = ops.attention_backward(g_out, q, k, v, drop, probs, scale, needs)
-        return tuple([*grads[:3], None if grads[3] is None else unbroadcast(grads[3], mask_shape), None])
+        return (*grads[:3], None if grads[3] is None else unbroadcast(grads[3], mask_shape), None)
     gv = None
     gp = g_probs
     if g_out is not None:

@@ -1,0 +1,47 @@
+"""What modules, optimizers and clipping do to many tensors at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import modes, provenance
+from ..core.tensor import INFERENCE, VersionCounter
+from ..events import hub
+
+
+def bump(tensors: list[Any]) -> None:
+    """Count a write to each tensor; all were written by the same line of the user's program."""
+    place = provenance.here()
+    for tensor in tensors:
+        counter = tensor._vc
+        if counter is None:
+            counter = tensor._vc = VersionCounter()
+        if counter.shadow_of is not None:
+            counter.bump()
+        elif counter is not INFERENCE:
+            counter.n += 1
+            counter.place = place
+    if hub.wrote is not None:
+        for tensor in tensors:
+            hub.wrote(tensor, "inplace")
+
+
+def clear_gradients(params: Any, set_to_none: bool) -> None:
+    """`zero_grad` of modules and optimizers."""
+    if set_to_none and hub.cleared is None:
+        for param in params:
+            param._grad = None
+        return
+    for param in params:
+        grad = param._grad
+        if grad is None:
+            continue
+        if set_to_none:
+            param.grad = None
+            continue
+        if grad.grad_fn is not None:
+            grad.detach_()
+        else:
+            grad.requires_grad_(False)
+        with modes.no_grad():
+            grad.zero_()

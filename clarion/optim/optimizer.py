@@ -1,0 +1,372 @@
+"""Optimizer: parameter groups, state, hooks; each algorithm adds `_update(group)`, which writes arrays in place."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..core import modes, provenance
+from ..core.hooks import RemovableHandle
+from ..core.tensor import INFERENCE, Tensor
+from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError, NotSupportedError
+from ..events import hub
+from ..nn.gradients import bump, clear_gradients
+from ..nn.module import typename
+
+StateDict = dict[str, Any]
+
+
+class _Required:
+    """Stands in `defaults` for an option that every group must give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+_HOOKS = (
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
+
+_global_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_post_hooks: OrderedDict[int, Any] = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(optimizer, args, kwargs)` before every optimizer's step."""
+    return _add(_global_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(optimizer, args, kwargs)` after every optimizer's step."""
+    return _add(_global_post_hooks, hook)
+
+
+def _add(hooks: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+_numbers: dict[tuple[float, Any], Any] = {}
+
+
+def number(value: float, dtype: Any) -> Any:
+    """A Python number as a 0-dim array of a type: NumPy is twice as fast with one."""
+    found = _numbers.get((value, dtype))
+    if found is None:
+        found = np.asarray(value, dtype)
+        if len(_numbers) < 1000:
+            _numbers[value, dtype] = found
+    return found
+
+
+def scalar(value: Any) -> float:
+    """An option that may be a Tensor of one element."""
+    return value.item() if isinstance(value, Tensor) else value  # type: ignore[attr-defined,no-any-return]
+
+
+class Optimizer:
+    """Base of all optimizers."""
+
+    defaults: dict[str, Any]
+    state: defaultdict[Any, Any]
+    param_groups: list[dict[str, Any]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A `step` of the user's own runs the step hooks too."""
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise ArgumentTypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                f"{typename(params)}\nPut it into a list: [tensor]."
+            )
+        self.defaults = defaults
+        for name in _HOOKS:
+            setattr(self, name, OrderedDict())
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        groups = list(params)
+        if not groups:
+            raise ArgumentValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add a group of parameters with options of its own."""
+        if not isinstance(param_group, dict):
+            raise ArgumentTypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise ArgumentTypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                "will change between runs. Please use a list instead."
+            )
+        params = [params] if isinstance(params, Tensor) else list(params)
+        names = [item[0] for item in params if isinstance(item, tuple)]
+        params = [item[1] if isinstance(item, tuple) else item for item in params]
+        if names:
+            if len(names) != len(params):
+                raise ArgumentValueError(
+                    "all optimizer params should be with/without names. Some param names are missing"
+                )
+            param_group["param_names"] = names
+        param_group["params"] = params
+        self._check_params(params)
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ArgumentValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {name}"
+                )
+            param_group.setdefault(name, default)
+        self._check_overlap(param_group)
+        self.param_groups.append(param_group)
+
+    def _check_params(self, params: list[Any]) -> None:
+        for param in params:
+            if not isinstance(param, Tensor):
+                raise ArgumentTypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {typename(param)}"
+                )
+            if not self.defaults.get("differentiable") and not (param.is_leaf or param.retains_grad):
+                assert param._edge is not None
+                raise ArgumentValueError(
+                    "can't optimize a non-leaf Tensor\n"
+                    f"It was computed at {provenance.text(param._edge.place)}: give the optimizer what it was computed "
+                    "from, or start afresh with .detach().requires_grad_()."
+                )
+
+    def _check_overlap(self, param_group: dict[str, Any]) -> None:
+        params = param_group["params"]
+        if len(params) != len(set(params)):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+                "github.com/pytorch/pytorch/issues/40967 for more information",
+                UserWarning,
+                stacklevel=3,
+            )
+        known: set[Any] = set()
+        for group in self.param_groups:
+            known.update(group["params"])
+            if ("param_names" in param_group) != ("param_names" in group):
+                kind = "with names" if "param_names" in param_group else "without names"
+                raise ArgumentValueError(
+                    "all optimizer param groups should be with/without names. cannot add param group "
+                    f"{kind} to the optimizer"
+                )
+        if not known.isdisjoint(params):
+            raise ArgumentValueError("some parameters appear in more than one parameter group")
+
+    # The step ------------------------------------------------------------------------------------
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change all parameters that have a gradient. A closure recomputes the loss, which is returned."""
+        if self._hooked():
+            return _run_with_hooks(Optimizer._step, self, (closure,) if closure is not None else (), {})
+        return self._step(closure)
+
+    def _step(self, closure: Callable[[], Any] | None = None) -> Any:
+        loss = None
+        if closure is not None:
+            with modes.enable_grad():
+                loss = closure()
+        written: list[Any] = []
+        for group in self.param_groups:
+            self._update(group, written)
+        bump(written)
+        return loss
+
+    def _update(self, group: dict[str, Any], written: list[Any]) -> None:
+        """Change the parameters of one group; append those that were written."""
+        raise NotImplementedError(f"{type(self).__name__} defines neither step() nor _update()")
+
+    def _hooked(self) -> bool:
+        return bool(
+            self._optimizer_step_pre_hooks  # type: ignore[attr-defined]
+            or self._optimizer_step_post_hooks  # type: ignore[attr-defined]
+            or _global_pre_hooks
+            or _global_post_hooks
+        )
+
+    def _refuse_unsupported(self) -> None:
+        if self.defaults.get("differentiable"):
+            raise NotSupportedError(
+                f"{type(self).__name__}(differentiable=True): steps are not recorded yet; write the update by hand to "
+                "differentiate through it"
+            )
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or set them to zero."""
+        if set_to_none and hub.cleared is None:
+            for group in self.param_groups:
+                for param in group["params"]:
+                    param._grad = None
+        else:
+            clear_gradients((p for group in self.param_groups for p in group["params"]), set_to_none)
+
+    # State ---------------------------------------------------------------------------------------
+
+    def state_dict(self) -> StateDict:
+        """The state of all parameters by number, and the options of all groups."""
+        for hook in self._optimizer_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+            hook(self)
+        numbers: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            packed = {k: v for k, v in group.items() if k != "params"}
+            for param in group["params"]:
+                numbers.setdefault(id(param), len(numbers))
+            packed["params"] = [numbers[id(p)] for p in group["params"]]
+            groups.append(packed)
+        state = {(numbers[id(k)] if isinstance(k, Tensor) else k): v for k, v in self.state.items()}
+        result: StateDict = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
+
+    def load_state_dict(self, state_dict: StateDict) -> None:
+        """Take up what `state_dict()` gave."""
+        state_dict = state_dict.copy()
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        groups = self.param_groups
+        saved = deepcopy(state_dict["param_groups"])
+        if len(groups) != len(saved):
+            raise ArgumentValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(groups, saved, strict=True)):
+            raise ArgumentValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
+        old = chain.from_iterable(g["params"] for g in saved)
+        new = chain.from_iterable(g["params"] for g in groups)
+        params = dict(zip(old, new, strict=True))
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            param = params.get(key)
+            state[key if param is None else param] = value if param is None else _fitted(param, value)
+        for group, loaded in zip(groups, saved, strict=True):
+            loaded["params"] = group["params"]
+            if "param_names" in group and "param_names" not in loaded:
+                loaded["param_names"] = group["param_names"]
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+            hook(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
+        self.defaults.setdefault("differentiable", False)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join(lines) + "\n)"
+
+    # Hooks ---------------------------------------------------------------------------------------
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """`hook(optimizer, args, kwargs)` before each step; it may return other (args, kwargs)."""
+        return _add(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """`hook(optimizer, args, kwargs)` after each step."""
+        return _add(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer)` before the state is collected."""
+        return _add(self._optimizer_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer, state_dict)` after; it may return another."""
+        return _add(self._optimizer_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer, state_dict)` before loading; it may return another."""
+        return _add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer)` after loading."""
+        return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+
+def _fitted(param: Tensor, value: Any, key: str | None = None) -> Any:
+    """Loaded state in the parameter's type; the count of steps stays as it is."""
+    if isinstance(value, Tensor):
+        if key == "step" or not param.is_floating_point():
+            return value
+        return value.to(dtype=param.dtype)  # type: ignore[attr-defined]
+    if isinstance(value, dict):
+        return {k: _fitted(param, v, k) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return type(value)(_fitted(param, v) for v in value)  # type: ignore[call-arg]
+    return value
+
+
+def _run_with_hooks(function: Any, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    own_pre = optimizer._optimizer_step_pre_hooks  # type: ignore[attr-defined]
+    own_post = optimizer._optimizer_step_post_hooks  # type: ignore[attr-defined]
+    args = (optimizer, *args)
+    for hook in (*_global_pre_hooks.values(), *own_pre.values()):
+        changed = hook(optimizer, args, kwargs)
+        if changed is None:
+            continue
+        if not (isinstance(changed, tuple) and len(changed) == 2):
+            raise EngineError(f"{function} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+        args, kwargs = changed
+    result = function(*args, **kwargs)
+    for hook in (*own_post.values(), *_global_post_hooks.values()):
+        hook(optimizer, args, kwargs)
+    return result
+
+
+def _with_hooks(step: Any) -> Any:
+    if getattr(step, "hooked", False):
+        return step
+
+    @functools.wraps(step)
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if self._hooked():
+            return _run_with_hooks(step, self, args, kwargs)
+        return step(self, *args, **kwargs)
+
+    hooked.hooked = True  # type: ignore[attr-defined]
+    return hooked
+
+
+def writable(param: Tensor) -> Any:
+    """The parameter's array, to be written."""
+    if param._vc is INFERENCE and not modes.state.inference:
+        raise InplaceError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+            "normal tensor before doing inplace update."
+        )
+    return param._array
