@@ -84,6 +84,8 @@ def _from_elements(flat: list[Any], shape: tuple[int, ...], kind: Any) -> Any:
     for value in flat:
         here = _kind_of(value)
         inferred = here if inferred is None else promote_pair(inferred, here)
+        if kind is not None and kind.kind in "iub" and isinstance(value, np.floating) and not isinstance(value, float):
+            raise Unfit(TypeError, f"'numpy.{type(value).__name__}' object cannot be interpreted as an integer")
     values = [v if type(v) in PLAIN else _number(v) for v in flat]
     return plain_array(
         values,
