@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ndarray = np.ndarray
 asarray = np.asarray
+OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
 
 # Local names for what the hot path touches on every call.
 _inside = provenance.inside
@@ -100,7 +101,17 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
     return call
 
 
-def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
+def operator_call(op: Op) -> Callable[[Any, Any], Any]:
+    """The operation as a Python operator: NotImplemented for what is neither tensor nor number."""
+
+    def other_operand(op: Op, args: tuple[Any, ...]) -> Any:
+        return general_call(op, args) if isinstance(args[1], OPERANDS) else NotImplemented
+
+    return _binary_call(op, other_operand)
+
+
+def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callable[[Any, Any], Any]:
+    otherwise = otherwise or general_call
     kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
     only_x, only_y, both = op.keep(1), op.keep(2), op.keep(3)
 
@@ -122,7 +133,7 @@ def _binary_call(op: Op) -> Callable[[Any, Any], Tensor]:
             ry = False
             number = True
         else:
-            return general_call(op, (x, y))
+            return otherwise(op, (x, y))
         try:
             r = kernel(a, b)
         except ValueError:

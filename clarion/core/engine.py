@@ -12,6 +12,8 @@ end; with hooks, `_count_leaf_uses` finds out beforehand how many contributions 
 
 from __future__ import annotations
 
+import math
+import operator
 import sys
 import threading
 from collections.abc import Sequence
@@ -42,6 +44,7 @@ class Pass:
     capture: dict[Any, list[int]] | None = None  # node, leaf or (node, output number) -> positions in the inputs
     captured: list[Any]
     needed: set[Any] | None = None  # with `inputs`: the nodes on a path to one of them
+    goals: set[Any]  # with `inputs`: the nodes and leaves they stand for
     wanted: set[Any] | None = None  # with backward(inputs=...): the leaves that accumulate
     uses: dict[Any, int] | None = None  # leaf -> contributions still to come, where that matters
     callbacks: tuple[Any, ...] = ()
@@ -82,16 +85,20 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         g = grads.pop(node) if node.n_out == 1 else _collect(this, node)
         if g is None:
             continue
+        edges = None
         if node.hooks is not None or watching:
-            g = _before_node(this, node, g)
-            if this.needed is not None and node not in this.needed:
-                continue
+            if node.hooks is not None or this.capture is not None:
+                g = _before_node(this, node, g)
+            if this.needed is not None:
+                if node not in this.needed:
+                    continue
+                edges = _needed_edges(this, node)
         if anomaly:
-            result = _apply_checked(this, node, g)
+            result = _apply_checked(this, node, g, edges)
         elif tensors:
-            result = node.apply_tensors(g)
+            result = node.apply_tensors(g, edges)
         else:
-            result = node.apply_raw(g)
+            result = node.apply_raw(g, edges)
         if node.hooks is not None and node.hooks.post:
             result = _after_node(this, node, result, g)
         if not retain:
@@ -123,6 +130,12 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                     heappush(heap, (seq, target))
     result = r = None
     _finish_leaves(this, leaves)
+
+
+def _needed_edges(this: Pass, node: Node) -> tuple[Any, ...]:
+    """The edges of a node, with None where no gradient is asked for behind them."""
+    needed, goals = this.needed, this.goals
+    return tuple([e if e is not None and (e in goals or e in needed) else None for e in node.edges])
 
 
 def _deliver_all(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], node: Node, result: Any) -> None:
@@ -288,10 +301,10 @@ def _after_node(this: Pass, node: Node, result: Any, g: Any) -> Any:
     return [None if t is None else _to_world(this, t) for t in inputs]
 
 
-def _apply_checked(this: Pass, node: Node, g: Any) -> Any:
+def _apply_checked(this: Pass, node: Node, g: Any, edges: Any) -> Any:
     """Anomaly mode: an error names the forward line, and NaN gradients are refused where they are born."""
     try:
-        result = node.apply_tensors(g) if this.create_graph else node.apply_raw(g)
+        result = node.apply_tensors(g, edges) if this.create_graph else node.apply_raw(g, edges)
     except Exception as error:
         _warn_forward(node, f"Error detected in {type(node).__name__}.")
         raise error
@@ -419,13 +432,20 @@ def _find_needed(roots: list[Target], goals: set[Any]) -> set[Any]:
             continue
         seen.add(node)
         order.append(node)
-        stack.extend(target for target in node.edges if isinstance(target, Node) and target not in seen)
-    order.sort(key=lambda node: -node.seq)
+        for target in node.edges:
+            if target is not None and target.seq is not None and target not in seen:
+                stack.append(target)
+    order.sort(key=_age, reverse=True)
     needed: set[Any] = set()
     for node in order:
-        if any(target is not None and (target in goals or target in needed) for target in node.edges):
-            needed.add(node)
+        for target in node.edges:
+            if target in goals or target in needed:
+                needed.add(node)
+                break
     return needed
+
+
+_age = operator.attrgetter("seq")
 
 
 # Entry points --------------------------------------------------------------------------------------
@@ -580,7 +600,7 @@ def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -
         if t._edge is not None:
             t.retain_grad()
         goals.add(t._edge or t)
-    this.wanted = goals
+    this.wanted = this.goals = goals
     this.needed = _find_needed(roots, goals)
 
 
@@ -630,7 +650,7 @@ def _edge_meta(edge: GradientEdge) -> tuple[Any, Any]:
 
 def _seed(i: int, seed: Any, shape: Any, dtype: Any, create_graph: bool) -> Tensor:
     if seed is None:
-        if np.prod(shape, dtype=np.int64) != 1:
+        if math.prod(shape) != 1:
             raise errors.LossNotScalarError(
                 "grad can be implicitly created only for scalar outputs\n"
                 f"backward() was called on a tensor of shape {list(shape)} at {provenance.text(provenance.here())}.\n"
@@ -707,6 +727,7 @@ def gradients(
             target, nr = t._edge or t, t._nr
         goals.add(target)
         this.capture.setdefault(target if nr == 0 else (target, nr), []).append(position)
+    this.goals = goals
     this.needed = _find_needed(roots, goals)
     execute(roots, start, this)
     unused_ok = materialize_grads if allow_unused is None else allow_unused

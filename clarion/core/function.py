@@ -99,13 +99,13 @@ class CustomNode(Node, FunctionCtx):
             self.__dict__["_kept"] = None
             self.to_save = None
 
-    def apply_raw(self, g: Any) -> Any:
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
         grads = tuple(None if x is None else new_tensor(np.asarray(x)) for x in (g if type(g) is tuple else (g,)))
         with modes.set_grad_enabled(False):
             results = self._call_backward(grads)
         return [None if r is None else fix_raw(r._array, meta) for r, meta in zip(results, self.in_meta, strict=True)]
 
-    def apply_tensors(self, g: Any) -> Any:
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         return self._call_backward(g if type(g) is tuple else (g,))
 
     def _call_backward(self, grads: tuple[Any, ...]) -> list[Any]:
@@ -507,7 +507,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 class _OnceError(Node):
     """Stands behind the gradients of a once-differentiable backward."""
 
-    def apply_raw(self, g: Any) -> Any:
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
         raise errors.EngineError("trying to differentiate twice a function that was marked with @once_differentiable")
 
     apply_tensors = apply_raw

@@ -75,10 +75,10 @@ class AsStridedBackward0(Node):
     chain: tuple[Any, ...]
     layout: tuple[Any, ...]
 
-    def apply_raw(self, g: Any) -> Any:
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
         return (registry.raw.view_put(g, self.chain, self.layout),)
 
-    def apply_tensors(self, g: Any) -> Any:
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         from .namespace import lifted
 
         return (lifted.view_put(g, self.chain, self.layout),)
@@ -91,14 +91,14 @@ class CopySlices(Node):
     chain: tuple[Any, ...]
     layout: tuple[Any, ...]
 
-    def apply_raw(self, g: Any) -> Any:
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
         whole = laid_out(g, self.layout)
         part = replay_raw(self.chain, whole)
         grads = self.inner.apply_raw(part.copy())
         part[...] = 0 if grads[0] is None else grads[0]
         return (whole, *grads[1:])
 
-    def apply_tensors(self, g: Any) -> Any:
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         from .namespace import lifted
 
         grads = self.inner.apply_tensors(lifted.view_take(g, self.chain, self.layout))
@@ -160,7 +160,7 @@ def _refuse_view(x: Tensor, name: str) -> None:
     assert view is not None
     base = view.base
     if view.creation == "normal":
-        if base._rg and base._edge is None:
+        if x._rg and base._edge is None:
             raise errors.InplaceError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.\n"
                 f"{name}() at {provenance.text(provenance.here())} would change a value that gradients are collected "
@@ -181,7 +181,7 @@ def refuse_creation(x: Tensor, writer_requires: bool) -> None:
     text = (
         f"Output {nr} of {title} is a view and is being modified inplace."
         if x._edge is not None
-        else ("A view is being modified inplace.")
+        else ("A view was created in no_grad mode and is being modified inplace with grad mode enabled.")
     )
     if view.creation == "multi":
         raise errors.InplaceError(
@@ -217,21 +217,42 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
         from .messages import not_a_tensor
 
         raise not_a_tensor(op, 0, x)
-    refuse(x, op.name + "_")
     if len(args) + 1 < op.arity:
         args += op.defaults[len(op.defaults) - (op.arity - 1 - len(args)) :]
+    recording = modes.special == 0 or modes.recording()
+    array = x._array
+    # The hot path (optimizers): nothing to record, nothing to refuse, nothing to convert.
+    if op.writes and x._vc is not INFERENCE and 0 not in array.strides:
+        if not recording or (x._view is None and not x._rg):
+            operands = direct_operands(op, array, args, recording)
+            if operands is not None:
+                try:
+                    op.kernel(array, *operands, out=array)
+                except ValueError as error:
+                    raise _misfit(x, [array, *operands[: len(op.inputs) - 1]], error) from None
+                wrote(x)
+                return x
+    return _inplace_general(op, x, args, recording)
+
+
+def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) -> Tensor:
+    refuse(x, op.name + "_")
     n_in = len(op.inputs)
     inputs, params = (x, *args[: n_in - 1]), args[n_in - 1 :]
-    recording = modes.special == 0 or modes.recording()
+    for position, value in enumerate(inputs):
+        if value is not None and not isinstance(value, (Tensor, int, float, complex, np.generic)):
+            from .messages import not_a_tensor
+
+            raise not_a_tensor(op, position, value)
     if x._view is not None and recording:
         refuse_creation(x, any(isinstance(t, Tensor) and t.requires_grad for t in inputs))
-    arrays = _direct_operands(op, inputs) if op.writes else None
-    if arrays is not None:
+    operands = direct_operands(op, x._array, args, False) if op.writes else None
+    if operands is not None:
         before = _before(op, x, inputs) if recording else x
         try:
-            op.kernel(*arrays, *params, out=x._array)
+            op.kernel(x._array, *operands, out=x._array)
         except ValueError as error:
-            raise _misfit(x, arrays, error) from None
+            raise _misfit(x, [x._array, *operands[: n_in - 1]], error) from None
     else:
         arrays, _ = op.raw_operands(list(inputs))
         try:
@@ -247,29 +268,30 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
     return x
 
 
-def _direct_operands(op: Op, inputs: tuple[Any, ...]) -> list[Any] | None:
-    """Operands for a kernel that writes straight into the first one; None where types differ or are rounded."""
-    if op.moves:
-        for t in inputs:
-            if t is not None and not isinstance(t, (Tensor, int, float, complex, np.generic)):
-                return None  # the general path says what is wrong with it
-        return [t._array if isinstance(t, Tensor) else t for t in inputs]
-    dtype = inputs[0]._array.dtype
-    if dtype is not f32 and dtype is not f64:
+def direct_operands(op: Op, array: Any, args: tuple[Any, ...], unrecorded: bool) -> list[Any] | None:
+    """What a kernel gets besides `array`, which it writes straight into; None where a type has to be converted.
+
+    With `unrecorded`, also None where an operand requires a gradient (or, a view, may do so).
+    """
+    dtype, moves, last = array.dtype, op.moves, len(op.inputs) - 1
+    if not moves and dtype is not f32 and dtype is not f64:
         return None
-    arrays = []
-    for t in inputs:
-        if isinstance(t, Tensor):
-            if t._array.dtype is not dtype:
+    operands: list[Any] = []
+    for position, t in enumerate(args):
+        if position >= last or t is None:
+            operands.append(t)
+        elif isinstance(t, Tensor):
+            other = t._array
+            if (unrecorded and (t._rg or t._view is not None)) or (other.dtype is not dtype and not moves):
                 return None
-            arrays.append(t._array)
-        elif t is None:
-            arrays.append(None)
+            operands.append(other)
         elif type(t) is float or type(t) is int:
-            arrays.append(np.asarray(t, dtype))
+            operands.append(t if moves else np.asarray(t, dtype))
+        elif moves and isinstance(t, (bool, complex, np.generic)):
+            operands.append(t)
         else:
             return None
-    return arrays
+    return operands
 
 
 def _misfit(x: Tensor, arrays: list[Any], error: ValueError) -> Exception:
@@ -317,10 +339,11 @@ def _before(op: Op, x: Tensor, inputs: tuple[Any, ...]) -> Tensor:
 
 def wrote(x: Tensor, how: str = "inplace") -> None:
     """Count a write to `x`."""
-    if x._vc is None:
-        x._vc = VersionCounter()
-    if x._vc is not INFERENCE:
-        x._vc.bump()
+    counter = x._vc
+    if counter is None:
+        counter = x._vc = VersionCounter()
+    if counter is not INFERENCE:
+        counter.bump()
     if hub.wrote is not None:
         hub.wrote(x, how)
 

@@ -88,11 +88,11 @@ class Node:
 
     # What the engine calls -----------------------------------------------------------------------
 
-    def apply_raw(self, g: Any) -> Any:
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
         """Gradients of the inputs on raw arrays."""
         raise NotImplementedError
 
-    def apply_tensors(self, g: Any) -> Any:
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         """Gradients of the inputs on Tensors, recorded (create_graph)."""
         raise NotImplementedError
 

@@ -70,25 +70,26 @@ def spell_out(op: Op) -> Callable[[Any, Any], Any]:
     if isinstance(v{p}, Tensor):
         counter = v{p}._vc
         if counter is not None and (counter.watched or counter.n != (0 if versions is None else versions[{p}])):
-            return apply_general(node, g)
+            return apply_general(node, g, edges)
         v{p} = v{p}._array
 """
         for p in sorted(used)
     )
-    text = f"""def apply_raw(node, g):
+    text = f"""def apply_raw(node, g, edges=None):
     versions = node.versions
     if node.fix is not None or versions is PACKED:
-        return apply_general(node, g)
+        return apply_general(node, g, edges)
     dtype = g.dtype
     if dtype is not f32 and dtype is not f64:
-        return apply_general(node, g)
+        return apply_general(node, g, edges)
     guard = node.out_guard
     if guard is not None and (type(guard) is not VersionCounter or guard.n):
         check_versions(node)
     saved = node.saved
     if saved is FREED:
         raise freed_error(node)
-{unpack}    edges = node.edges
+{unpack}    if edges is None:
+        edges = node.edges
     return ({", ".join(terms)},)
 """
     filename = f"<gradient of {op.name}>"

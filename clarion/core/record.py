@@ -160,7 +160,7 @@ class OpNode(Node):
 
     __slots__ = ()
 
-    def apply_raw(self, g: Any) -> Any:
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
         saved = self.saved
         if saved is FREED:
             raise freed_error(self)
@@ -173,14 +173,14 @@ class OpNode(Node):
         if dtype is not f32 and dtype is not f64:
             g, saved = _prepare_raw(op, dtype, g, saved)
         if op.joint is not None:
-            grads = _run_joint(self, op, g, saved, registry.raw)
+            grads = _run_joint(self, op, g, saved, registry.raw, edges or self.edges)
         else:
-            grads = self._run_rules(op, g, saved, registry.raw)
+            grads = _run_rules(op, g, saved, registry.raw, edges or self.edges)
         if self.fix is not None:
             grads = [r if r is None or f is None else fix_raw(r, f) for r, f in zip(grads, self.fix, strict=True)]
         return grads
 
-    def apply_tensors(self, g: Any) -> Any:
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         op = self.op
         values: Any = unpack_all(self)
         first = g if type(g) is not tuple else next(x for x in g if x is not None)
@@ -188,32 +188,34 @@ class OpNode(Node):
             values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
             values = [v.conjugate() if type(v) is complex else v for v in values]
         if op.joint is not None:
-            grads = _run_joint(self, op, g, tuple(values), lifted)
+            grads = _run_joint(self, op, g, tuple(values), lifted, edges or self.edges)
         else:
-            grads = self._run_rules(op, g, values, lifted)
+            grads = _run_rules(op, g, values, lifted, edges or self.edges)
         if self.fix is not None:
             grads = [r if r is None or f is None else fix_tensor(r, f) for r, f in zip(grads, self.fix, strict=True)]
         return grads
 
 
-    def _run_rules(self, op: Op, g: Any, values: Any, namespace: Any) -> list[Any]:
-        return [
-            None if edge is None or rule is None else rule(g, values, namespace)
-            for edge, rule in zip(self.edges, op.rules, strict=True)
-        ]
+
+def _run_rules(op: Op, g: Any, values: Any, namespace: Any, edges: tuple[Any, ...]) -> list[Any]:
+    """One rule per input that wants a gradient."""
+    return [
+        None if edge is None or rule is None else rule(g, values, namespace)
+        for edge, rule in zip(edges, op.rules, strict=True)
+    ]
 
 
-def _run_joint(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: Any) -> Any:
+def _run_joint(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: Any, edges: tuple[Any, ...]) -> Any:
     """A rule that gives the gradients of all inputs at once."""
     if op.variadic:
-        return _run_variadic(node, op, g, values, namespace)
+        return _run_variadic(node, op, g, values, namespace, edges)
     assert op.joint is not None
     missing = len(op.layout) + len(op.inputs) - len(values)
-    values = (*values, *(None,) * missing, tuple([e is not None for e in node.edges]))
+    values = (*values, *(None,) * missing, tuple([e is not None for e in edges]))
     return op.joint(g, values, namespace)
 
 
-def _run_variadic(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: Any) -> Any:
+def _run_variadic(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: Any, edges: tuple[Any, ...]) -> Any:
     """A variadic operation's joint rule gets its inputs as one list under their name."""
     n = len(node.edges)
     if op.joint is None:
@@ -221,7 +223,7 @@ def _run_variadic(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace
     count = len(op.params) + len(op.outputs)
     rest = values[n : n + count] if values else (None,) * count
     known = {f"{op.inputs[0]}_shape": values[n + count :]}
-    known |= {op.inputs[0]: values[:n], "ops": namespace, "needs": tuple(e is not None for e in node.edges)}
+    known |= {op.inputs[0]: values[:n], "ops": namespace, "needs": tuple(e is not None for e in edges)}
     known |= dict(zip(op.params + op.outputs, rest, strict=True))
     return op.joint.fn(g, *[known[name] for name in op.joint.names])
 

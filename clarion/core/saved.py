@@ -87,7 +87,7 @@ class Packed:
 class _LeafAlias(Node):
     """Joins an unpacked value to the leaf it was packed from (an identity in the graph)."""
 
-    def apply_raw(self, g: Any) -> Any:
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
         return (g,)
 
     apply_tensors = apply_raw

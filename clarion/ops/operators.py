@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from ..core.dispatch import OPERANDS, operator_call
 from ..core.inplace import inplace
 from ..core.op import OPS, Op
 from ..core.tensor import Tensor
@@ -20,11 +19,11 @@ from . import logical as bits
 from . import power as p
 from .api import METHODS
 
-OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
 
-
-def forward(call: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
+def forward(call: Op | Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
     """`self op other`."""
+    if isinstance(call, Op):
+        return operator_call(call)
 
     def operator(self: Any, other: Any) -> Any:
         return call(self, other) if isinstance(other, OPERANDS) else NotImplemented
@@ -48,15 +47,15 @@ def swapped(call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda self, other: call(other, self)
 
 
-FORWARD: dict[str, Callable[[Any, Any], Any]] = {
-    "add": a.add_op.call, "radd": a.add_op.call, "sub": a.sub_op.call, "rsub": a.rsub,
-    "mul": a.mul_op.call, "rmul": a.mul_op.call, "truediv": a.div_op.call, "div": a.div_op.call,
-    "floordiv": a.floor_divide_op.call, "rfloordiv": swapped(a.floor_divide_op.call),
+FORWARD: dict[str, Op | Callable[[Any, Any], Any]] = {
+    "add": a.add_op, "radd": a.add_op, "sub": a.sub_op, "rsub": a.rsub,
+    "mul": a.mul_op, "rmul": a.mul_op, "truediv": a.div_op, "div": a.div_op,
+    "floordiv": a.floor_divide_op, "rfloordiv": swapped(a.floor_divide_op.call),
     "mod": a.remainder, "rmod": swapped(a.remainder), "rpow": swapped(p.pow),
-    "eq": c.eq_op.call, "ne": c.ne_op.call, "lt": c.lt_op.call, "le": c.le_op.call, "gt": c.gt_op.call,
-    "ge": c.ge_op.call, "and": bits.bitwise_and_op.call, "rand": bits.bitwise_and_op.call,
-    "or": bits.bitwise_or_op.call, "ror": bits.bitwise_or_op.call, "xor": bits.bitwise_xor_op.call,
-    "rxor": bits.bitwise_xor_op.call, "lshift": bits.bitwise_left_shift_op.call,
+    "eq": c.eq_op, "ne": c.ne_op, "lt": c.lt_op, "le": c.le_op, "gt": c.gt_op,
+    "ge": c.ge_op, "and": bits.bitwise_and_op, "rand": bits.bitwise_and_op,
+    "or": bits.bitwise_or_op, "ror": bits.bitwise_or_op, "xor": bits.bitwise_xor_op,
+    "rxor": bits.bitwise_xor_op, "lshift": bits.bitwise_left_shift_op.call,
     "rlshift": swapped(bits.bitwise_left_shift_op.call), "rshift": bits.bitwise_right_shift_op.call,
     "rrshift": swapped(bits.bitwise_right_shift_op.call),
 }  # fmt: skip
