@@ -36,15 +36,15 @@ def blockwise(body: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def masked(xp: Any, g: Any, mask: Any) -> Any:
-    """`g` where `mask` holds, 0 elsewhere, whatever stands there (inf, nan).
+def dropped(xp: Any, g: Any, mask: Any) -> Any:
+    """0 where `mask` holds, `g` elsewhere, whatever stands there (inf, nan).
 
     NumPy's `where` branches on every element; clearing the bits is ten times faster on a random mask.
     """
     integer = _INTEGER.get(g.dtype)
     if xp is not np or integer is None:
-        return xp.where(mask, g, xp.zeros((), g.dtype))
+        return xp.where(mask, xp.zeros((), g.dtype), g)
     bits = np.asarray(mask).astype(integer)
-    np.negative(bits, out=bits)
+    bits -= 1
     np.bitwise_and(bits, g.view(integer), out=bits)
     return bits.view(g.dtype)

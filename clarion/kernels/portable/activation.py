@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ..blocks import blockwise, masked
+from ..blocks import blockwise, dropped
 from ..quiet import quietly
 from ..registry import kernel, override
 from .special import erf, erf_into
@@ -153,7 +153,7 @@ def softplus_bend(xp: Any, x: Any, beta: float, threshold: float) -> Any:
     """The second derivative."""
     z = x * beta
     s = 1 / (1 + xp.exp(-z))
-    return masked(xp, beta * s * (1 - s), z <= threshold)
+    return dropped(xp, beta * s * (1 - s), z > threshold)
 
 
 @kernel("logsigmoid")

@@ -1,4 +1,4 @@
-"""Activation functions made of straight pieces; `masked` passes a gradient where a piece is not flat."""
+"""Activation functions made of straight pieces; `dropped` stops a gradient where a piece is flat."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy
 
-from ..blocks import masked
+from ..blocks import dropped
+from ..quiet import quietly
 from ..registry import kernel, override
 
 
@@ -25,10 +26,11 @@ def _relu(x: Any) -> Any:
 
 @kernel("relu_backward")
 def relu_backward(xp: Any, g: Any, out: Any) -> Any:
-    return masked(xp, g, out > 0)
+    return dropped(xp, g, out <= 0)
 
 
 @kernel("leaky_relu")
+@quietly
 def leaky_relu(xp: Any, x: Any, slope: float) -> Any:
     if 0 < slope <= 1:
         return xp.maximum(x, x * slope)
@@ -36,6 +38,7 @@ def leaky_relu(xp: Any, x: Any, slope: float) -> Any:
 
 
 @kernel("leaky_relu_backward")
+@quietly
 def leaky_relu_backward(xp: Any, g: Any, x: Any, slope: float) -> Any:
     return xp.where(x > 0, g, g * slope)
 
@@ -56,13 +59,15 @@ kernel("rrelu_mean")(leaky_relu)
 
 
 @kernel("prelu")
+@quietly
 def prelu(xp: Any, x: Any, weight: Any) -> Any:
     return xp.where(x > 0, x, weight * x)
 
 
 @kernel("prelu_backward")
+@quietly
 def prelu_backward(xp: Any, g: Any, x: Any, weight: Any) -> tuple[Any, Any]:
-    return xp.where(x > 0, g, weight * g), masked(xp, x * g, x <= 0)
+    return xp.where(x > 0, g, weight * g), dropped(xp, x * g, x > 0)
 
 
 @kernel("threshold")
@@ -75,7 +80,7 @@ kernel("threshold_written")(threshold)
 
 @kernel("threshold_backward")
 def threshold_backward(xp: Any, g: Any, x: Any, limit: float) -> Any:
-    return masked(xp, g, ~(x <= limit))
+    return dropped(xp, g, x <= limit)
 
 
 @kernel("hardtanh")
@@ -87,7 +92,7 @@ def hardtanh(xp: Any, x: Any, low: float, high: float) -> Any:
 
 @kernel("hardtanh_backward")
 def hardtanh_backward(xp: Any, g: Any, x: Any, low: float, high: float) -> Any:
-    return masked(xp, g, ~((x <= low) | (x >= high)))
+    return dropped(xp, g, ~((x > low) & (x < high)))
 
 
 @kernel("hardsigmoid")
@@ -96,31 +101,35 @@ def hardsigmoid(xp: Any, x: Any) -> Any:
 
 
 @kernel("hardswish")
+@quietly
 def hardswish(xp: Any, x: Any) -> Any:
     return x * xp.clip(x + 3, 0, 6) / 6
 
 
 @kernel("hardswish_backward")
+@quietly
 def hardswish_backward(xp: Any, g: Any, x: Any) -> Any:
-    return masked(xp, xp.where(x < 3, g * (x / 3 + 0.5), g), x > -3)
+    return dropped(xp, xp.where(x >= 3, g, g * (x / 3 + 0.5)), x <= -3)
 
 
 @kernel("softshrink")
+@quietly
 def softshrink(xp: Any, x: Any, lambd: float) -> Any:
     return x - xp.clip(x, -lambd, lambd)
 
 
 @kernel("hardshrink")
 def hardshrink(xp: Any, x: Any, lambd: float) -> Any:
-    return masked(xp, x, ~((x >= -lambd) & (x <= lambd)))
+    return dropped(xp, x, (x >= -lambd) & (x <= lambd))
 
 
 @kernel("shrink_backward")
 def shrink_backward(xp: Any, g: Any, x: Any, lambd: float) -> Any:
-    return masked(xp, g, ~((x >= -lambd) & (x <= lambd)))
+    return dropped(xp, g, ~((x > lambd) | (x < -lambd)))
 
 
 @kernel("rrelu")
+@quietly
 def rrelu(xp: Any, x: Any, noise: Any) -> Any:
     """`noise`: the slope of every element, 1 where x is positive."""
     return x * noise

@@ -36,6 +36,11 @@ ufunc("abs", "absolute")
 @kernel("sgn")
 @kernel("sign")
 def sign(xp: Any, x: Any) -> Any:
+    """0 for nan too, unlike the array library's."""
+    if x.dtype.kind == "f":
+        out = xp.asarray(x > 0).astype(x.dtype)
+        out -= x < 0
+        return out
     return xp.sign(x) if x.dtype.kind != "b" else x.copy()
 
 
@@ -46,6 +51,7 @@ def rsqrt(xp: Any, x: Any) -> Any:
 
 
 @kernel("square")
+@quietly
 def square(xp: Any, x: Any) -> Any:
     return xp.square(x.astype(xp.int64) if x.dtype.kind == "b" else x)
 
@@ -62,6 +68,7 @@ def round(xp: Any, x: Any) -> Any:
 
 
 @kernel("round_decimals")
+@quietly
 def round_decimals(xp: Any, x: Any, decimals: int) -> Any:
     """Scaled, rounded half to even, and scaled back."""
     if decimals >= 0:
@@ -70,6 +77,7 @@ def round_decimals(xp: Any, x: Any, decimals: int) -> Any:
 
 
 @kernel("frac")
+@quietly
 def frac(xp: Any, x: Any) -> Any:
     return x - xp.trunc(x)
 
@@ -107,16 +115,19 @@ def nan_to_num(xp: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
 
 
 @kernel("deg2rad")
+@quietly
 def deg2rad(xp: Any, x: Any) -> Any:
     return x * (math.pi / 180)
 
 
 @kernel("rad2deg")
+@quietly
 def rad2deg(xp: Any, x: Any) -> Any:
     return x * (180 / math.pi)
 
 
 @kernel("sinc")
+@quietly
 def sinc(xp: Any, x: Any) -> Any:
     y = x * math.pi
     zero = y == 0
