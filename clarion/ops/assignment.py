@@ -15,17 +15,28 @@ from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, 
 from ..kernels.portable import indexing as kernels
 from ..kernels.registry import raw
 from .api import FUNCTIONS, METHODS, call, method, public
-from .indexing import check_mask, index_error, index_put_mask_op, index_tensor, parse, sized, spread_masks, walk
+from .indexing import (
+    check_bare,
+    check_mask,
+    index_error,
+    index_put_mask_op,
+    index_tensor,
+    parse,
+    sized,
+    spread_masks,
+    walk,
+)
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """`self[index] = value`."""
     source = value if isinstance(value, Tensor) else new_tensor(scalar(self, value))
     if type(index) is int or type(index) is slice:
+        check_bare(self._array, index)
         items = [index]
     else:
         items = parse(index)
-    if len(items) == 1 and items[0] is False:
+    if index is False:
         return
     if self._view is not None:
         sync(self)
@@ -61,8 +72,6 @@ def refuse_write(x: Tensor, target: Any) -> None:
 def with_graph(self: Tensor, items: list[Any], source: Tensor) -> None:
     """`setitem` where the write has to be recorded."""
     view, tensors = walk(self, items, lifted)
-    if view is not self and len(items) == 1 and items[0] == slice(None):
-        view = self
     if tensors:
         put_index(view, view._array, tensors, source, False)
         return
@@ -71,7 +80,7 @@ def with_graph(self: Tensor, items: list[Any], source: Tensor) -> None:
         if source._array.ndim > len(shape):
             source = lifted.view(source, strip(source._array, view._array).shape)
         check_expand(source._array.shape, shape, source._array)
-    inplace(OPS["copy"], view, source)
+    inplace(OPS["copy" if source._array.ndim or not shape else "fill_tensor_into"], view, source)
 
 
 def scalar(x: Tensor, value: Any) -> Any:

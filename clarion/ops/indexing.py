@@ -175,13 +175,6 @@ def walk(x: Any, items: list[Any], ops: Any) -> tuple[Any, list[tuple[int, Tenso
 
     `x` is a Tensor and `ops` the operations, or both are raw (see NOTE [Two worlds]).
     """
-    if len(items) == 1 and type(items[0]) is slice:
-        return ops.slice(x, 0, *_limits(items[0], _first_size(x))), []
-    if len(items) == 1 and type(items[0]) is int and x.ndim == 0:
-        raise ArgumentIndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-            "convert a 0-dim tensor to a number"
-        )
     wanted = 0
     for item in items:
         if isinstance(item, Tensor):
@@ -223,10 +216,17 @@ def walk(x: Any, items: list[Any], ops: Any) -> tuple[Any, list[tuple[int, Tenso
     return x, tensors
 
 
-def _first_size(x: Any) -> int:
+def check_bare(x: Any, index: Any) -> None:
+    """PyTorch's words for an integer or a slice, not in a tuple, at a tensor without dimensions."""
     if x.ndim == 0:
-        raise ArgumentIndexError("slice() cannot be applied to a 0-dim tensor.")
-    return int(x.shape[0])
+        if type(index) is slice:
+            raise ArgumentIndexError("slice() cannot be applied to a 0-dim tensor.")
+        if index == 0:
+            raise ArgumentIndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                "convert a 0-dim tensor to a number"
+            )
+        raise ArgumentIndexError(f"index {index} is out of bounds for dimension 0 with size 0")
 
 
 def _limits(item: slice, size: int) -> tuple[int, int, int]:
@@ -288,9 +288,13 @@ def getitem(self: Tensor, index: Any) -> Any:
         shape = self._array.shape
         if shape and -shape[0] <= index < shape[0]:
             return lifted.select(self, 0, index)
+        check_bare(self._array, index)
     elif kind is slice:
-        return lifted.slice(self, 0, *_limits(index, _first_size(self._array)))
+        check_bare(self._array, index)
+        return lifted.slice(self, 0, *_limits(index, self._array.shape[0]))
     elif kind is tuple:
+        if len(index) == 1 and type(index[0]) is slice and self._array.ndim:
+            return getitem(self, index[0])
         if self._view is not None:
             sync(self)
         if not (self._rg and (modes.special == 0 or modes.recording())):

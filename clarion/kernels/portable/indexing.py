@@ -83,20 +83,26 @@ def _steps(shape: tuple[int, ...]) -> list[int]:
 def add_rows(xp: Any, out: Any, dim: int, index: Any, rows: Any) -> None:
     """`out[:, index] += rows`, where indices may repeat; `out` is contiguous, `index` has one dimension.
 
-    Wide rows are assigned, once per place; only the repeated ones take the slow way of adding one by one.
+    Wide rows are added many at a time, each round one per place; only what is left then takes the slow way of
+    adding element by element.
     """
     inner = _steps(out.shape)[dim]
     if dim == 0 and inner >= 16 and index.size:
         index = wrapped(xp, index, out.shape[0])
+        rows = rows.reshape(index.size, *out.shape[1:])
         number = xp.arange(index.size)
         last = xp.empty(out.shape[0], number.dtype)
-        last[index] = number
-        wins = last[index] == number
-        if wins.all():
-            out[index] += rows
-            return
-        out[index[wins]] += rows[wins]
-        index, rows = index[~wins], rows[~wins]
+        for _ in range(16):
+            last[index] = number[: index.size]
+            wins = last[index] == number[: index.size]
+            count = int(xp.count_nonzero(wins))
+            if count == index.size:
+                out[index] += rows
+                return
+            if count * 8 < index.size or count < 16:
+                break
+            out[index[wins]] += rows[wins]
+            index, rows = index[~wins], rows[~wins]
     xp.add.at(out.reshape(-1), row_positions(xp, out.shape, dim, index).reshape(-1), rows.reshape(-1))
 
 
@@ -122,7 +128,8 @@ def index_backward(xp: Any, g: Any, *args: Any) -> Any:
     """Zeros of a shape with `g` added where the indices point."""
     *indices, shape, where = args
     out = xp.zeros(shape, accumulator(xp, g.dtype))
-    add_at(xp, out, tuple(indices), where, g.astype(out.dtype, copy=False))
+    if g.size:
+        add_at(xp, out, tuple(indices), where, g.astype(out.dtype, copy=False))
     return out.astype(g.dtype, copy=False)
 
 
@@ -131,7 +138,8 @@ def add_at(xp: Any, out: Any, indices: tuple[Any, ...], where: tuple[int, ...], 
     if len(indices) == 1:
         index, dim = indices[0], where[0]
         shape = out.shape[:dim] + index.shape + out.shape[dim + 1 :]
-        add_rows(xp, out, dim, index.reshape(-1), xp.broadcast_to(values, shape))
+        if 0 not in shape:
+            add_rows(xp, out, dim, index.reshape(-1), xp.broadcast_to(values, shape))
     elif where == tuple(range(len(where))):
         lead = out.shape[: len(where)]
         line = 0
@@ -141,9 +149,8 @@ def add_at(xp: Any, out: Any, indices: tuple[Any, ...], where: tuple[int, ...], 
         count = 1
         for n in lead:
             count *= n
-        rows = values.reshape((line.size, -1) if values.size else (line.size, 0))
         if values.size:
-            add_rows(xp, out.reshape(count, -1), 0, line.reshape(-1), rows)
+            add_rows(xp, out.reshape(count, -1), 0, line.reshape(-1), values.reshape(line.size, -1))
     else:
         places = xp.arange(out.size).reshape(out.shape)[full_index(indices, where)]
         xp.add.at(out.reshape(-1), places.reshape(-1), xp.broadcast_to(values, places.shape).reshape(-1))
