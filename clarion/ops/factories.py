@@ -379,6 +379,8 @@ def _arange_ends(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, A
 @public(method=False)
 def arange(*args: Any, **options: Any) -> Tensor:
     """arange(end), arange(start, end, step=1): the numbers in [start, end) with a given step."""
+    if not options and len(args) == 1 and type(args[0]) is int and args[0] >= 0:
+        return created(np.arange(args[0]))
     start, end, step = _arange_ends(args, options)
     given, out = options.get("dtype"), options.get("out")
     kind, requires_grad, _ = take_options("arange", options)

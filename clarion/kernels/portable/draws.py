@@ -52,11 +52,12 @@ def normal_both(xp: Any, mean: Any, std: Any, gen: Any) -> Any:
 
 
 def _shifted(drawn: Any, std: Any, mean: Any) -> Any:
-    """drawn * std + mean in the type of the draw; half types are computed in float32 and rounded once."""
+    """drawn * std + mean; product and sum are each rounded to the type of the draw."""
     kind = drawn.dtype
     if kind.itemsize == 2:
         drawn, std, mean = (np.asarray(value, np.float32) for value in (drawn, std, mean))
-    return np.asarray(drawn * std + mean).astype(kind)
+    product = np.asarray(drawn * std).astype(kind)
+    return np.asarray(product.astype(drawn.dtype) + mean).astype(kind)
 
 
 def _check_std(std: Any) -> None:
