@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
+from ..core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguous_format, preserve_format
 from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor, normalize_dim
 from ..errors import ArgumentIndexError, EngineError, NotSupportedError, ShapeError
@@ -206,7 +206,7 @@ def _positions(repeats: Tensor, output_size: int | None) -> Any:
     if array.ndim != 1:
         raise EngineError("repeat_interleave only accept 1D vector as repeat")
     if array.dtype.kind not in "iu" or array.itemsize < 4:
-        raise NotSupportedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype}'")
+        raise NotSupportedError(f"\"repeat_interleave_cpu\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
     if array.size and array.min() < 0:
         raise EngineError("repeats can not be negative")
     if output_size is not None and output_size != array.sum():

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import provenance
-from ..core.dtypes import FROM_NUMPY, dtype as DType  # noqa: N812
+from ..core.dtypes import FROM_NUMPY
+from ..core.dtypes import dtype as DType
 from ..core.op import Op
 from ..core.tensor import Tensor, normalize_dim
 from ..errors import ArgumentIndexError, ArgumentTypeError, EngineError, ShapeError
@@ -343,7 +344,7 @@ def _matrices(x: Tensor, name: str) -> None:
         )
 
 
-def _T(self: Tensor) -> Tensor:  # noqa: N802
+def _T(self: Tensor) -> Tensor:
     n = self._array.ndim
     if n not in (0, 2):
         warnings.warn(
@@ -356,13 +357,13 @@ def _T(self: Tensor) -> Tensor:  # noqa: N802
     return permute_op.call(self, tuple(range(n - 1, -1, -1)))  # type: ignore[no-any-return]
 
 
-def _mT(self: Tensor) -> Tensor:  # noqa: N802
+def _mT(self: Tensor) -> Tensor:
     if self._array.ndim:
         _matrices(self, "mT")
     return transpose(self, -2, -1) if self._array.ndim else permute_op.call(self, ())
 
 
-def _H(self: Tensor) -> Tensor:  # noqa: N802
+def _H(self: Tensor) -> Tensor:
     n = self._array.ndim
     if n not in (0, 2):
         raise ShapeError(
@@ -372,7 +373,7 @@ def _H(self: Tensor) -> Tensor:  # noqa: N802
     return _adjoint(self)
 
 
-def _mH(self: Tensor) -> Tensor:  # noqa: N802
+def _mH(self: Tensor) -> Tensor:
     if self._array.ndim:
         _matrices(self, "mH")
     return _adjoint(self)

@@ -50,7 +50,7 @@ def split(xp: Any, x: Any, size: int, dim: int) -> Any:
 @kernel("unsplit")
 def unsplit(xp: Any, parts: Sequence[Any], shape: tuple[int, ...], sizes: tuple[int, ...], dim: int) -> Any:
     """The parts of a split put together again; a part that is None is zero."""
-    if all([part is not None for part in parts]):
+    if all(part is not None for part in parts):
         return xp.concatenate(parts, dim)
     out = xp.zeros(shape, next(part.dtype for part in parts if part is not None))
     for target, part in zip(split_with_sizes(xp, out, sizes, dim), parts, strict=True):
@@ -62,7 +62,7 @@ def unsplit(xp: Any, parts: Sequence[Any], shape: tuple[int, ...], sizes: tuple[
 @kernel("unbind_backward")
 def unbind_backward(xp: Any, parts: Sequence[Any], shape: tuple[int, ...], dim: int) -> Any:
     """The parts of an unbind put together again; a part that is None is zero."""
-    if all([part is not None for part in parts]):
+    if all(part is not None for part in parts):
         return xp.stack(parts, dim)
     out = xp.zeros(shape, next(part.dtype for part in parts if part is not None))
     for target, part in zip(unbind(xp, out, dim), parts, strict=True):

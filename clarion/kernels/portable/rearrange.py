@@ -13,7 +13,7 @@ def clone(xp: Any, x: Any, order: str) -> Any:
         last = (0, *range(2, x.ndim), 1)
         back = (0, x.ndim - 1, *range(1, x.ndim - 1))
         return x.transpose(last).copy().transpose(back)
-    return x.copy(order)
+    return x.copy("C" if 0 in x.strides else order)
 
 
 @kernel("flip")

@@ -13,7 +13,10 @@ def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
     """The memory of `x` seen with other shape and strides; strides and offset in bytes, from the first element of `x`."""
     flags = x.flags
     if offset == 0 and (flags.c_contiguous or flags.f_contiguous) and x.size:
-        return numpy.ndarray(shape, x.dtype, x, 0, strides)
+        try:
+            return numpy.ndarray(shape, x.dtype, x, 0, strides)
+        except ValueError:  # it reaches beyond `x` into the memory that `x` is a part of
+            pass
     root = memory_root(x)
     if not (root.flags.c_contiguous or root.flags.f_contiguous):
         # Memory lent by another owner, whose extent is not known here.
@@ -103,4 +106,6 @@ def squeeze_dims(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
 
 @kernel("unsqueeze")
 def unsqueeze(xp: Any, x: Any, dim: int) -> Any:
+    if x.flags.c_contiguous:  # (indexing with None gives a stride of 0, PyTorch has none)
+        return x.reshape((*x.shape[:dim], 1, *x.shape[dim:]))
     return x[(slice(None),) * dim + (None, ...)]
