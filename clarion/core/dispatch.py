@@ -276,6 +276,9 @@ def _general_call(op: Op) -> Callable[..., Any]:
     if op.variadic:
 
         def call_many(tensors: Any, *params: Any) -> Any:
+            missing = len(op.params) - len(params)
+            if missing:
+                params += op.defaults[len(op.defaults) - missing :]
             return general_call(op, (*tensors, *params), len(tensors))
 
         return call_many

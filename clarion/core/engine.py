@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
+import itertools
 import sys
 import threading
 from collections.abc import Sequence
@@ -51,6 +52,7 @@ class Pass:
     reached: set[Any] | None = None  # made when somebody asks: see will_reach
     roots: list[Target]
     depth = 1  # of backward inside backward
+    number = 0  # given when somebody asks: see current_run
 
     def __init__(self, retain: bool, create_graph: bool) -> None:
         self.retain = retain
@@ -65,6 +67,7 @@ class _Current(threading.local):
 
 
 _current = _Current()
+_next_number = itertools.count(1).__next__
 
 
 def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
@@ -230,18 +233,15 @@ def _to_world(this: Pass, g: Any) -> Any:
 
 
 def _before_node(this: Pass, node: Node, g: Any) -> Any:
-    """Tensor hooks, then retained gradients and captures, then prehooks of the node."""
+    """Tensor hooks, then retained gradients and captures, then prehooks of the node (if it is to run)."""
     many = type(g) is tuple
     parts = list(g) if many else [g]
     numbers = range(len(parts)) if many else _numbers(node)
     hooks = node.hooks
     for i, nr in enumerate(numbers):
-        if hooks is not None and nr in hooks.tensor and parts[i] is not None:
-            parts[i] = _to_world(this, _guarded(this, hook_module.run_tensor_hooks, hooks.tensor[nr], to_tensor(parts[i])))
-    if hooks is not None and hooks.pre:
-        before = tuple(to_tensor(p) if p is not None else None for p in parts)
-        parts = [_to_world(this, p) for p in _run_prehooks(this, hooks, before)]
-    for i, nr in enumerate(numbers):
+        if hooks is not None and nr in hooks.tensor:  # of several outputs, those without a gradient get None
+            given = None if parts[i] is None else to_tensor(parts[i])
+            parts[i] = _to_world(this, _guarded(this, hook_module.run_tensor_hooks, hooks.tensor[nr], given))
         if hooks is not None and nr in hooks.retain and parts[i] is not None:
             keeper = hooks.retain[nr]()
             if keeper is not None:
@@ -250,6 +250,9 @@ def _before_node(this: Pass, node: Node, g: Any) -> Any:
         if this.capture is not None and key in this.capture:
             for position in this.capture[key]:
                 this.captured[position] = parts[i]
+    if hooks is not None and hooks.pre and (this.needed is None or node in this.needed):
+        before = tuple(to_tensor(p) if p is not None else None for p in parts)
+        parts = [_to_world(this, p) for p in _run_prehooks(this, hooks, before)]
     return tuple(parts) if many else parts[0]
 
 
@@ -370,8 +373,7 @@ def _finish_leaf(this: Pass, leaf: Tensor) -> None:
         hub.accumulated(leaf)
     if hooks is not None:
         for hook in tuple(hooks.post_accumulate.values()):
-            if _guarded(this, hook, leaf) is not None:
-                raise errors.EngineError("Tensor post accumulate grad hooks should return None.")
+            _guarded(this, hook, leaf)
         for hook in tuple(hooks.post.values()):
             _guarded(this, hook, (), (to_tensor(g),))
 
@@ -519,7 +521,9 @@ def current_run() -> int:
     this = _current.this
     if this is None:
         raise errors.EngineError("there is no backward pass under way in this thread")
-    return id(this)
+    if this.number == 0:
+        this.number = _next_number()
+    return this.number
 
 
 def will_reach(target: Any) -> bool:

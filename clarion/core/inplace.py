@@ -222,7 +222,7 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
     recording = modes.special == 0 or modes.recording()
     array = x._array
     # The hot path (optimizers): nothing to record, nothing to refuse, nothing to convert.
-    if op.writes and x._vc is not INFERENCE and 0 not in array.strides:
+    if op.writes and x._vc is not INFERENCE and 0 not in array.strides and hub.will_write is None:
         if not recording or (x._view is None and not x._rg):
             operands = direct_operands(op, array, args, recording)
             if operands is not None:

@@ -15,6 +15,8 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..kernels import registry
 from .dispatch import _scalar as as_scalar
 from .dispatch import as_view as as_view
@@ -33,7 +35,7 @@ from .record import make_node as make_node
 from .record import record as record
 from .record import remember_stack as remember_stack
 from .record import unbroadcast as unbroadcast
-from .saved import PACKED, check_versions, freed_error
+from .saved import PACKED, as_output, check_versions, freed_error
 from .tensor import Tensor, VersionCounter
 
 
@@ -49,57 +51,71 @@ class Rule:
         return self.fn(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
 
 
-def spell_out(op: Op) -> Callable[[Any, Any], Any]:
-    """The `apply_raw` of an operation's nodes, written out for its rules: no loop, one call per gradient.
-
-    The text is known to linecache, so a debugger steps through it like through any other function. What is out
-    of the ordinary (broadcasting, half precision, written tensors, hooks on saved values) takes the general way.
-    """
-    inputs = len(op.inputs)
-    terms, used = [], set()
-    for i, rule in enumerate(op.rules):
-        if rule is None:
-            terms.append("None")
-            continue
-        positions = [None if name == "ops" else rule.at[name] for name in rule.names]
-        used.update(p for p in positions if p is not None and p < inputs)
-        arguments = ["g"] + ["raw" if p is None else f"v{p}" if p < inputs else f"saved[{p}]" for p in positions]
-        terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
-    unpack = "".join(
-        f"""    v{p} = saved[{p}]
-    if isinstance(v{p}, Tensor):
-        counter = v{p}._vc
-        if counter is not None and (counter.watched or counter.n != (0 if versions is None else versions[{p}])):
-            return apply_general(node, g, edges)
-        v{p} = v{p}._array
-"""
-        for p in sorted(used)
-    )
-    text = f"""def apply_raw(node, g, edges=None):
+# What both spelled-out forms begin with. The unusual (broadcasting, half and complex types, hooks on saved values,
+# tensors that somebody may have written to) takes the general way.
+_HEAD = """def apply(node, g, edges=None):
     versions = node.versions
     if node.fix is not None or versions is PACKED:
-        return apply_general(node, g, edges)
-    dtype = g.dtype
+        return general(node, g, edges)
+    dtype = g{array}.dtype
     if dtype is not f32 and dtype is not f64:
-        return apply_general(node, g, edges)
+        return general(node, g, edges)
     guard = node.out_guard
     if guard is not None and (type(guard) is not VersionCounter or guard.n):
         check_versions(node)
     saved = node.saved
     if saved is FREED:
         raise freed_error(node)
-{unpack}    if edges is None:
-        edges = node.edges
-    return ({", ".join(terms)},)
 """
-    filename = f"<gradient of {op.name}>"
+_INPUT = """    v{p} = saved[{p}]
+    if isinstance(v{p}, Tensor):
+        counter = v{p}._vc
+        if counter is not None and (counter.watched or counter.n != (0 if versions is None else versions[{p}])):
+            return general(node, g, edges)
+"""
+_RAW_INPUT = _INPUT + "        v{p} = v{p}._array\n"
+_TENSOR_INPUT = (
+    _INPUT
+    + """        if v{p}._rg and node.edges[{p}] is None:
+            return general(node, g, edges)
+    elif v{p} is not None:
+        v{p} = v{p}.item() if isinstance(v{p}, ndarray) else v{p}
+"""
+)
+_TENSOR_OUTPUT = "    v{p} = saved[{p}]\n    if v{p} is not None:\n        v{p} = as_output(node, {nr}, v{p})\n"
+
+
+def spell_out(op: Op, world: str) -> Callable[..., Any]:
+    """`apply_raw` or `apply_tensors` of an operation's nodes, written out for its rules: no loop, one call per gradient.
+
+    The text is known to linecache, so a debugger steps through it like through any other function.
+    """
+    raw, inputs = world == "raw", len(op.inputs)
+    outputs = dict(op.out_positions)
+    terms, used = [], set()
+    for i, rule in enumerate(op.rules):
+        if rule is None:
+            terms.append("None")
+            continue
+        positions = [None if name == "ops" else rule.at[name] for name in rule.names]
+        unpacked = {p for p in positions if p is not None and (p < inputs or (not raw and p in outputs))}
+        used |= unpacked
+        arguments = ["g"] + ["ops" if p is None else f"v{p}" if p in unpacked else f"saved[{p}]" for p in positions]
+        terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
+    text = _HEAD.format(array="" if raw else "._array")
+    for p in sorted(used):
+        form = (_RAW_INPUT if raw else _TENSOR_INPUT) if p < inputs else _TENSOR_OUTPUT
+        text += form.format(p=p, nr=outputs.get(p))
+    text += f"    if edges is None:\n        edges = node.edges\n    return ({', '.join(terms)},)\n"
+    filename = f"<gradient of {op.name}, {world}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
-    scope |= {"f32": f32, "f64": f64, "FREED": FREED, "raw": registry.raw, "freed_error": freed_error}
-    scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter, "PACKED": PACKED}
-    scope |= {"check_versions": check_versions, "apply_general": OpNode.apply_raw}
+    scope |= {"f32": f32, "f64": f64, "FREED": FREED, "PACKED": PACKED, "freed_error": freed_error, "ndarray": np.ndarray}
+    scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions}
+    scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}
+    scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors
     exec(compile(text, filename, "exec"), scope)
-    return scope["apply_raw"]  # type: ignore[no-any-return]
+    return scope["apply"]  # type: ignore[no-any-return]
 
 
 class Op:
@@ -183,7 +199,8 @@ class Op:
             self.rules[self.inputs.index(name)] = self._rule(fn)
         self._keep.clear()
         if self.joint is None and not self.multi_view and len(self.grad_outputs) == 1:
-            self.node_class.apply_raw = spell_out(self)  # type: ignore[method-assign]
+            self.node_class.apply_raw = spell_out(self, "raw")  # type: ignore[method-assign]
+            self.node_class.apply_tensors = spell_out(self, "tensors")  # type: ignore[method-assign]
         self.call = pick_call(self)
         return self
 

@@ -226,7 +226,7 @@ def unpack_all(node: Node) -> list[Any]:
             values[i] = values[i].item()  # a number: see the hot path in dispatch.py
     for position, nr in _out_positions(node):
         if position < len(values) and values[position] is not None and not isinstance(values[position], Tensor):
-            values[position] = _as_output(node, nr, values[position])
+            values[position] = as_output(node, nr, values[position])
     return values
 
 
@@ -237,7 +237,8 @@ def _without_later_history(node: Node, i: int, tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _as_output(node: Node, nr: int, array: Any) -> Tensor:
+def as_output(node: Node, nr: int, array: Any) -> Tensor:
+    """A saved output as a Tensor, joined to its node."""
     result = new_tensor(array)
     if nr in node.op.grad_outputs:
         result._edge = node
