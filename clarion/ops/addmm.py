@@ -89,7 +89,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         check_types(a, w)
     if bias is None:
         if ndim == 1:
-            return lifted.mv(weight, input)
+            return lifted.vecmat(input, lifted.t(weight))
         return lifted.mm_nt(input, weight) if ndim == 2 else lifted.fold_nt(input, weight)
     b = bias._array
     if b.dtype is not a.dtype and b.dtype != a.dtype:

@@ -57,11 +57,11 @@ def _parse_equation(equation: str, n: int) -> tuple[list[list[Any]], list[Any] |
     terms, start = [], 0
     for operand, part in enumerate(left.split(",")):
         if operand >= n:
-            raise ArgumentValueError("einsum(): fewer operands were provided than specified in the equation") from None
+            raise EngineError("einsum(): fewer operands were provided than specified in the equation")
         terms.append(_subscripts(part, start, operand))
         start += len(part) + 1
     if len(terms) < n:
-        raise ArgumentValueError("einsum(): more operands were provided than specified in the equation")
+        raise EngineError("einsum(): more operands were provided than specified in the equation")
     return terms, _subscripts(right, len(left) + 2, None) if arrow else None
 
 
@@ -172,9 +172,7 @@ def _trimmed(tensor: Any, labels: Labels, sizes: dict[int, int], needed: set[int
         labels = [label for i, label in enumerate(labels) if i not in stretched]
     alone = tuple(i for i, label in enumerate(labels) if label not in needed)
     if alone:
-        kind = tensor._array.dtype
         tensor = lifted.sum(tensor, alone, False)
-        tensor = tensor if tensor._array.dtype == kind else lifted.cast(tensor, kind)  # integers wrap around
         labels = [label for label in labels if label in needed]
     return tensor, labels
 
@@ -285,6 +283,13 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
                 f"{m} in dim {i} and second has size {n} in dim {j}"
             )
         labels_b[j] = i
+    for i, j in zip(over_a, over_b, strict=True):  # one side is summed alone, in its own type
+        if x.shape[i] != y.shape[j] and x.dtype.kind in "iu":
+            a, b = (
+                (a.sum(i, keepdim=True, dtype=a.dtype), b)
+                if y.shape[j] == 1
+                else (a, b.sum(j, keepdim=True, dtype=b.dtype))
+            )
     output = [i for i in range(x.ndim) if i not in over_a] + [label for label in labels_b if label >= x.ndim]
     return contract_all([a, b], [list(range(x.ndim)), labels_b], output)
 

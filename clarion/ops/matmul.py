@@ -11,6 +11,12 @@ from ..errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeErro
 from .api import METHODS, public
 from .shape import unsafe_view
 
+
+def _product(name: str, node: str | None = None) -> Op:
+    # `elementwise` gives two tensors of one type the engine's shortest path; batches that broadcast are its business too.
+    return Op(name, "x y", node=node, elementwise=True)
+
+
 # Rows times a matrix: all leading dimensions of the first are rows -----------------------------------
 
 
@@ -22,37 +28,37 @@ def _fold_nt_rules(op: Op) -> None:
     op.vjp(x=lambda g, y, ops: ops.fold_mm(g, y), y=lambda g, x, ops: ops.fold_tn(g, x))
 
 
-mm_op = Op("mm", "x y")
+mm_op = _product("mm")
 _fold_rules(mm_op)
-fold_mm_op = Op("fold_mm", "x y", node="UnsafeViewBackward0")
+fold_mm_op = _product("fold_mm", node="UnsafeViewBackward0")
 _fold_rules(fold_mm_op)
-mm_nt_op = Op("mm_nt", "x y", node="MmBackward0")
+mm_nt_op = _product("mm_nt", node="MmBackward0")
 _fold_nt_rules(mm_nt_op)
-fold_nt_op = Op("fold_nt", "x y", node="UnsafeViewBackward0")
+fold_nt_op = _product("fold_nt", node="UnsafeViewBackward0")
 _fold_nt_rules(fold_nt_op)
-fold_tn_op = Op("fold_tn", "x y", node="MmBackward0")
+fold_tn_op = _product("fold_tn", node="MmBackward0")
 fold_tn_op.vjp(x=lambda g, y, ops: ops.fold_nt(y, g), y=lambda g, x, ops: ops.fold_mm(x, g))
 
 # Batches of matrices, broadcast ----------------------------------------------------------------------
 
-matmul_op = Op("matmul", "x y", node="UnsafeViewBackward0", broadcast=True)
+matmul_op = _product("matmul", node="UnsafeViewBackward0")
 matmul_op.vjp(x=lambda g, y, ops: ops.matmul_nt(g, y), y=lambda g, x, ops: ops.matmul_tn(x, g))
-matmul_nt_op = Op("matmul_nt", "x y", node="BmmBackward0", broadcast=True)
+matmul_nt_op = _product("matmul_nt", node="BmmBackward0")
 matmul_nt_op.vjp(x=lambda g, y, ops: ops.matmul(g, y), y=lambda g, x, ops: ops.matmul_tn(g, x))
-matmul_tn_op = Op("matmul_tn", "x y", node="BmmBackward0", broadcast=True)
+matmul_tn_op = _product("matmul_tn", node="BmmBackward0")
 matmul_tn_op.vjp(x=lambda g, y, ops: ops.matmul_nt(y, g), y=lambda g, x, ops: ops.matmul(x, g))
-bmm_op = Op("bmm", "x y")
+bmm_op = _product("bmm")
 bmm_op.vjp(x=lambda g, y, ops: ops.matmul_nt(g, y), y=lambda g, x, ops: ops.matmul_tn(x, g))
 
 # Vectors -------------------------------------------------------------------------------------------
 
-mv_op = Op("mv", "x y")
+mv_op = _product("mv")
 mv_op.vjp(x=lambda g, y, ops: ops.outer(g, y), y=lambda g, x, ops: ops.vecmat(g, x))
-vecmat_op = Op("vecmat", "x y", node="SqueezeBackward4")
+vecmat_op = _product("vecmat", node="SqueezeBackward4")
 vecmat_op.vjp(x=lambda g, y, ops: ops.mv(y, g), y=lambda g, x, ops: ops.outer(x, g))
-dot_op = Op("dot", "x y")
+dot_op = _product("dot")
 dot_op.vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
-vdot_op = Op("vdot", "x y")
+vdot_op = _product("vdot")
 vdot_op.vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
 outer_op = Op("outer", "x y", node="MulBackward0", promote="common")
 outer_op.vjp(x=lambda g, y, ops: ops.mv(g, y), y=lambda g, x, ops: ops.vecmat(x, g))

@@ -93,9 +93,11 @@ def sum(
         input = converted(input, dtype)
         if dtype.category < 2 and dtype.name != "int64":
             return lifted.cast(sum(input, dim, keepdim, axis=axis, keepdims=keepdims), dtype.numpy)
+    if not isinstance(input, Tensor):
+        array_of(input, "sum")
     if dim is None and axis is None and not keepdim and not keepdims:
         return sum_all_op.call(input)
-    dims = reduced_dims(dim if axis is None else axis, array_of(input, "sum").ndim)
+    dims = reduced_dims(dim if axis is None else axis, input._array.ndim)
     return sum_op.call(input, dims, keepdim or keepdims)
 
 

@@ -65,9 +65,10 @@ def _run(op: Op, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction:
     if type(dim) is bool:  # var(input, unbiased)
         dim, unbiased = None, dim
     if array.dtype not in INEXACT:
+        title = "std and var" if op.name in ("std", "var") else op.name
         raise DtypeError(
-            f"{op.name}(): input must be a floating point or complex tensor: "
-            f"std and var only support floating point and complex dtypes, got {FROM_NUMPY[array.dtype].old}"
+            f"{title} only support floating point and complex dtypes\n"
+            f"The input is {FROM_NUMPY[array.dtype]}; convert it first: x.float()."
         )
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
