@@ -102,7 +102,7 @@ def scalar(x: Tensor, value: Any) -> Any:
     if target.kind in "iu":
         if isinstance(value, float) and value - value != 0:
             raise _overflow(target)
-        whole = int(value)
+        whole = int(value)  # type: ignore[arg-type]
         limits = np.iinfo(target)
         if not limits.min <= whole <= limits.max:
             if not -(2**63) <= whole < 2**64:
@@ -189,7 +189,8 @@ def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, acc
         mask = tensors[0][1]
         check_mask(shape, 0, mask._array)
         result = (int(np.count_nonzero(mask._array)), *shape[mask._array.ndim :]) if values._array.ndim else ()
-        op, indices, params = index_put_mask_op, [mask], (accumulate,)
+        op, indices = index_put_mask_op, [mask]
+        params: tuple[Any, ...] = (accumulate,)
     else:
         where, indices = spread_masks(shape, tensors)
         result = indexed_shape(shape, where, indices) if values._array.ndim else ()
@@ -221,7 +222,7 @@ def check_range(index: Any, dim: int, size: int) -> None:
 def indexed_shape(shape: tuple[int, ...], where: tuple[int, ...], indices: list[Tensor]) -> tuple[int, ...]:
     """The shape of the result of indexing."""
     if len(indices) == 1:
-        return shape[: where[0]] + indices[0]._array.shape + shape[where[0] + 1 :]
+        return (*shape[: where[0]], *indices[0]._array.shape, *shape[where[0] + 1 :])
     try:
         spread = np.broadcast_shapes(*[each._array.shape for each in indices])
     except ValueError:

@@ -300,8 +300,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     mine, theirs = input._array.shape, indices._array.shape
     if _without(mine, dim) != _without(theirs, dim):
         rest = np.broadcast_shapes(_without(mine, dim), _without(theirs, dim))
-        input = input.expand(rest[:dim] + (mine[dim],) + rest[dim:])
-        indices = indices.expand(rest[:dim] + (theirs[dim],) + rest[dim:])
+        input = input.expand((*rest[:dim], mine[dim], *rest[dim:]))
+        indices = indices.expand((*rest[:dim], theirs[dim], *rest[dim:]))
     return gather(input, dim, _from_front(indices, mine[dim]))
 
 

@@ -139,7 +139,7 @@ def convert(item: Any) -> Any:
     if isinstance(item, str):
         raise ArgumentTypeError(f"new(): invalid data type '{type(item).__name__}'")
     if isinstance(item, (list, tuple, range)):
-        array = np.array([each.tolist() if isinstance(each, Tensor) else each for each in item])
+        array = np.array([each._array.tolist() if isinstance(each, Tensor) else each for each in item])
         if array.dtype.kind in "OUS":
             raise ArgumentTypeError(f"new(): a list of {type(item[0]).__name__} is no index")
         return new_tensor(array if array.dtype == b1 else array.astype(i64))
@@ -313,7 +313,7 @@ def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     """`x[items]` of plain items in one step, where nothing is recorded; None if it takes more than that."""
     array = x._array
     shape, dim, at = array.shape, 0, 0
-    chain = []
+    chain: list[tuple[Op, tuple[int, ...], None]] = []
     for item in items:
         kind = type(item)
         if item is None:

@@ -215,7 +215,7 @@ def _strict(function: Any, apart: bool) -> Any:
         targets = out if isinstance(out, (tuple, list)) else (out,)
         for target, kind in zip(targets, (getattr(source, "dtype", None), FROM_NUMPY[i64]), strict=False):
             if isinstance(target, Tensor) and target.dtype is not kind:
-                have, want = (_C_NAMES.get(d.name, d.name) for d in (target.dtype, kind))
+                have, want = (_C_NAMES.get(str(d)[6:], str(d)[6:]) for d in (target.dtype, kind))
                 raise DtypeError(f"Expected out tensor to have dtype {want}, but got {have} instead")
             if apart and any(isinstance(t, Tensor) and np.may_share_memory(t._array, target._array) for t in args):
                 raise EngineError(
@@ -244,7 +244,7 @@ def scatter(
 ) -> Any:
     """`input` with `src` (or a number) written along `dim` at the places in `index`."""
     if src is None:
-        src = value.item() if isinstance(value, Tensor) else value
+        src = value._array.item() if isinstance(value, Tensor) else value
     numeric = isinstance(src, (int, float, complex, np.number))
     if not numeric and not isinstance(src, Tensor):
         raise ArgumentTypeError(

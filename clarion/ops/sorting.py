@@ -50,10 +50,10 @@ def _no_complex(name: str, x: Any) -> None:
 
 
 def _sort_axis(name: str, input: Any, dim: Any) -> int:
-    dim = _axis(name, input, dim)
+    axis = _axis(name, input, dim)
     if input._array.dtype.kind == "c":
         raise EngineError(" Sort does not support complex dtypes on CPU")
-    return dim
+    return axis
 
 
 @public(out=True)
@@ -83,7 +83,7 @@ def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool =
     kind = input._array.dtype.kind
     if kind in "cb":
         raise EngineError(f"topk does not support {'complex' if kind == 'c' else 'bool'} dtypes on CPU")
-    k = k.item() if isinstance(k, Tensor) else k
+    k = k._array.item() if isinstance(k, Tensor) else k
     if not 0 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise EngineError(
             f"selected index k out of range\nk is {k}, and dimension {dim} of the input has "
@@ -94,20 +94,20 @@ def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool =
 
 def _reduced_axis(name: str, input: Any, dim: Any) -> int:
     """The dimension of a reduction that has no value for nothing."""
-    dim = _axis(name, input, dim)
+    axis = _axis(name, input, dim)
     array = input._array
     if array.dtype.kind in "cb":
         raise NotSupportedError(f"\"{name}_cpu\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
-    if array.ndim and array.shape[dim] == 0:
-        raise ArgumentIndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-    return dim
+    if array.ndim and array.shape[axis] == 0:
+        raise ArgumentIndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+    return axis
 
 
 @public(out=True)
 def kthvalue(input: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, and where it is."""
     dim = _reduced_axis("kthvalue", input, dim)
-    k = k.item() if isinstance(k, Tensor) else k
+    k = k._array.item() if isinstance(k, Tensor) else k
     if not 1 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise EngineError(f"kthvalue(): selected number k out of range for dimension {dim}")
     return return_types.kthvalue(kthvalue_op.call(input, int(k), dim, bool(keepdim)))
