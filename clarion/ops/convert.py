@@ -174,14 +174,13 @@ def suffixes(self: Tensor) -> list[str]:
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     cls = type(self)
     plain = cls is Tensor or self._is_parameter
-    text = tensor_text(
+    return tensor_text(
         self._array,
         prefix="tensor(" if plain else f"{cls.__name__}(",
         default_dtype=repr(get_default_dtype()),
         dtype_name=repr(self.dtype),
         suffixes=suffixes(self),
     )
-    return f"Parameter containing:\n{text}" if self._is_parameter else text
 
 
 def _format(self: Tensor, spec: str) -> str:

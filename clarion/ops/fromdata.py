@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from ..errors import ArgumentTypeError, ArgumentValueError
 from ..events import hub
 from ..kernels.fromdata import PLAIN, Unfit, category, is_sequence, plain_array, unnest
 from .api import METHODS, public
-from .options import check_place, numpy_type, tensor_argument
+from .options import check_place, numpy_type, tensor_argument, warn_user
 
 _EXCEPTIONS = {
     TypeError: errors.ArgumentTypeError,
@@ -142,11 +141,9 @@ def _number(value: Any) -> Any:
 
 def warn_left(value: Tensor) -> None:
     """A tensor that requires grad became a plain number."""
-    warnings.warn(
+    warn_user(
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
         "Consider using tensor.detach() first.",
-        UserWarning,
-        stacklevel=4,
     )
     if hub.left is not None:
         hub.left(value, "item")
@@ -198,11 +195,9 @@ def tensor(
 
 
 def _warn_copy(call: str) -> None:
-    warnings.warn(
+    warn_user(
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
         f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}.",
-        UserWarning,
-        stacklevel=3,
     )
 
 
@@ -271,12 +266,10 @@ def share(array: Any) -> Tensor:
     """A tensor on the memory of a NumPy array."""
     kind = _check_array(array)
     if not array.flags.writeable:
-        warnings.warn(
+        warn_user(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
             "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
             "it writable before converting it to a tensor. (clarion refuses such a write.)",
-            UserWarning,
-            stacklevel=3,
         )
     # A plain ndarray of the canonical dtype object: subclasses and equal-but-other dtypes stay outside.
     return created(array if type(array) is np.ndarray and array.dtype is kind else np.asarray(array).view(kind))
@@ -386,12 +379,10 @@ def frombuffer(
             f"actual buffer length ({length} bytes)"
         )
     if memory.readonly:
-        warnings.warn(
+        warn_user(
             "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write "
             "to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to "
             "protect its data or make it writable before converting it to a tensor. (clarion refuses such a write.)",
-            UserWarning,
-            stacklevel=2,
         )
     return created(np.frombuffer(memory.cast("B"), kind, count, offset), requires_grad)
 

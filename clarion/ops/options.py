@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -33,6 +34,14 @@ from ..errors import (
     NotSupportedError,
     ShapeError,
 )
+
+
+def warn_user(text: str) -> None:
+    """A UserWarning that points at the line of the user's program."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("clarion."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level)
 
 
 class NoCudaError(Explained, AssertionError):
@@ -225,12 +234,10 @@ def put(name: str, out: Tensor, array: Any, *, warn: bool = False) -> Tensor:
     target = out._array
     if target.shape != array.shape:
         if warn and target.size:
-            warnings.warn(
+            warn_user(
                 f"The number of elements in the out tensor of shape {list(target.shape)} is {target.size} which does not "
                 f"match the computed number of elements {array.size}. Note that this may occur as a result of rounding "
                 f"error. The out tensor will be resized to a tensor of shape {array.shape}.",
-                UserWarning,
-                stacklevel=4,
             )
         target = out._array = np.empty(array.shape, target.dtype)
     np.copyto(target, array, casting="unsafe")
