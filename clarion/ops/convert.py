@@ -189,7 +189,7 @@ def _format(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-METHODS.update(__repr__=_repr, __str__=_repr, __format__=_format)
+METHODS.update(__repr__=_repr, __format__=_format)  # str(x) is repr(x)
 
 
 # Element by element, in Python ----------------------------------------------------------------------
