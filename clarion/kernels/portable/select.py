@@ -70,11 +70,9 @@ if _clip is not None:
 
 def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> Any:
     if out is None:
-        out = (
-            x.copy()
-            if mask.shape == x.shape
-            else xp.array(xp.broadcast_to(x, xp.broadcast_shapes(x.shape, mask.shape)))
-        )
+        # An array even of a NumPy scalar, which is what arithmetic makes of 0-dim gradients.
+        shape = x.shape if mask.shape == x.shape else xp.broadcast_shapes(x.shape, mask.shape)
+        out = xp.array(x if shape == x.shape else xp.broadcast_to(x, shape))
     elif mask.shape != out.shape:
         mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
     xp.copyto(out, real_for(value, out), where=mask, casting="unsafe")
