@@ -154,7 +154,10 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             node.out_guard = node.hooks = node.versions = node.fix = node.nrs = None
             if number:
                 # The number is kept as the 0-dim array that NumPy is fast with.
-                node.saved = (x if keep_x else None, b if keep_y else None, r if keep_out else None)
+                if keep_x or keep_y or keep_out:
+                    node.saved = (x if keep_x else None, b if keep_y else None, r if keep_out else None)
+                else:
+                    node.saved = ()
                 node.edges = (x._edge or x, None)
                 if x._nr:
                     node.nrs = (x._nr, 0)
