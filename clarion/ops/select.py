@@ -13,7 +13,7 @@ from ..core.op import cast as cast_array
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError, NotSupportedError
 from .api import FUNCTIONS, METHODS, call, public
-from .cast import cast_number
+from .cast import cast, cast_number
 from .typed import TypedOp, need_tensors, show_edges
 
 # where ---------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def where(condition: Any, input: Any = ..., other: Any = ..., **renamed: Any) ->
             raise EngineError(
                 f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.old}"
             )
-        condition = condition.bool()
+        condition = cast(condition, b1)
     return where_op.call(condition, input, other)
 
 
@@ -262,8 +262,8 @@ fill_op = Op("fill", "x value", node="FillBackward0", moves=True, broadcast=True
 fill_tensor_op = Op("fill_tensor", "x value", node="FillBackward1", moves=True, broadcast=True)
 fill_scalar_into_op = Op("fill_scalar_into", "x value", node="FillBackward2", moves=True, broadcast=True)
 fill_tensor_into_op = Op("fill_tensor_into", "x value", node="FillBackward3", moves=True, broadcast=True)
-for _op in (copy_op, fill_op, fill_tensor_op, fill_scalar_into_op, fill_tensor_into_op):
-    _op.vjp(x=lambda g, ops: ops.zero(g), **{_op.inputs[1]: lambda g: g})
+for _writes in (copy_op, fill_op, fill_tensor_op, fill_scalar_into_op, fill_tensor_into_op):
+    _writes.vjp(x=lambda g, ops: ops.zero(g), **{_writes.inputs[1]: lambda g: g})
 show_edges(fill_op, 0)
 show_edges(fill_scalar_into_op, 0)
 
