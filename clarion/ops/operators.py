@@ -11,7 +11,6 @@ from typing import Any
 from ..core.dispatch import OPERANDS, operator_call
 from ..core.inplace import inplace
 from ..core.op import OPS, Op
-from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
 from . import arithmetic as a
 from . import compare as c
