@@ -359,11 +359,24 @@ def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) 
     if not mask:
         return
     node = make_node(op, inputs, params, (x,), mask)
+    if any(isinstance(t, Tensor) and t._vc is x._vc for t in inputs[1:]):
+        _saved_before_write(node, x, inputs)
     attach(x, node)
     if modes.special:
         finish(node, (x,))
     if hub.recorded is not None:
         hub.recorded(node, inputs, x)
+
+
+def _saved_before_write(node: Node, x: Tensor, inputs: tuple[Any, ...]) -> None:
+    """In `x.mul_(x)` the operand was overwritten by the operation itself: backward must refuse to use it."""
+    if node.versions is not None and type(node.versions) is tuple:
+        expected = list(node.versions)
+        for i, t in enumerate(inputs):
+            if i and isinstance(t, Tensor) and t._vc is x._vc:
+                known = expected[i]
+                expected[i] = (known[0] - 1, *known[1:]) if type(known) is tuple else known - 1
+        node.versions = tuple(expected)
 
 
 def attach(x: Tensor, node: Node) -> None:
