@@ -17,8 +17,7 @@ from . import graph as graph
 from .anomaly_mode import detect_anomaly as detect_anomaly
 from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from .function import Function as Function
-
-Variable = Tensor
+from .variable import Variable as Variable
 
 
 def backward(
@@ -71,7 +70,7 @@ def _batched(
     outputs: Any, inputs: Any, grad_outputs: Any, create_graph: bool, retain: bool | None, unused: bool | None, zeros: bool
 ) -> tuple[Any, ...]:
     """One walk of the graph per vector, stacked."""
-    from ..core.op import OPS
+    from ..ops.join import stack
 
     if grad_outputs is None:
         raise EngineError("is_grads_batched=True needs grad_outputs with a leading batch dimension")
@@ -92,7 +91,6 @@ def _batched(
         vector = tuple(None if seed is None else seed[i] for seed in seeds)
         last = i == count - 1
         rows.append(_engine.gradients(outs, inputs, vector, keep or not last, create_graph, unused, zeros))
-    stack = OPS["stack"].call
     return tuple(None if column[0] is None else stack(column, 0) for column in zip(*rows, strict=True))
 
 

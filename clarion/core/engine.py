@@ -48,7 +48,7 @@ class Pass:
     goals: set[Any]  # with `inputs`: the nodes and leaves they stand for
     wanted: set[Any] | None = None  # with backward(inputs=...): the leaves that accumulate
     uses: dict[Any, int] | None = None  # leaf -> contributions still to come, where that matters
-    callbacks: tuple[Any, ...] = ()
+    callbacks: list[Any] | None = None
     reached: set[Any] | None = None  # made when somebody asks: see will_reach
     roots: list[Target]
     depth = 1  # of backward inside backward
@@ -469,12 +469,13 @@ def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             _in_thread(roots, seeds, this)
         else:
             _run_in_mode(roots, seeds, this)
+        if this.callbacks:
+            for callback in this.callbacks:  # one may queue another
+                callback()
     finally:
         _current.this = outer
     if hub.backward_ended is not None:
         hub.backward_ended(tuple(roots), this.retain)
-    for callback in this.callbacks:
-        callback()
 
 
 def _run_in_mode(roots: list[Target], seeds: list[Any], this: Pass) -> None:
@@ -557,7 +558,15 @@ def queue_callback(callback: Any) -> None:
     this = _current.this
     if this is None:
         raise errors.EngineError("Final callbacks can only be installed during backward pass.")
-    this.callbacks += (callback,)
+    if this.callbacks is None:
+        this.callbacks = []
+    this.callbacks.append(callback)
+
+
+def accumulates_everything() -> bool:
+    """Is the running pass a plain backward(), or is there none?"""
+    this = _current.this
+    return this is None or (this.capture is None and this.wanted is None)
 
 
 # The gradient that backward() of a scalar begins with. Shared: the engine never writes into what it was given.
@@ -600,7 +609,10 @@ def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -
             goals.add(t.node.variable if isinstance(t.node, AccumulateGrad) else t.node)
             continue
         if not t.requires_grad:
-            raise errors.EngineError("One of the differentiated Tensors does not require grad")
+            raise errors.EngineError(
+                "can't retain_grad on Tensor that has requires_grad=False\n"
+                "One of the `inputs` given to backward() does not require a gradient."
+            )
         if t._edge is not None:
             t.retain_grad()
         goals.add(t._edge or t)
