@@ -10,7 +10,6 @@ the other; both take the same positional arguments (inputs first, then parameter
 
 from __future__ import annotations
 
-import inspect
 import linecache
 from collections.abc import Callable
 from typing import Any
@@ -49,6 +48,17 @@ class Rule:
 
     def __call__(self, g: Any, values: Any, ops: Any) -> Any:
         return self.fn(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
+
+
+def _spelled_at_first_use(op: Op, world: str) -> Callable[..., Any]:
+    """Compiling the rules of all operations would cost 0.3 s at import; most programs need few of them."""
+
+    def first(node: Any, g: Any, edges: Any = None) -> Any:
+        spelled = spell_out(op, world)
+        setattr(op.node_class, "apply_raw" if world == "raw" else "apply_tensors", spelled)
+        return spelled(node, g, edges)
+
+    return first
 
 
 # What both spelled-out forms begin with. The unusual (broadcasting, half and complex types, hooks on saved values,
@@ -199,13 +209,14 @@ class Op:
             self.rules[self.inputs.index(name)] = self._rule(fn)
         self._keep.clear()
         if self.joint is None and not self.multi_view and len(self.grad_outputs) == 1:
-            self.node_class.apply_raw = spell_out(self, "raw")  # type: ignore[method-assign]
-            self.node_class.apply_tensors = spell_out(self, "tensors")  # type: ignore[method-assign]
+            self.node_class.apply_raw = _spelled_at_first_use(self, "raw")  # type: ignore[method-assign]
+            self.node_class.apply_tensors = _spelled_at_first_use(self, "tensors")  # type: ignore[method-assign]
         self.call = pick_call(self)
         return self
 
     def _rule(self, fn: Callable[..., Any]) -> Rule:
-        first, *names = inspect.signature(fn).parameters
+        code = fn.__code__  # inspect.signature would cost 0.1 s at import
+        first, *names = code.co_varnames[: code.co_argcount]
         if first != "g":
             raise ValueError(f"{self.name}: a rule's first argument is g, not {first!r}")
         shapes = tuple(f"{name}_shape" for name in self.inputs)
