@@ -31,6 +31,9 @@ from .activation import Softsign as Softsign
 from .activation import Tanh as Tanh
 from .activation import Tanhshrink as Tanhshrink
 from .activation import Threshold as Threshold
+from .attention import MultiheadAttention as MultiheadAttention
+from .attention import TransformerEncoder as TransformerEncoder
+from .attention import TransformerEncoderLayer as TransformerEncoderLayer
 from .container import ModuleDict as ModuleDict
 from .container import ModuleList as ModuleList
 from .container import Sequential as Sequential
@@ -64,3 +67,6 @@ from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .parameter_container import ParameterDict as ParameterDict
 from .parameter_container import ParameterList as ParameterList
+from .multihead import multi_head_attention_forward as _multi_head_attention_forward
+
+functional.multi_head_attention_forward = _multi_head_attention_forward  # type: ignore[attr-defined]

@@ -24,6 +24,17 @@ def noise(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
     return np.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None)
 
 
+def noise_like(array: Any, p: float) -> Any:
+    """Noise for an array, drawn in the order of its memory: PyTorch's noise has the input's strides."""
+    if array.flags.c_contiguous:
+        return noise(array.shape, p, array.dtype)
+    order = sorted(range(array.ndim), key=lambda d: -abs(array.strides[d]))
+    along = array.transpose(order)
+    if not along.flags.c_contiguous:
+        return noise(array.shape, p, array.dtype)
+    return noise(along.shape, p, array.dtype).transpose(np.argsort(order))
+
+
 def _apply(input: Tensor, factors: Any, inplace: bool) -> Any:
     other = new_tensor(factors)
     return write_into(mul_op, input, other) if inplace else mul_op.call(input, other)
@@ -42,7 +53,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     _check(p, input)
     if p == 0 or not training or not input._array.size:
         return input
-    return _apply(input, noise(input._array.shape, p, input._array.dtype), inplace)
+    return _apply(input, noise_like(input._array, p), inplace)
 
 
 def _whole_channels(input: Any, p: float, inplace: bool) -> Any:

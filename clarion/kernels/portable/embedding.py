@@ -66,6 +66,6 @@ def renorm_rows(xp: Any, weight: Any, indices: Any, max_norm: float, norm_type: 
     """Scale the rows that `indices` name down to `max_norm`, in place."""
     named = xp.unique(indices)
     rows = weight[named]
-    size = xp.linalg.norm(rows.astype(float), ord=norm_type, axis=1)
+    size = xp.linalg.norm(rows, ord=norm_type, axis=1).astype(float)
     large = size > max_norm
-    weight[named[large]] = (rows[large] * (max_norm / (size[large] + 1e-7))[:, None]).astype(weight.dtype)
+    weight[named[large]] = rows[large] * (max_norm / (size[large] + 1e-7)).astype(weight.dtype)[:, None]

@@ -1,0 +1,118 @@
+"""Multi-head attention and the transformer encoder against PyTorch's."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import clarion
+
+torch = pytest.importorskip("torch")
+
+
+def close(a, b):
+    np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=2e-4, atol=3e-6)
+
+
+def inputs(t, *shapes):
+    rng = np.random.default_rng(1)
+    return [t.from_numpy(rng.standard_normal(s).astype(np.float32)).requires_grad_() for s in shapes]
+
+
+def padding(t, batch, length):
+    mask = np.zeros((batch, length), bool)
+    mask[0, -1] = True
+    return t.from_numpy(mask)
+
+
+def causal(t, n):
+    return t.from_numpy(np.triu(np.ones((n, n), bool), 1))
+
+
+SELF = {
+    "plain": ({}, lambda t: {}),
+    "batch-first": ({"batch_first": True}, lambda t: {"average_attn_weights": False}),
+    "no-weights": ({"bias": False}, lambda t: {"need_weights": False}),
+    "mask": ({}, lambda t: {"attn_mask": causal(t, 5)}),
+    "mask-no-weights": ({}, lambda t: {"attn_mask": causal(t, 5), "need_weights": False}),
+    "causal": ({}, lambda t: {"attn_mask": causal(t, 5), "need_weights": False, "is_causal": True}),
+    "padding": ({}, lambda t: {"key_padding_mask": padding(t, 3, 5)}),
+    "both": ({}, lambda t: {"key_padding_mask": padding(t, 3, 5), "attn_mask": causal(t, 5), "need_weights": False}),
+    "bias-kv": ({"add_bias_kv": True, "add_zero_attn": True}, lambda t: {"attn_mask": causal(t, 5)}),
+    "dropout": ({"dropout": 0.3}, lambda t: {}),
+    "dropout-no-weights": ({"dropout": 0.3}, lambda t: {"need_weights": False}),
+}
+
+
+@pytest.mark.parametrize("name", SELF)
+def test_self_attention(name):
+    options, call = SELF[name]
+    results = []
+    for t in (torch, clarion):
+        t.manual_seed(5)
+        module = t.nn.MultiheadAttention(8, 2, **options)
+        (x,) = inputs(t, (3, 5, 8) if options.get("batch_first") else (5, 3, 8))
+        out, weights = module(x, x, x, **call(t))
+        (out * out).sum().backward()
+        results.append((module, out, weights, x))
+    (theirs, out, weights, x), (ours, our_out, our_weights, our_x) = results
+    assert repr(ours) == repr(theirs)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    close(our_out, out)
+    assert (weights is None) == (our_weights is None)
+    if weights is not None:
+        close(our_weights, weights)
+    close(our_x.grad, x.grad)
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        close(a.grad, b.grad)
+
+
+@pytest.mark.parametrize("shapes", [((4, 3, 8), (6, 3, 8), (6, 3, 8)), ((4, 8), (6, 8), (6, 8))])
+def test_cross_attention(shapes):
+    results = []
+    for t in (torch, clarion):
+        t.manual_seed(5)
+        module = t.nn.MultiheadAttention(8, 4)
+        values = inputs(t, *shapes)
+        out, weights = module(*values)
+        out.sum().backward()
+        results.append((out, weights, *[v.grad for v in values]))
+    for a, b in zip(results[1], results[0], strict=True):
+        close(a, b)
+
+
+def test_other_widths():
+    results = []
+    for t in (torch, clarion):
+        t.manual_seed(5)
+        module = t.nn.MultiheadAttention(8, 4, kdim=5, vdim=7)
+        values = inputs(t, (4, 3, 8), (6, 3, 5), (6, 3, 7))
+        out, weights = module(*values)
+        out.sum().backward()
+        results.append((list(module.state_dict()), out, weights, *[v.grad for v in values]))
+    assert results[0][0] == results[1][0]
+    for a, b in zip(results[1][1:], results[0][1:], strict=True):
+        close(a, b)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_encoder(norm_first, activation):
+    results = []
+    for t in (torch, clarion):
+        t.manual_seed(5)
+        layer = t.nn.TransformerEncoderLayer(8, 2, 16, 0.1, activation, batch_first=True, norm_first=norm_first)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            net = t.nn.TransformerEncoder(layer, 2, norm=t.nn.LayerNorm(8))
+        (x,) = inputs(t, (3, 5, 8))
+        out = net(x, mask=causal(t, 5))
+        out.pow(3).sum().backward()
+        results.append((net, out, x.grad))
+    assert repr(results[1][0]) == repr(results[0][0])
+    close(results[1][1], results[0][1])
+    close(results[1][2], results[0][2])
+    for a, b in zip(results[1][0].parameters(), results[0][0].parameters(), strict=True):
+        close(a.grad, b.grad)
