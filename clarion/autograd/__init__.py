@@ -13,6 +13,7 @@ from ..core.modes import set_grad_enabled as set_grad_enabled
 from ..core.tensor import Tensor
 from ..errors import EngineError
 from . import function as function
+from . import grad_mode as grad_mode
 from . import graph as graph
 from .anomaly_mode import detect_anomaly as detect_anomaly
 from .anomaly_mode import set_detect_anomaly as set_detect_anomaly

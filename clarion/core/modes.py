@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from ..errors import ArgumentTypeError
 from ..events import hub
 
 T = TypeVar("T")
@@ -138,18 +139,7 @@ def decorate(make: Callable[[], Any], target: Callable[..., T]) -> Callable[...,
     if inspect.isgeneratorfunction(target):
         wrapper = _generator_in(make, target)
     elif inspect.isasyncgenfunction(target):
-
-        async def async_generator(*args: Any, **kwargs: Any) -> Any:
-            agen = target(*args, **kwargs)
-            while True:
-                with make():
-                    try:
-                        item = await agen.__anext__()  # type: ignore[attr-defined]
-                    except StopAsyncIteration:
-                        return
-                yield item
-
-        wrapper = async_generator
+        wrapper = _async_generator_in(make, target)
     elif inspect.iscoroutinefunction(target):
 
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
@@ -185,6 +175,28 @@ class _drive_coroutine:
                 value, error = (yield request), None
             except BaseException as caught:
                 error = caught
+
+
+def _async_generator_in(make: Callable[[], Any], target: Callable[..., Any]) -> Callable[..., Any]:
+    async def generator(*args: Any, **kwargs: Any) -> Any:
+        agen = target(*args, **kwargs)
+        step = agen.asend(None)
+        while True:
+            try:
+                response = await _drive_coroutine(make, step)
+            except StopAsyncIteration:
+                return
+            try:
+                request = yield response
+            except GeneratorExit:
+                await _drive_coroutine(make, agen.aclose())
+                raise
+            except BaseException as error:
+                step = agen.athrow(error)
+            else:
+                step = agen.asend(request)
+
+    return generator
 
 
 def _generator_in(make: Callable[[], Any], target: Callable[..., Any]) -> Callable[..., Any]:
@@ -254,6 +266,10 @@ class set_grad_enabled(_Mode):
     """Switch recording on or off: as a statement it takes effect at once and stays; as a context it ends."""
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise ArgumentTypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
         self._before = state.grad
         self.mode = bool(mode)
         _set("grad", self.mode)
@@ -273,7 +289,7 @@ class set_grad_enabled(_Mode):
             hub.mode(f"set_grad_enabled({self.mode})", False)
 
     def __str__(self) -> str:
-        return f"{type(self).__name__}(mode={self.mode})"
+        return f"torch.autograd.grad_mode.{type(self).__name__}(mode={self.mode})"
 
     __repr__ = __str__
 

@@ -1,0 +1,122 @@
+"""Where clarion differs from PyTorch on purpose (docs/differences.md), it does so as written there."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import clarion
+import clarion.utils.checkpoint
+from clarion.errors import EngineError, Explained
+
+
+def leaf() -> clarion.Tensor:
+    return clarion.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+def test_errors_explain_themselves_after_the_phrase() -> None:
+    y = leaf().exp().sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time") as caught:
+        y.backward()
+    assert "test_differences.py" in str(caught.value)
+
+
+def test_exceptions_can_be_sliced() -> None:
+    with pytest.raises(Explained) as caught:
+        leaf().backward()
+    assert caught.value[:10] == "grad can b"
+
+
+def test_apply_takes_keyword_arguments() -> None:
+    class Scale(clarion.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor=2.0):
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.factor, None
+
+    x = leaf()
+    Scale.apply(x, factor=5.0).sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0, 5.0]
+
+
+def test_checkpoint_errors_name_lines() -> None:
+    calls = []
+
+    def region(x):
+        calls.append(1)
+        return x.sin().exp() if len(calls) == 1 else x.sin()
+
+    y = clarion.utils.checkpoint.checkpoint(region, leaf(), use_reentrant=False).sum()
+    with pytest.raises(RuntimeError, match="A different number of tensors") as caught:
+        y.backward()
+    assert "test_differences.py" in str(caught.value)
+
+
+def test_decorated_coroutines_have_their_mode() -> None:
+    seen = []
+
+    @clarion.no_grad()
+    async def work() -> bool:
+        seen.append(clarion.is_grad_enabled())
+        await asyncio.sleep(0)
+        return clarion.is_grad_enabled()
+
+    async def main() -> list[bool]:
+        task = asyncio.ensure_future(work())
+        await asyncio.sleep(0)
+        seen.append(clarion.is_grad_enabled())
+        return [await task, clarion.is_grad_enabled()]
+
+    assert asyncio.run(main()) == [False, True]
+    assert seen == [False, True]
+
+
+def test_decorated_async_generators_have_their_mode() -> None:
+    seen = []
+
+    @clarion.no_grad()
+    async def work():
+        try:
+            got = yield clarion.is_grad_enabled()
+            await asyncio.sleep(0)
+            try:
+                yield got, clarion.is_grad_enabled()
+            except KeyError:
+                yield "caught", clarion.is_grad_enabled()
+        finally:
+            seen.append(clarion.is_grad_enabled())
+
+    async def main():
+        agen = work()
+        found = [await agen.asend(None), await agen.asend("sent"), await agen.athrow(KeyError("k"))]
+        await agen.aclose()
+        return found, clarion.is_grad_enabled()
+
+    assert asyncio.run(main()) == ([False, ("sent", False), ("caught", False)], True)
+    assert seen == [False]
+
+
+def test_views_taken_in_inference_mode_do_not_require_grad() -> None:
+    x = leaf()
+    with clarion.inference_mode():
+        view = x.view(3)
+    assert not view.requires_grad
+
+
+def test_gradients_computed_in_inference_mode_are_ordinary() -> None:
+    x = leaf()
+    y = (x * x).sum()
+    with clarion.inference_mode():
+        y.backward()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [4.0, 8.0, 12.0]
+
+
+def test_every_exception_of_the_engine_has_an_explanation_class() -> None:
+    assert issubclass(EngineError, RuntimeError)
