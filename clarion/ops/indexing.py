@@ -9,7 +9,6 @@ then the same chain runs on the raw array.
 
 from __future__ import annotations
 
-import inspect
 import operator
 import re
 import warnings
@@ -34,14 +33,8 @@ from .api import METHODS
 
 def _rule(names: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A rule for operations whose number of inputs is a parameter: `function(g, *values)`, its names spelled out."""
-
-    def rule(g: Any, *values: Any) -> Any:
-        return function(g, *values)
-
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    rule.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, kind) for name in ("g", *names.split())]
-    )
+    arguments = ", ".join(["g", *names.split()])
+    rule: Callable[..., Any] = eval(f"lambda {arguments}: function({arguments})", {"function": function})
     return rule
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.dtypes import FROM_NUMPY, b1
 from ..core.op import Op, broadcast_error
-from ..core.tensor import new_tensor
+from ..core.tensor import created
 from ..errors import DtypeError, EngineError
 from .api import call, public
 from .scatter import strict_out, tensor_argument
@@ -80,7 +80,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     if not as_tuple:
         return nonzero_op.call(input)
     array = input._array if input._array.ndim else input._array.reshape(1)
-    return tuple([new_tensor(places) for places in np.nonzero(array)])
+    return tuple([created(places) for places in np.nonzero(array)])
 
 
 @public()

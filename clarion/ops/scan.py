@@ -63,7 +63,7 @@ cummin_op = Op("cummin", "x", "dim", outputs="out indices")
 cummin_op.vjp(x=lambda g, indices, dim, ops: ops.add_along(g, indices, dim))
 
 add_along_op = Op("add_along", "g index", "dim", node="ScatterAddBackward0")
-add_along_op.vjp(g=lambda g, index, dim, ops: ops.pick_along(g, index, dim, True))
+add_along_op.vjp(g=lambda g, index, dim, ops: ops.gather(g, index, dim))
 
 
 # Public faces --------------------------------------------------------------------------------------
