@@ -88,7 +88,8 @@ def test_views_follow_a_write_to_the_base():
     x = a.clone()
     v, w = x[0], x.t()
     x.mul_(2)
-    assert v.tolist() == [0, 2, 4] and w.tolist() == [[0, 6], [2, 8], [4, 10]]
+    assert v.tolist() == [0, 2, 4]
+    assert w.tolist() == [[0, 6], [2, 8], [4, 10]]
     (v.sum() + w.sum()).backward()
     assert a.grad.tolist() == [[4, 4, 4], [2, 2, 2]]
 
@@ -153,7 +154,8 @@ def test_shape_change_in_place():
     x = a.clone()
     row = x[1]
     x.t_()
-    assert x.shape == (3, 2) and row.tolist() == [3, 4, 5]
+    assert x.shape == (3, 2)
+    assert row.tolist() == [3, 4, 5]
     x.mul_(2)
     assert row.tolist() == [6, 8, 10]
     row.mul_(5)
@@ -167,7 +169,8 @@ def test_shape_change_in_place_of_a_view_leaves_the_base():
     x = a.clone()
     part = x[:, 1:]
     part.t_()
-    assert part.shape == (2, 2) and x.shape == (2, 3)
+    assert part.shape == (2, 2)
+    assert x.shape == (2, 3)
     assert type(part.grad_fn).__name__ == "TBackward1"
     part.mul_(2)
     x.sum().backward()
@@ -181,7 +184,8 @@ def test_a_failed_shape_change_leaves_the_tensor():
     assert a.shape == (2, 3)
     with torch.no_grad():
         a.t_()
-    assert a.shape == (3, 2) and a.is_leaf
+    assert a.shape == (3, 2)
+    assert a.is_leaf
 
 
 def test_memory_is_shared():
@@ -216,7 +220,8 @@ def test_resize_and_set():
     assert x.resize_(2, 2).tolist() == [[0, 1], [2, 3]]
     assert x.resize_(2, 3).tolist() == [[0, 1, 2], [3, 4, 5]]
     y = torch.ones(1).set_(x)
-    assert y.is_set_to(x) and not y.is_set_to(x.t())
+    assert y.is_set_to(x)
+    assert not y.is_set_to(x.t())
     with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
         leaf(2).resize_(3)
 
