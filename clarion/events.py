@@ -73,18 +73,27 @@ _handlers: dict[str, list[Handler]] = {name: [] for name in Hub.__slots__}
 
 
 def _rebind(name: str) -> None:
-    handlers = tuple(_handlers[name])
+    setattr(hub, name, _fan_out(_handlers[name]))
+    # Both of these are told from one place, which the hot path enters if `recorded` is there.
+    hub.recorded = _fan_out(_handlers["recorded"]) or (_ignore if hub.saved is not None else None)
+
+
+def _ignore(*_: Any) -> None:
+    """Stands for `recorded` while only `saved` is listened to."""
+
+
+def _fan_out(listening: list[Handler]) -> Handler | None:
+    handlers = tuple(listening)
     if not handlers:
-        setattr(hub, name, None)
-    elif len(handlers) == 1:
-        setattr(hub, name, handlers[0])
-    else:
+        return None
+    if len(handlers) == 1:
+        return handlers[0]
 
-        def fan_out(*args: Any) -> None:
-            for handler in handlers:
-                handler(*args)
+    def fan_out(*args: Any) -> None:
+        for handler in handlers:
+            handler(*args)
 
-        setattr(hub, name, fan_out)
+    return fan_out
 
 
 def subscribe(name: str, handler: Handler) -> Callable[[], None]:

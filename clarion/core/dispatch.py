@@ -14,7 +14,7 @@ from .dtypes import f32, f64
 from .inplace import sync
 from .messages import broadcast_error, not_a_tensor
 from .node import next_sequence
-from .record import finish, record
+from .record import announce, finish, record
 from .saved import version_of
 from .tensor import INFERENCE, Tensor, VersionCounter, View, new_object, new_tensor
 
@@ -41,6 +41,8 @@ def pick_call(op: Op) -> Callable[..., Any]:
             return _binary_call(op)
     if len(op.inputs) == 1 and not op.variadic and op.promote is None and op.joint is None and len(op.outputs) == 1:
         return _single_call(op)
+    if len(op.inputs) > 1 and len(op.outputs) == 1:
+        return _several_call(op)
     return _general_call(op)
 
 
@@ -93,7 +95,9 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
-                hub.recorded(node, (x,), out)
+                announce(node, (x,), out)
+        elif hub.left is not None and not differentiable and x._rg:
+            hub.left(x, op.name)
         if modes.special:
             _finish(out)
         return out
@@ -194,7 +198,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
-                hub.recorded(node, (x, y), out)
+                announce(node, (x, y), out)
         if modes.special:
             _finish(out)
         return out
@@ -241,12 +245,109 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
-                hub.recorded(node, (x,), out)
+                announce(node, (x,), out)
+        elif hub.left is not None and not differentiable and x._rg:
+            hub.left(x, op.name)
         if modes.special:
             _finish(out)
         return out
 
     return call
+
+
+def _several_call(op: Op) -> Callable[..., Tensor]:
+    """Several tensors (some may be None) of one floating type, perhaps indices or masks, one result: linear, where, …"""
+    kernel, cls, arity, n_in, defaults = op.kernel, op.node_class, op.arity, len(op.inputs), op.defaults
+    promotes, broadcasts, differentiable = op.promote is not None, op.broadcast, op.differentiable
+
+    def call(*args: Any) -> Any:
+        if len(args) != arity:
+            args += defaults[len(defaults) - (arity - len(args)) :]
+        inputs = args[:n_in]
+        arrays: list[Any] = []
+        edges: list[Any] = []
+        mask, bit, floating = 0, 1, None
+        versioned = numbered = False
+        for t in inputs:
+            if t is None:
+                arrays.append(None)
+                edges.append(None)
+            elif type(t) is Tensor or isinstance(t, Tensor):
+                a = t._array
+                dtype = a.dtype
+                if dtype is f32 or dtype is f64:
+                    if floating is None:
+                        floating = dtype
+                    elif dtype is not floating:
+                        return general_call(op, args)
+                elif promotes or dtype.kind not in "biu":
+                    return general_call(op, args)
+                arrays.append(a)
+                if t._view is not None:
+                    sync(t)
+                if t._vc is not None:
+                    versioned = True
+                if t._rg:
+                    mask |= bit
+                    edges.append(t._edge or t)
+                    if t._nr:
+                        numbered = True
+                else:
+                    edges.append(None)
+            else:
+                return general_call(op, args)
+            bit <<= 1
+        try:
+            r = kernel(*arrays, *args[n_in:])
+        except ValueError as error:
+            raise _misfit(op, arrays, error) from None
+        if type(r) is not ndarray:
+            r = r[...]
+        out = new_tensor(r)
+        if mask and (modes.special == 0 or modes.recording()) and differentiable:
+            node = cls()
+            keep = op.keep(mask)
+            layout = [t if k else None for t, k in zip(args, keep)]  # noqa: B905  (outputs follow)
+            keep_out = keep[arity]
+            layout.append(r if keep_out else None)
+            if op.uses_shapes:
+                layout += [None if a is None else a.shape for a in arrays]
+            node.saved = tuple(layout) if keep_out or op.keeps_inputs(mask) else layout
+            node.versions = tuple([version_of(t) for t in layout[:n_in]]) if versioned else None
+            node.out_guard = node.hooks = node.fix = None
+            if keep_out:
+                out._vc = node.out_guard = VersionCounter()
+            node.edges = tuple(edges)
+            node.nrs = tuple([0 if e is None else t._nr for e, t in zip(edges, inputs)]) if numbered else None  # noqa: B905
+            if r.dtype is not floating or (broadcasts and _stretched(arrays, r)):
+                node.fix = tuple([None if e is None else (a.shape, a.dtype) for e, a in zip(edges, arrays)])  # noqa: B905
+            node.seq = next_sequence()
+            node.place = provenance.here()
+            out._edge = node
+            out._rg = True
+            if hub.recorded is not None:
+                announce(node, inputs, out)
+        if modes.special:
+            _finish(out)
+        return out
+
+    return call
+
+
+def _stretched(arrays: list[Any], r: Any) -> bool:
+    """Was any operand broadcast?"""
+    shape = r.shape
+    for a in arrays:
+        if a is not None and a.shape != shape:
+            return True
+    return False
+
+
+def _misfit(op: Op, arrays: list[Any], error: ValueError) -> Exception:
+    """Shapes that do not broadcast, said PyTorch's way."""
+    if op.broadcast and "broadcast" in str(error):
+        return broadcast_error(*[np.shape(a) for a in arrays if a is not None])
+    return error
 
 
 _scalars: dict[tuple[Any, Any], Any] = {}
@@ -307,13 +408,16 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
     try:
         result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
     except ValueError as error:
-        if op.broadcast and "broadcast" in str(error):
-            raise broadcast_error(*[np.shape(a) for a in arrays if a is not None]) from None
-        raise
+        raise _misfit(op, arrays, error) from None
     results = result if type(result) is tuple or type(result) is list else (result,)
     outs = tuple(new_tensor(_rounded(r, half)) for r in results)
-    if op.differentiable and (modes.special == 0 or modes.recording()):
-        record(op, inputs, params, outs)
+    if op.differentiable:
+        if modes.special == 0 or modes.recording():
+            record(op, inputs, params, outs)
+    elif hub.left is not None:
+        for t in inputs:
+            if isinstance(t, Tensor) and t._rg:
+                hub.left(t, op.name)
     if modes.special:
         if modes.state.inference:
             for out in outs:
@@ -362,7 +466,7 @@ def _view_call(op: Op) -> Callable[..., Any]:
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
-                hub.recorded(node, (x,), out)
+                announce(node, (x,), out)
             if modes.special:
                 finish(node, (out,))
         return out

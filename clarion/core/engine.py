@@ -81,6 +81,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     anomaly = modes.state.anomaly
     sums: set[Any] = set()  # whose gradient is a sum that this loop made: it may be added to in place
     add_to = np.add
+    freed = hub.freed
     for (target, nr), seed in zip(roots, seeds, strict=True):
         _deliver(this, heap, leaves, target, nr, seed)
     while heap:
@@ -108,6 +109,8 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             if type(node.saved) is tuple:
                 if node.saved:
                     node.saved = FREED
+                    if freed is not None:
+                        freed(node)
             else:
                 node.release()
         g = None  # whoever gets a gradient next may take its memory over

@@ -350,7 +350,7 @@ def wrote(x: Tensor, how: str = "inplace") -> None:
 
 def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> None:
     """Make the operation that has just written to `x` part of its history."""
-    from .record import finish, make_node
+    from .record import announce, finish, make_node
 
     mask = 0
     for i, t in enumerate(inputs):
@@ -365,7 +365,7 @@ def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) 
     if modes.special:
         finish(node, (x,))
     if hub.recorded is not None:
-        hub.recorded(node, inputs, x)
+        announce(node, inputs, x)
 
 
 def _saved_before_write(node: Node, x: Tensor, inputs: tuple[Any, ...]) -> None:

@@ -238,6 +238,10 @@ class Op:
             found = self._keep[mask] = tuple(name in named for name in self.layout)
         return found
 
+    def keeps_inputs(self, mask: int) -> bool:
+        """Is any input saved if those in `mask` require gradients?"""
+        return any(self.keep(mask)[: len(self.inputs)])
+
     def saved_position(self, torch_name: str) -> int | None:
         """Where PyTorch's `_saved_NAME` stands in the layout."""
         name = self.saved_names.get(torch_name, torch_name)

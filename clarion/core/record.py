@@ -23,7 +23,7 @@ from .. import errors
 from ..events import hub
 from ..kernels import registry
 from . import modes, provenance
-from .dtypes import HALF, INEXACT, f32, f64
+from .dtypes import HALF, INEXACT, bf16, f16, f32, f64
 from .inplace import sync
 from .namespace import lifted
 from .node import FREED, Node, next_sequence
@@ -61,7 +61,7 @@ def record(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tuple
         return None
     node = make_node(op, inputs, params, outs, mask)
     for i, out in enumerate(outs):
-        if i in op.grad_outputs or (len(op.outputs) == 1 and out._array.dtype in INEXACT):
+        if i in op.grad_outputs or (len(op.outputs) == 1 and len(outs) > 1 and out._array.dtype in INEXACT):
             out._edge = node
             out._rg = True
             out._nr = i
@@ -69,8 +69,20 @@ def record(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tuple
         node.n_out = len(outs)
         node.out_meta = tuple((out._array.shape, out._array.dtype) for out in outs)
     if hub.recorded is not None:
-        hub.recorded(node, inputs, outs[0])
+        announce(node, inputs, outs[0])
     return node
+
+
+def announce(node: Node, inputs: tuple[Any, ...], out: Tensor) -> None:
+    """Tell listeners that an operation was recorded, and what it saved."""
+    if hub.recorded is not None:
+        hub.recorded(node, inputs, out)
+    if hub.saved is not None:
+        for t in node.saved[: len(node.edges)]:
+            if isinstance(t, Tensor):
+                hub.saved(node, t)
+        if node.out_guard is not None:
+            hub.saved(node, out)
 
 
 def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tuple[Tensor, ...], mask: int) -> OpNode:
@@ -83,7 +95,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     keeps = versioned = numbered = must_fix = False
     out_array = outs[0]._array
     out_dtype = out_array.dtype
-    half = out_dtype in HALF
+    half = out_dtype is f16 or out_dtype is bf16
     for i, t in enumerate(inputs):
         is_tensor = isinstance(t, Tensor)
         # A rule that meets an operand of another type may leave the gradient in a wider one.
@@ -127,10 +139,6 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     node.seq = next_sequence()
     node.place = provenance.here()
     node.hooks = None
-    if hub.saved is not None:
-        for t in layout[: len(inputs)]:
-            if isinstance(t, Tensor):
-                hub.saved(node, t)
     return node
 
 
