@@ -61,12 +61,12 @@ from .loss import PairwiseDistance as PairwiseDistance
 from .loss import SmoothL1Loss as SmoothL1Loss
 from .loss import SoftMarginLoss as SoftMarginLoss
 from .module import Module as Module
+from .multihead import multi_head_attention_forward as _multi_head_attention_forward
 from .normalization import LayerNorm as LayerNorm
 from .normalization import RMSNorm as RMSNorm
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .parameter_container import ParameterDict as ParameterDict
 from .parameter_container import ParameterList as ParameterList
-from .multihead import multi_head_attention_forward as _multi_head_attention_forward
 
 functional.multi_head_attention_forward = _multi_head_attention_forward  # type: ignore[attr-defined]

@@ -186,9 +186,9 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes(name):
-    with pytest.raises(Exception) as theirs:  # noqa: PT011
+    with pytest.raises(Exception) as theirs:
         MISTAKES[name](torch)
-    with pytest.raises(Exception) as ours:  # noqa: PT011
+    with pytest.raises(Exception) as ours:
         MISTAKES[name](clarion)
     assert isinstance(ours.value, type(theirs.value))
     assert str(ours.value).startswith(str(theirs.value))
