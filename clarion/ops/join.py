@@ -227,7 +227,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
 @public("split", method=False)
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of one size (the last may be smaller), or of the given sizes."""
-    return _split(tensor, split_size_or_sections, dim)
+    return _split(tensor, split_size_or_sections, dim)  # type: ignore[no-any-return]
 
 
 @public("split", function=False)
@@ -235,7 +235,7 @@ def _split(self: Any, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     if not isinstance(self, Tensor):
         raise tensor_needed("split", self, "tensor")
     if not isinstance(split_size, int):
-        return split_with_sizes(self, split_size, dim)
+        return split_with_sizes(self, split_size, dim)  # type: ignore[no-any-return]
     shape = self._array.shape
     if not shape:
         raise EngineError("split expects at least a 1-dimensional tensor")
@@ -342,7 +342,7 @@ def _split_along(name: str, need: int, x: Any, given: Any, dim: int) -> tuple[Te
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
             f"{x._array.shape[dim]} is not divisible by the split_size {given}!"
         )
-    return tensor_split(x, given, dim)
+    return tensor_split(x, given, dim)  # type: ignore[no-any-return]
 
 
 @public()

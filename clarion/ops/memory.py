@@ -96,7 +96,7 @@ def resize_as_(self: Tensor, the_template: Any, *, memory_format: Any = None) ->
     """`resize_` to the shape of another tensor."""
     if not isinstance(the_template, Tensor):
         raise tensor_needed("resize_as_", the_template, "the_template")
-    return resize_(self, the_template._array.shape)
+    return resize_(self, the_template._array.shape)  # type: ignore[no-any-return]
 
 
 @method("set_")

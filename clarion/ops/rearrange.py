@@ -81,7 +81,7 @@ def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
 @public("flip", method=False)
 def flip(input: Tensor, dims: Any) -> Tensor:
     """The order of elements reversed along dimensions."""
-    return _flip(input, dims)
+    return _flip(input, dims)  # type: ignore[no-any-return]
 
 
 @method("flip")
@@ -159,7 +159,7 @@ def repeat(self: Tensor, *repeats: Any, **kwargs: Any) -> Tensor:
 @public("tile", method=False)
 def tile(input: Tensor, dims: Any) -> Tensor:
     """The tensor several times along each dimension, the last ones if fewer are given."""
-    return _tile(input, dims)
+    return _tile(input, dims)  # type: ignore[no-any-return]
 
 
 @method("tile")
@@ -167,7 +167,7 @@ def _tile(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
     from .shape import ints
 
     counts = ints((kwargs["dims"],) if kwargs else dims, "dims")
-    return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
+    return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)  # type: ignore[no-any-return]
 
 
 @public()

@@ -360,7 +360,7 @@ def _T(self: Tensor) -> Tensor:
 def _mT(self: Tensor) -> Tensor:
     if self._array.ndim:
         _matrices(self, "mT")
-    return transpose(self, -2, -1) if self._array.ndim else permute_op.call(self, ())
+    return transpose(self, -2, -1) if self._array.ndim else permute_op.call(self, ())  # type: ignore[no-any-return]
 
 
 def _H(self: Tensor) -> Tensor:
@@ -389,7 +389,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 def _adjoint(x: Tensor) -> Tensor:
     out = transpose(x, -2, -1) if x._array.ndim else x
-    return out.conj() if x._array.dtype.kind == "c" else out  # type: ignore[attr-defined, no-any-return]
+    return out.conj() if x._array.dtype.kind == "c" else out  # type: ignore[union-attr, no-any-return]
 
 
 METHODS["T"] = property(_T)

@@ -123,7 +123,7 @@ class Plan:
                 made = shape_step(name, x, p, q)
                 if made is None or made.size == 0:
                     continue
-                self.tensors.append(made)
+                self.tensors.append(np.asarray(made))
                 self.frozen.append(self.frozen[at])
             elif name in SPLITS:
                 if x.ndim == 0 or x.shape[0] < 2:
