@@ -389,7 +389,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 def _adjoint(x: Tensor) -> Tensor:
     out = transpose(x, -2, -1) if x._array.ndim else x
-    return out.conj() if x._array.dtype.kind == "c" else out  # type: ignore[union-attr, no-any-return]
+    return out.conj() if x._array.dtype.kind == "c" else out  # type: ignore[union-attr]
 
 
 METHODS["T"] = property(_T)
