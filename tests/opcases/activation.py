@@ -72,6 +72,18 @@ def elu(x: Any, alpha: float = 1.0, scale: float = 1.0, inner: float = 1.0) -> A
     return scale * np.where(x > 0, x, alpha * np.expm1(x * inner))
 
 
+def glu(x: Any) -> Any:
+    half = x.shape[-1] // 2
+    return x[..., :half] * sigmoid(x[..., half:])
+
+
+def prelu(x: Any, w: Any) -> Any:
+    along = [1] * x.ndim
+    if x.ndim > 1:
+        along[1] = -1
+    return np.where(x > 0, x, w.reshape(along) * x)
+
+
 def tanh_face(t: Any, x: Any) -> Any:
     return t.nn.functional.gelu(x, approximate="tanh")
 
@@ -105,7 +117,7 @@ ROWS = [
     Row("celu_written", writing("celu_", 0.5), SHAPES, lambda x: elu(x, 0.5, 1.0, 2.0)),
     backward("elu_backward", "elu", ref=lambda x, g: g * np.where(x > 0, 1, np.exp(x))),
     Row("elu_backward_result", derivative(writing("elu_")), PAIR, lambda x, g: g * np.where(x > 0, 1, np.exp(x))),
-    row("glu", lambda x: x[:, :2] * sigmoid(x[:, 2:]), writes=False, edge_shapes=(((0, 4),), ((2, 4, 6),))),
+    row("glu", glu, writes=False, edge_shapes=(((0, 4),), ((2, 4, 6),))),
     Row("glu_backward", derivative(functional("glu")), ((3, 4), (3, 2))),
     # Straight pieces
     row("relu", lambda x: np.maximum(x, 0), dtypes=(*ROUND, "int64", "uint8")),
@@ -114,8 +126,8 @@ ROWS = [
     Row("leaky_relu_written", writing("leaky_relu_", 0.2), SHAPES, lambda x: np.where(x > 0, x, 0.2 * x)),
     backward("leaky_relu_backward", "leaky_relu", 0.2, ref=lambda x, g: np.where(x > 0, g, 0.2 * g)),
     Row("prelu", lambda t, x, w: t.prelu(x, w), ((2, 3, 4), (3,)),
-        lambda x, w: np.where(x > 0, x, w[:, None] * x), edge_shapes=(((5,), (1,)), ((), (1,)), ((0, 3), (3,)))),
-    Row("prelu_backward", lambda t, x, g: derivative(lambda t, x: t.prelu(x, t.full((1,), 0.3, dtype=x.dtype)))(t, x, g),
+        prelu, edge_shapes=(((5,), (1,)), ((), (1,)), ((0, 3), (3,)))),
+    Row("prelu_backward", derivative(lambda t, x: t.prelu(x, t.full((1,), 0.3, dtype=x.dtype))),
         PAIR, lambda x, g: np.where(x > 0, g, 0.3 * g)),
     Row("rrelu_mean", functional("rrelu", 0.1, 0.5), SHAPES, lambda x: np.where(x > 0, x, 0.3 * x),
         inplace=inplace("rrelu", 0.1, 0.5)),
@@ -147,14 +159,14 @@ def large(rng: Any) -> tuple[Any, ...]:
 SOFT_EDGES = (((0, 3),), ((3, 0),), ((5, 1),))
 
 ROWS += [
-    Row("softmax", lambda t, x, **kw: t.softmax(x, -1, **kw), ((3, 4),), lambda x: sp.softmax(x, -1), out=True,
+    Row("softmax", lambda t, x, **kw: t.softmax(x, -1, **kw), ((3, 4),), lambda x: sp.softmax(x, -1) if x.size else x, out=True,
         dtypes=ROUND, edge_shapes=SOFT_EDGES),
     Row("softmax", lambda t, x: t.softmax(x, 1), ((2, 3, 4),), lambda x: sp.softmax(x, 1), label="inner"),
     Row("softmax", lambda t, x: t.softmax(x, 0), ((),), np.ones_like, label="scalar"),
     Row("softmax", lambda t, x: x.softmax(-1), inputs=large, ref=lambda x: sp.softmax(x, -1), grad=(), label="large"),
     Row("softmax_backward", derivative(lambda t, x: t.softmax(x, 1)), PAIR),
     Row("softmax_backward", derivative(lambda t, x: t.softmax(x, 0)), PAIR, label="first"),
-    Row("log_softmax", lambda t, x, **kw: t.log_softmax(x, -1, **kw), ((3, 4),), lambda x: sp.log_softmax(x, -1),
+    Row("log_softmax", lambda t, x, **kw: t.log_softmax(x, -1, **kw), ((3, 4),), lambda x: sp.log_softmax(x, -1) if x.size else x,
         out=True, dtypes=ROUND, edge_shapes=SOFT_EDGES),
     Row("log_softmax", lambda t, x: t.log_softmax(x, 1), ((2, 3, 4),), lambda x: sp.log_softmax(x, 1), label="inner"),
     Row("log_softmax", lambda t, x: x.log_softmax(-1), inputs=large, ref=lambda x: sp.log_softmax(x, -1), grad=(),

@@ -23,6 +23,7 @@ def seeded(draw: Callable[..., Any]) -> Callable[..., Any]:
         t.manual_seed(5)
         return draw(t, *tensors)
 
+    call.draws = True  # type: ignore[attr-defined]
     return call
 
 

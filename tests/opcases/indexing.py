@@ -31,6 +31,7 @@ def adjoint(read: Callable[..., Any], shape: tuple[int, ...]) -> Callable[..., A
         x = t.zeros(shape, dtype=g.dtype, requires_grad=True)
         return t.autograd.grad((read(t, x, *rest) * g).sum(), x, create_graph=True)[0]
 
+    call.differentiates = True  # type: ignore[attr-defined]
     return call
 
 

@@ -94,6 +94,7 @@ def either(name, params, equivalent):
 
         return OPS[name].call(*tensors, *params)
 
+    call.internal = True
     return call
 
 

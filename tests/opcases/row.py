@@ -19,6 +19,7 @@ class Row:
     inputs   instead of `shapes`: a function of a NumPy Generator that returns the input arrays (indices, masks, …)
     grad     numbers of the inputs that are differentiable: None means every floating one; () means none
     second   check second derivatives too
+    numeric  the gradient is the derivative; False where PyTorch defines another one, which only it can confirm
     inplace  `inplace(t, x, *rest)`: the in-place form; its result must equal `call`'s
     out      the function takes out=: `call` must accept keyword arguments
     dtypes   NumPy type names that `call` accepts besides float64 and float32, checked against PyTorch where installed
@@ -34,6 +35,7 @@ class Row:
     inputs: Callable[..., Any] | None = None
     grad: tuple[int, ...] | None = None
     second: bool = True
+    numeric: bool = True
     inplace: Callable[..., Any] | None = None
     out: bool = False
     dtypes: tuple[str, ...] = ()

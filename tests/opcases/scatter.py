@@ -41,7 +41,11 @@ def _reduce_rows(reduce: str, include_self: bool = True) -> Callable[..., Any]:
 
 
 def _product_gradient(t: Any, x: Any, i: Any, s: Any) -> Any:
+    s = s if s.requires_grad else s.detach().requires_grad_(True)
     return t.autograd.grad(t.scatter_reduce(x, 0, i, s, "prod").sum(), s, create_graph=True)[0]
+
+
+_product_gradient.differentiates = True  # type: ignore[attr-defined]
 
 
 ROWS = [

@@ -20,10 +20,10 @@ def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
     """The gradient of `f(t, x)` for the weight `g`, as a function of `x` and `g`: how a backward operation is called."""
 
     def call(t: Any, x: Any, g: Any) -> Any:
-        with t.enable_grad():
-            x = x if x.requires_grad else x.detach().requires_grad_(True)
-            return t.autograd.grad(f(t, x), x, g, create_graph=True)[0]
+        x = x if x.requires_grad else x.detach().requires_grad_(True)
+        return t.autograd.grad(f(t, x), x, g, create_graph=True)[0]
 
+    call.differentiates = True  # type: ignore[attr-defined]
     return call
 
 
@@ -35,6 +35,11 @@ def named(name: str) -> Callable[..., Any]:
 def written(name: str) -> Callable[..., Any]:
     """`x.name_()`."""
     return lambda t, x: getattr(x, name + "_")()
+
+
+def sign(x: Any) -> Any:
+    """np.sign, also of truth values."""
+    return x if x.dtype == bool else np.sign(x)
 
 
 def row(name: str, ref: Any, domain: Any = (-2.0, 2.0), *, complexes: bool = True, **more: Any) -> Row:
@@ -69,8 +74,8 @@ ROWS = [
     row("reciprocal", lambda x: 1 / x, POSITIVE),
     row("square", np.square),
     row("abs", np.abs, POSITIVE, dtypes=(*EXACT, "complex128")),
-    row("sign", np.sign, POSITIVE, dtypes=(*EXACT, "bool")),
-    row("sgn", np.sign, POSITIVE, dtypes=(*EXACT, "bool", "complex128")),
+    row("sign", sign, POSITIVE, dtypes=(*EXACT, "bool")),
+    row("sgn", sign, POSITIVE, dtypes=(*EXACT, "bool", "complex128")),
     Row("flat", derivative(lambda t, x: t.floor(x)), ((3,), (3,)), lambda x, g: np.zeros_like(g), grad=()),
     row("sin", np.sin),
     row("cos", np.cos),
