@@ -202,7 +202,7 @@ class _Kept:
         if counter is not None and counter is not INFERENCE and counter.n != self.version[0]:
             from .saved import _output_clause, _overwritten
 
-            origin = node if tensor is None else tensor._edge
+            origin = node if tensor is None else tensor.grad_fn
             clause = _output_clause(self.nr, origin) if origin is not None else ""
             raise _overwritten(node, self.array, counter, self.version[0], clause)
         if counter is not None and hub.silently_overwritten is not None and self.version[2] is not None:

@@ -91,6 +91,9 @@ class CopySlices(Node):
     chain: tuple[Any, ...]
     layout: tuple[Any, ...]
 
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         whole = laid_out(g, self.layout)
         part = replay_raw(self.chain, whole)
@@ -126,7 +129,7 @@ def refuse(x: Tensor, name: str) -> None:
             "normal tensor before doing inplace update. See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
     array = x._array
-    if array.size > 1 and 0 in array.strides and _overlaps(array):
+    if array.size > 1 and 0 in array.strides and not name.startswith(("fill_", "zero_")) and _overlaps(array):
         raise errors.InplaceError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation.\n"
@@ -160,7 +163,7 @@ def _refuse_view(x: Tensor, name: str) -> None:
     assert view is not None
     base = view.base
     if view.creation == "normal":
-        if x._rg and base._edge is None:
+        if (x._rg or base._rg) and base._edge is None:
             raise errors.InplaceError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.\n"
                 f"{name}() at {provenance.text(provenance.here())} would change a value that gradients are collected "

@@ -115,7 +115,7 @@ def check_versions(node: Node) -> None:
             if type(expected) is not tuple:
                 expected = (expected, 0, None)
             if counter.n != expected[0]:
-                origin = tensor._edge
+                origin = tensor.grad_fn
                 clause = _output_clause(tensor._nr, origin) if origin is not None else ""
                 raise _overwritten(node, tensor._array, counter, expected[0], clause)
             if counter.silent != expected[1] or counter.exported:
@@ -133,7 +133,7 @@ def _out_guards(node: Node) -> Any:
 
 
 def _output_clause(nr: int, origin: Node) -> str:
-    name = type(origin).__name__
+    name = type(origin).__name__.rstrip("0123456789").removesuffix("Backward")
     return f", which is output {nr} of {name},"
 
 
@@ -143,7 +143,7 @@ def _overwritten(node: Node, array: Any, counter: Any, expected: int, clause: st
     kind = f"torch.{FROM_NUMPY[array.dtype].old}Tensor"
     return errors.SavedValueOverwrittenError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} {list(array.shape)}]{clause or ','} is at version {counter.n}; expected version {expected} instead. "
+        f"[{kind} {list(array.shape)}]{clause} is at version {counter.n}; expected version {expected} instead. "
         "Hint: the backtrace further below shows the operation that failed to compute its gradient.\n"
         f"The value was saved by {type(node).__name__} at {provenance.text(node.place)}\n"
         f"and overwritten at {provenance.text(counter.place)}.\n"

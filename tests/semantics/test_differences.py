@@ -118,5 +118,36 @@ def test_gradients_computed_in_inference_mode_are_ordinary() -> None:
     assert x.grad.tolist() == [4.0, 8.0, 12.0]
 
 
+def test_views_without_history_do_not_require_grad() -> None:
+    x = leaf()
+    with clarion.no_grad():
+        view = x[:2]
+    base = clarion.ones(4)
+    part = base[:2]
+    base.requires_grad_()
+    assert not view.requires_grad
+    assert not part.requires_grad
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        (view * 3).sum().backward()
+
+
+def test_views_of_unbind_survive_a_write_to_their_base() -> None:
+    x = leaf()
+    y = x * 1
+    a, b, _ = y.unbind()
+    y.mul_(2)
+    (a + b).backward()
+    assert x.grad.tolist() == [2.0, 2.0, 0.0]
+
+
+def test_overlapping_assignment_is_as_if_copied() -> None:
+    x = leaf()
+    y = x * 1
+    y[:2] = y[1:]
+    (y * clarion.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert y.tolist() == [2.0, 3.0, 3.0]
+    assert x.grad.tolist() == [0.0, 1.0, 110.0]
+
+
 def test_every_exception_of_the_engine_has_an_explanation_class() -> None:
     assert issubclass(EngineError, RuntimeError)
