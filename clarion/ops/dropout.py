@@ -21,7 +21,7 @@ def noise(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
     keep = dropout_mask(default_generator, shape, p)
     wide = np.float32 if dtype.itemsize == 2 else dtype
     factor = np.asarray(1, wide) / np.asarray(1 - p, wide)
-    return np.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None)
+    return np.asarray(np.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None))
 
 
 def noise_like(array: Any, p: float) -> Any:

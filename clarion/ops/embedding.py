@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import modes
 from ..core.inplace import wrote
 from ..core.op import Op
 from ..core.tensor import Tensor
@@ -65,7 +66,7 @@ def embedding(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"torch.{input.dtype.old}Tensor instead (while checking arguments for embedding)"
         )
-    if sparse:
+    if sparse and weight.requires_grad and modes.recording():
         raise NotSupportedError("embedding(sparse=True): clarion has no sparse gradients; the dense one is fast")
     if max_norm is not None and input._array.size:
         embedding_renorm(weight, input, max_norm, norm_type)
