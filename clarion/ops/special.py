@@ -62,8 +62,8 @@ i0 = faces(i0_op, "The modified Bessel function of the first kind, of order 0.")
 
 def i1_rule(g: Any, x: Any, out: Any, ops: Any) -> Any:
     """i0(x) - i1(x) / x, which is 1/2 at 0."""
-    zero = x == 0
-    return g * (ops.i0(x) - out / (x + zero) - zero * 0.5)
+    safe = x + (x == 0)
+    return g * (ops.i0(x) - out / safe - (safe - x) * 0.5)
 
 
 i1_op = TypedOp("i1", "x", node="SpecialI1Backward0", elementwise=True, promote="float").refusing("c", title="i1_cpu")
