@@ -124,18 +124,22 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             return general_call(op, (x, y))
         a = x._array
         dtype = a.dtype
-        if type(y) is Tensor or isinstance(y, Tensor):
+        kind = type(y)
+        number = kind is float or kind is int
+        if number:
+            if dtype is not f32 and dtype is not f64:
+                return otherwise(op, (x, y))
+            b = (_numbers32 if dtype is f32 else _numbers64).get(y)
+            if b is None:
+                b = _scalar(y, dtype)
+            ry = False
+        elif kind is Tensor or isinstance(y, Tensor):
             b = y._array
             if b.dtype is not dtype or (dtype is not f32 and dtype is not f64):
                 return general_call(op, (x, y))
             if y._view is not None:
                 sync(y)
             ry = y._rg
-            number = False
-        elif (dtype is f32 or dtype is f64) and (type(y) is float or type(y) is int):
-            b = _scalar(y, dtype)
-            ry = False
-            number = True
         else:
             return otherwise(op, (x, y))
         try:
@@ -350,19 +354,18 @@ def _misfit(op: Op, arrays: list[Any], error: ValueError) -> Exception:
     return error
 
 
-_scalars: dict[tuple[Any, Any], Any] = {}
+# Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero: 0.0 and -0.0 are equal keys.
+_numbers32: dict[float, Any] = {}
+_numbers64: dict[float, Any] = {}
 
 
 def _scalar(value: float, dtype: Any) -> Any:
-    """A Python number as a 0-dim array (NumPy is twice as fast with one); remembered, but for signed zeros."""
-    if value == 0:
-        return asarray(value, dtype)
-    found = _scalars.get((value, dtype))
-    if found is None:
-        found = asarray(value, dtype)
-        if len(_scalars) < 1000 and value == value:
-            _scalars[value, dtype] = found
-    return found
+    """A Python number as a 0-dim array, remembered."""
+    known = _numbers32 if dtype is f32 else _numbers64
+    array = asarray(value, dtype)
+    if value and value == value and len(known) < 1000:
+        known[value] = array
+    return array
 
 
 def _finish(out: Tensor) -> None:

@@ -84,11 +84,15 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     freed = hub.freed
     for (target, nr), seed in zip(roots, seeds, strict=True):
         _deliver(this, heap, leaves, target, nr, seed)
-    while heap:
-        node = heappop(heap)[1]
-        g = grads.pop(node) if node.n_out == 1 else _collect(this, node)
-        if g is None:
-            continue
+    only, only_g = None, None  # a node that is the only one waiting needs no heap
+    while heap or only is not None:
+        if only is not None:
+            node, g, only, only_g = only, only_g, None, None
+        else:
+            node = heappop(heap)[1]
+            g = grads.pop(node) if node.n_out == 1 else _collect(this, node)
+            if g is None:
+                continue
         edges = None
         if node.hooks is not None or watching:
             if node.hooks is not None or this.capture is not None:
@@ -127,13 +131,20 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                     total = grads[target] = grads[target] + r
                     if type(total) is ndarray:
                         sums.add(target)
-            else:
+            elif target.seq is None:
                 grads[target] = r
-                seq = target.seq
-                if seq is None:
-                    leaves.append(target)
-                else:
-                    heappush(heap, (seq, target))
+                leaves.append(target)
+            elif only is None and not heap and target.n_out == 1:
+                only, only_g = target, r
+            elif target is only:
+                only_g = only_g + r
+            else:
+                if only is not None:
+                    grads[only] = only_g
+                    heappush(heap, (only.seq, only))
+                    only = only_g = None
+                grads[target] = r
+                heappush(heap, (target.seq, target))
     result = r = None
     _finish_leaves(this, leaves)
 

@@ -61,21 +61,25 @@ def _spelled_at_first_use(op: Op, world: str) -> Callable[..., Any]:
     return first
 
 
-# What both spelled-out forms begin with. The unusual (broadcasting, half and complex types, hooks on saved values,
-# tensors that somebody may have written to) takes the general way.
+# The pieces of both spelled-out forms. The unusual (broadcasting, half and complex types, hooks on saved values, tensors
+# that somebody may have written to) takes the general way.
 _HEAD = """def apply(node, g, edges=None):
-    versions = node.versions
-    if node.fix is not None or versions is PACKED:
+    if node.fix is not None:
         return general(node, g, edges)
     dtype = g{array}.dtype
     if dtype is not f32 and dtype is not f64:
         return general(node, g, edges)
-    guard = node.out_guard
-    if guard is not None and (type(guard) is not VersionCounter or guard.n):
-        check_versions(node)
-    saved = node.saved
+"""
+_SAVED = """    saved = node.saved
     if saved is FREED:
         raise freed_error(node)
+    versions = node.versions
+    if versions is PACKED:
+        return general(node, g, edges)
+"""
+_GUARD = """    guard = node.out_guard
+    if guard is not None and (type(guard) is not VersionCounter or guard.n):
+        check_versions(node)
 """
 _INPUT = """    v{p} = saved[{p}]
     if isinstance(v{p}, Tensor):
@@ -102,17 +106,22 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     """
     raw, inputs = world == "raw", len(op.inputs)
     outputs = dict(op.out_positions)
-    terms, used = [], set()
+    terms: list[str] = []
+    named: set[int] = set()
+    used: set[int] = set()
     for i, rule in enumerate(op.rules):
         if rule is None:
             terms.append("None")
             continue
         positions = [None if name == "ops" else rule.at[name] for name in rule.names]
         unpacked = {p for p in positions if p is not None and (p < inputs or (not raw and p in outputs))}
+        named.update(p for p in positions if p is not None)
         used |= unpacked
         arguments = ["g"] + ["ops" if p is None else f"v{p}" if p in unpacked else f"saved[{p}]" for p in positions]
         terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
     text = _HEAD.format(array="" if raw else "._array")
+    if named:
+        text += _SAVED + (_GUARD if named & set(outputs) else "")
     for p in sorted(used):
         form = (_RAW_INPUT if raw else _TENSOR_INPUT) if p < inputs else _TENSOR_OUTPUT
         text += form.format(p=p, nr=outputs.get(p))

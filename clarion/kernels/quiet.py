@@ -31,12 +31,27 @@ try:
 
     def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` with floating-point warnings off while it runs."""
+        if isinstance(function, np.ufunc) and function.nin == 1 and function.nout == 1:
+            return _quiet_unary(function)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             token = _extobj_contextvar.set(_IGNORE)
             try:
                 return function(*args, **kwargs)
+            finally:
+                _extobj_contextvar.reset(token)
+
+        return call
+
+    def _quiet_unary(function: Any) -> Callable[..., Any]:
+        """The same for one argument, without the cost of unpacking arguments."""
+
+        @functools.wraps(function)
+        def call(x: Any, *, out: Any = None) -> Any:
+            token = _extobj_contextvar.set(_IGNORE)
+            try:
+                return function(x) if out is None else function(x, out=out)
             finally:
                 _extobj_contextvar.reset(token)
 

@@ -17,7 +17,11 @@ from .typed import TypedOp
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
-sigmoid_op = Op("sigmoid", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * (out * (1 - out)))
+sigmoid_op = Op("sigmoid", "x", elementwise=True, promote="float")
+sigmoid_op.vjp(x=lambda g, out, ops: ops.sigmoid_backward(g, out))
+
+sigmoid_backward_op = Op("sigmoid_backward", "gy y", elementwise=True, promote="common")
+sigmoid_backward_op.vjp(gy=lambda g, y, ops: ops.sigmoid_backward(g, y), y=lambda g, gy, y: g * gy * (1 - 2 * y))
 sigmoid = NN_FUNCTIONAL["sigmoid"] = faces(sigmoid_op, "1 / (1 + exp(-input)).")
 
 # GELU -----------------------------------------------------------------------------------------------

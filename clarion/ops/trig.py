@@ -37,7 +37,11 @@ sinh = faces(sinh_op, "The hyperbolic sine.")
 cosh_op = Op("cosh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.sinh(x))
 cosh = faces(cosh_op, "The hyperbolic cosine.")
 
-tanh_op = Op("tanh", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * (1 - out * out))
+tanh_op = Op("tanh", "x", elementwise=True, promote="float")
+tanh_op.vjp(x=lambda g, out, ops: ops.tanh_backward(g, out))
+
+tanh_backward_op = Op("tanh_backward", "gy y", elementwise=True, promote="common")
+tanh_backward_op.vjp(gy=lambda g, y, ops: ops.tanh_backward(g, y), y=lambda g, gy, y: g * gy * y * -2)
 tanh = faces(tanh_op, "The hyperbolic tangent.")
 
 asinh_op = Op("asinh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.rsqrt(x * x + 1))

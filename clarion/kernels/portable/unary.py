@@ -62,6 +62,23 @@ def sigmoid(xp: Any, x: Any) -> Any:
     return 1 / (1 + xp.exp(-x))
 
 
+@kernel("tanh_backward")
+def tanh_backward(xp: Any, g: Any, y: Any) -> Any:
+    # g * (1 - y * y), without the number: NumPy takes twice as long with one.
+    part = y * y
+    if type(part) is not xp.ndarray or part.shape != g.shape or part.dtype != g.dtype:
+        return g - g * part
+    xp.multiply(part, g, part)
+    return xp.subtract(g, part, part)
+
+
+@kernel("sigmoid_backward")
+def sigmoid_backward(xp: Any, g: Any, y: Any) -> Any:
+    # g * y * (1 - y), likewise.
+    part = g * y
+    return part - part * y
+
+
 @kernel("round")
 def round(xp: Any, x: Any) -> Any:
     return xp.rint(x) if x.dtype.kind == "f" else x.copy()
