@@ -51,7 +51,8 @@ def _cross_entropy_rule(g: Any, probs: Any, row: Any, target: Any, ignore_index:
     if g_loss is not None:
         s = g_loss * row
         if isinstance(ops, RawNamespace):
-            result = ops.cross_entropy_backward(s, probs, target, ignore_index)
+            # One weight for all targets means that none of them is ignored.
+            result = ops.cross_entropy_backward(s, probs, target, ignore_index if row.ndim else None)
         else:
             result = probs * at_class_dim(s, probs.shape, ops) - ops.into_targets(s, target, probs.shape, ignore_index)
     if g_probs is not None:
@@ -81,7 +82,7 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
         )
     if x.ndim == 0:
         raise EngineError("nll_loss: Expected input to have at least 1 dimension")
-    if x.ndim == 1 and t.ndim > 1 or x.ndim == 2 and t.ndim > 1:
+    if (x.ndim == 1 and t.ndim > 1) or (x.ndim == 2 and t.ndim > 1):
         raise EngineError("0D or 1D target tensor expected, multi-target not supported")
     if x.ndim == 1:
         if t.ndim == 1 and t.shape[0] != 1:

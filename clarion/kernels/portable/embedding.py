@@ -22,10 +22,7 @@ def embedding(xp: Any, weight: Any, indices: Any, padding_idx: int, scale_grad_b
 def embedding_dense_backward(
     xp: Any, g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    """Zeros for the table, with every row of `g` added where its index points.
-
-    Rows are sorted by index, and the runs of equal indices summed: no loop, however often an index repeats.
-    """
+    """Zeros for the table, with every row of `g` added where its index points."""
     index = indices.reshape(-1)
     width = g.shape[-1]
     result = xp.zeros((rows, width), g.dtype)
@@ -37,17 +34,40 @@ def embedding_dense_backward(
         index, values = index[kept], values[kept]
         if not index.size:
             return result
-    order = xp.argsort(index, kind="stable")
+    # Sixteen bits are sorted by radix, five times as fast.
+    order = xp.argsort(index.astype(xp.uint16) if rows <= 65536 else index, kind="stable")
     ordered = index[order]
     starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), ordered[1:] != ordered[:-1])))
-    if starts.size == ordered.size:
-        result[index] = values
-        return result
-    sums = xp.add.reduceat(values[order], starts, axis=0)
+    counts = xp.diff(xp.concatenate((starts, xp.asarray([ordered.size]))))
+    add_runs(xp, result, ordered[starts], values, order, starts, counts)
     if scale_grad_by_freq:
-        sums /= xp.diff(xp.concatenate((starts, xp.asarray([ordered.size]))))[:, None].astype(sums.dtype)
-    result[ordered[starts]] = sums
+        result[ordered[starts]] /= counts[:, None].astype(g.dtype)
     return result
+
+
+FEW = 4  # so often an index may repeat and still be added in rounds
+
+
+def add_runs(xp: Any, result: Any, places: Any, values: Any, order: Any, starts: Any, counts: Any) -> None:
+    """Sum the runs of equal indices (found by sorting) into their places.
+
+    Most indices are rare: their first, second, … occurrences are added in a few rounds over all of them. The frequent
+    ones, which are few, are summed run by run.
+    """
+    if order.size <= 256:  # too few to go over them several times
+        result[places] = xp.add.reduceat(values[order], starts, axis=0)
+        return
+    result[places] = values[order[starts]]
+    for number in range(1, FEW):
+        more = counts > number
+        if not more.any():
+            return
+        result[places[more]] += values[order[starts[more] + number]]
+    often = counts > FEW - 1
+    rest = order[xp.repeat(often, counts)]
+    begins = xp.concatenate((xp.zeros(1, counts.dtype), xp.cumsum(counts[often])))[:-1]
+    # What the rounds have added is in these sums again.
+    result[places[often]] = xp.add.reduceat(values[rest], begins, axis=0)
 
 
 @kernel("zero_rows_at")

@@ -198,6 +198,30 @@ def nll_loss(xp: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_i
     return weighted(xp, -pick(xp, x, safe), row, counts, reduction), row
 
 
+BLOCK = 65536  # scores of a block of rows that stays in the cache from the first step to the last
+
+
+def softmax_blocks(xp: Any, x: Any, dim: int) -> Any:
+    """The softmax of the scores, and the logarithm of what it was divided by."""
+    probs = xp.empty(x.shape, x.dtype)
+    log_total = xp.empty(x.shape[:dim] + x.shape[dim + 1 :], x.dtype)
+    step = max(BLOCK * x.shape[0] // x.size, 1) if dim and x.size > 2 * BLOCK else max(x.shape[0], 1)
+    for i in range(0, x.shape[0], step):
+        part = slice(i, i + step)
+        source, target = x[part], probs[part]
+        top = xp.maximum.reduce(source, axis=dim, keepdims=True)
+        xp.subtract(source, top, out=target)
+        xp.exp(target, out=target)
+        total = xp.add.reduce(target, axis=dim, keepdims=True)
+        target /= total
+        xp.add(top, xp.log(total), out=total)
+        if dim:
+            log_total[part] = total.squeeze(dim)
+        else:
+            log_total[...] = total[0]
+    return probs, log_total
+
+
 @kernel("cross_entropy")
 @quietly
 def cross_entropy(xp: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
@@ -210,12 +234,8 @@ def cross_entropy(xp: Any, x: Any, target: Any, weight: Any, reduction: int, ign
     row = row_weights(xp, x, safe, counts, weight, reduction)
     if not x.size:
         return weighted(xp, xp.zeros(target.shape, x.dtype), row, counts, reduction), x.copy(), row
-    top = xp.maximum.reduce(x, axis=dim, keepdims=True)
-    probs = xp.subtract(x, top)
-    xp.exp(probs, out=probs)
-    total = xp.add.reduce(probs, axis=dim, keepdims=True)
-    probs /= total
-    loss = (top + xp.log(total)).squeeze(dim) - pick(xp, x, safe)
+    probs, log_total = softmax_blocks(xp, x, dim)
+    loss = log_total - pick(xp, x, safe)
     return weighted(xp, loss, row, counts, reduction), probs, row
 
 
@@ -230,8 +250,9 @@ def cross_entropy_backward(xp: Any, s: Any, probs: Any, target: Any, ignore_inde
     return result
 
 
-def safe_targets(xp: Any, target: Any, ignore_index: int) -> Any:
-    return xp.where(target == ignore_index, 0, target)
+def safe_targets(xp: Any, target: Any, ignore_index: int | None) -> Any:
+    """Targets that are valid indices; None says that nothing is ignored."""
+    return target if ignore_index is None else xp.where(target == ignore_index, 0, target)
 
 
 @kernel("at_targets")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..quiet import quietly
 from ..registry import kernel
-from .reduce import add_up
+from .reduce import _ones, add_up
 
 
 def as_rows(x: Any, ndim: int) -> Any:
@@ -30,15 +30,25 @@ def affine(xp: Any, normal: Any, weight: Any, bias: Any) -> Any:
     return out
 
 
+def row_means(xp: Any, rows: Any, n: int) -> Any:
+    """The mean of each row: a product with ones is twice as fast as a sum."""
+    means = xp.matmul(rows, _ones(xp, rows.shape[1], rows.dtype)[0])[:, None]
+    means /= n
+    return means
+
+
 @kernel("layer_norm")
 @quietly
 def layer_norm(xp: Any, x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
     rows = as_rows(x, ndim)
     n = max(rows.shape[1], 1)
-    normal = rows - xp.add.reduce(rows, axis=1, keepdims=True) / n
-    variance = xp.einsum("ij,ij->i", normal, normal)[:, None] / n
-    rstd = 1 / xp.sqrt(variance + eps)
+    normal = rows - row_means(xp, rows, n)
+    rstd = xp.vecdot(normal, normal)[:, None]
+    rstd /= n
+    rstd += eps
+    xp.sqrt(rstd, out=rstd)
+    xp.divide(1, rstd, out=rstd)
     normal *= rstd
     normal = normal.reshape(x.shape)
     return affine(xp, normal, weight, bias), normal, rstd.reshape(stat_shape(x, ndim))
@@ -51,10 +61,11 @@ def layer_norm_backward(xp: Any, g: Any, weight: Any, normal: Any, rstd: Any, nd
     upstream = as_rows(g if weight is None else g * weight, ndim)
     rows = as_rows(normal, ndim)
     n = max(rows.shape[1], 1)
-    along = xp.einsum("ij,ij->i", upstream, rows)[:, None] / n
-    result = rows * -along
+    along = xp.vecdot(upstream, rows)[:, None]
+    along /= -n
+    result = rows * along
     result += upstream
-    result -= xp.add.reduce(upstream, axis=1, keepdims=True) / n
+    result -= row_means(xp, upstream, n)
     result *= rstd.reshape(-1, 1)
     return result.reshape(g.shape)
 
