@@ -138,6 +138,15 @@ def test_gradients(row):
     assert gradcheck(lambda *xs: row.call(torch, *xs), inputs, fast_mode=fast, atol=1e-4)
 
 
+@having(derived)
+def test_types_of_gradients(row):
+    for dtype in ("float32", *[d for d in row.dtypes if d in ("float16", "bfloat16", "complex64")]):
+        inputs = leaves(torch, row, draw(row), dtype)
+        wanted = [x for x in inputs if x.requires_grad]
+        for x, grad in zip(wanted, gradients(torch, row, row.call, inputs), strict=False):
+            assert grad is None or grad.dtype is x.dtype
+
+
 @having(lambda row: derived(row) and row.second and row.numeric)
 def test_second_derivatives(row):
     inputs = leaves(torch, row, draw(row))

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 import clarion  # noqa: E402
+import clarion.errors  # noqa: E402
 
 from ..opcases import ROWS  # noqa: E402
 from ..rowtools import (  # noqa: E402
@@ -23,6 +24,12 @@ from ..rowtools import (  # noqa: E402
 # PyTorch itself rounds some constants and series to less than a type can hold (hardsigmoid, digamma).
 TIGHT = {"float64": (1e-7, 1e-8), "complex128": (1e-7, 1e-8), "float32": (2e-5, 2e-6), "complex64": (2e-5, 2e-6),
          "float16": (2e-3, 4e-3), "bfloat16": (2e-2, 4e-2)}  # fmt: skip
+
+
+# PyTorch composes these of several nodes on the CPU (or in double precision), so the last one has another name.
+COMPOSED = {"inner", "matmul", "chain_matmul", "trapezoid", "rms_norm", "scaled_dot_product_attention", "dist"}
+# PyTorch's gradient of x is 0 where x survives, and flows where it was overwritten: finite differences say otherwise.
+WRONG_IN_PYTORCH = {"as_strided_scatter"}
 
 
 def compared(ours, theirs, what):
@@ -47,12 +54,10 @@ def both(act):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 answers.append(act(library))
-        except AttributeError as error:
-            if library is torch:
-                pytest.skip(f"an operation inside clarion: {error}")
-            raise
         except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
             answers.append(error)
+            if library is torch and isinstance(error, clarion.errors.Explained):
+                pytest.skip("an operation inside clarion")
     ours, theirs = answers
     if isinstance(theirs, Exception):
         assert isinstance(ours, Exception), f"PyTorch refuses this: {theirs}"
@@ -75,11 +80,11 @@ def test_values_and_gradients(row):
             continue
         compared(*answer, f"{dtype} values")
         assert [o.requires_grad for o in answer[0]] == [o.requires_grad for o in answer[1]]
-        if not getattr(row.call, "differentiates", False) and not getattr(row.call, "internal", False):
-            names = [[o.grad_fn and o.grad_fn.name() for o in outs] for outs in answer]
+        if row.op not in COMPOSED and not hasattr(row.call, "differentiates") and not hasattr(row.call, "internal"):
+            names = [[type(o.grad_fn).__name__ for o in outs] for outs in answer]
             assert names[0] == names[1]
         answer = both(lambda t: gradients(t, row, row.call, leaves(t, row, draw(row), dtype)))
-        if answer is not None:
+        if answer is not None and row.op not in WRONG_IN_PYTORCH:
             compared(*answer, f"{dtype} gradients")
 
 

@@ -93,6 +93,8 @@ SELU = (1.6732632423543772, 1.0507009873554805)
 ROWS = [
     Row("sigmoid", named("sigmoid"), SHAPES, sigmoid, inplace=written("sigmoid"), out=True,
         dtypes=(*ROUND, "int64", "bool", "complex128"), edge_shapes=(*EDGES, ((200, 100),))),
+    Row("sigmoid_backward", derivative(named("sigmoid")), PAIR, lambda x, g: g * sigmoid(x) * (1 - sigmoid(x))),
+    Row("tanh_backward", derivative(named("tanh")), PAIR, lambda x, g: g / np.cosh(x) ** 2),
     row("gelu", lambda x: x * normal_cdf(x), writes=False),
     backward("gelu_backward", "gelu", ref=gelu_slope),
     backward("gelu_backward", "gelu", ref=gelu_slope, shapes=BIG, label="large", second=False, grad=()),

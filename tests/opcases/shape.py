@@ -160,4 +160,4 @@ ROWS = [
 
 def _layout(x: Any) -> tuple[Any, ...]:
     item = x.element_size()
-    return (4, 3), (3 * item, item), x._array.dtype
+    return (4, 3), (3 * item, item), np.dtype(str(x.dtype).rpartition(".")[2])

@@ -1,0 +1,83 @@
+"""A faster kernel for one array library computes what the portable one does."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+import clarion  # noqa: F401  (registers the kernels)
+from clarion.core.op import OPS
+from clarion.kernels import registry
+
+NAMES = sorted(name for name, xp in registry._overrides if xp is np)
+
+X = object()  # stands for an array
+# Arguments, where they are not all arrays.
+ARGUMENTS = {
+    "clamp": [(X, -0.5, 0.5), (X, None, 0.3), (X, 0.2, None)],
+    "clamp_min": [(X, 0.3), (X, X)],
+    "clamp_max": [(X, 0.3), (X, X)],
+    "pow_scalar": [(X, e) for e in (0, 1, 2, 3, 0.5, -1, -0.5, 2.5)],
+    "pow_base": [(2.0, X)],
+    "addcdiv": [(X, X, X, 0.5)],
+    "remainder_scalar": [(X, 0.75)],
+    "remainder_of": [(2.0, X)],
+    "fmod_scalar": [(X, 0.75)],
+    "xlogy_number": [(X, 0.75)],
+    "xlogy_by": [(0.75, X)],
+    "leaky_relu_backward": [(X, X, 0.2)],
+    "softmax": [(X, 0), (X, 1)],
+    "softmax_backward": [(X, X, 0), (X, X, 1)],
+    "log_softmax": [(X, 0), (X, 1)],
+    "log_softmax_backward": [(X, X, 0), (X, X, 1)],
+}
+OUTSIDE = {"acosh": 2.5, "asin": 0.0, "acos": 0.0, "atanh": 0.0}  # the middle of where the function is defined
+
+
+def arguments(name: str) -> list[tuple[object, ...]]:
+    """The forms in which a kernel is called."""
+    return ARGUMENTS.get(name, [(X,) * len(OPS[name].inputs)])
+
+
+def filled(name: str, form: tuple[object, ...], shape: tuple[int, ...], dtype: str) -> list[object]:
+    """A form with random arrays in it: positive, away from 0, inside the function's domain."""
+    rng = np.random.default_rng(zlib.crc32(f"{name}{shape}".encode()))
+    middle = OUTSIDE.get(name, 1.2)
+    arrays = [rng.uniform(middle - 0.9, middle + 0.9, shape).astype(dtype) for _ in form]
+    return _with(name, form, arrays)
+
+
+def _with(name: str, form: tuple[object, ...], arrays: list[np.ndarray]) -> list[object]:
+    """A form with arrays in it; a number that stands for an input is an array without dimensions."""
+    number = [isinstance(a, float) and i < len(OPS[name].inputs) for i, a in enumerate(form)]
+    kinds = zip(form, arrays, number, strict=True)
+    return [x if a is X else np.asarray(a, x.dtype) if as_input else a for a, x, as_input in kinds]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_override_agrees_with_the_portable_kernel(name):
+    fast, plain = registry.bind(name), registry.portable(name)
+    for dtype, rtol in (("float64", 1e-12), ("float32", 2e-5)):
+        for shape in ((3, 4), (4, 0), (200, 130)):  # small, empty, more than one block
+            for form in arguments(name):
+                if shape == (4, 0) and "softmax" in name and form[-1] == 1:
+                    continue  # the portable kernel has no largest of nothing
+                with np.errstate(all="ignore"):
+                    expected = plain(*filled(name, form, shape, dtype))
+                got = fast(*filled(name, form, shape, dtype))
+                assert got.dtype == expected.dtype
+                np.testing.assert_allclose(got, expected, rtol, rtol * 1e-2, err_msg=f"{dtype} {shape} {form}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_override_agrees_on_values_that_are_no_numbers(name):
+    x = np.array([[np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300, -1.0]])
+    for form in arguments(name):
+        if form.count(X) > 1:
+            continue
+        args = _with(name, form, [x] * len(form))
+        with np.errstate(all="ignore"):
+            expected = registry.portable(name)(*args)
+        np.testing.assert_allclose(registry.bind(name)(*args), expected, 1e-12)
