@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import errors
 from ..events import hub
-from . import modes
+from . import modes, saved
 from .dtypes import INEXACT
 from .inplace import refuse_creation, sync, wrote
 from .node import Node
@@ -34,7 +34,7 @@ class FunctionCtx:
         """Keep tensors for `jvp`."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise errors.ArgumentTypeError(
+                raise AssertionError(
                     "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
                     "on ctx."
                 )
@@ -83,7 +83,7 @@ class CustomNode(Node, FunctionCtx):
     def _raw_saved_tensors(self) -> tuple[Any, ...]:
         if self.freed:
             raise freed_error(self)
-        return tuple(_RawSaved(self, i) for i in range(len(self.__dict__.get("_kept") or ())))
+        return tuple(SavedTensor(self, i) for i in range(len(self.__dict__.get("_kept") or ())))
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
@@ -94,10 +94,9 @@ class CustomNode(Node, FunctionCtx):
         return type(self).__name__
 
     def release(self) -> None:
-        if self.__dict__.get("_kept"):
-            self.freed = True
-            self.__dict__["_kept"] = None
-            self.to_save = None
+        self.freed = True
+        self.__dict__["_kept"] = None
+        self.to_save = None
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         grads = tuple(None if x is None else new_tensor(np.asarray(x)) for x in (g if type(g) is tuple else (g,)))
@@ -217,16 +216,13 @@ class _Kept:
         return out
 
 
-class _RawSaved:
+class SavedTensor(saved.SavedTensor):
     """`ctx._raw_saved_tensors[i]`."""
-
-    def __init__(self, node: CustomNode, i: int) -> None:
-        self._node, self._i = node, i
 
     def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
         """Pack this saved tensor with hooks of its own."""
         kept = self._node.__dict__["_kept"]
-        entry = kept[self._i]
+        entry = kept[self._position]
         if isinstance(entry, Packed):
             raise errors.EngineError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
@@ -235,7 +231,7 @@ class _RawSaved:
         if entry is None:
             raise errors.EngineError("Calling register_hooks on a saved tensor with value None is forbidden")
         tensor = entry.unpack(self._node)
-        kept[self._i] = Packed(tensor, pack_hook, unpack_hook, as_output=entry.tensor is None)
+        kept[self._position] = Packed(tensor, pack_hook, unpack_hook, as_output=entry.tensor is None)
 
 
 class FunctionMeta(type):
@@ -322,8 +318,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             if t._view is not None:
                 sync(t)
         recording = modes.special == 0 or modes.recording()
-        node.needs = tuple([isinstance(a, Tensor) and a._rg and recording for a in args])
-        requires = any(node.needs)
+        node.needs = tuple([isinstance(a, Tensor) and a._rg for a in args])
+        requires = recording and any(node.needs)
         before = modes.state.grad
         modes._set("grad", False)
         try:
@@ -357,7 +353,7 @@ def _wrap_outputs(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor],
     is_tuple = isinstance(output, (tuple, list))
     raw = tuple(output) if is_tuple else (output,)
     dirty = {id(t) for t in node.dirty_tensors}
-    _check_dirty(node, raw, inputs, dirty)
+    _check_dirty(node, raw, dirty, requires)
     node.__dict__["_argument_is_tensor"] = tuple(isinstance(a, Tensor) for a in args)
     recording_edges = [(t._edge or t) if t._rg and requires else None for t in inputs]
     node.in_meta = tuple((t._array.shape, t._array.dtype) for t in inputs)
@@ -386,10 +382,12 @@ def _wrap_outputs(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor],
         node.edges = ()
     for name in ("dirty_tensors", "non_differentiable"):
         node.__dict__.pop(name, None)
-    return tuple(outs) if is_tuple else outs[0]
+    if is_tuple:
+        return outs if isinstance(output, list) else tuple(outs)
+    return outs[0]
 
 
-def _check_dirty(node: CustomNode, raw: tuple[Any, ...], inputs: list[Tensor], dirty: set[int]) -> None:
+def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requires: bool) -> None:
     if not dirty:
         return
     returned = {id(value) for value in raw}
@@ -398,19 +396,19 @@ def _check_dirty(node: CustomNode, raw: tuple[Any, ...], inputs: list[Tensor], d
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
-    known = {id(t) for t in inputs}
-    for value in node.dirty_tensors:
-        if id(value) not in known:
-            raise errors.EngineError("a tensor was marked as dirty that is no input of forward")
-        if value._rg and value._edge is None and value._view is None and node.needs and any(node.needs):
-            raise errors.InplaceError("a leaf Variable that requires grad is being used in an in-place operation.")
-        if value._view is not None and any(node.needs or ()):
+    for value in node.dirty_tensors if requires else ():
+        if value._view is not None:
             refuse_creation(value, True)
             base = value._view.base
             if base._rg and base._edge is None:
                 raise errors.InplaceError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
+        elif value._rg and value._edge is None:
+            raise errors.InplaceError(
+                "a leaf Variable that requires grad has been used in an in-place operation.\n"
+                f"{node._function.__name__}.forward wrote to it and marked it as dirty."
+            )
 
 
 def _wrap_one(
@@ -461,12 +459,12 @@ def _rebase(node: CustomNode, nr: int, value: Tensor) -> None:
 def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any]) -> None:
     if node.to_save is None:
         return
-    saved = node.to_save
+    values = node.to_save
     node.to_save = None
     kept: list[Any] = []
     out_of = {id(value): out for value, out in zip(raw, outs, strict=True) if isinstance(value, Tensor)}
     hooks = modes.state.saved_hooks[-1] if modes.special and modes.state.saved_hooks else None
-    for i, value in enumerate(saved):
+    for i, value in enumerate(values):
         if value is None:
             kept.append(None)
             continue

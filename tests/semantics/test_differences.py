@@ -149,5 +149,40 @@ def test_overlapping_assignment_is_as_if_copied() -> None:
     assert x.grad.tolist() == [0.0, 1.0, 110.0]
 
 
+def test_lists_of_outputs_are_differentiated() -> None:
+    class Pair(clarion.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return [x * 2, x * 3]
+
+        @staticmethod
+        def backward(ctx, a, b):
+            return a * 2 + b * 3
+
+    x = leaf()
+    pair = Pair.apply(x)
+    assert isinstance(pair, list)
+    (pair[0].sum() + pair[1].sum()).backward()
+    assert x.grad.tolist() == [5.0, 5.0, 5.0]
+
+
+def test_a_returned_leaf_stays_a_leaf() -> None:
+    w = leaf()
+
+    class Other(clarion.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return w
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 5
+
+    x = leaf()
+    Other.apply(x).sum().backward()
+    assert w.is_leaf
+    assert x.grad.tolist() == [5.0, 5.0, 5.0]
+
+
 def test_every_exception_of_the_engine_has_an_explanation_class() -> None:
     assert issubclass(EngineError, RuntimeError)
