@@ -69,4 +69,4 @@ from .parameter import Parameter as Parameter
 from .parameter_container import ParameterDict as ParameterDict
 from .parameter_container import ParameterList as ParameterList
 
-functional.multi_head_attention_forward = _multi_head_attention_forward  # type: ignore[attr-defined]
+functional.multi_head_attention_forward = _multi_head_attention_forward

@@ -32,7 +32,7 @@ class ReLU(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.relu(input, self.inplace)  # type: ignore[attr-defined]
+        return F.relu(input, self.inplace)
 
 
 class Sigmoid(Module):
@@ -40,7 +40,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.sigmoid(input)  # type: ignore[attr-defined]
+        return F.sigmoid(input)
 
 
 class Tanh(Module):
@@ -48,7 +48,7 @@ class Tanh(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.tanh(input)  # type: ignore[attr-defined]
+        return F.tanh(input)
 
 
 class SiLU(_MaybeInplace):
@@ -56,7 +56,7 @@ class SiLU(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.silu(input, self.inplace)  # type: ignore[attr-defined]
+        return F.silu(input, self.inplace)
 
 
 class Mish(_MaybeInplace):
@@ -64,7 +64,7 @@ class Mish(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.mish(input, self.inplace)  # type: ignore[attr-defined]
+        return F.mish(input, self.inplace)
 
 
 class SELU(_MaybeInplace):
@@ -72,7 +72,7 @@ class SELU(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.selu(input, self.inplace)  # type: ignore[attr-defined]
+        return F.selu(input, self.inplace)
 
 
 class Hardsigmoid(_MaybeInplace):
@@ -80,7 +80,7 @@ class Hardsigmoid(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.hardsigmoid(input, self.inplace)  # type: ignore[attr-defined]
+        return F.hardsigmoid(input, self.inplace)
 
     def extra_repr(self) -> str:
         """Nothing, as in PyTorch."""
@@ -92,7 +92,7 @@ class Hardswish(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.hardswish(input, self.inplace)  # type: ignore[attr-defined]
+        return F.hardswish(input, self.inplace)
 
     def extra_repr(self) -> str:
         """Nothing, as in PyTorch."""
@@ -110,7 +110,7 @@ class ELU(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.elu(input, self.alpha, self.inplace)  # type: ignore[attr-defined]
+        return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
         """Parameters."""
@@ -128,7 +128,7 @@ class CELU(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.celu(input, self.alpha, self.inplace)  # type: ignore[attr-defined]
+        return F.celu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
         """Parameters."""
@@ -146,7 +146,7 @@ class LeakyReLU(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.leaky_relu(input, self.negative_slope, self.inplace)  # type: ignore[attr-defined]
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
         """Parameters."""
@@ -165,7 +165,7 @@ class RReLU(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)  # type: ignore[attr-defined]
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         """Bounds of the slope."""
@@ -186,7 +186,7 @@ class Hardtanh(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)  # type: ignore[attr-defined]
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
         """Bounds."""
@@ -216,7 +216,7 @@ class Threshold(_MaybeInplace):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.threshold(input, self.threshold, self.value, self.inplace)  # type: ignore[attr-defined]
+        return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
         """Threshold and value."""
@@ -234,7 +234,7 @@ class GELU(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.gelu(input, approximate=self.approximate)  # type: ignore[attr-defined]
+        return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
         """Approximation."""
@@ -253,7 +253,7 @@ class Softplus(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.softplus(input, self.beta, self.threshold)  # type: ignore[attr-defined]
+        return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
         """Parameters."""
@@ -278,7 +278,7 @@ class PReLU(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.prelu(input, self.weight)  # type: ignore[attr-defined]
+        return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         """Number of slopes."""
@@ -296,7 +296,7 @@ class Hardshrink(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.hardshrink(input, self.lambd)  # type: ignore[attr-defined]
+        return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         """Width."""
@@ -314,7 +314,7 @@ class Softshrink(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.softshrink(input, self.lambd)  # type: ignore[attr-defined]
+        return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         """Width."""
@@ -326,7 +326,7 @@ class LogSigmoid(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.logsigmoid(input)  # type: ignore[attr-defined]
+        return F.logsigmoid(input)
 
 
 class Softsign(Module):
@@ -334,7 +334,7 @@ class Softsign(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.softsign(input)  # type: ignore[attr-defined]
+        return F.softsign(input)
 
 
 class Tanhshrink(Module):
@@ -342,7 +342,7 @@ class Tanhshrink(Module):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.tanhshrink(input)  # type: ignore[attr-defined]
+        return F.tanhshrink(input)
 
 
 class _AlongDim(Module):
@@ -367,7 +367,7 @@ class GLU(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.glu(input, self.dim)  # type: ignore[attr-defined]
+        return F.glu(input, self.dim)
 
 
 class Softmax(_AlongDim):
@@ -375,7 +375,7 @@ class Softmax(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.softmax(input, self.dim)  # type: ignore[attr-defined]
+        return F.softmax(input, self.dim)
 
 
 class Softmin(_AlongDim):
@@ -383,7 +383,7 @@ class Softmin(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.softmin(input, self.dim)  # type: ignore[attr-defined]
+        return F.softmin(input, self.dim)
 
 
 class LogSoftmax(_AlongDim):
@@ -391,7 +391,7 @@ class LogSoftmax(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         """The activation."""
-        return F.log_softmax(input, self.dim)  # type: ignore[attr-defined]
+        return F.log_softmax(input, self.dim)
 
 
 class Softmax2d(Module):
@@ -401,4 +401,4 @@ class Softmax2d(Module):
         """The activation."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
-        return F.softmax(input, -3)  # type: ignore[attr-defined]
+        return F.softmax(input, -3)

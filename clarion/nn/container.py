@@ -64,7 +64,7 @@ class Sequential(Module):
     def __add__(self, other: Any) -> Sequential:
         return Sequential(*self, *self._sequence(other))
 
-    def __iadd__(self, other: Any) -> Sequential:
+    def __iadd__(self, other: Any) -> Any:
         return self.extend(self._sequence(other))
 
     def _sequence(self, other: Any) -> Any:
@@ -78,7 +78,7 @@ class Sequential(Module):
 
     __rmul__ = __mul__
 
-    def __imul__(self, other: int) -> Sequential:
+    def __imul__(self, other: int) -> Any:
         self._check_factor(other)
         return self.extend(list(self) * (other - 1))
 

@@ -28,7 +28,7 @@ class Dropout(_DropoutNd):
 
     def forward(self, input: Any) -> Any:
         """Dropout of single elements."""
-        return F.dropout(input, self.p, self.training, self.inplace)  # type: ignore[attr-defined]
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
@@ -36,7 +36,7 @@ class Dropout1d(_DropoutNd):
 
     def forward(self, input: Any) -> Any:
         """Dropout of channels."""
-        return F.dropout1d(input, self.p, self.training, self.inplace)  # type: ignore[attr-defined]
+        return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
@@ -44,7 +44,7 @@ class Dropout2d(_DropoutNd):
 
     def forward(self, input: Any) -> Any:
         """Dropout of channels."""
-        return F.dropout2d(input, self.p, self.training, self.inplace)  # type: ignore[attr-defined]
+        return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
@@ -52,7 +52,7 @@ class Dropout3d(_DropoutNd):
 
     def forward(self, input: Any) -> Any:
         """Dropout of channels."""
-        return F.dropout3d(input, self.p, self.training, self.inplace)  # type: ignore[attr-defined]
+        return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
@@ -60,4 +60,4 @@ class AlphaDropout(_DropoutNd):
 
     def forward(self, input: Any) -> Any:
         """Dropout to SELU's lower end."""
-        return F.alpha_dropout(input, self.p, self.training)  # type: ignore[attr-defined]
+        return F.alpha_dropout(input, self.p, self.training)

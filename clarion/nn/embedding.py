@@ -64,7 +64,7 @@ class Embedding(Module):
 
     def forward(self, input: Any) -> Any:
         """The rows that `input` names."""
-        return F.embedding(  # type: ignore[attr-defined]
+        return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 

@@ -225,7 +225,7 @@ class BackwardHookFunction(Function):
     """The identity, as a node to hang backward hooks on."""
 
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:  # type: ignore[override]
+    def forward(ctx: Any, *args: Any) -> Any:
         """The same tensors."""
         ctx.mark_non_differentiable(*[arg for arg in args if not arg.requires_grad])
         return args

@@ -107,7 +107,7 @@ class Bilinear(Module):
         """The bilinear form of both inputs."""
         from . import functional as F
 
-        return F.bilinear(input1, input2, self.weight, self.bias)  # type: ignore[attr-defined]
+        return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Sizes."""

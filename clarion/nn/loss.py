@@ -36,7 +36,7 @@ class L1Loss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.l1_loss(input, target, reduction=self.reduction)  # type: ignore[attr-defined]
+        return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class MSELoss(_Loss):
@@ -46,7 +46,7 @@ class MSELoss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.mse_loss(input, target, None, None, self.reduction)  # type: ignore[attr-defined]
+        return F.mse_loss(input, target, None, None, self.reduction)
 
 
 class SmoothL1Loss(_Loss):
@@ -62,7 +62,7 @@ class SmoothL1Loss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)  # type: ignore[attr-defined]
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(_Loss):
@@ -76,7 +76,7 @@ class HuberLoss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)  # type: ignore[attr-defined]
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class SoftMarginLoss(_Loss):
@@ -86,7 +86,7 @@ class SoftMarginLoss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.soft_margin_loss(input, target, reduction=self.reduction)  # type: ignore[attr-defined]
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class NLLLoss(_WeightedLoss):
@@ -107,9 +107,7 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.nll_loss(  # type: ignore[attr-defined]
-            input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class CrossEntropyLoss(_WeightedLoss):
@@ -132,7 +130,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.cross_entropy(  # type: ignore[attr-defined]
+        return F.cross_entropy(
             input, target, self._buffers["weight"], None, self.ignore_index, None, self.reduction, self.label_smoothing
         )
 
@@ -150,7 +148,7 @@ class KLDivLoss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)  # type: ignore[attr-defined]
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
 class BCELoss(_WeightedLoss):
@@ -160,7 +158,7 @@ class BCELoss(_WeightedLoss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)  # type: ignore[attr-defined]
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
@@ -180,7 +178,7 @@ class BCEWithLogitsLoss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        return F.binary_cross_entropy_with_logits(  # type: ignore[attr-defined]
+        return F.binary_cross_entropy_with_logits(
             input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
         )
 
@@ -197,7 +195,7 @@ class CosineSimilarity(Module):
 
     def forward(self, x1: Any, x2: Any) -> Any:
         """The cosine."""
-        return F.cosine_similarity(x1, x2, self.dim, self.eps)  # type: ignore[attr-defined]
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class PairwiseDistance(Module):
@@ -213,4 +211,4 @@ class PairwiseDistance(Module):
 
     def forward(self, x1: Any, x2: Any) -> Any:
         """The distance."""
-        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)  # type: ignore[attr-defined]
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

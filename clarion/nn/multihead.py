@@ -71,9 +71,52 @@ def _packed_projection(q: Any, k: Any, v: Any, w: Any, b: Any) -> tuple[Any, Any
         both = linear(k, wkv, bkv).unflatten(-1, (2, size)).movedim(-2, 0).contiguous()
         return linear(q, wq, bq), both[0], both[1]
     biases = (None, None, None) if b is None else b.chunk(3)
-    return tuple(  # type: ignore[return-value]
-        linear(x, part, bias) for x, part, bias in zip((q, k, v), w.chunk(3), biases, strict=True)
-    )
+    return tuple(linear(x, part, bias) for x, part, bias in zip((q, k, v), w.chunk(3), biases, strict=True))
+
+
+def _projection(inputs: Any, weights: Any, bias: Any) -> Any:
+    """Query, key and value through a weight each."""
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    return [NN_FUNCTIONAL["linear"](x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
+
+
+def _check_sizes(q: Any, k: Any, v: Any, expected: int, num_heads: int, separate: bool) -> None:
+    size = q.shape[-1]
+    if size != expected:
+        raise AssertionError(f"was expecting embedding dimension of {expected}, but got {size}")
+    if size % num_heads:
+        raise AssertionError(f"embed_dim {size} not divisible by num_heads {num_heads}")
+    if not separate and k.shape != v.shape:
+        raise AssertionError(f"key shape {k.shape} does not match value shape {v.shape}")
+    if k.shape[:2] != v.shape[:2]:
+        raise AssertionError(f"key's sequence and batch dims {k.shape[:2]} do not match value's {v.shape[:2]}")
+
+
+def _masks(
+    q: Any, k: Any, padding: Any, attn_mask: Any, num_heads: int, need_weights: bool, is_causal: bool
+) -> tuple[Any, Any, bool]:
+    """Both masks, ready to be added, and whether the causal hint may stand in for the first."""
+    other = None if attn_mask is None else attn_mask.dtype
+    padding = canonical_mask(padding, "key_padding_mask", other, "attn_mask", q.dtype)
+    if is_causal and attn_mask is None:
+        raise EngineError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    if is_causal and padding is None and not need_weights:
+        return None, None, True
+    mask = canonical_mask(attn_mask, "attn_mask", None, "", q.dtype, check_other=False)
+    # A mask that is given is used: the hint says no more than it does.
+    return _check_mask(mask, (q.shape[1] * num_heads, q.shape[0], k.shape[0])), padding, False
+
+
+def _with_padding(mask: Any, padding: Any, batch: int, num_heads: int) -> Any:
+    """One mask out of both."""
+    if padding is None:
+        return mask
+    keys = padding.shape[-1]
+    padding = padding.view(batch, 1, 1, keys).expand(-1, num_heads, -1, -1).reshape(batch * num_heads, 1, keys)
+    return padding if mask is None else mask + padding
 
 
 def _check_mask(attn_mask: Any, shape: tuple[int, int, int]) -> Any:
@@ -132,32 +175,10 @@ def multi_head_attention_forward(
         v = k if same[1] else value.unsqueeze(1)  # type: ignore[attr-defined]
         padding = None if padding is None else padding.unsqueeze(0)  # type: ignore[attr-defined]
     length, batch, size = q.shape
-    if size != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}")
-    if size % num_heads:
-        raise AssertionError(f"embed_dim {size} not divisible by num_heads {num_heads}")
-    if not use_separate_proj_weight and k.shape != v.shape:
-        raise AssertionError(f"key shape {k.shape} does not match value shape {v.shape}")
-    if k.shape[:2] != v.shape[:2]:
-        raise AssertionError(f"key's sequence and batch dims {k.shape[:2]} do not match value's {v.shape[:2]}")
-    other = None if attn_mask is None else attn_mask.dtype
-    padding = canonical_mask(padding, "key_padding_mask", other, "attn_mask", q.dtype)
-    if is_causal and attn_mask is None:
-        raise EngineError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-            "`generate_square_subsequent_mask` to create this mask."
-        )
-    if is_causal and padding is None and not need_weights:
-        mask = None
-    else:
-        mask = canonical_mask(attn_mask, "attn_mask", None, "", q.dtype, check_other=False)
-        is_causal = is_causal and padding is None
-    mask = _check_mask(mask, (batch * num_heads, length, k.shape[0]))
+    _check_sizes(q, k, v, embed_dim_to_check, num_heads, use_separate_proj_weight)
+    mask, padding, is_causal = _masks(q, k, padding, attn_mask, num_heads, need_weights, is_causal)
     if use_separate_proj_weight:
-        linear = NN_FUNCTIONAL["linear"]
-        biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)  # type: ignore[attr-defined]
-        weights = (q_proj_weight, k_proj_weight, v_proj_weight)
-        q, k, v = (linear(x, w, b) for x, w, b in zip((q, k, v), weights, biases, strict=True))
+        q, k, v = _projection((q, k, v), (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
     else:
         q, k, v = _packed_projection(q, k, v, in_proj_weight, in_proj_bias)
     if bias_k is not None and bias_v is not None:
@@ -172,20 +193,17 @@ def multi_head_attention_forward(
         zeros = new_tensor(np.zeros((batch * num_heads, 1, head), k._array.dtype))
         k, v = FUNCTIONS["cat"]([k, zeros], 1), FUNCTIONS["cat"]([v, zeros], 1)
         mask, padding = _one_more(mask, padding)
-    if padding is not None:
-        padding = padding.view(batch, 1, 1, k.shape[1]).expand(-1, num_heads, -1, -1)
-        padding = padding.reshape(batch * num_heads, 1, k.shape[1])
-        mask = padding if mask is None else mask + padding
+    mask = _with_padding(mask, padding, batch, num_heads)
     attend = _with_weights if need_weights else _without_weights
-    out, weights = attend(q, k, v, mask, batch, dropout_p if training else 0.0, is_causal)
+    out, attention = attend(q, k, v, mask, batch, dropout_p if training else 0.0, is_causal)
     out = NN_FUNCTIONAL["linear"](out.reshape(length * batch, size), out_proj_weight, out_proj_bias)
     out = out.view(length, batch, out.shape[1])
-    if weights is not None and average_attn_weights:
-        weights = weights.mean(dim=1)
+    if attention is not None and average_attn_weights:
+        attention = attention.mean(dim=1)
     if not batched:
         out = out.squeeze(1)
-        weights = None if weights is None else weights.squeeze(0)
-    return out, weights
+        attention = None if attention is None else attention.squeeze(0)
+    return out, attention
 
 
 def _with_weights(q: Any, k: Any, v: Any, mask: Any, batch: int, dropout_p: float, is_causal: bool) -> tuple[Any, Any]:

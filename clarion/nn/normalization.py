@@ -46,7 +46,7 @@ class LayerNorm(Module):
 
     def forward(self, input: Any) -> Any:
         """The normalized input."""
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)  # type: ignore[attr-defined]
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         """Shape and options."""
@@ -83,7 +83,7 @@ class RMSNorm(Module):
 
     def forward(self, input: Any) -> Any:
         """The normalized input."""
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)  # type: ignore[attr-defined]
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         """Shape and options."""

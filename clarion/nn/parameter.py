@@ -45,6 +45,7 @@ class Buffer(Tensor):
     """A tensor that belongs to a Module's state but is not trained; `persistent` ones are saved with it."""
 
     __slots__ = ()
+    persistent: bool
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         made = make_subclass(cls, _empty() if data is None else data, data is not None and data._rg)

@@ -25,7 +25,8 @@ class _IncompatibleKeys(NamedTuple):
             return "<All keys matched successfully>"
         return f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, unexpected_keys={self.unexpected_keys!r})"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return repr(self)
 
 
 class StateDict(OrderedDict[str, Any]):
@@ -216,7 +217,7 @@ class StateMixin:
             )
             return
         if target.ndim == 0 and value._array.shape == (1,):
-            value = value[0]  # saved by a very old version
+            value = value[0]  # type: ignore[index]  # saved by a very old version
         if value.shape != target.shape:
             error_msgs.append(
                 f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in current "

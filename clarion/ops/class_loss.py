@@ -147,7 +147,7 @@ def cross_entropy(
     if label_smoothing > 0:
         return _smoothed(input, target, weight, number, ignore_index, label_smoothing)
     if input._array.ndim == 1 and target._array.ndim == 1:
-        target = target.squeeze(0)
+        target = target.squeeze(0)  # type: ignore[attr-defined]
     op = cross_entropy_op if input._array.ndim <= 2 else cross_entropy2d_op
     return op.call(input, target, weight, number, ignore_index)[0]
 
