@@ -175,7 +175,8 @@ class OpNode(Node):
         check_versions(self)
         op = self.op
         if self.versions is PACKED:
-            saved = tuple([v.unpack(self) if isinstance(v, Packed) else v for v in saved])
+            with modes.set_grad_enabled(False):
+                saved = tuple([v.unpack(self) if isinstance(v, Packed) else v for v in saved])
         saved = tuple([v._array if isinstance(v, Tensor) else v for v in saved])
         dtype = g.dtype if type(g) is not tuple else next(x.dtype for x in g if x is not None)
         if dtype is not f32 and dtype is not f64:

@@ -269,7 +269,7 @@ class SavedTensor:
         """Pack this one value with hooks of its own."""
         node, at = self._node, self._position
         if node.saved is FREED:
-            raise freed_error(node)
+            raise errors.EngineError("Calling register_hooks on a saved tensor after it has been freed is forbidden.")
         if isinstance(node.saved[at], Packed):
             raise errors.EngineError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "

@@ -184,5 +184,21 @@ def test_a_returned_leaf_stays_a_leaf() -> None:
     assert x.grad.tolist() == [5.0, 5.0, 5.0]
 
 
+def test_pack_hooks_get_outputs_without_history() -> None:
+    seen = []
+
+    def pack(value: clarion.Tensor) -> clarion.Tensor:
+        seen.append(value.requires_grad)
+        with clarion.enable_grad():
+            return value * (value * 0 + 1)
+
+    x = leaf()
+    with clarion.autograd.graph.saved_tensors_hooks(pack, lambda value: value):
+        y = x.exp()
+    y.sum().backward()
+    assert seen == [False]
+    assert x.grad.tolist() == y.tolist()
+
+
 def test_every_exception_of_the_engine_has_an_explanation_class() -> None:
     assert issubclass(EngineError, RuntimeError)
