@@ -126,6 +126,6 @@ def _same_batch(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
     if batches[0] == batches[1] == batches[2]:
         return query, key, value
     whole = np.broadcast_shapes(*batches)
-    return tuple(  # type: ignore[return-value]
+    return tuple(
         t if t._array.shape[:-2] == whole else t.expand(*whole, *t._array.shape[-2:]) for t in (query, key, value)
     )
