@@ -19,8 +19,15 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _getframe = sys._getframe
 
 
-# File name -> is it part of clarion? Each file is judged once, by `here`; a plain dict, for the hot path.
+# File name -> is it part of clarion? Each file is judged once; a plain dict, for the hot path.
 inside: dict[str, bool] = {}
+
+
+def is_inside(filename: str) -> bool:
+    """Is a file part of clarion?"""
+    if filename not in inside:
+        inside[filename] = filename.startswith((_PACKAGE, "<gradient of "))
+    return inside[filename]
 
 
 def here() -> Place | None:
@@ -31,9 +38,7 @@ def here() -> Place | None:
     while frame is not None:
         code = frame.f_code
         filename = code.co_filename
-        if filename not in inside:
-            inside[filename] = filename.startswith((_PACKAGE, "<gradient of "))
-        if not inside[filename]:
+        if not (inside[filename] if filename in inside else is_inside(filename)):
             return code, frame.f_lasti
         frame = frame.f_back
     return None

@@ -154,7 +154,7 @@ def remember_stack(node: Node) -> None:
     """In anomaly mode a node keeps the whole traceback of its birth."""
     import traceback
 
-    frames = [f for f in traceback.extract_stack() if not provenance.inside.get(f.filename, False)]
+    frames = [f for f in traceback.extract_stack() if not provenance.is_inside(f.filename)]
     node.metadata["traceback_"] = traceback.format_list(frames)
 
 
