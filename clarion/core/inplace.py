@@ -121,8 +121,6 @@ class CopySlices(Node):
 
 def refuse(x: Tensor, name: str) -> None:
     """Raise if `x` must not be written in place now; nothing has been changed yet."""
-    if hub.will_write is not None:
-        hub.will_write(x)
     if x._vc is INFERENCE and not modes.state.inference:
         raise errors.InplaceError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
@@ -141,6 +139,8 @@ def refuse(x: Tensor, name: str) -> None:
 
 def refuse_history(x: Tensor, name: str) -> None:
     """Raise if the graph forbids to change `x` in place now."""
+    if hub.will_write is not None:
+        hub.will_write(x)
     if modes.special and not modes.recording():
         return
     if x._view is not None:
