@@ -18,7 +18,7 @@ from typing import Any
 
 from . import errors
 from .autograd.graph import saved_tensors_hooks
-from .core import engine, modes, provenance
+from .core import backward, modes, passes, provenance
 from .core.function import Function
 from .core.tensor import Tensor, created, new_tensor
 from .kernels.random import default_generator
@@ -127,7 +127,7 @@ class _Region:
     def unpack(self, holder: _Holder) -> Tensor:
         """Backward pass: run the region once per pass, then hand out what it filled in."""
         try:
-            run = engine.current_run()
+            run = passes.current_run()
         except errors.EngineError:
             run = -id(holder)  # somebody looks at saved values outside backward: recompute for them alone
         if run not in self.done:
@@ -320,7 +320,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        this = engine._current.this
+        this = passes.running.this
         if this is not None and this.capture is not None:
             raise errors.EngineError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
@@ -335,7 +335,7 @@ class CheckpointFunction(Function):
         pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, Tensor) and o.requires_grad]
         if not pairs:
             raise errors.EngineError("none of output has requires_grad=True, this checkpoint() is not necessary")
-        engine.backward(tuple(o for o, _ in pairs), tuple(g for _, g in pairs))
+        backward.backward(tuple(o for o, _ in pairs), tuple(g for _, g in pairs))
         return None, None, *(a._grad if isinstance(a, Tensor) else None for a in inputs)
 
 
@@ -348,7 +348,7 @@ def _reentrant(function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Tensor, use_reentrant: bool | None = None, **kwargs: Any  # noqa: A002
+    functions: Any, segments: int, input: Tensor, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """Run a sequence of functions in `segments` parts, all but the last checkpointed."""
     if use_reentrant is None:
@@ -378,7 +378,7 @@ def checkpoint_sequential(
     end = -1
     for start in range(0, size * (segments - 1), size):
         end = start + size - 1
-        input = checkpoint(  # noqa: A001
+        input = checkpoint(
             chain(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
         )
     return chain(end + 1, len(parts) - 1)(input)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import engine as _engine
+from ..core import backward as _entry
 from ..core.modes import enable_grad as enable_grad
 from ..core.modes import inference_mode as inference_mode
 from ..core.modes import no_grad as no_grad
@@ -36,7 +36,7 @@ def backward(
         grad_tensors = grad_variables
     if inputs is not None and isinstance(inputs, (list, tuple)) and len(inputs) == 0:
         raise EngineError("`inputs` argument to `backward()` cannot be empty.")
-    _engine.backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
+    _entry.backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
 
 
 def grad(
@@ -61,7 +61,7 @@ def grad(
     if is_grads_batched:
         results = _batched(outputs, inputs, grad_outputs, create_graph, retain_graph, allow_unused, materialize_grads)
     else:
-        results = _engine.gradients(
+        results = _entry.gradients(
             outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
         )
     return results if keys is None else dict(zip(keys, results, strict=True))
@@ -91,7 +91,7 @@ def _batched(
     for i in range(count):
         vector = tuple(None if seed is None else seed[i] for seed in seeds)
         last = i == count - 1
-        rows.append(_engine.gradients(outs, inputs, vector, keep or not last, create_graph, unused, zeros))
+        rows.append(_entry.gradients(outs, inputs, vector, keep or not last, create_graph, unused, zeros))
     return tuple(None if column[0] is None else stack(column, 0) for column in zip(*rows, strict=True))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import modes
-from ..core.engine import gradients
+from ..core.backward import gradients
 from ..core.namespace import lifted
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, EngineError

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.backward import gradients
 from ..core.dtypes import c128, f64
-from ..core.engine import gradients
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError, NotSupportedError
 

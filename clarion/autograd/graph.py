@@ -8,12 +8,12 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..core import engine, modes
 from ..core import inplace as _inplace
+from ..core import modes, passes
 from ..core.hooks import RemovableHandle as RemovableHandle
-from ..core.node import accumulator
 from ..core.node import GradientEdge as GradientEdge
 from ..core.node import Node as Node
+from ..core.node import accumulator
 from ..core.tensor import Tensor, memory_root, new_tensor
 from ..errors import EngineError
 from ..events import subscribe
@@ -122,12 +122,12 @@ def register_multi_grad_hook(
 
     def hook_of(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            run = engine.current_run()
+            run = passes.current_run()
             with lock:
                 if run not in count:
                     count[run] = 0
                     buffer[run] = [None] * len(tensors)
-                    expected[run] = sum(engine.will_reach(target) for target in targets)
+                    expected[run] = sum(passes.will_reach(target) for target in targets)
                 count[run] += 1
                 buffer[run][i] = grad
                 if count[run] < expected[run]:
@@ -146,7 +146,7 @@ def _register_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> Removab
     seen: dict[int, bool] = {}
 
     def hook(grad: Tensor) -> None:
-        run = engine.current_run()
+        run = passes.current_run()
         with lock:
             if seen.get(run):
                 return

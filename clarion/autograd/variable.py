@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import engine
+from ..core import passes
 from ..core.tensor import Tensor, created
 from ..errors import ArgumentTypeError
 
@@ -14,11 +14,11 @@ class ImperativeEngine:
 
     def queue_callback(self, callback: Any) -> None:
         """Run `callback()` when the backward pass that is now running has ended."""
-        engine.queue_callback(callback)
+        passes.queue_callback(callback)
 
     def is_checkpoint_valid(self) -> bool:
         """May a reentrant checkpoint run: is this neither grad() nor backward(inputs=...)?"""
-        return engine.accumulates_everything()
+        return passes.accumulates_everything()
 
 
 class _VariableMeta(type):

@@ -429,10 +429,7 @@ def _wrap_one(
             value = new_tensor(original._array)
             value._vc = original._counter()
     elif value._rg or value._edge is not None:
-        if requires:
-            value = value.detach()
-        elif id(value) not in inputs:
-            value = value.detach()
+        value = value.detach()
     elif value._view is not None and requires:
         value._view.creation = "custom"
     if requires and value._array.dtype in INEXACT:

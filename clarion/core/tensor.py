@@ -381,7 +381,7 @@ class Tensor:
         inputs: Any = None,
     ) -> None:
         """Differentiate this tensor with respect to the leaves it was computed from, adding to their `.grad`."""
-        engine.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        entry.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     # Memory --------------------------------------------------------------------------------------
 
@@ -546,4 +546,5 @@ def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: A
     )
 
 
-from . import engine  # noqa: E402  (the engine needs Tensor)
+# At the end: it needs Tensor.
+from . import backward as entry

@@ -1,0 +1,96 @@
+"""What happens around a node when its turn comes: hooks, retained and captured gradients, anomaly mode."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from . import modes, provenance
+from .hooks import run_tensor_hooks
+from .leaves import accumulated
+from .node import Node
+from .passes import Pass
+from .tensor import Tensor
+from .userhooks import check_tuple, guarded, run_prehooks, to_tensor, to_world
+
+
+def before_node(this: Pass, node: Node, g: Any) -> Any:
+    """Tensor hooks, then retained gradients and captures, then prehooks of the node (if it is to run)."""
+    many = type(g) is tuple
+    parts = list(g) if many else [g]
+    numbers = range(len(parts)) if many else _numbers(node)
+    hooks = node.hooks
+    for i, nr in enumerate(numbers):
+        if hooks is not None and nr in hooks.tensor:  # of several outputs, those without a gradient get None
+            given = None if parts[i] is None else to_tensor(parts[i])
+            parts[i] = to_world(this, guarded(this, run_tensor_hooks, hooks.tensor[nr], given))
+        if hooks is not None and nr in hooks.retain and parts[i] is not None:
+            keeper = hooks.retain[nr]()
+            if keeper is not None:
+                keeper._grad = accumulated(this, keeper._grad, parts[i])
+        key = node if nr == 0 else (node, nr)
+        if this.capture is not None and key in this.capture:
+            for position in this.capture[key]:
+                this.captured[position] = parts[i]
+    if hooks is not None and hooks.pre and (this.needed is None or node in this.needed):
+        before = tuple(to_tensor(p) if p is not None else None for p in parts)
+        parts = [to_world(this, p) for p in run_prehooks(this, hooks, before)]
+    return tuple(parts) if many else parts[0]
+
+
+def _numbers(node: Node) -> Sequence[int]:
+    op = getattr(type(node), "op", None)
+    return op.grad_outputs if op is not None and node.n_out > 1 else (0,)
+
+
+def after_node(this: Pass, node: Node, result: Any, g: Any) -> Any:
+    """Post hooks: `hook(grad_inputs, grad_outputs)`."""
+    inputs = tuple(None if r is None else to_tensor(r) for r in result)
+    outputs = tuple(None if x is None else to_tensor(x) for x in (g if type(g) is tuple else (g,)))
+    assert node.hooks is not None
+    for hook in tuple(node.hooks.post.values()):
+        changed = guarded(this, hook, inputs, outputs)
+        if changed is not None:
+            changed = changed if isinstance(changed, tuple) else (changed,)
+            check_tuple(hook, inputs, changed)
+            inputs = changed
+    return [None if t is None else to_world(this, t) for t in inputs]
+
+
+# Anomaly mode --------------------------------------------------------------------------------------
+
+
+def apply_checked(this: Pass, node: Node, g: Any, edges: Any) -> Any:
+    """Anomaly mode: an error names the forward line, and NaN gradients are refused where they are born."""
+    try:
+        result = node.apply_tensors(g, edges) if this.create_graph else node.apply_raw(g, edges)
+    except Exception as error:
+        _warn_forward(node, f"Error detected in {type(node).__name__}.")
+        raise error
+    if modes.state.anomaly_check_nan:
+        for i, r in enumerate(result):
+            array = r._array if isinstance(r, Tensor) else r
+            if array is not None and array.dtype.kind in "fc" and np.isnan(array).any():
+                _warn_forward(node, f"Error detected in {type(node).__name__}.")
+                raise errors.EngineError(
+                    f"Function '{type(node).__name__}' returned nan values in its {i}th output.\n"
+                    f"The operation was recorded at {provenance.text(node.place)}."
+                )
+    return result
+
+
+def _warn_forward(node: Node, text: str) -> None:
+
+    lines = node.__dict__.get("_metadata", {}).get("traceback_")
+    if lines:
+        text += " Traceback of forward call that caused the error:\n" + "".join(lines)
+    else:
+        text += (
+            " No forward pass information available. Enable detect anomaly during forward pass for more information. "
+            f"It was recorded at {provenance.text(node.place)}."
+        )
+    warnings.warn(text, UserWarning, stacklevel=2)

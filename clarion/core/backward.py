@@ -1,0 +1,218 @@
+"""The entry points: `backward` accumulates into leaves, `gradients` returns; both check what they are given first."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from . import modes, provenance
+from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
+from .engine import execute
+from .node import FREED, AccumulateGrad, GradientEdge, Node
+from .passes import Pass, Target, find_needed
+from .saved import freed_error
+from .tensor import Tensor, new_tensor
+
+# The gradient that backward() of a scalar begins with. Shared: the engine never writes into what it was given.
+_ONE = {dtype: np.ones((), dtype) for dtype in (f32, f64, f16, bf16)}
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Sum the gradients of `tensors` into the `.grad` of the leaves (or only of `inputs`)."""
+    if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
+        root = tensors
+        if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":
+            seed = _ONE.get(root._array.dtype) if root._array.ndim == 0 else np.ones_like(root._array)
+            execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
+            return
+    tensors_ = _as_tuple(tensors)
+    seeds = _as_tuple(grad_tensors) if grad_tensors is not None else (None,) * len(tensors_)
+    keep = create_graph if retain_graph is None else retain_graph
+    this = Pass(bool(keep), bool(create_graph))
+    if inputs is not None:
+        wanted = _as_tuple(inputs)
+        if not wanted:
+            raise errors.EngineError("`inputs` argument to `backward()` cannot be empty.")
+    roots, start = _roots(tensors_, seeds, create_graph)
+    if inputs is not None:
+        _accumulate_only(this, roots, wanted)
+    execute(roots, start, this)
+
+
+def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -> None:
+    """backward(inputs=...): leaves accumulate, non-leaves get their gradient as if retained."""
+    goals: set[Any] = set()
+    for t in wanted:
+        if isinstance(t, GradientEdge):
+            goals.add(t.node.variable if isinstance(t.node, AccumulateGrad) else t.node)
+            continue
+        if not t.requires_grad:
+            raise errors.EngineError(
+                "can't retain_grad on Tensor that has requires_grad=False\n"
+                "One of the `inputs` given to backward() does not require a gradient."
+            )
+        if t._edge is not None:
+            t.retain_grad()
+        goals.add(t._edge or t)
+    this.wanted = this.goals = goals
+    this.needed = find_needed(roots, goals)
+
+
+def gradients(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Gradients of `outputs` with respect to `inputs`, returned and not accumulated."""
+    if materialize_grads and allow_unused is False:
+        raise errors.ArgumentValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    outs, ins = _as_tuple(outputs), _as_tuple(inputs)
+    seeds = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(outs)
+    keep = create_graph if retain_graph is None else retain_graph
+    this = Pass(bool(keep), bool(create_graph))
+    roots, start = _roots(outs, seeds, create_graph)
+    if not ins:
+        raise errors.EngineError("grad requires non-empty inputs.")
+    this.capture, this.captured = {}, [None] * len(ins)
+    goals: set[Any] = set()
+    for position, t in enumerate(ins):
+        if isinstance(t, GradientEdge):
+            target = t.node.variable if isinstance(t.node, AccumulateGrad) else t.node
+            nr = t.output_nr
+        else:
+            if not isinstance(t, Tensor):
+                raise errors.ArgumentTypeError(f"inputs must be Tensors or GradientEdges, but got {type(t).__name__}")
+            if not t.requires_grad:
+                raise errors.EngineError("One of the differentiated Tensors does not require grad")
+            target, nr = t._edge or t, t._nr
+        goals.add(target)
+        this.capture.setdefault(target if nr == 0 else (target, nr), []).append(position)
+    this.goals = goals
+    this.needed = find_needed(roots, goals)
+    execute(roots, start, this)
+    unused_ok = materialize_grads if allow_unused is None else allow_unused
+    return tuple(_captured(this, i, ins[i], unused_ok, materialize_grads) for i in range(len(ins)))
+
+
+def _captured(this: Pass, i: int, t: Any, unused_ok: bool, materialize: bool) -> Tensor | None:
+    g = this.captured[i]
+    if g is None:
+        if materialize:
+            shape, dtype = _edge_meta(t) if isinstance(t, GradientEdge) else (t._array.shape, t._array.dtype)
+            return new_tensor(np.zeros(shape, dtype))
+        if not unused_ok:
+            raise errors.EngineError(
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior."
+            )
+        return None
+    if isinstance(g, Tensor):
+        return g
+    array = np.asarray(g)
+    if not array.flags.writeable or 0 in array.strides:
+        array = np.array(array)
+    return new_tensor(array)
+
+
+# Where to begin, and with what ---------------------------------------------------------------------
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, (Tensor, GradientEdge)):
+        return (value,)
+    return tuple(value)
+
+
+def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool) -> tuple[list[Target], list[Any]]:
+    """Where to begin, and with which gradients; refuses what cannot be differentiated."""
+    if len(tensors) != len(seeds):
+        raise errors.EngineError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
+    roots: list[Target] = []
+    start: list[Any] = []
+    for i, (root, seed) in enumerate(zip(tensors, seeds, strict=True)):
+        if isinstance(root, GradientEdge):
+            target = root.node.variable if isinstance(root.node, AccumulateGrad) else root.node
+            nr, (shape, dtype) = root.output_nr, _edge_meta(root)
+        elif isinstance(root, Tensor):
+            if not root.requires_grad:
+                raise _no_history(i, root)
+            target, nr = root._edge or root, root._nr
+            shape, dtype = root._array.shape, root._array.dtype
+        else:
+            raise errors.ArgumentTypeError(f"tensors must be Tensors or GradientEdges, but got {type(root).__name__}")
+        seed = _seed(i, seed, shape, dtype, create_graph)
+        if isinstance(target, Node) and target.saved is FREED:
+            raise freed_error(target)
+        roots.append((target, nr))
+        start.append(seed if create_graph else seed._array)
+    return roots, start
+
+
+def _edge_meta(edge: GradientEdge) -> tuple[Any, Any]:
+    node = edge.node
+    if isinstance(node, AccumulateGrad):
+        return node.variable._array.shape, node.variable._array.dtype
+    if node.out_meta is None:
+        raise errors.EngineError(
+            "the shape behind this GradientEdge is not known: take edges with torch.autograd.graph.get_gradient_edge(tensor)"
+        )
+    return node.out_meta[edge.output_nr]
+
+
+def _seed(i: int, seed: Any, shape: Any, dtype: Any, create_graph: bool) -> Tensor:
+    if seed is None:
+        if math.prod(shape) != 1:
+            raise errors.LossNotScalarError(
+                "grad can be implicitly created only for scalar outputs\n"
+                f"backward() was called on a tensor of shape {list(shape)} at {provenance.text(provenance.here())}.\n"
+                "Reduce it with .mean() or .sum() (they differ by a factor of its size in the gradients), or pass a "
+                "gradient of its shape."
+            )
+        if dtype.kind == "c":
+            raise errors.LossNotScalarError(
+                f"grad can be implicitly created only for real scalar outputs but got {FROM_NUMPY[dtype]}"
+            )
+        return new_tensor(np.ones(shape, dtype))
+    if not isinstance(seed, Tensor):
+        raise errors.ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    if seed._array.shape != shape:
+        raise errors.ShapeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {Size(seed._array.shape)} and output[{i}] has a shape "
+            f"of {Size(shape)}."
+        )
+    if (seed._array.dtype.kind == "c") != (dtype.kind == "c"):
+        kinds = "complex", "real"
+        raise errors.EngineError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {seed.dtype} and output[{i}] has a dtype of {FROM_NUMPY[dtype]} ({kinds})."
+        )
+    if seed._array.dtype != dtype:
+        seed = seed.to(FROM_NUMPY[dtype])  # type: ignore[attr-defined]
+    return seed
+
+
+def _no_history(i: int, root: Tensor) -> Exception:
+    reason = "It was not computed from any tensor that requires a gradient"
+    if not modes.state.grad:
+        reason = "Recording is off here (no_grad or set_grad_enabled(False))"
+    return errors.NoHistoryError(
+        f"element {i} of tensors does not require grad and does not have a grad_fn\n"
+        f"{reason}; at {provenance.text(provenance.here())}.\n"
+        "Common causes: the loss was computed under torch.no_grad(), or passed through .detach(), .item(), NumPy or an "
+        "integer operation such as argmax."
+    )

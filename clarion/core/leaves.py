@@ -1,0 +1,76 @@
+"""Leaves, where gradients end: hooks, then `.grad` (or what `grad()` returns)."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..events import hub
+from .hooks import run_tensor_hooks
+from .passes import Pass
+from .tensor import Tensor, new_tensor
+from .userhooks import guarded, is_raw, run_prehooks, to_tensor, to_world
+
+ndarray = np.ndarray
+_accumulate_lock = threading.Lock()
+
+
+def finish_leaf(this: Pass, leaf: Tensor) -> None:
+    """All gradients of a leaf are in: run its hooks, then capture or accumulate."""
+    g = this.grads.pop(leaf)
+    hooks = leaf._hooks
+    if hooks is None and this.capture is None and type(g) is ndarray and g.shape == leaf._array.shape:
+        with _accumulate_lock:
+            leaf._grad = accumulated(this, leaf._grad, g)
+        if hub.accumulated is not None:
+            hub.accumulated(leaf)
+        return
+    if hooks is not None:
+        if hooks.tensor:
+            g = to_world(this, guarded(this, run_tensor_hooks, hooks.tensor[0], to_tensor(g)))
+        if hooks.pre:
+            g = to_world(this, run_prehooks(this, hooks, (to_tensor(g),))[0])
+    if this.capture is not None:
+        for position in this.capture.get(leaf, ()):
+            this.captured[position] = g
+        return
+    array = g if is_raw(g) else g._array
+    if array.shape != leaf._array.shape:
+        from .op import fix_raw, fix_tensor
+
+        meta = (leaf._array.shape, leaf._array.dtype)
+        g = fix_raw(g, meta) if is_raw(g) else fix_tensor(g, meta)
+    with _accumulate_lock:
+        leaf._grad = accumulated(this, leaf._grad, g)
+    if hub.accumulated is not None:
+        hub.accumulated(leaf)
+    if hooks is not None:
+        for hook in tuple(hooks.post_accumulate.values()):
+            guarded(this, hook, leaf)
+        for hook in tuple(hooks.post.values()):
+            guarded(this, hook, (), (to_tensor(g),))
+
+
+def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
+    """The new `.grad`: in place where that is not recorded, a new tensor under create_graph."""
+    if isinstance(g, Tensor):
+        if old is not None:
+            return old + g
+        return g if g._edge is not None or not this.create_graph else _alias_or_copy(g)
+    if old is None:
+        # Take the array over if nobody else can see it; otherwise copy.
+        if type(g) is not np.ndarray or g.base is not None or not g.flags.c_contiguous or sys.getrefcount(g) > 4:
+            g = np.array(g, order="C")
+        return new_tensor(g)
+    if old._edge is not None or old._array.dtype != g.dtype or not old._array.flags.writeable:
+        return new_tensor(np.asarray(old._array + g))
+    np.add(old._array, g, old._array)
+    old._counter().n += 1
+    return old
+
+
+def _alias_or_copy(g: Tensor) -> Tensor:
+    return new_tensor(np.array(g._array)) if not g._rg else g
