@@ -133,7 +133,9 @@ class _Region:
         if run not in self.done:
             self._run_again(run)
         if run not in holder.values:
-            raise CheckpointError("torch.utils.checkpoint: this value was not recomputed; the region did something else")
+            raise CheckpointError(
+                "torch.utils.checkpoint: this value was not recomputed; the region did something else"
+            )
         value = holder.values[run]
         if value is None:
             raise CheckpointError(
@@ -171,7 +173,9 @@ class _Region:
         count = f"at least {self.counts[run]}" if more else str(self.counts[run])
         missing = ""
         if not more and self.counts[run] < len(self.places):
-            missing = f"The first that was not saved again comes from {provenance.text(self.places[self.counts[run]])}.\n"
+            missing = (
+                f"The first that was not saved again comes from {provenance.text(self.places[self.counts[run]])}.\n"
+            )
         return CheckpointError(
             "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
             f"recomputation.\nNumber of tensors saved during forward: {len(self.holders)}\n"
@@ -277,7 +281,9 @@ def checkpoint(
         if kwargs:
             raise errors.ArgumentValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug is not False:
-            raise errors.ArgumentValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+            raise errors.ArgumentValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
         return _reentrant(function, preserve, *args)
     if determinism_check not in ("default", "none"):
         raise errors.ArgumentValueError(
@@ -341,9 +347,7 @@ class CheckpointFunction(Function):
 
 def _reentrant(function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
     if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-        warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=3
-        )
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=3)
     return CheckpointFunction.apply(function, preserve, *args)
 
 
@@ -364,7 +368,9 @@ def checkpoint_sequential(
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise errors.ArgumentValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    parts: Sequence[Callable[..., Any]] = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    parts: Sequence[Callable[..., Any]] = (
+        list(functions.children()) if hasattr(functions, "children") else list(functions)
+    )
 
     def chain(start: int, end: int) -> Callable[[Any], Any]:
         def run(value: Any) -> Any:
@@ -378,7 +384,5 @@ def checkpoint_sequential(
     end = -1
     for start in range(0, size * (segments - 1), size):
         end = start + size - 1
-        input = checkpoint(
-            chain(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
-        )
+        input = checkpoint(chain(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return chain(end + 1, len(parts) - 1)(input)

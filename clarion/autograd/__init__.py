@@ -32,7 +32,9 @@ def backward(
     """Add the gradients of `tensors` to the `.grad` of the leaves they were computed from."""
     if grad_variables is not None:
         if grad_tensors is not None:
-            raise EngineError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`.")
+            raise EngineError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`."
+            )
         grad_tensors = grad_variables
     if inputs is not None and isinstance(inputs, (list, tuple)) and len(inputs) == 0:
         raise EngineError("`inputs` argument to `backward()` cannot be empty.")
@@ -68,7 +70,13 @@ def grad(
 
 
 def _batched(
-    outputs: Any, inputs: Any, grad_outputs: Any, create_graph: bool, retain: bool | None, unused: bool | None, zeros: bool
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any,
+    create_graph: bool,
+    retain: bool | None,
+    unused: bool | None,
+    zeros: bool,
 ) -> tuple[Any, ...]:
     """One walk of the graph per vector, stacked."""
     from ..ops.join import stack

@@ -145,7 +145,8 @@ def _vector_for_inputs(v: Any, ins: Tensors, many_in: bool, create_graph: bool, 
         _check_vector(vector, ins, many_in)
         return vector
     return _ones_for_scalar(
-        ins, "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+        ins,
+        "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element.",
     )
 
 
@@ -174,17 +175,19 @@ def jacobian(
 ) -> Any:
     """The Jacobian: for every output and input a tensor of shape output.shape + input.shape."""
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
     if strategy == "forward-mode":
         if create_graph:
             raise NotImplementedError(
-                "torch.autograd.functional.jacobian: `create_graph=True` and `strategy=\"forward-mode\"` are not supported "
-                "together (yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`."
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported '
+                'together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
             )
         if strict:
             raise EngineError(
-                "torch.autograd.functional.jacobian: `strict=True` and `strategy=\"forward-mode\"` are not supported together "
-                "(yet). Please either set `strict=False` or `strategy=\"reverse-mode\"`."
+                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
+                '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
             )
         if not vectorize:
             raise NotImplementedError(
@@ -266,7 +269,9 @@ def hessian(
         out = func(*values)
         many, outs = _as_tuple(out, "outputs of the user-provided function", "hessian")
         if strict and not outs[0].requires_grad:
-            raise EngineError("The output of the user-provided function is independent of input 0. This is not allowed in strict mode.")
+            raise EngineError(
+                "The output of the user-provided function is independent of input 0. This is not allowed in strict mode."
+            )
         if many:
             raise EngineError("The function given to hessian should return a single Tensor")
         if outs[0].numel() != 1:
@@ -318,7 +323,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         jac = _zeros_for_none(_grad(outs, ins, ones, True), ins, strict, True, "back")
         dummies = tuple(new_tensor(np.zeros_like(x._array)).requires_grad_() for x in ins)
         double = _zeros_for_none(_grad(jac, ins, dummies, True), ins, strict, True, "double_back")
-        result = _zeros_for_none(_grad(double, dummies, vector, create_graph), ins, strict, create_graph, "double_back_trick")
+        result = _zeros_for_none(
+            _grad(double, dummies, vector, create_graph), ins, strict, create_graph, "double_back_trick"
+        )
     return _done(outs, create_graph)[0], _unpack(_done(result, create_graph), many_in)
-
-

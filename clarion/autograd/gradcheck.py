@@ -197,7 +197,10 @@ class _Checker:
             seed[np.unravel_index(j, seed.shape)] = part
             for i, g in enumerate(self._backward(output, seed)):
                 columns[i].append(np.zeros(self.wanted[i]._array.size) if g is None else self._flat(i, g))
-        return [np.stack(c, axis=1) if c else np.zeros((x._array.size, 0)) for c, x in zip(columns, self.wanted, strict=True)]
+        return [
+            np.stack(c, axis=1) if c else np.zeros((x._array.size, 0))
+            for c, x in zip(columns, self.wanted, strict=True)
+        ]
 
     def _flat(self, i: int, g: Tensor) -> Any:
         x = self.wanted[i]
@@ -262,7 +265,11 @@ class _Checker:
                 grads = self._backward(out, seed)
                 again = self._backward(out, seed)
                 for i, (x, u) in enumerate(zip(self.wanted, directions, strict=True)):
-                    g = np.zeros(x._array.shape) if grads[i] is None else self._flat(i, grads[i]).reshape(x._array.shape)
+                    g = (
+                        np.zeros(x._array.shape)
+                        if grads[i] is None
+                        else self._flat(i, grads[i]).reshape(x._array.shape)
+                    )
                     analytical = float(np.sum(g.real * u.real) + np.sum(np.imag(g) * np.imag(u)))
                     slope = self._slope_along(x, u, k)
                     numerical = float(np.sum((slope.imag if factor == 1j else slope.real) * v))
@@ -349,9 +356,7 @@ class _Checker:
             shape = (2, *out._array.shape)
             seeds = new_tensor(_direction(rng, np.empty(shape)).astype(out._array.dtype))
             try:
-                together = grad(
-                    out, self.wanted, seeds, retain_graph=True, allow_unused=True, is_grads_batched=True
-                )
+                together = grad(out, self.wanted, seeds, retain_graph=True, allow_unused=True, is_grads_batched=True)
             except RuntimeError as error:
                 raise GradcheckError(f"While computing batched gradients, got: {error}") from error
             for b in range(2):
@@ -401,7 +406,9 @@ def gradgradcheck(
     if check_batched_grad and not check_rev_over_rev:
         raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
     if check_fwd_over_rev:
-        raise NotSupportedError("gradgradcheck(check_fwd_over_rev=True): clarion has no forward-mode differentiation yet")
+        raise NotSupportedError(
+            "gradgradcheck(check_fwd_over_rev=True): clarion has no forward-mode differentiation yet"
+        )
     arguments = _tuple(inputs)
     if grad_outputs is None:
         seeds = _random_seeds(func, arguments, gen_non_contig_grad_outputs)

@@ -118,7 +118,8 @@ def register_multi_grad_hook(
     buffer: dict[int, list[Tensor | None]] = {}
     expected: dict[int, int] = {}
     lock = threading.Lock()
-    targets = [tensor.grad_fn or tensor for tensor in tensors]
+    # Weak: the hooks hang on these very nodes and leaves.
+    targets = [weakref.ref(tensor.grad_fn or tensor) for tensor in tensors]
 
     def hook_of(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
@@ -126,8 +127,8 @@ def register_multi_grad_hook(
             with lock:
                 if run not in count:
                     count[run] = 0
-                    buffer[run] = [None] * len(tensors)
-                    expected[run] = sum(passes.will_reach(target) for target in targets)
+                    buffer[run] = [None] * n
+                    expected[run] = sum(passes.will_reach(target()) for target in targets)
                 count[run] += 1
                 buffer[run][i] = grad
                 if count[run] < expected[run]:
@@ -138,7 +139,10 @@ def register_multi_grad_hook(
 
         return hook
 
-    return _MultiHandle([tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)])
+    n = len(tensors)
+    handles = [tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)]
+    del tensors
+    return _MultiHandle(handles)
 
 
 def _register_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> RemovableHandle:
@@ -155,8 +159,6 @@ def _register_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> Removab
         fn(grad)
 
     return _MultiHandle([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])
-
-
 
 
 # Mutation of saved tensors -------------------------------------------------------------------------

@@ -27,11 +27,12 @@ def load_digits() -> tuple[Any, Any, Any, Any]:
 
 def run(epochs: int = 5, seed: int = 0, lr: float = 0.1) -> int:
     """Train, print, and return the exit status."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     import clarion as torch
     from clarion import nn, optim
     from clarion.nn import functional as F
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console()
     torch.manual_seed(seed)

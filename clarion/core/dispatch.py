@@ -513,5 +513,3 @@ def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "norm
             creation = above.creation
         out._view = View(above.base, above.chain + chain, counter.n, creation)
     return out
-
-

@@ -128,7 +128,9 @@ def promote_pair(a: NumpyDtype, b: NumpyDtype) -> NumpyDtype:
         if signed.itemsize > unsigned.itemsize:
             return signed.numpy
         if unsigned is not uint8:
-            raise EngineError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {da.old} and {db.old}")
+            raise EngineError(
+                f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {da.old} and {db.old}"
+            )
         return np.dtype(np.int16)
     if {a, b} == {f16, bf16}:
         return f32

@@ -295,7 +295,9 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Forward-mode derivative."""
-        raise errors.NotSupportedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise errors.NotSupportedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
@@ -516,5 +518,3 @@ def _refuse_twice(out: Any) -> Any:
     result = new_tensor(out._array)
     result._edge, result._rg = node, True
     return result
-
-

@@ -129,7 +129,14 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     filename = f"<gradient of {op.name}, {world}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
-    scope |= {"f32": f32, "f64": f64, "FREED": FREED, "PACKED": PACKED, "freed_error": freed_error, "ndarray": np.ndarray}
+    scope |= {
+        "f32": f32,
+        "f64": f64,
+        "FREED": FREED,
+        "PACKED": PACKED,
+        "freed_error": freed_error,
+        "ndarray": np.ndarray,
+    }
     scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions}
     scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}
     scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors

@@ -184,8 +184,7 @@ def _corners(array: Array, is_cut: Sequence[bool], edge: int) -> Array:
     if not any(is_cut):
         return array
     kept = [
-        np.r_[:edge, length - edge : length] if cut else np.arange(length)
-        for length, cut in zip(array.shape, is_cut)
+        np.r_[:edge, length - edge : length] if cut else np.arange(length) for length, cut in zip(array.shape, is_cut)
     ]
     # One indexing over all axes at once, so that only the corners are copied.
     corners: Array = array[np.ix_(*kept)]
@@ -225,10 +224,7 @@ def _aligned_floats(array: Array) -> tuple[list[str], int]:
     values = array.ravel().astype(np.float64)
     counts = np.isfinite(values) & (values != 0)
     spec, ending = _float_style(np.abs(values[counts]))
-    texts = [
-        format(value, spec) + (ending if math.isfinite(value) else "")
-        for value in values.tolist()
-    ]
+    texts = [format(value, spec) + (ending if math.isfinite(value) else "") for value in values.tolist()]
     counted = (len(text) for text, count in zip(texts, counts.tolist()) if count)
     width = max(counted, default=1)
     return [text.rjust(width) for text in texts], width
@@ -264,14 +260,12 @@ def _nest(
     """Bracket element texts into an array of ``shape``, innermost axis first."""
     last = len(shape) - 1
     rows = [
-        _row(items, width, indent + last)
-        for items in _groups(texts, shape[last], " ..." if is_cut[last] else None)
+        _row(items, width, indent + last) for items in _groups(texts, shape[last], " ..." if is_cut[last] else None)
     ]
     for axis in reversed(range(last)):
         separator = "," + "\n" * (last - axis) + " " * (indent + axis + 1)
         rows = [
-            "[" + separator.join(items) + "]"
-            for items in _groups(rows, shape[axis], "..." if is_cut[axis] else None)
+            "[" + separator.join(items) + "]" for items in _groups(rows, shape[axis], "..." if is_cut[axis] else None)
         ]
     return rows[0]
 
@@ -289,8 +283,5 @@ def _row(items: list[str], width: int, indent: int) -> str:
     """One innermost row, broken into lines of whole elements."""
     room = OPTIONS.linewidth - indent
     per_line = max(1, room // (width + len(", ")))
-    lines = [
-        ", ".join(items[start : start + per_line])
-        for start in range(0, len(items), per_line)
-    ]
+    lines = [", ".join(items[start : start + per_line]) for start in range(0, len(items), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"

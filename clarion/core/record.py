@@ -205,7 +205,6 @@ class OpNode(Node):
         return grads
 
 
-
 def _run_rules(op: Op, g: Any, values: Any, namespace: Any, edges: tuple[Any, ...]) -> list[Any]:
     """One rule per input that wants a gradient."""
     return [
@@ -289,5 +288,3 @@ def fix_tensor(g: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
             if g._array.shape != shape:
                 g = lifted.expand(g, shape)
     return g if g._array.dtype == dtype else lifted.cast(g, dtype)
-
-

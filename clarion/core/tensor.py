@@ -270,7 +270,9 @@ class Tensor:
     def _set_requires_grad(self, value: bool, type_phrase: str) -> None:
         value = bool(value)
         if self._vc is INFERENCE and value and not modes.state.inference:
-            raise errors.EngineError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+            raise errors.EngineError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
         if self.grad_fn is not None:
             if value:
                 return
@@ -440,7 +442,9 @@ class Tensor:
         if not isinstance(value, Tensor):
             raise errors.ArgumentTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._rg and value._array.dtype not in INEXACT:
-            raise errors.EngineError("data set to a tensor that requires gradients must be floating point or complex dtype")
+            raise errors.EngineError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype"
+            )
         self._array = value._array
 
 

@@ -37,6 +37,7 @@ class Generator:
     """
 
     __slots__ = (
+        "__weakref__",
         "_at",
         "_bits",
         "_block",
@@ -46,7 +47,6 @@ class Generator:
         "_seeder",
         "next_double",
         "next_float",
-        "__weakref__",
     )
 
     DEFAULT_SEED = 67280421310721  # what a new torch.Generator() starts from

@@ -40,7 +40,7 @@ def public(
     *,
     function: bool = True,
     method: bool = True,
-    inplace: bool = False,  # noqa: A002
+    inplace: bool = False,
     out: bool = False,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
@@ -68,7 +68,7 @@ def method(name: str | None = None) -> Callable[[F], F]:
     return public(name, function=False)
 
 
-def functional(name: str | None = None, *, inplace: bool = False) -> Callable[[F], F]:  # noqa: A002
+def functional(name: str | None = None, *, inplace: bool = False) -> Callable[[F], F]:
     """Register a function of `torch.nn.functional` (and `name_`, which writes into its input)."""
 
     def register(fn: F) -> F:

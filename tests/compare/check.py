@@ -175,9 +175,7 @@ class Derivatives:
             return None  # not differentiable in PyTorch: nothing to compare with
         try:
             lib_weights = [from_array(self.lib, *array, requires_grad=second) for array in arrays]
-            lib_grads = grad(
-                self.lib, self.lib_outputs, self.lib_leaves, lib_weights, create_graph=second
-            )
+            lib_grads = grad(self.lib, self.lib_outputs, self.lib_leaves, lib_weights, create_graph=second)
         except Exception as error:
             return "grad", explain(error)
         difference = self._same_grads(grads, lib_grads)

@@ -51,9 +51,7 @@ RANDOM = {
     "randn_like": lambda kwargs: True,
     "nn.functional.dropout": _random_dropout,
     "nn.functional.rrelu": lambda kwargs: kwargs.get("training", False),
-    "nn.functional.scaled_dot_product_attention": lambda kwargs: _random_dropout(
-        kwargs, "dropout_p", 0.0
-    ),
+    "nn.functional.scaled_dot_product_attention": lambda kwargs: _random_dropout(kwargs, "dropout_p", 0.0),
 }
 
 
@@ -68,10 +66,7 @@ class Failure:
     sample: str
 
     def __str__(self):
-        return (
-            f"{self.op} {self.dtype} #{self.index} {self.variant}: {self.kind}: {self.message}"
-            f"  <- {self.sample}"
-        )
+        return f"{self.op} {self.dtype} #{self.index} {self.variant}: {self.kind}: {self.message}  <- {self.sample}"
 
 
 @dataclasses.dataclass

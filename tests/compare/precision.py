@@ -79,7 +79,5 @@ def _near(truth, theirs, ours, elementwise):
         if elementwise:
             # One element PyTorch rounds badly must not excuse the others.
             rtol, atol = TOLERANCE[str(ours.dtype)]
-            return bool(
-                np.all(our_error <= FACTOR * their_error + rtol * np.abs(truth[finite]) + atol)
-            )
+            return bool(np.all(our_error <= FACTOR * their_error + rtol * np.abs(truth[finite]) + atol))
     return bool(our_error.max(initial=0) <= FACTOR * their_error.max(initial=0))

@@ -119,6 +119,6 @@ def variants(op):
         if alias.op is not None:
             found.append((f"alias {name}", lambda lib, name=name: lookup(lib, name)))
         if alias.method_variant is not None:
-            finder = lambda lib, name=name: method(lib, name)  # noqa: E731
+            finder = lambda lib, name=name: method(lib, name)
             found.append((f"alias Tensor.{name}", finder))
     return found

@@ -13,7 +13,9 @@ torch = pytest.importorskip("torch")
 
 
 def close(a, b):
-    np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=2e-4, atol=3e-6 * max(1.0, float(b.detach().abs().max())))
+    np.testing.assert_allclose(
+        a.detach().numpy(), b.detach().numpy(), rtol=2e-4, atol=3e-6 * max(1.0, float(b.detach().abs().max()))
+    )
 
 
 def inputs(t, *shapes):

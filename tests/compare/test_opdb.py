@@ -1,6 +1,6 @@
 """Runs the comparison with PyTorch's operator database under pytest.
 
-    pytest tests/compare/test_opdb.py -n 2 -k "matmul and float64"
+pytest tests/compare/test_opdb.py -n 2 -k "matmul and float64"
 """
 
 import dataclasses

@@ -112,9 +112,7 @@ def random_floats(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return torch.from_numpy(np.asarray(values, dtype=np.float64))
 
 
-def random_tensor(
-    rng: np.random.Generator, dtype_name: str, shape: tuple[int, ...]
-) -> Any:
+def random_tensor(rng: np.random.Generator, dtype_name: str, shape: tuple[int, ...]) -> Any:
     dtype = getattr(torch, dtype_name)
     if dtype_name == "bool":
         return torch.from_numpy(np.asarray(rng.random(shape) < 0.5))

@@ -145,7 +145,13 @@ ROWS = [
     Row("normalize", lambda t, x: t.nn.functional.normalize(x, dim=1), ((3, 4),), None),
     Row("cosine_similarity", loss("cosine_similarity"), PAIR, None),
     Row("embedding", lambda t, w, i: t.nn.functional.embedding(i, w), inputs=rows_and_indices, ref=lambda w, i: w[i]),
-    Row("embedding", lambda t, w, i: t.nn.functional.embedding(i, w, 2), inputs=rows_and_indices, label="padding", numeric=False),
+    Row(
+        "embedding",
+        lambda t, w, i: t.nn.functional.embedding(i, w, 2),
+        inputs=rows_and_indices,
+        label="padding",
+        numeric=False,
+    ),
     Row(
         "embedding",
         lambda t, w, i: t.nn.functional.embedding(i, w, 2, scale_grad_by_freq=True),

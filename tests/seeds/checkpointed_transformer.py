@@ -17,11 +17,7 @@ class TransformerBlock(nn.Module):
     def __init__(self, d_model=512, nhead=8):
         super().__init__()
         self.attn = nn.MultiheadAttention(d_model, nhead, batch_first=True)
-        self.ffn = nn.Sequential(
-            nn.Linear(d_model, d_model * 4),
-            nn.GELU(),
-            nn.Linear(d_model * 4, d_model)
-        )
+        self.ffn = nn.Sequential(nn.Linear(d_model, d_model * 4), nn.GELU(), nn.Linear(d_model * 4, d_model))
         self.norm1 = nn.LayerNorm(d_model)
         self.norm2 = nn.LayerNorm(d_model)
 
@@ -48,9 +44,7 @@ class CheckpointedTransformer(nn.Module):
         super().__init__()
         # Embedding is cheap to store — do not checkpoint it
         self.embedding = nn.Embedding(50000, d_model)
-        self.layers = nn.ModuleList([
-            TransformerBlock(d_model) for _ in range(n_layers)
-        ])
+        self.layers = nn.ModuleList([TransformerBlock(d_model) for _ in range(n_layers)])
         # Output projection is also cheap — do not checkpoint
         self.output_proj = nn.Linear(d_model, 50000)
 
@@ -85,5 +79,4 @@ if torch.cuda.is_available():
 print(f"Output shape: {out.shape}")
 print(f"Embedding gradient exists: {model.embedding.weight.grad is not None}")
 print(f"Layer 0 attention gradient exists: {model.layers[0].attn.in_proj_weight.grad is not None}")
-print(f"All parameters received gradients: "
-      f"{all(p.grad is not None for p in model.parameters())}")
+print(f"All parameters received gradients: {all(p.grad is not None for p in model.parameters())}")

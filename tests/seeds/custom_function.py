@@ -53,7 +53,7 @@ class StraightThroughEstimator(Function):
     @staticmethod
     def forward(ctx, x, num_bits=8):
         # Quantize to num_bits — this is the discrete rounding step
-        scale = (2 ** num_bits - 1)
+        scale = 2**num_bits - 1
         return x.mul(scale).round().div(scale)
 
     @staticmethod
@@ -68,12 +68,7 @@ class StraightThroughEstimator(Function):
 # and compares against your custom backward() — always run this before deploying
 print("Verifying StableLogSumExp gradients...")
 x_check = torch.randn(4, 8, requires_grad=True, dtype=torch.float64)  # float64 for gradcheck precision
-result = torch.autograd.gradcheck(
-    lambda x: StableLogSumExp.apply(x, 1),
-    (x_check,),
-    eps=1e-6,
-    atol=1e-4
-)
+result = torch.autograd.gradcheck(lambda x: StableLogSumExp.apply(x, 1), (x_check,), eps=1e-6, atol=1e-4)
 print(f"StableLogSumExp gradcheck: {'PASSED' if result else 'FAILED'}")
 
 # === Production usage ===

@@ -19,7 +19,8 @@ if torch.cuda.is_available():
 print(loss.item())  # NOT print(loss) — .item() returns a Python float with no graph reference
 
 # Gradients are all zeros — model not learning
-for n, p in model.named_parameters(): print(n, p.requires_grad, p.grad is not None, p.grad.norm().item() if p.grad is not None else 'NO GRAD')
+for n, p in model.named_parameters():
+    print(n, p.requires_grad, p.grad is not None, p.grad.norm().item() if p.grad is not None else "NO GRAD")
 torch.autograd.gradcheck(model, inputs, eps=1e-6, atol=1e-4)  # numerically verify gradient computation
 
 # A NaN that is born in backward is named

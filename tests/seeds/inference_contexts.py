@@ -1,13 +1,17 @@
 # io.thecodeforge: Comparing inference contexts — performance and safety
-import clarion as torch
-import clarion.nn as nn
 import time
 
+import clarion as torch
+import clarion.nn as nn
+
 model = nn.Sequential(
-    nn.Linear(1024, 2048), nn.ReLU(),
-    nn.Linear(2048, 2048), nn.ReLU(),
-    nn.Linear(2048, 1024), nn.ReLU(),
-    nn.Linear(1024, 10)
+    nn.Linear(1024, 2048),
+    nn.ReLU(),
+    nn.Linear(2048, 2048),
+    nn.ReLU(),
+    nn.Linear(2048, 1024),
+    nn.ReLU(),
+    nn.Linear(1024, 10),
 )
 x = torch.randn(256, 1024)
 N_ITER = 1000
@@ -39,8 +43,8 @@ for _ in range(N_ITER):
 inference_time = time.perf_counter() - start
 
 print(f"Default (graph tracking): {default_time:.3f}s (baseline)")
-print(f"no_grad(): {no_grad_time:.3f}s ({(1 - no_grad_time/default_time)*100:.1f}% faster)")
-print(f"inference_mode(): {inference_time:.3f}s ({(1 - inference_time/default_time)*100:.1f}% faster)")
+print(f"no_grad(): {no_grad_time:.3f}s ({(1 - no_grad_time / default_time) * 100:.1f}% faster)")
+print(f"inference_mode(): {inference_time:.3f}s ({(1 - inference_time / default_time) * 100:.1f}% faster)")
 
 # === Correct usage patterns ===
 

@@ -43,11 +43,7 @@ for step in range(100):
     # STEP 7: (Optional but valuable) Monitor gradient norms
     # A sudden spike here is the earliest signal of gradient issues
     if step % 10 == 0:
-        grad_norm = sum(
-            p.grad.norm().item() ** 2
-            for p in model.parameters()
-            if p.grad is not None
-        ) ** 0.5
+        grad_norm = sum(p.grad.norm().item() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
         print(f"Step {step:3d}: loss={loss_history[-1]:.4f}, grad_norm={grad_norm:.4f}")
 
 print(f"\nFinal loss: {loss_history[-1]:.4f}")

@@ -730,7 +730,11 @@ def backward_signature(t):
     import inspect
 
     method = list(inspect.signature(t.Tensor.backward).parameters)
-    return method, list(inspect.signature(t.autograd.backward).parameters), list(inspect.signature(t.autograd.grad).parameters)
+    return (
+        method,
+        list(inspect.signature(t.autograd.backward).parameters),
+        list(inspect.signature(t.autograd.grad).parameters),
+    )
 
 
 def positional_arguments(t):

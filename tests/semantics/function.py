@@ -37,9 +37,7 @@ def setup_context_form(t):
         ctx.save_for_backward(x)
         ctx.k, ctx.kinds = k, (type(inputs).__name__, type(output).__name__)
 
-    f = _make(
-        t, lambda x, k: x * x * k, lambda ctx, g: (2 * ctx.saved_tensors[0] * ctx.k * g, None), setup
-    )
+    f = _make(t, lambda x, k: x * x * k, lambda ctx, g: (2 * ctx.saved_tensors[0] * ctx.k * g, None), setup)
     x = leaf(t)
     y = f.apply(x, 3.0)
     y.sum().backward()
@@ -167,7 +165,10 @@ def tensors_in_lists_are_not_seen(t):
 
 def too_few_gradients(t):
     f = _make(t, lambda ctx, x, y: x + y, lambda ctx, g: g)
-    return refusal(lambda: f.apply(leaf(t), leaf(t)).sum().backward(), "returned an incorrect number of gradients (expected 2, got 1)")
+    return refusal(
+        lambda: f.apply(leaf(t), leaf(t)).sum().backward(),
+        "returned an incorrect number of gradients (expected 2, got 1)",
+    )
 
 
 def extra_none_gradients_are_fine(t):
@@ -179,7 +180,10 @@ def extra_none_gradients_are_fine(t):
 
 def gradient_for_non_tensor(t):
     f = _make(t, lambda ctx, x, k: x * k, lambda ctx, g: (g, g))
-    return refusal(lambda: f.apply(leaf(t), 2.0).sum().backward(), "returned a gradient different than None at position 2, but the corresponding forward input was not a Variable")
+    return refusal(
+        lambda: f.apply(leaf(t), 2.0).sum().backward(),
+        "returned a gradient different than None at position 2, but the corresponding forward input was not a Variable",
+    )
 
 
 def gradient_is_no_tensor(t):
@@ -210,7 +214,10 @@ def gradient_is_summed_to_shape(t):
 
 def gradient_of_wrong_shape(t):
     f = _make(t, lambda ctx, x: x * 2, lambda ctx, g: g[:2])
-    return refusal(lambda: f.apply(leaf(t)).sum().backward(), "returned an invalid gradient at index 0 - got [2] but expected shape compatible with [3]")
+    return refusal(
+        lambda: f.apply(leaf(t)).sum().backward(),
+        "returned an invalid gradient at index 0 - got [2] but expected shape compatible with [3]",
+    )
 
 
 def gradient_of_other_dtype_is_cast(t):
@@ -429,13 +436,17 @@ def returns_input_and_result(t):
 def returned_input_written_later(t):
     f = _make(t, lambda ctx, x: x.view_as(x), lambda ctx, g: g * 5)
     y = f.apply(leaf(t) * 1)
-    return refusal(lambda: y.add_(1), "This view was created inside a custom Function (or because an input was returned as-is)")
+    return refusal(
+        lambda: y.add_(1), "This view was created inside a custom Function (or because an input was returned as-is)"
+    )
 
 
 def returned_input_as_is_written_later(t):
     f = _make(t, lambda ctx, x: x, lambda ctx, g: g * 5)
     y = f.apply(leaf(t) * 1)
-    return refusal(lambda: y.add_(1), "This view was created inside a custom Function (or because an input was returned as-is)")
+    return refusal(
+        lambda: y.add_(1), "This view was created inside a custom Function (or because an input was returned as-is)"
+    )
 
 
 def returns_a_view_of_its_input(t):

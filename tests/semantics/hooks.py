@@ -391,7 +391,9 @@ def node_hooks_of_wrong_count(t):
     y.grad_fn.register_hook(lambda gi, go: (gi[0], gi[0]))
     z = x.exp()
     z.grad_fn.register_prehook(lambda go: (go[0], go[0]))
-    return refusal(y.sum().backward, "incorrect number of values"), refusal(z.sum().backward, "incorrect number of values")
+    return refusal(y.sum().backward, "incorrect number of values"), refusal(
+        z.sum().backward, "incorrect number of values"
+    )
 
 
 def accumulate_grad_node_hooks(t):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .programs import double, leaf, refusal
+from .programs import double, refusal
 
 
 def _allowed(t):

@@ -53,7 +53,9 @@ def programs(area: str) -> list[Program]:
     found = [
         Program(area, name, value)
         for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and list(inspect.signature(value).parameters) == ["t"]
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and list(inspect.signature(value).parameters) == ["t"]
     ]
     return [program for program in found if not program.name.startswith("_")]
 

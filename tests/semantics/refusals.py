@@ -21,7 +21,9 @@ class Refusal(NamedTuple):
 REFUSALS: list[Refusal] = []
 
 
-def refused(phrase: str, error: type[Exception] = RuntimeError) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+def refused(
+    phrase: str, error: type[Exception] = RuntimeError
+) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Register a program that must fail with `error` and a text that contains `phrase`."""
 
     def register(program: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -319,7 +319,9 @@ def multi_output_views_refused(t):
     ):
         y = leaf(t) * 1
         v = make(y)
-        found.append(refusal(lambda v=v: v.mul_(2), "This view is the output of a function that returns multiple views."))
+        found.append(
+            refusal(lambda v=v: v.mul_(2), "This view is the output of a function that returns multiple views.")
+        )
     return found
 
 
@@ -486,7 +488,13 @@ def deep_chain_of_views(t):
     x = t.arange(24.0).reshape(2, 3, 4).requires_grad_()
     y = x * 1
     v = y
-    for step in (lambda a: a.transpose(0, 2), lambda a: a[1:], lambda a: a.unsqueeze(0), lambda a: a[..., 1], lambda a: a.squeeze(0)):
+    for step in (
+        lambda a: a.transpose(0, 2),
+        lambda a: a[1:],
+        lambda a: a.unsqueeze(0),
+        lambda a: a[..., 1],
+        lambda a: a.squeeze(0),
+    ):
         v = step(v)
     v.mul_(2)
     y.sum().backward()
