@@ -15,6 +15,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 from . import engine as engine
+from . import operations as operations
 from .harness import WORKLOADS, Result, measure
 
 

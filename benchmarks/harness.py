@@ -51,6 +51,7 @@ def measure(name: str, clarion: Any, torch: Any | None, rounds: int = 15) -> Res
     """Time one workload on both libraries, alternating."""
     steps = [WORKLOADS[name](t) for t in (clarion, torch) if t is not None]
     counts = [_repetitions(step) for step in steps]
+    gc.freeze()  # the collections below look at what the steps leave behind, not at the libraries
     best = [float("inf")] * len(steps)
     for _ in range(rounds):
         for i, step in enumerate(steps):
