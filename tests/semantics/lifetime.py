@@ -247,17 +247,6 @@ def saved_tensor_hooks(t):
     return _without_collector(run)
 
 
-def checkpointed(t):
-    def run():
-        x, token = leaf(t), _Token()
-        y = t.utils.checkpoint.checkpoint(lambda v, k: (v * v).exp(), x, token, use_reentrant=False)
-        z = t.utils.checkpoint.checkpoint(lambda v, k: (v * v).exp(), y, token, use_reentrant=False)
-        z.sum().backward()
-        return [weakref.ref(v) for v in (x, y, token)]
-
-    return _without_collector(run)
-
-
 def checkpointed_without_backward(t):
     def run():
         x, token = leaf(t), _Token()
@@ -305,16 +294,6 @@ def exception_in_backward_keeps_nothing(t):
     del y, token, hook
     gc.collect()
     return gone() is None
-
-
-def multi_grad_hook_is_dropped(t):
-    def run():
-        x, w, token = leaf(t), leaf(t), _Token()
-        t.autograd.graph.register_multi_grad_hook((x, w), lambda gs, token=token: None)
-        (x * w).sum().backward()
-        return [weakref.ref(token), weakref.ref(x)]
-
-    return _without_collector(run)
 
 
 def ctx_attribute_is_dropped_with_the_graph(t):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,6 +16,15 @@ from clarion.errors import EngineError, Explained
 
 def leaf() -> clarion.Tensor:
     return clarion.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """The garbage collector is off: only reference counting frees anything."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def test_errors_explain_themselves_after_the_phrase() -> None:
@@ -198,6 +210,37 @@ def test_pack_hooks_get_outputs_without_history() -> None:
     y.sum().backward()
     assert seen == [False]
     assert x.grad.tolist() == y.tolist()
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_checkpoints_are_freed_by_reference_counting() -> None:
+    x = leaf()
+    y = clarion.utils.checkpoint.checkpoint(lambda v: (v * v).exp(), x, use_reentrant=False)
+    clarion.utils.checkpoint.checkpoint(lambda v: (v * v).exp(), y, use_reentrant=False).sum().backward()
+    gone = weakref.ref(x), weakref.ref(y)
+    del x, y
+    assert [reference() for reference in gone] == [None, None]
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_multi_grad_hooks_are_freed_by_reference_counting() -> None:
+    x, w = leaf(), leaf()
+    clarion.autograd.graph.register_multi_grad_hook((x, w * 1, x * 2), lambda grads: None)
+    (x * w).sum().backward()
+    gone = weakref.ref(x), weakref.ref(w)
+    del x, w
+    assert [reference() for reference in gone] == [None, None]
+
+
+def test_mutation_of_saved_tensors_covers_views_and_items() -> None:
+    with clarion.autograd.graph.allow_mutation_on_saved_tensors():
+        x = leaf()
+        y = x.clone()
+        loss = (y[:2] ** 2).sum() + (y[1:] ** 3).sum()
+        y[1] = 50.0
+        y.fill_(100.0)
+        loss.backward()
+    assert x.grad.tolist() == [2.0, 16.0, 27.0]
 
 
 def test_every_exception_of_the_engine_has_an_explanation_class() -> None:
