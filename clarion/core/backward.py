@@ -155,7 +155,7 @@ def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool)
             shape, dtype = root._array.shape, root._array.dtype
         else:
             raise errors.ArgumentTypeError(f"tensors must be Tensors or GradientEdges, but got {type(root).__name__}")
-        seed = _seed(i, seed, shape, dtype, create_graph)
+        seed = _seed(i, seed, shape, dtype)
         if isinstance(target, Node) and target.saved is FREED:
             raise freed_error(target)
         roots.append((target, nr))
@@ -174,7 +174,7 @@ def _edge_meta(edge: GradientEdge) -> tuple[Any, Any]:
     return node.out_meta[edge.output_nr]
 
 
-def _seed(i: int, seed: Any, shape: Any, dtype: Any, create_graph: bool) -> Tensor:
+def _seed(i: int, seed: Any, shape: Any, dtype: Any) -> Tensor:
     if seed is None:
         if math.prod(shape) != 1:
             raise errors.LossNotScalarError(
@@ -196,14 +196,14 @@ def _seed(i: int, seed: Any, shape: Any, dtype: Any, create_graph: bool) -> Tens
             f"of {Size(shape)}."
         )
     if (seed._array.dtype.kind == "c") != (dtype.kind == "c"):
-        kinds = "complex", "real"
         raise errors.EngineError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{i}] has a dtype of {seed.dtype} and output[{i}] has a dtype of {FROM_NUMPY[dtype]} ({kinds})."
+            f"grad_output[{i}] has a dtype of {seed.dtype} and output[{i}] has a dtype of {FROM_NUMPY[dtype]}."
         )
-    if seed._array.dtype != dtype:
-        seed = seed.to(FROM_NUMPY[dtype])  # type: ignore[attr-defined]
-    return seed
+    if seed._array.dtype == dtype:
+        return seed
+    converted: Tensor = seed.to(FROM_NUMPY[dtype])  # type: ignore[attr-defined]
+    return converted
 
 
 def _no_history(i: int, root: Tensor) -> Exception:

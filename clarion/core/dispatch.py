@@ -53,7 +53,7 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
     kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
     keep_x, keep_out = op.keep(1)
 
-    def call(x: Any) -> Tensor:
+    def call(x: Any) -> Any:
         if type(x) is not Tensor and not isinstance(x, Tensor):
             raise not_a_tensor(op, 0, x)
         a = x._array
@@ -80,7 +80,7 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             node.nrs = (x._nr,) if x._nr else None
             node.seq = next_sequence()
             if _places:  # provenance.here(), spelled out
-                frame = _getframe(1)
+                frame: Any = _getframe(1)
                 code = frame.f_code
                 try:
                     while _inside[code.co_filename]:
@@ -119,7 +119,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
     kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
     only_x, only_y, both = op.keep(1), op.keep(2), op.keep(3)
 
-    def call(x: Any, y: Any) -> Tensor:
+    def call(x: Any, y: Any) -> Any:
         if type(x) is not Tensor and not isinstance(x, Tensor):
             return general_call(op, (x, y))
         a = x._array
@@ -187,7 +187,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
                 out._vc = node.out_guard = VersionCounter()
             node.seq = next_sequence()
             if _places:  # provenance.here(), spelled out
-                frame = _getframe(1)
+                frame: Any = _getframe(1)
                 code = frame.f_code
                 try:
                     while _inside[code.co_filename]:
@@ -217,7 +217,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
     keep_x, keep_out, with_shape = keep[0], keep[-1], op.uses_shapes
     differentiable = op.differentiable
 
-    def call(x: Any, *params: Any) -> Tensor:
+    def call(x: Any, *params: Any) -> Any:
         if type(x) is not Tensor and not isinstance(x, Tensor):
             raise not_a_tensor(op, 0, x)
         a = x._array
@@ -341,7 +341,7 @@ def _several_call(op: Op) -> Callable[..., Tensor]:
 def _stretched(arrays: list[Any], r: Any) -> bool:
     """Was any operand broadcast?"""
     shape = r.shape
-    for a in arrays:
+    for a in arrays:  # noqa: SIM110  (a generator takes longer than the loop)
         if a is not None and a.shape != shape:
             return True
     return False

@@ -184,7 +184,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
 
 def _needed_edges(this: Pass, node: Node) -> tuple[Any, ...]:
     """The edges of a node, with None where no gradient is asked for behind them."""
-    needed, goals = this.needed, this.goals
+    needed, goals = this.needed or (), this.goals
     return tuple([e if e is not None and (e in goals or e in needed) else None for e in node.edges])
 
 

@@ -57,7 +57,7 @@ class CustomNode(Node, FunctionCtx):
     """Node of a custom Function. Attributes set on ctx land in its dictionary."""
 
     _function: type[Function]
-    to_save: tuple[Any, ...] | None = None
+    to_save: Any = None
     dirty_tensors: tuple[Tensor, ...] = ()
     non_differentiable: tuple[Tensor, ...] = ()
     saved_for_forward: tuple[Any, ...] = ()

@@ -58,7 +58,8 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
     """The new `.grad`: in place where that is not recorded, a new tensor under create_graph."""
     if isinstance(g, Tensor):
         if old is not None:
-            return old + g
+            total: Tensor = old + g  # type: ignore[operator]
+            return total
         return g if g._edge is not None or not this.create_graph else _alias_or_copy(g)
     if old is None:
         # Take the array over if nobody else can see it; otherwise copy.

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from ..errors import ArgumentTypeError
 from ..events import hub
 
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 special = 0
 _lock = threading.Lock()
@@ -113,7 +113,7 @@ class _Mode:
         """A fresh context with the same arguments (one decorator serves many calls)."""
         return self.__class__()
 
-    def __call__(self, target: Callable[..., T]) -> Callable[..., T]:
+    def __call__(self, target: F) -> F:
         if inspect.isclass(target):
             import warnings
 
@@ -124,16 +124,16 @@ class _Mode:
                 FutureWarning,
                 stacklevel=2,
             )
-            return _decorate_class(self, target)
+            _decorate_class(self, target)
+            return target
         return decorate(self.clone, target)
 
 
-def _decorate_class(mode: _Mode, cls: type) -> Any:
+def _decorate_class(mode: _Mode, cls: type) -> None:
     cls.__init__ = decorate(mode.clone, cls.__init__)  # type: ignore[misc]
-    return cls
 
 
-def decorate(make: Callable[[], Any], target: Callable[..., T]) -> Callable[..., T]:
+def decorate(make: Callable[[], Any], target: F) -> F:
     """Run `target` inside the context that `make()` gives."""
     wrapper: Any
     if inspect.isgeneratorfunction(target):
@@ -153,7 +153,8 @@ def decorate(make: Callable[[], Any], target: Callable[..., T]) -> Callable[...,
                 return target(*args, **kwargs)
 
         wrapper = function
-    return functools.wraps(target)(wrapper)  # type: ignore[no-any-return]
+    functools.update_wrapper(wrapper, target)
+    return wrapper  # type: ignore[no-any-return]
 
 
 class _drive_coroutine:
@@ -276,7 +277,7 @@ class set_grad_enabled(_Mode):
         if hub.mode is not None:
             hub.mode(f"set_grad_enabled({self.mode})", True)
 
-    def __call__(self, target: Callable[..., T]) -> Callable[..., T]:
+    def __call__(self, target: F) -> F:
         _set("grad", self._before)  # as a decorator it must not take effect now
         return super().__call__(target)
 

@@ -147,7 +147,7 @@ class Node:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_") or name.startswith("_raw_saved_"):
+        if name.startswith(("_saved_", "_raw_saved_")):
             from .saved import saved_attribute
 
             return saved_attribute(self, name)

@@ -184,7 +184,8 @@ def _corners(array: Array, is_cut: Sequence[bool], edge: int) -> Array:
     if not any(is_cut):
         return array
     kept = [
-        np.r_[:edge, length - edge : length] if cut else np.arange(length) for length, cut in zip(array.shape, is_cut)
+        np.r_[:edge, length - edge : length] if cut else np.arange(length)
+        for length, cut in zip(array.shape, is_cut, strict=True)
     ]
     # One indexing over all axes at once, so that only the corners are copied.
     corners: Array = array[np.ix_(*kept)]
@@ -202,7 +203,7 @@ def _element_texts(array: Array) -> tuple[list[str], int]:
         return _aligned_floats(array)
     real, real_width = _aligned_floats(array.real)
     imag, imag_width = _aligned_floats(array.imag)
-    texts = [_complex_text(re, im) for re, im in zip(real, imag)]
+    texts = [_complex_text(re, im) for re, im in zip(real, imag, strict=True)]
     return texts, real_width + imag_width + 1  # one more for the "j"
 
 
@@ -225,7 +226,7 @@ def _aligned_floats(array: Array) -> tuple[list[str], int]:
     counts = np.isfinite(values) & (values != 0)
     spec, ending = _float_style(np.abs(values[counts]))
     texts = [format(value, spec) + (ending if math.isfinite(value) else "") for value in values.tolist()]
-    counted = (len(text) for text, count in zip(texts, counts.tolist()) if count)
+    counted = (len(text) for text, count in zip(texts, counts.tolist(), strict=True) if count)
     width = max(counted, default=1)
     return [text.rjust(width) for text in texts], width
 

@@ -91,7 +91,9 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     first_out = len(inputs) + len(params)
     node = op.node_class()
     layout: list[Any] = []
-    edges, nrs, fix = [], [], []
+    edges: list[Any] = []
+    nrs: list[int] = []
+    fix: list[Any] = []
     keeps = versioned = numbered = must_fix = False
     out_array = outs[0]._array
     out_dtype = out_array.dtype
@@ -194,7 +196,7 @@ class OpNode(Node):
         values: Any = unpack_all(self)
         first = g if type(g) is not tuple else next(x for x in g if x is not None)
         if op.conj and first.is_complex():
-            values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
+            values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]  # type: ignore[attr-defined]
             values = [v.conjugate() if type(v) is complex else v for v in values]
         if op.joint is not None:
             grads = _run_joint(self, op, g, tuple(values), lifted, edges or self.edges)
@@ -229,7 +231,7 @@ def _run_variadic(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace
     if op.joint is None:
         raise errors.EngineError(f"{op.name} has no gradient rule")
     count = len(op.params) + len(op.outputs)
-    rest = values[n : n + count] if values else (None,) * count
+    rest: tuple[Any, ...] = values[n : n + count] if values else (None,) * count
     known = {f"{op.inputs[0]}_shape": values[n + count :]}
     known |= {op.inputs[0]: values[:n], "ops": namespace, "needs": tuple(e is not None for e in edges)}
     known |= dict(zip(op.params + op.outputs, rest, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 
@@ -33,7 +34,7 @@ class ReturnType(tuple[Any, ...]):
 def return_type(name: str, fields: str) -> type[ReturnType]:
     """Declare a named tuple: `sort = return_type("sort", "values indices")`; `sort(v, i).values`."""
     names = tuple(fields.split())
-    body: dict[str, Any] = {field: property(lambda self, i=i: self[i]) for i, field in enumerate(names)}
+    body: dict[str, Any] = {field: property(operator.itemgetter(i)) for i, field in enumerate(names)}
     count = len(names)
     body |= {"__slots__": (), "_fields": names, "__module__": __name__, "n_fields": count, "n_sequence_fields": count}
     return type(name, (ReturnType,), body)

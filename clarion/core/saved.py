@@ -158,9 +158,9 @@ def fingerprint(array: Any) -> int:
 
 def _check_silent(node: Node, tensor: Tensor, expected: Any) -> None:
     """A write through .data or numpy(): PyTorch computes on; so do we, and say so."""
-    if hub.silently_overwritten is None:
-        return
     counter = tensor._vc
+    if hub.silently_overwritten is None or counter is None:
+        return
     if counter.silent != expected[1]:
         hub.silently_overwritten(node, "data", counter.place)
     elif expected[2] is not None and fingerprint(tensor._array) != expected[2]:

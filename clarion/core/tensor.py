@@ -474,7 +474,7 @@ def _blank(tensor: Tensor, array: Any) -> None:
 
 def make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
     """A tensor of a subclass (Parameter, …) around the data of another; shares memory, no graph."""
-    tensor = object.__new__(cls)
+    tensor: Tensor = new_object(cls)
     _blank(tensor, data._array)
     if data._vc is INFERENCE:
         tensor._vc = INFERENCE
@@ -538,7 +538,7 @@ def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: A
             return np.empty(tuple(value), kind)
         if isinstance(value, (list, tuple)):
             if any(isinstance(item, Tensor) for item in value):
-                value = [item.tolist() if isinstance(item, Tensor) else item for item in value]
+                value = [item._array.tolist() if isinstance(item, Tensor) else item for item in value]
             return np.array(value, dtype=kind)
         if isinstance(value, ndarray):
             return np.array(value, dtype=kind)
