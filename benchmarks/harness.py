@@ -35,7 +35,10 @@ class Result:
 
 
 def _repetitions(step: Callable[[], object], target: float = 0.02) -> int:
-    """How many calls take about `target` seconds."""
+    """How many calls take about `target` seconds. The first calls, which compile and fill caches, do not count."""
+    warm = time.process_time() + target
+    while time.process_time() < warm:
+        step()
     count = 1
     while True:
         began = time.process_time()
