@@ -101,4 +101,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name in {*globals(), *_MODULES} if not name.startswith("_") or name == "__version__")
+    from importlib.util import find_spec
+
+    there = {name for name in _MODULES if find_spec(f"{__name__}.{name}") is not None}
+    return sorted(name for name in {*globals(), *there} if not name.startswith("_") or name == "__version__")

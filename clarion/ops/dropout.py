@@ -104,6 +104,7 @@ def _dropout(input: Any, p: float, train: bool) -> Any:
 
 @public("dropout_", method=False)
 def _dropout_(input: Any, p: float, train: bool) -> Any:
+    """dropout, written into its input."""
     return dropout(input, p, train, True)
 
 

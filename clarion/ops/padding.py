@@ -93,6 +93,7 @@ def _check_copies(input: Any, widths: Widths, mode: str) -> None:
 
 
 def _constant_pad_nd(input: Any, pad_: Any, value: Any = 0) -> Any:
+    """`input` with a border of `value`; `pad_` counts from the last dimension."""
     return pad(input, pad_, "constant", value)
 
 

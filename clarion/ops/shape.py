@@ -187,6 +187,7 @@ def reshape(input: Any, *shape: Any) -> Tensor:
 
 @public("reshape", method=False)
 def _reshape(input: Any, shape: Sequence[int]) -> Tensor:
+    """The same elements in another shape: a view where possible."""
     return reshape(input, shape)
 
 

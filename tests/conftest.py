@@ -1,0 +1,23 @@
+"""Settings for all tests."""
+
+import os
+
+# One thread per process: the workers of pytest-xdist share the machine. Read when NumPy is first imported.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+try:
+    from hypothesis import HealthCheck, settings
+except ImportError:  # only the comparison with PyTorch is installed
+    pass
+else:
+    # The same examples in every run, without a time limit on each: a slow machine is no failure.
+    settings.register_profile(
+        "clarion",
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=60,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("clarion")
