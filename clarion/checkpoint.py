@@ -176,9 +176,13 @@ class _Region:
             missing = (
                 f"The first that was not saved again comes from {provenance.text(self.places[self.counts[run]])}.\n"
             )
+        what = (
+            "trying to save more tensors during recomputation than during the original forward pass."
+            if more
+            else "A different number of tensors was saved during the original forward and recomputation."
+        )
         return CheckpointError(
-            "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
-            f"recomputation.\nNumber of tensors saved during forward: {len(self.holders)}\n"
+            f"torch.utils.checkpoint: {what}\nNumber of tensors saved during forward: {len(self.holders)}\n"
             f"Number of tensors saved during recomputation: {count}.\n{missing}"
             f"The region was checkpointed at {provenance.text(self.place)}. It must do the same both times: look for "
             "a branch on something that changes between the two runs."
@@ -326,8 +330,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        this = passes.running.this
-        if this is not None and this.capture is not None:
+        if not passes.accumulates_everything():
             raise errors.EngineError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
