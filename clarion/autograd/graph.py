@@ -14,9 +14,10 @@ from ..core.hooks import RemovableHandle as RemovableHandle
 from ..core.node import GradientEdge as GradientEdge
 from ..core.node import Node as Node
 from ..core.node import accumulator
-from ..core.tensor import Tensor, memory_root, new_tensor
+from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError
 from ..events import subscribe
+from ..kernels.layout import memory_root
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

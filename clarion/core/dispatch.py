@@ -16,7 +16,8 @@ from .messages import broadcast_error, not_a_tensor
 from .node import next_sequence
 from .record import announce, finish, record
 from .saved import version_of
-from .tensor import INFERENCE, Tensor, VersionCounter, View, new_object, new_tensor
+from .tensor import Tensor, new_object, new_tensor
+from .versions import INFERENCE, VersionCounter, View
 
 if TYPE_CHECKING:
     from .op import Op

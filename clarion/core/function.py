@@ -20,7 +20,8 @@ from .inplace import refuse_creation, sync, wrote
 from .node import Node
 from .op import as_view, fix_raw, remember_stack
 from .saved import Packed, fingerprint, freed_error, version_of
-from .tensor import INFERENCE, Tensor, new_tensor
+from .tensor import Tensor, new_tensor
+from .versions import INFERENCE
 
 
 class FunctionCtx:

@@ -15,12 +15,13 @@ import numpy as np
 from .. import errors
 from ..events import hub
 from ..kernels import registry
-from ..kernels.portable.slices import laid_out
-from ..kernels.portable.slices import replay as replay_raw
+from ..kernels.layout import laid_out
+from ..kernels.layout import replay as replay_raw
 from . import modes, provenance
 from .dtypes import FROM_NUMPY, f32, f64
 from .node import FREED, Node
-from .tensor import INFERENCE, Tensor, VersionCounter, View, new_tensor
+from .tensor import Tensor, new_tensor
+from .versions import INFERENCE, VersionCounter, View
 
 if TYPE_CHECKING:
     from .op import Op

@@ -35,7 +35,8 @@ from .record import record as record
 from .record import remember_stack as remember_stack
 from .record import unbroadcast as unbroadcast
 from .saved import PACKED, as_output, check_versions, freed_error
-from .tensor import Tensor, VersionCounter
+from .tensor import Tensor
+from .versions import VersionCounter
 
 
 class Rule:

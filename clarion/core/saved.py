@@ -10,7 +10,8 @@ from .. import errors
 from ..events import hub
 from . import modes, provenance
 from .node import FREED, Node
-from .tensor import INFERENCE, Tensor, VersionCounter, new_tensor
+from .tensor import Tensor, new_tensor
+from .versions import INFERENCE, VersionCounter
 
 _FREED_TEXT = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "

@@ -15,8 +15,10 @@ import numpy as np
 from .. import errors
 from ..events import hub
 from . import modes, provenance
-from .dtypes import CPU, FROM_NUMPY, INEXACT, Size, device, dtype, strided
+from .description import Description
+from .dtypes import FROM_NUMPY, INEXACT, Size
 from .hooks import NodeHooks, RemovableHandle
+from .versions import INFERENCE, VersionCounter, View
 
 if TYPE_CHECKING:
     from .node import Node
@@ -24,56 +26,7 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 
 
-class VersionCounter:
-    """Counts writes in place; shared by a tensor, its views and what `detach()` gives.
-
-    watched   somebody may write without being counted here: through `.data`, or NumPy
-    silent    writes through `.data`, which PyTorch's counter does not see
-    exported  the memory was handed to NumPy
-    """
-
-    __slots__ = ("exported", "n", "place", "shadow_of", "silent", "watched")
-
-    def __init__(self, shadow_of: VersionCounter | None = None) -> None:
-        self.n = 0
-        self.silent = 0
-        self.exported = self.watched = False
-        self.place: provenance.Place | None = None
-        self.shadow_of = shadow_of
-
-    def bump(self) -> None:
-        """Count a write, and remember whose it was."""
-        self.n += 1
-        self.place = provenance.here()
-        shadowed = self.shadow_of
-        while shadowed is not None:
-            shadowed.silent += 1
-            shadowed.place = self.place
-            shadowed = shadowed.shadow_of
-
-
-# The counter of inference tensors: they have none.
-INFERENCE = VersionCounter()
-INFERENCE.watched = True
-
-
-class View:
-    """What makes a tensor a view: its base, and how to get from the base to it.
-
-    version   the version its grad_fn belongs to; if the counter is ahead, the grad_fn is made anew
-    creation  'normal', or why writing to it is refused ('no_grad', 'inference', 'multi', 'custom')
-    """
-
-    __slots__ = ("base", "chain", "creation", "version")
-
-    def __init__(self, base: Tensor, chain: tuple[Any, ...], version: int, creation: str) -> None:
-        self.base = base
-        self.chain = chain
-        self.version = version
-        self.creation = creation
-
-
-class Tensor:
+class Tensor(Description):
     """A multi-dimensional array that can record what is done to it."""
 
     # _array  the data          _edge  the node that made it (None: a leaf)    _nr    which of the node's outputs
@@ -101,112 +54,6 @@ class Tensor:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
-
-    # Description ---------------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> Size:
-        """The size of each dimension."""
-        return tuple.__new__(Size, self._array.shape)
-
-    @property
-    def dtype(self) -> dtype:
-        """The data type."""
-        return FROM_NUMPY[self._array.dtype]
-
-    @property
-    def device(self) -> device:
-        """Where the data lives."""
-        return CPU
-
-    @property
-    def layout(self) -> Any:
-        """Always `strided`."""
-        return strided
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return int(self._array.ndim)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return int(self._array.itemsize)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return int(self._array.nbytes)
-
-    is_sparse = is_quantized = is_cuda = is_meta = is_mkldnn = is_xpu = is_mps = is_nested = False
-    is_cpu = True
-    is_sparse_csr = is_vulkan = is_xla = is_ipu = is_maia = is_mtia = False
-    names: Any = property(lambda self: (None,) * self.ndim)
-    name: Any = None
-
-    def dim(self) -> int:
-        """Number of dimensions."""
-        return int(self._array.ndim)
-
-    ndimension = dim
-
-    def numel(self) -> int:
-        """Number of elements."""
-        return int(self._array.size)
-
-    nelement = numel
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return int(self._array.itemsize)
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
-        if dim is None:
-            return self.shape
-        return self._array.shape[normalize_dim(dim, self._array.ndim)]
-
-    def stride(self, dim: int | None = None) -> Any:
-        """Steps in elements between neighbours along each dimension."""
-        array = self._array
-        steps = tuple(step // array.itemsize for step in array.strides) if array.itemsize else array.strides
-        return steps if dim is None else steps[normalize_dim(dim, array.ndim)]
-
-    def storage_offset(self) -> int:
-        """Elements between the start of the memory and the first element."""
-        root = memory_root(self._array)
-        begin = root.__array_interface__["data"][0]
-        return int((self._array.__array_interface__["data"][0] - begin) // self._array.itemsize)
-
-    def data_ptr(self) -> int:
-        """Address of the first element (0 for an empty tensor)."""
-        return int(self._array.__array_interface__["data"][0]) if self._array.size else 0
-
-    def is_floating_point(self) -> bool:
-        """Is the type float16, bfloat16, float32 or float64?"""
-        return self.dtype.is_floating_point
-
-    def is_complex(self) -> bool:
-        """Is the type complex?"""
-        return self.dtype.is_complex
-
-    def is_signed(self) -> bool:
-        """Can the type hold negative numbers?"""
-        return self.dtype.is_signed
-
-    def get_device(self) -> int:
-        """-1 on the CPU."""
-        return -1
-
-    def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Do the elements lie in order, without gaps?"""
-        return bool(self._array.flags.c_contiguous)
-
-    def __len__(self) -> int:
-        if self._array.ndim == 0:
-            raise errors.ArgumentTypeError("len() of a 0-d tensor")
-        return len(self._array)
 
     __hash__ = object.__hash__  # by identity, though == compares elements
 
@@ -500,23 +347,6 @@ def created(array: Any, requires_grad: bool = False) -> Tensor:
             )
         tensor._rg = True
     return tensor
-
-
-def normalize_dim(dim: int, ndim: int) -> int:
-    """A dimension counted from the front; refuses one that is not there."""
-    limit = ndim or 1
-    if not -limit <= dim < limit:
-        raise errors.ArgumentIndexError(
-            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
-        )
-    return dim + limit if dim < 0 else dim
-
-
-def memory_root(array: Any) -> Any:
-    """The array that owns the memory behind a view."""
-    while isinstance(array.base, ndarray):
-        array = array.base
-    return array
 
 
 def _old_lower(tensor: Tensor) -> str:

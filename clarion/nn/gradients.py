@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import modes, provenance
-from ..core.tensor import INFERENCE, VersionCounter
+from ..core.versions import INFERENCE, VersionCounter
 from ..events import hub
 
 

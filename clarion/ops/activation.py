@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.description import normalize_dim
 from ..core.inplace import inplace as write
 from ..core.op import Op
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
 from .api import NN_FUNCTIONAL, functional, public, with_out
 from .faces import faces

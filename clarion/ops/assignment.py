@@ -10,7 +10,8 @@ from ..core import modes
 from ..core.dtypes import FROM_NUMPY, b1, f32, f64
 from ..core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
 from ..core.namespace import OPS, lifted
-from ..core.tensor import INFERENCE, Tensor, new_tensor
+from ..core.tensor import Tensor, new_tensor
+from ..core.versions import INFERENCE
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError
 from ..kernels.portable import indexing as kernels
 from ..kernels.registry import raw

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.provenance import text as place_text
-from ..core.tensor import Tensor, make_subclass, memory_root, new_tensor
+from ..core.tensor import Tensor, make_subclass, new_tensor
 from ..errors import EngineError
+from ..kernels.layout import memory_root
 from .api import METHODS
 from .options import flat_memory
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.description import normalize_dim
 from ..core.dtypes import int32, int64
 from ..core.op import Op
-from ..core.tensor import Tensor, created, normalize_dim
+from ..core.tensor import Tensor, created
 from ..errors import EngineError, ShapeError
 from .api import call, public
 from .shape import reshaped, tensor_needed

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.description import normalize_dim
 from ..core.op import Op, broadcast_error, lifted
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import EngineError, ShapeError
 from .api import public
 from .matmul import check_types, matmul, tensors

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, i64, result_type
 from ..core.op import Op
-from ..core.tensor import Tensor, new_tensor, normalize_dim
+from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from .api import functional, public
 from .scatter import in_range, no_derivative, tensor_argument

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.description import normalize_dim
 from ..core.op import Op, lifted
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from .api import functional, public
 from .matmul import check_types, tensors

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import return_types
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY
 from ..core.op import OPS, Op
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, EngineError, NotSupportedError
 from .api import public
 from .reduce import array_of, reduced_dims, restore_dims

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, i64
 from ..core.op import Op
-from ..core.tensor import Tensor, new_tensor, normalize_dim
+from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from .api import call, public
 from .scatter import first_outside, gather, in_range, index_reduce_mean_op, index_reduce_op, strict_out, tensor_argument

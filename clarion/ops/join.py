@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, result_type
 from ..core.op import Op
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from .api import public
 from .shape import ints, reshaped, tensor_needed

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY
 from ..core.inplace import reshape_inplace, wrote
-from ..core.tensor import Tensor, memory_root, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError, ShapeError
-from ..kernels.portable.shape import strided
+from ..kernels.layout import memory_root, strided
 from .api import METHODS, method, public
 from .shape import ints, squeeze_op, squeezing, t_op, tensor_needed, transpose_op, unsqueeze_op, unsqueezing
 from .views import as_strided_op, storage_bytes, striding

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguous_format, preserve_format
 from ..core.op import Op
-from ..core.tensor import Tensor, new_tensor, normalize_dim
+from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, EngineError, NotSupportedError, ShapeError
 from .api import FUNCTIONS, method, public
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, INEXACT, dtype
 from ..core.op import Op, lifted
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, DtypeError, EngineError
 from .api import public
 

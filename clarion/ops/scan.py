@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ..core import return_types
+from ..core.description import normalize_dim
 from ..core.op import Op, lifted
-from ..core.tensor import normalize_dim
 from ..errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError
 from .api import call, public
 from .reduce import array_of, converted

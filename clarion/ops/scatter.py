@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, i64
 from ..core.op import Op
-from ..core.tensor import Tensor, new_tensor, normalize_dim
+from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
 from .api import FUNCTIONS, call, public
 

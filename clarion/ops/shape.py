@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import provenance
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY
 from ..core.dtypes import dtype as DType
 from ..core.op import Op
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, EngineError, ShapeError
 from .api import METHODS, method, public
 from .rearrange import clone_op

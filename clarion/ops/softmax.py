@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..core.description import normalize_dim
 from ..core.dtypes import dtype as Dtype
 from ..core.op import Op
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError
 from .api import functional, public
 from .reduce import restore_dims

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.description import normalize_dim
 from ..core.op import Op
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, EngineError, ShapeError
 from .api import public
 from .shape import ints, tensor_needed
@@ -248,7 +249,7 @@ def striding(x: Any, size: Any, stride: Any, storage_offset: int | None) -> tupl
 
 def storage_bytes(x: Tensor) -> int:
     """Bytes of the memory that `x` is a part of."""
-    from ..core.tensor import memory_root
+    from ..kernels.layout import memory_root
 
     return int(memory_root(x._array).nbytes)
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..core import modes, provenance
 from ..core.hooks import RemovableHandle
-from ..core.tensor import INFERENCE, Tensor
+from ..core.tensor import Tensor
+from ..core.versions import INFERENCE
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError, NotSupportedError
 from ..events import hub
 from ..nn.gradients import bump, clear_gradients

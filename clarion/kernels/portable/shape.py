@@ -6,35 +6,8 @@ from typing import Any
 
 import numpy
 
+from ..layout import strided
 from ..registry import kernel
-
-
-def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Any:
-    """The memory of `x` seen with other shape and strides; strides and offset in bytes, from the first element of `x`."""
-    flags = x.flags
-    if offset == 0 and (flags.c_contiguous or flags.f_contiguous) and x.size:
-        try:
-            return numpy.ndarray(shape, x.dtype, x, 0, strides)
-        except ValueError:  # it reaches beyond `x` into the memory that `x` is a part of
-            pass
-    root = memory_root(x)
-    if not (root.flags.c_contiguous or root.flags.f_contiguous):
-        # Memory lent by another owner, whose extent is not known here.
-        return numpy.lib.stride_tricks.as_strided(x, shape, strides)
-    return numpy.ndarray(shape, x.dtype, root, address(x) - address(root) + offset, strides)
-
-
-def memory_root(x: Any) -> Any:
-    """The array that owns the memory behind a view."""
-    while isinstance(x.base, numpy.ndarray):
-        x = x.base
-    return x
-
-
-def address(x: Any) -> int:
-    """Where the first element lies."""
-    place: int = x.__array_interface__["data"][0]
-    return place
 
 
 @kernel("view")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
+from ..layout import add_into, blank, laid_out, may_overlap, replay, strided
 from ..registry import bind, kernel
-from .shape import strided
 
 ALL = slice(None)
 
@@ -70,33 +70,6 @@ def unfold_backward(xp: Any, g: Any, shape: tuple[int, ...], dim: int, size: int
 # Views by strides ----------------------------------------------------------------------------------
 
 
-def blank(layout: tuple[Any, ...]) -> Any:
-    """Zeros with the shape, the strides (in bytes) and the type that `layout` says: views can be taken alike."""
-    shape, strides, dtype = layout
-    out = numpy.zeros(shape, dtype)
-    if out.strides == strides or out.size == 0:
-        return out
-    reach = dtype.itemsize + sum([(n - 1) * s for n, s in zip(shape, strides, strict=True)])
-    return numpy.ndarray(shape, dtype, numpy.zeros(reach // dtype.itemsize, dtype), 0, strides)
-
-
-def may_overlap(x: Any) -> bool:
-    """Could two elements share a place in memory? (A cheap test: never False where they do.)"""
-    reach = x.itemsize
-    for step, n in sorted(zip(x.strides, x.shape, strict=True)):
-        if n == 1:
-            continue
-        if step < reach:
-            return True
-        reach += step * (n - 1)
-    return False
-
-
-def add_into(target: Any, positions: Any, g: Any) -> None:
-    """Add `g` to the elements of the flat `target`, where a position may come several times."""
-    numpy.add.at(target, positions.reshape(-1), g.reshape(-1))
-
-
 @kernel("as_strided")
 def as_strided(
     xp: Any, x: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int, layout: tuple[int, ...]
@@ -147,24 +120,6 @@ def as_strided_copy(
 
 
 # Views by the chain of operations that takes them ----------------------------------------------------
-
-
-def replay(chain: tuple[Any, ...], array: Any) -> Any:
-    """Take the view described by `chain` from an array."""
-    for op, params, nr in chain:
-        array = op.kernel(array, *params)
-        if nr is not None:
-            array = array[nr]
-    return array
-
-
-def laid_out(x: Any, layout: tuple[Any, ...] | None) -> Any:
-    """A copy of `x` with the strides of `layout`: whoever took a view there can take it here."""
-    if layout is None or layout[0] != x.shape:
-        return x.copy()
-    whole = blank((x.shape, layout[1], x.dtype))
-    whole[...] = x
-    return whole
 
 
 @kernel("view_take")

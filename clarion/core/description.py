@@ -1,0 +1,129 @@
+"""What a tensor says of itself without looking at its values: shape, type, strides, place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from ..kernels.layout import address, memory_root
+from .dtypes import CPU, FROM_NUMPY, Size, device, dtype, strided
+
+
+class Description:
+    """The part of Tensor that only reads its array."""
+
+    __slots__ = ()
+    _array: Any
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+        return tuple.__new__(Size, self._array.shape)
+
+    @property
+    def dtype(self) -> dtype:
+        """The data type."""
+        return FROM_NUMPY[self._array.dtype]
+
+    @property
+    def device(self) -> device:
+        """Where the data lives."""
+        return CPU
+
+    @property
+    def layout(self) -> Any:
+        """Always `strided`."""
+        return strided
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return int(self._array.ndim)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return int(self._array.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return int(self._array.nbytes)
+
+    is_sparse = is_quantized = is_cuda = is_meta = is_mkldnn = is_xpu = is_mps = is_nested = False
+    is_cpu = True
+    is_sparse_csr = is_vulkan = is_xla = is_ipu = is_maia = is_mtia = False
+    names: Any = property(lambda self: (None,) * self.ndim)
+    name: Any = None
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return int(self._array.ndim)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return int(self._array.size)
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return int(self._array.itemsize)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return self.shape
+        return self._array.shape[normalize_dim(dim, self._array.ndim)]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps in elements between neighbours along each dimension."""
+        array = self._array
+        steps = tuple(step // array.itemsize for step in array.strides) if array.itemsize else array.strides
+        return steps if dim is None else steps[normalize_dim(dim, array.ndim)]
+
+    def storage_offset(self) -> int:
+        """Elements between the start of the memory and the first element."""
+        root = memory_root(self._array)
+        return (address(self._array) - address(root)) // int(self._array.itemsize)
+
+    def data_ptr(self) -> int:
+        """Address of the first element (0 for an empty tensor)."""
+        return address(self._array) if self._array.size else 0
+
+    def is_floating_point(self) -> bool:
+        """Is the type float16, bfloat16, float32 or float64?"""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Is the type complex?"""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Can the type hold negative numbers?"""
+        return self.dtype.is_signed
+
+    def get_device(self) -> int:
+        """-1 on the CPU."""
+        return -1
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Do the elements lie in order, without gaps?"""
+        return bool(self._array.flags.c_contiguous)
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise errors.ArgumentTypeError("len() of a 0-d tensor")
+        return len(self._array)
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; refuses one that is not there."""
+    limit = ndim or 1
+    if not -limit <= dim < limit:
+        raise errors.ArgumentIndexError(
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
+        )
+    return dim + limit if dim < 0 else dim

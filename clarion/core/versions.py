@@ -1,0 +1,59 @@
+"""Who shares memory with whom: counters of writes, and what makes a tensor a view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import provenance
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+class VersionCounter:
+    """Counts writes in place; shared by a tensor, its views and what `detach()` gives.
+
+    watched   somebody may write without being counted here: through `.data`, or NumPy
+    silent    writes through `.data`, which PyTorch's counter does not see
+    exported  the memory was handed to NumPy
+    """
+
+    __slots__ = ("exported", "n", "place", "shadow_of", "silent", "watched")
+
+    def __init__(self, shadow_of: VersionCounter | None = None) -> None:
+        self.n = 0
+        self.silent = 0
+        self.exported = self.watched = False
+        self.place: provenance.Place | None = None
+        self.shadow_of = shadow_of
+
+    def bump(self) -> None:
+        """Count a write, and remember whose it was."""
+        self.n += 1
+        self.place = provenance.here()
+        shadowed = self.shadow_of
+        while shadowed is not None:
+            shadowed.silent += 1
+            shadowed.place = self.place
+            shadowed = shadowed.shadow_of
+
+
+# The counter of inference tensors: they have none.
+INFERENCE = VersionCounter()
+INFERENCE.watched = True
+
+
+class View:
+    """What makes a tensor a view: its base, and how to get from the base to it.
+
+    version   the version its grad_fn belongs to; if the counter is ahead, the grad_fn is made anew
+    creation  'normal', or why writing to it is refused ('no_grad', 'inference', 'multi', 'custom')
+    """
+
+    __slots__ = ("base", "chain", "creation", "version")
+
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], version: int, creation: str) -> None:
+        self.base = base
+        self.chain = chain
+        self.version = version
+        self.creation = creation
