@@ -9,9 +9,10 @@ from typing import Any
 
 from ..core import modes
 from ..core.dtypes import dtype as DType
+from ..core.many import clear_gradients
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
-from .gradients import clear_gradients
+from ..ops.info import typename
 from .hooks import HookMixin, everywhere
 from .parameter import Buffer, Parameter
 from .state import StateMixin
@@ -19,15 +20,6 @@ from .state import StateMixin
 _set = object.__setattr__
 _global_forward_pre, _global_forward = everywhere.forward_pre, everywhere.forward
 _global_backward_pre, _global_backward = everywhere.backward_pre, everywhere.backward
-
-
-def typename(value: Any) -> str:
-    """The name of a value's type in messages, as PyTorch's."""
-    if isinstance(value, Tensor):
-        return f"torch.{value.dtype.old}Tensor"
-    kind = value if isinstance(value, type) else type(value)
-    module = kind.__module__
-    return kind.__qualname__ if module in ("builtins", "__builtin__") else f"{module}.{kind.__qualname__}"
 
 
 class Module(StateMixin, HookMixin):

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..core.tensor import Tensor
-from .module import Module, typename
+from ..ops.info import typename
+from .module import Module
 from .parameter import Parameter
 
 

@@ -33,9 +33,9 @@ def typename(obj: Any) -> str:
     """The name of an object's type: 'torch.FloatTensor' for a tensor."""
     if isinstance(obj, Tensor):
         return str(obj.type())
-    kind = type(obj)
-    module = "" if kind.__module__ in ("builtins", "__builtin__", None) else kind.__module__ + "."
-    return f"{module}{kind.__qualname__}"
+    named = obj if hasattr(obj, "__qualname__") else type(obj)  # of classes and functions their own name
+    module = getattr(named, "__module__", None)
+    return named.__qualname__ if module in ("builtins", None) else f"{module}.{named.__qualname__}"
 
 
 @public(method=False)

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..core import modes, provenance
 from ..core.hooks import RemovableHandle
+from ..core.many import bump, clear_gradients
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError, NotSupportedError
 from ..events import hub
-from ..nn.gradients import bump, clear_gradients
-from ..nn.module import typename
+from ..ops.info import typename
 
 StateDict = dict[str, Any]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import default_float
+from ...core.many import bump
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError
-from ..gradients import bump
 
 _ORDINARY = "fd"
 

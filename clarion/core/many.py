@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import modes, provenance
-from ..core.versions import INFERENCE, VersionCounter
 from ..events import hub
+from . import modes, provenance
+from .versions import INFERENCE, VersionCounter
 
 
 def bump(tensors: list[Any]) -> None:
