@@ -30,6 +30,7 @@ OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
 _inside = provenance.inside
 _getframe = provenance._getframe
 _places = config.PROVENANCE
+mark = provenance.mark
 
 
 def pick_call(op: Op) -> Callable[..., Any]:
@@ -100,7 +101,7 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
         elif hub.left is not None and not differentiable and x._rg:
             hub.left(x, op.name)
         if modes.special:
-            _finish(out)
+            _finish(op, (x,), (), out)
         return out
 
     return call
@@ -205,7 +206,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             if hub.recorded is not None:
                 announce(node, (x, y), out)
         if modes.special:
-            _finish(out)
+            _finish(op, (x, y), (), out)
         return out
 
     return call
@@ -215,7 +216,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
     """One tensor and parameters, one result: reductions, softmax, …"""
     kernel, cls, arity, defaults = op.kernel, op.node_class, op.arity, op.defaults
     keep = op.keep(1)
-    keep_x, keep_out, with_shape = keep[0], keep[-1], op.uses_shapes
+    keep_x, keep_out, keeps = keep[0], keep[-1], keep[0] or keep[-1]
     differentiable = op.differentiable
 
     def call(x: Any, *params: Any) -> Any:
@@ -229,15 +230,19 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
         r = kernel(a, *params)
         if type(r) is not ndarray:
             r = r[...]  # NumPy hands out 0-dim results as scalars
-        out = new_tensor(r)
+        out = new_object(Tensor)
+        out._array = r
+        out._edge = out._vc = out._view = None
+        out._nr = 0
+        out._rg = False
         if x._view is not None:
             sync(x)
         if x._rg and (modes.special == 0 or modes.recording()) and differentiable:
             node = cls()
-            layout = [x if keep_x else None, *params, r if keep_out else None]
-            if with_shape:
-                layout.append(a.shape)
-            node.saved = tuple(layout) if keep_x or keep_out else layout
+            if keeps:
+                node.saved = (x if keep_x else None, *params, r if keep_out else None, a.shape)
+            else:
+                node.saved = [None, *params, None, a.shape]
             node.versions = (version_of(x),) if keep_x and x._vc is not None else None
             node.out_guard = node.hooks = None
             node.fix = None if r.dtype is a.dtype else ((a.shape, a.dtype),)
@@ -246,7 +251,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
             node.edges = (x._edge or x,)
             node.nrs = (x._nr,) if x._nr else None
             node.seq = next_sequence()
-            node.place = provenance.here()
+            mark(node)
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
@@ -254,7 +259,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
         elif hub.left is not None and not differentiable and x._rg:
             hub.left(x, op.name)
         if modes.special:
-            _finish(out)
+            _finish(op, (x,), params, out)
         return out
 
     return call
@@ -327,13 +332,13 @@ def _several_call(op: Op) -> Callable[..., Tensor]:
             if r.dtype is not floating or (broadcasts and _stretched(arrays, r)):
                 node.fix = tuple([None if e is None else (a.shape, a.dtype) for e, a in zip(edges, arrays)])  # noqa: B905
             node.seq = next_sequence()
-            node.place = provenance.here()
+            mark(node)
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
                 announce(node, inputs, out)
         if modes.special:
-            _finish(out)
+            _finish(op, inputs, args[n_in:], out)
         return out
 
     return call
@@ -369,8 +374,10 @@ def _scalar(value: float, dtype: Any) -> Any:
     return array
 
 
-def _finish(out: Tensor) -> None:
+def _finish(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: Tensor) -> None:
     """What modes away from the default add to a fresh output."""
+    if modes.dual is not None:
+        modes.dual.derive(op, inputs, params, (out,))
     if modes.state.inference:
         out._vc = INFERENCE
     elif out._edge is not None:
@@ -423,6 +430,8 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
             if isinstance(t, Tensor) and t._rg:
                 hub.left(t, op.name)
     if modes.special:
+        if modes.dual is not None and outs:
+            modes.dual.derive(op, inputs, params, outs)
         if modes.state.inference:
             for out in outs:
                 out._vc = INFERENCE
@@ -444,8 +453,7 @@ def _rounded(r: Any, half: Any) -> Any:
 
 def _view_call(op: Op) -> Callable[..., Any]:
     kernel, arity, defaults = op.kernel, op.arity, op.defaults
-
-    multi, keeps, cls = op.multi_view, op.keep(1)[0] or not op.differentiable, op.node_class
+    rare, cls = op.multi_view or op.keep(1)[0] or not op.differentiable, op.node_class
 
     def call(x: Any, *params: Any) -> Any:
         if type(x) is not Tensor and not isinstance(x, Tensor):
@@ -454,9 +462,9 @@ def _view_call(op: Op) -> Callable[..., Any]:
             params += defaults[len(defaults) - (arity - 1 - len(params)) :]
         if x._view is not None:
             sync(x)
-        a = x._array
-        if multi or keeps:
+        if rare:
             return _rare_view(op, x, params)
+        a = x._array
         out = as_view(x, kernel(a, *params), ((op, params, None),))
         if x._rg and (modes.special == 0 or modes.recording()):
             node = cls()
@@ -466,7 +474,7 @@ def _view_call(op: Op) -> Callable[..., Any]:
             node.edges = (x._edge or x,)
             node.nrs = (x._nr,) if x._nr else None
             node.seq = next_sequence()
-            node.place = provenance.here()
+            mark(node)
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
@@ -485,6 +493,8 @@ def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
         outs = tuple(as_view(x, r, ((op, params, i),), "multi") for i, r in enumerate(result))
     else:
         outs = (as_view(x, result, ((op, params, None),)),)
+    if op.multi_view and outs and modes.special and modes.dual is not None:
+        modes.dual.viewed(x, outs, ((op, params, 0),))
     if op.differentiable and outs and (modes.special == 0 or modes.recording()):
         node = record(op, (x,), params, outs)
         if node is not None and modes.special:
@@ -494,11 +504,17 @@ def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
 
 def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "normal") -> Tensor:
     """A tensor that shares `x`'s memory and version counter, and knows how it was taken from its base."""
-    out = new_tensor(array)
+    out = new_object(Tensor)
+    out._array = array
+    out._edge = out._view = None
+    out._nr = 0
+    out._rg = False
     counter = x._vc
     if counter is None:
         counter = x._vc = VersionCounter()
     out._vc = counter
+    if modes.special and modes.dual is not None and chain and chain[0][2] is None:
+        modes.dual.viewed(x, (out,), chain)
     if counter is INFERENCE:
         return out
     if modes.special:
@@ -506,11 +522,16 @@ def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "norm
             creation = "inference"
         elif not modes.state.grad:
             creation = "no_grad"
+    view = out._view = new_object(View)
+    view.version = counter.n
     above = x._view
     if above is None:
-        out._view = View(x, chain, counter.n, creation)
+        view.base = x
+        view.chain = chain
     else:
         if above.creation != "normal" and creation == "normal":
             creation = above.creation
-        out._view = View(above.base, above.chain + chain, counter.n, creation)
+        view.base = above.base
+        view.chain = above.chain + chain
+    view.creation = creation
     return out

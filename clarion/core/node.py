@@ -74,7 +74,7 @@ class Node:
         self.out_guard = None
         self.fix = None
         self.seq = next_sequence()
-        self.place = provenance.here()
+        provenance.mark(self)
         self.hooks = None
 
     @property
@@ -122,7 +122,6 @@ class Node:
         """Always True: what needs no gradient has no node."""
         return True
 
-    @property
     def _sequence_nr(self) -> int:
         return -self.seq
 
@@ -176,7 +175,6 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
-    @property
     def _sequence_nr(self) -> int:
         return 2**64 - 1
 

@@ -10,6 +10,7 @@ import linecache
 import os
 import sys
 from types import CodeType, FrameType
+from typing import Any
 
 from .. import config
 
@@ -42,6 +43,23 @@ def here() -> Place | None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def mark(node: Any) -> None:
+    """Write the place of the innermost user frame into a node: `node.place = here()`, as quickly as it goes."""
+    if not config.PROVENANCE:
+        node.code = None
+        return
+    frame: Any = _getframe(2)
+    code = frame.f_code
+    try:
+        while inside[code.co_filename]:
+            frame = frame.f_back
+            code = frame.f_code
+        node.code = code
+        node.lasti = frame.f_lasti
+    except (KeyError, AttributeError):  # a file met for the first time, or no user frame at all
+        node.place = here()
 
 
 def file_line(place: Place | None) -> tuple[str, int] | None:

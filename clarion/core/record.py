@@ -139,7 +139,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     node.nrs = tuple(nrs) if numbered else None
     node.fix = tuple(fix) if must_fix else None
     node.seq = next_sequence()
-    node.place = provenance.here()
+    provenance.mark(node)
     node.hooks = None
     return node
 
