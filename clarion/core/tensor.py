@@ -380,5 +380,4 @@ def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: A
     )
 
 
-# At the end: it needs Tensor.
-from . import backward as entry
+from . import backward as entry  # noqa: E402  (it needs Tensor)

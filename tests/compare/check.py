@@ -65,7 +65,7 @@ def same_results(lib, expected, actual, values=True, elementwise=False):
         lost = [name for name in _field_names(expected) if not hasattr(actual, name)]
         if lost:
             return "type", f"result has no field {', '.join(lost)}"
-        for position, pair in enumerate(zip(expected, actual)):
+        for position, pair in enumerate(zip(expected, actual, strict=True)):
             difference = same_results(lib, *pair, values, elementwise)
             if difference:
                 return difference[0], f"output {position}: {difference[1]}"
@@ -158,7 +158,7 @@ class Derivatives:
     def __init__(self, lib, expected, actual, leaves, lib_leaves, values=True):
         self.lib, self.values = lib, values
         self.leaves, self.lib_leaves = leaves, lib_leaves
-        pairs = zip(flatten(expected), flatten(actual))
+        pairs = zip(flatten(expected), flatten(actual), strict=True)
         pairs = [pair for pair in pairs if getattr(pair[0], "requires_grad", False)]
         self.outputs = [expected for expected, _ in pairs]
         self.lib_outputs = [actual for _, actual in pairs]
@@ -198,7 +198,7 @@ class Derivatives:
         # A gradient that PyTorch attaches to the graph may be a constant here:
         # it then contributes nothing, which the comparison of values judges.
         places = [i for i, g in enumerate(curved) if g is not None]
-        chosen = [(lib_curved[i], array) for i, array in zip(places, arrays)]
+        chosen = [(lib_curved[i], array) for i, array in zip(places, arrays, strict=True)]
         chosen = [(g, array) for g, array in chosen if g is not None]
         actual = [None] * len(inputs)
         try:
@@ -211,7 +211,7 @@ class Derivatives:
         return self._same_grads(expected, actual, second=True)
 
     def _same_grads(self, expected, actual, second=False):
-        for position, (want, got) in enumerate(zip(expected, actual)):
+        for position, (want, got) in enumerate(zip(expected, actual, strict=True)):
             message = self._same_grad(want, got, second)
             if message:
                 return "gradgrad" if second else "grad", f"input {position}: {message}"

@@ -222,7 +222,7 @@ class Case:
             return "missing", str(error)
         except Exception as error:
             return "exception", explain(error)
-        if any(a is not b for a, b in zip(flatten(actual), flatten(out))):
+        if any(a is not b for a, b in zip(flatten(actual), flatten(out), strict=True)):
             return "type", "the result is not the tensor given as out="
         return self._compare_values(expected, actual)
 

@@ -64,7 +64,7 @@ def as_good(case, finder):
     ours = _numbers(case.lib, actual, lib_leaves, weights)
     if not len(truth) == len(theirs) == len(ours):
         return False
-    return all(_near(*arrays, case.elementwise) for arrays in zip(truth, theirs, ours))
+    return all(_near(*arrays, case.elementwise) for arrays in zip(truth, theirs, ours, strict=True))
 
 
 def _near(truth, theirs, ours, elementwise):

@@ -7,7 +7,7 @@ import pytest
 from tests.semantics.refusals import REFUSALS, Refusal
 
 torch = pytest.importorskip("torch")
-import torch.utils.checkpoint  # noqa: E402
+pytest.importorskip("torch.utils.checkpoint")
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.name)

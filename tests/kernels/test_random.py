@@ -143,7 +143,8 @@ def test_state_continues_where_it_was_taken(drawn: int) -> None:
     gen.words(drawn)
     R.normal(gen, 3)
     state = gen.get_state()
-    assert state.dtype == np.uint8 and state.shape == (5056,)
+    assert state.dtype == np.uint8
+    assert state.shape == (5056,)
     expected = gen.words(2000)
     for other in (Generator(0).set_state(state), pickle.loads(pickle.dumps(Generator(1).set_state(state)))):
         assert np.array_equal(other.get_state(), state)
@@ -163,7 +164,7 @@ def test_words_do_not_depend_on_how_they_are_asked_for() -> None:
 
 def test_bad_states_and_seeds() -> None:
     gen = Generator()
-    with pytest.raises(RuntimeError, match="Expected a CPUGeneratorImplState of size 5056 but found .* to be 10"):
+    with pytest.raises(RuntimeError, match=r"Expected a CPUGeneratorImplState of size 5056 but found .* to be 10"):
         gen.set_state(np.zeros(10, np.uint8))
     with pytest.raises(RuntimeError, match="Invalid mt19937 state"):
         gen.set_state(np.zeros(5056, np.uint8))
