@@ -35,8 +35,6 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Tell the engine that `tensor` was written by other means."""
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        if each.is_inference():
-            raise EngineError("Inference tensors do not track version counter.")
         _inplace.wrote(each)
 
 

@@ -38,7 +38,7 @@ PACKED: Any = ("packed",)
 class Packed:
     """A saved value that went through a pack hook; `unpack()` brings back a Tensor."""
 
-    __slots__ = ("as_output", "edge", "nr", "packed", "requires", "unpack_hook")
+    __slots__ = ("as_output", "edge", "nr", "packed", "requires", "tangent", "unpack_hook")
 
     def __init__(self, tensor: Tensor, pack: Any, unpack: Any, *, as_output: bool = False) -> None:
         self.unpack_hook = unpack
@@ -46,6 +46,7 @@ class Packed:
         self.edge = None if as_output else tensor._edge or (tensor if tensor._rg else None)
         self.nr = tensor._nr
         self.requires = tensor._rg
+        self.tangent = modes.dual.kept(tensor) if modes.dual is not None else None
         handed = tensor
         if as_output:
             handed = new_tensor(tensor._array)
@@ -71,9 +72,13 @@ class Packed:
             raise errors.ArgumentTypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(value).__name__}"
             )
+        if self.tangent is not None and modes.dual is not None:
+            modes.dual.put_back(value, self.tangent)
         if not self.requires:
             return value
         result = new_tensor(value._array)
+        if self.tangent is not None and modes.dual is not None:
+            modes.dual.put_back(result, self.tangent)
         result._rg = True
         result._nr = self.nr
         if self.as_output:
@@ -99,6 +104,8 @@ def _leaf_alias(leaf: Tensor, value: Tensor) -> Tensor:
     node.blank()
     node.edges = (leaf,)
     result = new_tensor(value._array)
+    if modes.special and modes.dual is not None:
+        modes.dual.carry(value, result)
     result._rg = True
     result._edge = node
     return result
@@ -234,7 +241,10 @@ def unpack_all(node: Node) -> list[Any]:
 def _without_later_history(node: Node, i: int, tensor: Tensor) -> Tensor:
     """A saved input as it was when it was saved: not requiring a gradient then means not now either."""
     if tensor._rg and i < len(node.edges) and node.edges[i] is None:
-        return tensor.detach()
+        result = tensor.detach()
+        if modes.special and modes.dual is not None:
+            modes.dual.carry(tensor, result)
+        return result
     return tensor
 
 
@@ -245,7 +255,13 @@ def as_output(node: Node, nr: int, array: Any) -> Tensor:
         result._edge = node
         result._rg = True
         result._nr = nr
+    if modes.special and modes.dual is not None:
+        modes.dual.recall(node, nr, result)
     return result
+
+
+# Operation -> what PyTorch saves and the operation here implies; see ops/saved_names.py.
+constants: dict[str, dict[str, Any]] = {}
 
 
 def saved_attribute(node: Node, name: str) -> Any:
@@ -253,11 +269,19 @@ def saved_attribute(node: Node, name: str) -> Any:
     wanted = name.removeprefix("_raw_saved_").removeprefix("_saved_")
     op = getattr(type(node), "op", None)
     position = None if op is None else op.saved_position(wanted)
-    if position is None:
+    if op is not None and position is None:
+        if wanted in constants.get(op.name, ()):
+            return constants[op.name][wanted]
+        if wanted == "self_sym_sizes" and op.uses_shapes:
+            position = len(op.layout)
+    if op is None or position is None:
         raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+    if op.variadic and position >= len(op.inputs):  # it stands behind all of its inputs
+        position += len(node.edges) - len(op.inputs)
     if name.startswith("_raw_saved_"):
         return SavedTensor(node, position)
-    return unpack_all(node)[position]
+    values = unpack_all(node)
+    return values[position] if position < len(values) else None
 
 
 class SavedTensor:

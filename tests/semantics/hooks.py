@@ -379,7 +379,7 @@ def posthooks_in_order(t):
 def posthook_removed(t):
     x = leaf(t)
     y = x * 2
-    handle = y.grad_fn.register_hook(lambda gi, go: (gi[0] * 9,) + tuple(gi[1:]))
+    handle = y.grad_fn.register_hook(lambda gi, go: (gi[0] * 9, *gi[1:]))
     handle.remove()
     y.sum().backward()
     return x.grad
