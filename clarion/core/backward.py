@@ -28,6 +28,9 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or only of `inputs`)."""
+    if modes.special and _needs_tangents(create_graph):
+        with modes.set_grad_enabled(False):
+            return backward(tensors, grad_tensors, bool(retain_graph), True, inputs)
     if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
         root = tensors
         if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":
@@ -46,6 +49,11 @@ def backward(
     if inputs is not None:
         _accumulate_only(this, roots, wanted)
     execute(roots, start, this)
+
+
+def _needs_tangents(create_graph: bool) -> bool:
+    """Inside a level of forward mode gradients have tangents, too: the rules run on Tensors, though unrecorded."""
+    return not create_graph and modes.dual is not None and modes.dual.active()
 
 
 def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -> None:
@@ -81,6 +89,9 @@ def gradients(
         raise errors.ArgumentValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
+    if modes.special and _needs_tangents(create_graph):
+        with modes.set_grad_enabled(False):
+            return gradients(outputs, inputs, grad_outputs, bool(retain_graph), True, allow_unused, materialize_grads)
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     seeds = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(outs)
     keep = create_graph if retain_graph is None else retain_graph

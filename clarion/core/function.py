@@ -69,6 +69,8 @@ class CustomNode(Node, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What save_for_backward kept."""
+        if self.saved_for_forward:  # cleared when forward and jvp are done
+            return self.saved_for_forward
         if self.freed:
             raise freed_error(self)
         if self.__dict__.get("_kept") is None:
@@ -214,6 +216,8 @@ class _Kept:
         out._vc = self.vc
         if self.rg:
             out._edge, out._nr, out._rg = node, self.nr, True
+        if modes.special and modes.dual is not None:
+            modes.dual.recall(node, self.nr, out)
         return out
 
 
@@ -324,16 +328,22 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         node.needs = tuple([isinstance(a, Tensor) and a._rg for a in args])
         requires = recording and any(node.needs)
         before = modes.state.grad
+        level = modes.dual if modes.special and modes.dual is not None and modes.dual.active() else None
         modes._set("grad", False)
+        if level is not None:
+            modes.state.forward = False
         try:
             if has_setup:
                 output = cls.forward(*args)
                 cls.setup_context(node, args, output)
             else:
                 output = cls.forward(node, *args)
+            modes._set("grad", before)
+            return _wrap_outputs(node, args, tensors, output, requires, level)
         finally:
             modes._set("grad", before)
-        return _wrap_outputs(node, args, tensors, output, requires)
+            if level is not None:
+                modes.state.forward = True
 
 
 def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], has_setup: bool) -> tuple[Any, ...]:
@@ -352,7 +362,9 @@ def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], ha
     return bound.args
 
 
-def _wrap_outputs(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Any, requires: bool) -> Any:
+def _wrap_outputs(
+    node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Any, requires: bool, level: Any = None
+) -> Any:
     is_tuple = isinstance(output, (tuple, list))
     raw = tuple(output) if is_tuple else (output,)
     dirty = {id(t) for t in node.dirty_tensors}
@@ -383,7 +395,11 @@ def _wrap_outputs(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor],
             hub.recorded(node, tuple(inputs), next((o for o in outs if isinstance(o, Tensor)), None))
     if not requires or not any(isinstance(o, Tensor) and o._edge is node for o in outs):
         node.edges = ()
-    for name in ("dirty_tensors", "non_differentiable"):
+    if level is not None:
+        from .function_jvp import push_forward
+
+        push_forward(level, node, args, raw, outs)
+    for name in ("dirty_tensors", "non_differentiable", "saved_for_forward"):
         node.__dict__.pop(name, None)
     if is_tuple:
         return outs if isinstance(output, list) else tuple(outs)

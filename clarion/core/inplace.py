@@ -223,7 +223,11 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
         raise not_a_tensor(op, 0, x)
     if len(args) + 1 < op.arity:
         args += op.defaults[len(op.defaults) - (op.arity - 1 - len(args)) :]
-    recording = modes.special == 0 or modes.recording()
+    recording = True
+    if modes.special:
+        if modes.dual is not None and modes.dual.touches((x, *args)):
+            return modes.dual.write(op, x, args)  # type: ignore[no-any-return]
+        recording = modes.recording()
     array = x._array
     # The hot path (optimizers): nothing to record, nothing to refuse, nothing to convert.
     if op.writes and x._vc is not INFERENCE and 0 not in array.strides and hub.will_write is None:
@@ -431,6 +435,8 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
     if x._view is not None:
         x._view.chain += ((op, params, None),)
         x._view.version = x._vc.n if x._vc is not None else 0
+    if modes.special and modes.dual is not None:
+        modes.dual.reshape(op, x, params)
     if recording and before._rg:
         made = make_node(op, (before,), params, (x,), 1)
         made.__class__ = _renamed(op, node)

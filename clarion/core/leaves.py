@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..events import hub
+from . import modes
 from .hooks import run_tensor_hooks
+from .inplace import inplace
+from .namespace import OPS
 from .passes import Pass
 from .tensor import Tensor, new_tensor
 from .userhooks import guarded, is_raw, run_prehooks, to_tensor, to_world
@@ -58,6 +61,8 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
     """The new `.grad`: in place where that is not recorded, a new tensor under create_graph."""
     if isinstance(g, Tensor):
         if old is not None:
+            if old._edge is None and not modes.state.grad:  # a level of forward mode: see backward.py
+                return inplace(OPS["add"], old, g)
             total: Tensor = old + g  # type: ignore[operator]
             return total
         return g if g._edge is not None or not this.create_graph else _alias_or_copy(g)
@@ -74,4 +79,9 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
 
 
 def _alias_or_copy(g: Tensor) -> Tensor:
-    return new_tensor(np.array(g._array)) if not g._rg else g
+    if g._rg:
+        return g
+    copy = new_tensor(np.array(g._array))
+    if modes.special and modes.dual is not None:
+        modes.dual.carry(g, copy)
+    return copy

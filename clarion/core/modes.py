@@ -20,6 +20,8 @@ from ..events import hub
 F = TypeVar("F", bound=Callable[..., Any])
 
 special = 0
+# The open level of forward-mode differentiation (forward.py), or None; it counts as one in `special`.
+dual: Any = None
 _lock = threading.Lock()
 
 
@@ -31,6 +33,8 @@ class _State(threading.local):
     saved_hooks_disabled: str | None = None
     anomaly: bool = False
     anomaly_check_nan: bool = True
+    # Are tangents computed? Only looked at while a level is open.
+    forward: bool = True
 
 
 state = _State()
@@ -78,6 +82,7 @@ def snapshot() -> tuple[Any, ...]:
         state.saved_hooks_disabled,
         state.anomaly,
         state.anomaly_check_nan,
+        state.forward,
     )
 
 
@@ -88,6 +93,7 @@ def restore(saved: tuple[Any, ...]) -> None:
     set_saved_hooks(saved[2])
     state.saved_hooks_disabled = saved[3]
     set_anomaly(saved[4], saved[5])
+    state.forward = saved[6]
 
 
 def is_grad_enabled() -> bool:

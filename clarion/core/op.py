@@ -22,6 +22,7 @@ from .dispatch import as_view as as_view
 from .dispatch import general_call as general_call
 from .dispatch import pick_call
 from .dtypes import HALF, INEXACT, default_float, f32, f64, result_type
+from .jvp import Forward, forward_rule
 from .messages import broadcast_error as broadcast_error
 from .messages import not_a_tensor as not_a_tensor
 from .namespace import OPS as OPS
@@ -198,6 +199,7 @@ class Op:
         self.out_positions = tuple((self.arity + i, i) for i in range(len(self.outputs)))
         self.rules: list[Rule | None] = [None] * len(self.inputs)
         self.joint: Rule | None = None
+        self.forward: Forward | None = None
         self.uses_shapes = False
         self._keep: dict[int, tuple[bool, ...]] = {}
         self.saved_names = {"self": "x", "other": "y", "result": "out", **(saved_as or {})}
@@ -229,6 +231,16 @@ class Op:
             self.node_class.apply_raw = _spelled_at_first_use(self, "raw")  # type: ignore[method-assign]
             self.node_class.apply_tensors = _spelled_at_first_use(self, "tensors")  # type: ignore[method-assign]
         self.call = pick_call(self)
+        return self
+
+    def jvp(self, rule: Callable[..., Any] | str) -> Op:
+        """Declare how tangents flow, where that is cheaper than what the gradient rules give (see forward.py).
+
+        A rule's arguments are named: `dx` the tangent of the input `x` (None if it has none), the others as for
+        gradients; it returns the tangent of the output. "each": the operation is linear in each of its inputs;
+        "together": in all of them together.
+        """
+        self.forward = forward_rule(self, rule)
         return self
 
     def _rule(self, fn: Callable[..., Any]) -> Rule:

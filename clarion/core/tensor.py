@@ -255,6 +255,7 @@ class Tensor(Description):
         self._edge = None
         self._nr = 0
         self._rg = False
+        self.__dict__.pop("_tangent", None)
         if hub.left is not None:
             hub.left(self, "detach_")
         return self

@@ -21,7 +21,7 @@ from ..core import modes
 from ..core.inplace import check_result, inplace, refuse, wrote
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, EngineError
+from ..errors import ArgumentTypeError, EngineError, NotSupportedError
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 METHODS: dict[str, Any] = {}
@@ -106,6 +106,10 @@ def with_out(name: str, fn: F) -> F:
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
             )
+        if modes.special and modes.dual is not None and modes.dual.touches(_flat((*args, *kwargs.values(), *targets))):
+            raise NotSupportedError(
+                f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+            )
         with modes.no_grad():
             result = fn(*args, **kwargs)
             results = result if isinstance(result, tuple) else (result,)
@@ -114,6 +118,11 @@ def with_out(name: str, fn: F) -> F:
         return type(result)(*targets) if hasattr(result, "_fields") else out
 
     return wrapper
+
+
+def _flat(values: Any) -> list[Any]:
+    """Arguments, with the members of lists and tuples among them."""
+    return [each for value in values for each in (value if isinstance(value, (list, tuple)) else (value,))]
 
 
 def _wants_grad(value: Any) -> bool:

@@ -41,7 +41,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if self._view is not None:
         sync(self)
-    if (self._rg or source.requires_grad) and (modes.special == 0 or modes.recording()):
+    if (self._rg or source.requires_grad or modes.special) and _is_followed(self, source):
         # PyTorch refuses leaves here as views of themselves, and so do we.
         refuse_history(self if self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
         with_graph(self, items, source)
@@ -59,6 +59,15 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             given = given.real
         np.copyto(target, given, casting="unsafe")
         wrote(self)
+
+
+def _is_followed(x: Tensor, source: Tensor) -> bool:
+    """Is a write recorded, or do tangents follow it?"""
+    if modes.special == 0:
+        return True
+    if modes.recording() and (x._rg or source._rg):
+        return True
+    return modes.dual is not None and bool(modes.dual.touches((x, source)))
 
 
 def refuse_write(x: Tensor, target: Any) -> None:
@@ -156,6 +165,9 @@ def check_expand(given: tuple[int, ...], shape: tuple[int, ...], array: Any) -> 
 def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> None:
     """Write to the places that index tensors and masks name; `target` is the array of `x`, or a view of it."""
     op, indices, params, values = put_plan(target, tensors, values, accumulate)
+    if modes.special and modes.dual is not None and modes.dual.touches((x, values)):
+        modes.dual.write(op, x, (values, *indices, *params))
+        return
     recording = modes.special == 0 or modes.recording()
     inputs = (x, values, *indices)
     if x._view is not None and recording:

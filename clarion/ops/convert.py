@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import modes
 from ..core.dtypes import COMPLEX, bf16, f32, get_default_dtype
 from ..core.inplace import refuse, wrote
 from ..core.printing import tensor_text
@@ -166,9 +167,12 @@ METHODS.update(__array__=_array, __array_wrap__=_array_wrap)
 
 def suffixes(self: Tensor) -> list[str]:
     """What follows the values in the text of a tensor."""
-    if self.grad_fn is not None:
-        return [f"grad_fn=<{type(self.grad_fn).__name__}>"]
-    return ["requires_grad=True"] if self._rg else []
+    found = [f"grad_fn=<{type(self.grad_fn).__name__}>"] if self.grad_fn is not None else []
+    if not found and self._rg:
+        found = ["requires_grad=True"]
+    if modes.special and modes.dual is not None and modes.dual.touches((self,)):
+        found.append(f"tangent={modes.dual.tangent_of(self)}")
+    return found
 
 
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
