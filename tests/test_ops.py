@@ -289,3 +289,62 @@ def test_without_recording(row):
             assert out.grad_fn is None
             assert out.is_inference() is (mode is torch.inference_mode)
             np.testing.assert_array_equal(numpy_of(torch, out), value)
+
+
+# The referee itself: each of these rows has one fault, and the named test has to see it -------------------------------
+
+
+class _WrongSlope(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.exp()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 1.01
+
+
+class _StraightSlope(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.slope = x.exp()
+        return ctx.slope.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.slope
+
+
+def _overwrites(t, x):
+    out = x.exp()
+    x.zero_()
+    return out
+
+
+def _by_strides(t, x):
+    return x.exp() if x.is_contiguous() else x.exp() + 1
+
+
+X = ((3, 4),)
+FAULTS = [
+    (test_values, Row("exp", lambda t, x: t.exp(x) + 1e-6, X, np.exp)),
+    (test_values, Row("exp", lambda t, x: t.exp(x)[None], X, np.exp)),
+    (test_values, Row("exp", _overwrites, X, np.exp)),
+    (test_edge_shapes, Row("exp", lambda t, x: t.exp(x) + (x.numel() == 1), X, np.exp, edge_shapes=(((),),))),
+    (test_types, Row("exp", lambda t, x: t.exp(x).float(), X, np.exp, dtypes=("float16",))),
+    (test_types, Row("sum", lambda t, x: t.sum(x).to(t.uint8), ((300,),), np.sum, (1.0, 2.0), dtypes=("int64",))),
+    (test_gradients, Row("exp", lambda t, x: _WrongSlope.apply(x), X)),
+    (test_second_derivatives, Row("exp", lambda t, x: _StraightSlope.apply(x), X)),
+    (test_strides_do_not_matter, Row("exp", _by_strides, X)),
+    (test_in_place, Row("exp", lambda t, x: t.exp(x), X, inplace=lambda t, x: t.exp(x))),
+    (test_in_place, Row("exp", lambda t, x: t.exp(x), X, inplace=lambda t, x: x.exp_().add_(1e-6))),
+    (test_in_place_refuses_leaves, Row("exp", lambda t, x: t.exp(x), X, inplace=lambda t, x: x.detach().exp_())),
+    (test_out, Row("exp", lambda t, x, out=None: t.exp(x), X)),
+    (test_without_recording, Row("exp", lambda t, x: t.exp(x) + (not t.is_grad_enabled()), X)),
+]
+
+
+@pytest.mark.parametrize(("check", "row"), FAULTS)
+def test_faults_are_seen(check, row):
+    with pytest.raises((AssertionError, RuntimeError, pytest.fail.Exception)):
+        check(row)
