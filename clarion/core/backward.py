@@ -30,7 +30,8 @@ def backward(
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or only of `inputs`)."""
     if modes.special and _needs_tangents(create_graph):
         with modes.set_grad_enabled(False):
-            return backward(tensors, grad_tensors, bool(retain_graph), True, inputs)
+            backward(tensors, grad_tensors, bool(retain_graph), True, inputs)
+        return
     if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
         root = tensors
         if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":

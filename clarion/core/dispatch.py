@@ -101,7 +101,9 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
         elif hub.left is not None and not differentiable and x._rg:
             hub.left(x, op.name)
         if modes.special:
-            _finish(op, (x,), (), out)
+            if modes.dual is not None:
+                modes.dual.derive(op, (x,), (), (out,))
+            _finish(out)
         return out
 
     return call
@@ -206,7 +208,9 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             if hub.recorded is not None:
                 announce(node, (x, y), out)
         if modes.special:
-            _finish(op, (x, y), (), out)
+            if modes.dual is not None:
+                modes.dual.derive(op, (x, y), (), (out,))
+            _finish(out)
         return out
 
     return call
@@ -259,7 +263,9 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
         elif hub.left is not None and not differentiable and x._rg:
             hub.left(x, op.name)
         if modes.special:
-            _finish(op, (x,), params, out)
+            if modes.dual is not None:
+                modes.dual.derive(op, (x,), params, (out,))
+            _finish(out)
         return out
 
     return call
@@ -338,7 +344,9 @@ def _several_call(op: Op) -> Callable[..., Tensor]:
             if hub.recorded is not None:
                 announce(node, inputs, out)
         if modes.special:
-            _finish(op, inputs, args[n_in:], out)
+            if modes.dual is not None:
+                modes.dual.derive(op, inputs, args[n_in:], (out,))
+            _finish(out)
         return out
 
     return call
@@ -374,10 +382,8 @@ def _scalar(value: float, dtype: Any) -> Any:
     return array
 
 
-def _finish(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: Tensor) -> None:
+def _finish(out: Tensor) -> None:
     """What modes away from the default add to a fresh output."""
-    if modes.dual is not None:
-        modes.dual.derive(op, inputs, params, (out,))
     if modes.state.inference:
         out._vc = INFERENCE
     elif out._edge is not None:

@@ -202,7 +202,7 @@ class Level:
             self._through_base(x, tangent)
 
     def _through_base(self, x: Tensor, tangent: Tensor) -> None:
-        base, chain = x.__dict__.get("_dual_view") or (x._view.base, x._view.chain)
+        base = x.__dict__["_dual_view"][0] if "_dual_view" in x.__dict__ else x._view.base
         if x.__dict__.get("_dual_root") or self.tangent_of(base) is not None:
             self.attach(x, tangent)
             return
