@@ -45,6 +45,7 @@ class Generator:
         "_lock",
         "_seed",
         "_seeder",
+        "_units",
         "next_double",
         "next_float",
     )
@@ -56,6 +57,7 @@ class Generator:
         self._seeder = np.random.RandomState(self._bits)  # only to reach init_genrand
         self._lock = threading.Lock()
         self._block = np.empty(_N, np.uint32)
+        self._units: np.ndarray | None = None  # the words of `_block` as float32 in [0, 1), when somebody asks
         self.next_double: float | None = None  # second half of the last Box-Muller pair
         self.next_float: float | None = None  # never set by the CPU kernels, but part of the state
         self.manual_seed(seed)
@@ -108,8 +110,20 @@ class Generator:
                 self._at = rest
             return out
 
+    def unit_floats(self, n: int) -> np.ndarray:
+        """The next `n` words as float32 in [0, 1). A whole block is converted at once: small draws are a slice of it."""
+        with self._lock:
+            start, end = self._at, self._at + n
+            if end <= _N:
+                self._at = end
+                if self._units is None:
+                    self._units = unit_float32(self._block.copy())
+                return self._units[start:end].copy()
+        return unit_float32(self.words(n))
+
     def _refill(self) -> None:
         self._block = self._bits.random_raw(_N).astype(np.uint32)
+        self._units = None
         self._at = 0
 
     def unit_doubles(self) -> Iterator[float]:

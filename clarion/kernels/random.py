@@ -26,7 +26,10 @@ Shape = int | Sequence[int]
 _CHUNK = 1 << 16  # numbers per round: a multiple of 16, small enough for the temporaries to stay in cache
 _EXACT_NORMALS = 1 << 17  # up to so many float32 normals the fused arithmetic is worth its time
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
+_FEW = 512  # numbers that are drawn without going through pieces
 _MANY = ((1 << 32) - 1) // 20  # from here on a permutation takes 64-bit words
+
+_FLOAT32, _FLOAT64, _INT64, _BOOL = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
 
 # name of a NumPy dtype -> bits of its significand, including the hidden one
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
@@ -103,6 +106,10 @@ def uniform(
 ) -> np.ndarray:
     """`rand` and `uniform_(low, high)`; for a complex dtype the two parts are drawn alike."""
     dtype = np.dtype(dtype)
+    if dtype is _FLOAT32 and low == 0.0 and high == 1.0:
+        n = shape if isinstance(shape, int) else math.prod(shape)
+        if n <= _FEW:
+            return gen.unit_floats(n).reshape(shape)
     if dtype.kind == "c":
         return _as_complex(lambda s, d: uniform(gen, s, d, low, high), shape, dtype)
     if not digits(dtype):
@@ -241,7 +248,8 @@ def random(
         if dtype != np.int64 and (not digits(dtype) or dtype == np.float16):
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         return _integers(gen, shape, dtype, 0, 1 << 64, wide=True)
-    low, high = _check_range(dtype, low, high)
+    if dtype is not _INT64 or high is None or not _INT64_MIN < low < high <= _INT64_MAX:
+        low, high = _check_range(dtype, low, high)
     return _integers(gen, shape, dtype, low, high - low, wide=high - low >= 1 << 28)
 
 
@@ -258,6 +266,13 @@ def _natural_range(dtype: np.dtype) -> tuple[int, int, bool]:
 
 def _integers(gen: Generator, shape: Shape, dtype: np.dtype, first: int, count: int, wide: bool) -> np.ndarray:
     """first + word % count, in wrapping 64-bit arithmetic."""
+    if dtype is _INT64 and not wide:
+        n = shape if isinstance(shape, int) else math.prod(shape)
+        if n <= _FEW:
+            few = np.remainder(gen.words(n), np.uint32(count)).astype(_INT64)
+            if first:
+                few += first
+            return few.reshape(shape)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
@@ -445,31 +460,39 @@ def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarr
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
         words = gen.words(2 * (hi - lo))
-        high = words[0::2] & 0x1FFFFF
-        hits = high < high_limit
-        unsure = np.flatnonzero(high == high_limit)
-        if unsure.size:
-            hits[unsure] = words[1::2][unsure] < low_limit
+        high = words[0::2] & _HIGH_BITS
+        hits = high < np.uint32(high_limit)
+        if low_limit:
+            (unsure,) = (high == np.uint32(high_limit)).nonzero()
+            if unsure.size:
+                hits[unsure] = words[1::2][unsure] < low_limit
+        if dtype is _BOOL and hi - lo == flat.size:
+            return hits.reshape(shape)
         flat[lo:hi] = hits
     return out
 
 
+_HIGH_BITS = np.asarray(0x1FFFFF, np.uint32)
+
+
 def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
     """`bernoulli(p)` and `bernoulli_(p)` with an array of probabilities, one trial for each."""
-    dtype = np.dtype(p.dtype if dtype is None else dtype)
-    if not digits(p.dtype):
+    dtype = p.dtype if dtype is None else np.dtype(dtype)
+    wide = p.dtype is _FLOAT64
+    if not wide and p.dtype is not _FLOAT32 and not digits(p.dtype):
         raise unsupported("bernoulli_tensor_cpu_p_", p.dtype)
-    if dtype.kind not in "iub" and not digits(dtype):
+    if dtype.kind not in "iubf" and not digits(dtype):
         raise unsupported("bernoulli_tensor_cpu_self_", dtype)
-    wide = p.dtype == np.float64
-    chance: np.ndarray = np.ascontiguousarray(p, np.float64 if wide else np.float32).reshape(-1)
-    if not np.all((chance >= 0) & (chance <= 1)):
+    chance: np.ndarray = p if wide else p.astype(np.float32, copy=False)
+    chance = chance.reshape(-1)
+    # (The comparison is false for NaN, which is no probability either.)
+    if chance.size and not (np.minimum.reduce(chance) >= 0 and np.maximum.reduce(chance) <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]")
     out = np.empty(p.shape, dtype)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
-        unit = unit_float64(gen.words(2 * (hi - lo))) if wide else unit_float32(gen.words(hi - lo))
-        flat[lo:hi] = unit < chance[lo:hi]
+        unit = unit_float64(gen.words(2 * (hi - lo))) if wide else gen.unit_floats(hi - lo)
+        np.less(unit, chance[lo:hi], out=flat[lo:hi], casting="unsafe")
     return out
 
 

@@ -65,7 +65,11 @@ def zeros(*size: Any, **options: Any) -> Tensor:
 @public(method=False)
 def ones(*size: Any, **options: Any) -> Tensor:
     """A tensor of ones. Options: out, dtype, layout, device, pin_memory, requires_grad."""
-    return _make("ones", 1, size, options)
+    if options:
+        return _make("ones", 1, size, options)
+    array = np.empty(size_of("ones", size), default_float())
+    array.fill(1)
+    return created(array)
 
 
 @public(method=False)

@@ -88,6 +88,12 @@ def check_place(name: str, where: Any = None, layout: Any = None) -> None:
 
 def size_of(name: str, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape from `f(2, 3)`, `f((2, 3))`, `f([2, 3])` or `f(Size)`, checked."""
+    for n in args:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        if args:
+            return args
     if len(args) == 1 and type(args[0]) is not int:
         only = args[0]
         if isinstance(only, (tuple, list)):
@@ -105,6 +111,11 @@ def one_size(name: str, size: Any) -> tuple[int, ...]:
     """The shape from a sequence of integers, checked."""
     if not isinstance(size, (tuple, list)):
         _bad_size(name, size)
+    for n in size:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        return tuple(size)
     shape = tuple([n if type(n) is int else _int(name, i, n) for i, n in enumerate(size)])
     if shape and min(shape) < 0:
         _negative(name, shape)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import i64
+from ..core.dtypes import default_float, i64
 from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.tensor import Tensor, created
@@ -56,6 +56,8 @@ normal_both_op.vjp(mean=lambda g, ops: ops.zeros_like(g), std=lambda g, ops: ops
 
 
 def _fresh(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, options: dict[str, Any]) -> Tensor:
+    if not options:
+        return created(sampler(source(name, generator), size_of(name, size), default_float()))
     if "size" in options:
         size = (*size, options.pop("size"))
     kind, requires_grad, out = take_options(name, options)
@@ -111,6 +113,9 @@ def randint_like(input: Any, low: Any = None, high: Any = None, *, generator: An
 @public(method=False)
 def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
     """randint(high, size), randint(low, high, size): integers in [low, high). Options as for zeros."""
+    if not options and len(args) == 3 and type(args[0]) is type(args[1]) is int and type(args[2]) is tuple:
+        shape = one_size("randint", args[2])
+        return created(draw.random(source("randint", generator), shape, i64, args[0], args[1]))
     named = {key: options.pop(key) for key in ("low", "high", "size") if key in options}
     order = ("low", "high", "size") if len(args) + len(named) == 3 else ("high", "size")
     order = tuple(key for key in order if key not in named)
