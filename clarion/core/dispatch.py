@@ -13,7 +13,7 @@ from . import modes, provenance
 from .dtypes import f32, f64
 from .inplace import sync
 from .messages import broadcast_error, not_a_tensor
-from .node import next_sequence
+from .node import sequence
 from .record import announce, finish, record
 from .saved import version_of
 from .tensor import Tensor, new_object, new_tensor
@@ -36,12 +36,14 @@ mark = provenance.mark
 def pick_call(op: Op) -> Callable[..., Any]:
     if op.view:
         return _view_call(op)
+    if op.variadic:
+        return _variadic_call(op)
     if op.elementwise and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
         if len(op.inputs) == 1:
             return _unary_call(op)
         if len(op.inputs) == 2:
             return _binary_call(op)
-    if len(op.inputs) == 1 and not op.variadic and op.promote is None and op.joint is None and len(op.outputs) == 1:
+    if len(op.inputs) == 1 and op.promote is None and op.joint is None and len(op.outputs) == 1:
         return _single_call(op)
     if len(op.inputs) > 1 and len(op.outputs) == 1:
         return _several_call(op)
@@ -54,6 +56,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
 def _unary_call(op: Op) -> Callable[[Any], Tensor]:
     kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
     keep_x, keep_out = op.keep(1)
+    keeps = keep_x or keep_out
 
     def call(x: Any) -> Any:
         if type(x) is not Tensor and not isinstance(x, Tensor):
@@ -66,21 +69,20 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             r = r[...]  # NumPy hands out 0-dim results as scalars
         out = new_object(Tensor)
         out._array = r
-        out._edge = out._vc = out._view = None
+        out._vc = out._view = None
         out._nr = 0
-        out._rg = False
         if x._view is not None:
             sync(x)
         if x._rg and (modes.special == 0 or modes.recording()) and differentiable:
             node = cls()
-            node.saved = (x if keep_x else None, r if keep_out else None) if keep_x or keep_out else ()
+            node.saved = (x if keep_x else None, r if keep_out else None) if keeps else ()
             node.versions = (version_of(x),) if keep_x and x._vc is not None else None
             node.out_guard = node.fix = node.hooks = None
             if keep_out:
                 out._vc = node.out_guard = VersionCounter()
             node.edges = (x._edge or x,)
             node.nrs = (x._nr,) if x._nr else None
-            node.seq = next_sequence()
+            node.seq = next(sequence)
             if _places:  # provenance.here(), spelled out
                 frame: Any = _getframe(1)
                 code = frame.f_code
@@ -98,8 +100,11 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             out._rg = True
             if hub.recorded is not None:
                 announce(node, (x,), out)
-        elif hub.left is not None and not differentiable and x._rg:
-            hub.left(x, op.name)
+        else:
+            out._edge = None
+            out._rg = False
+            if hub.left is not None and not differentiable and x._rg:
+                hub.left(x, op.name)
         if modes.special:
             if modes.dual is not None:
                 modes.dual.derive(op, (x,), (), (out,))
@@ -119,24 +124,26 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
 
 
 def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callable[[Any, Any], Any]:
-    otherwise = otherwise or general_call
+    checked, otherwise = otherwise is None, otherwise or general_call  # an operator's first operand is a Tensor
     kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
-    only_x, only_y, both = op.keep(1), op.keep(2), op.keep(3)
+    # What is kept if both inputs, only the first, or only the second requires a gradient.
+    (both_x, both_y, both_out), keeps_both = op.keep(3), any(op.keep(3))
+    (x_x, x_y, x_out), keeps_x = op.keep(1), any(op.keep(1))
+    (y_x, y_y, y_out), keeps_y = op.keep(2), any(op.keep(2))
 
     def call(x: Any, y: Any) -> Any:
-        if type(x) is not Tensor and not isinstance(x, Tensor):
+        if checked and type(x) is not Tensor and not isinstance(x, Tensor):
             return general_call(op, (x, y))
         a = x._array
         dtype = a.dtype
         kind = type(y)
-        number = kind is float or kind is int
-        if number:
+        if kind is float or kind is int:
             if dtype is not f32 and dtype is not f64:
                 return otherwise(op, (x, y))
             b = (_numbers32 if dtype is f32 else _numbers64).get(y)
             if b is None:
                 b = _scalar(y, dtype)
-            ry = False
+            ry = None
         elif kind is Tensor or isinstance(y, Tensor):
             b = y._array
             if b.dtype is not dtype or (dtype is not f32 and dtype is not f64):
@@ -154,42 +161,47 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             r = r[...]  # NumPy hands out 0-dim results as scalars
         out = new_object(Tensor)
         out._array = r
-        out._edge = out._vc = out._view = None
+        out._vc = out._view = None
         out._nr = 0
-        out._rg = False
         if x._view is not None:
             sync(x)
         rx = x._rg
         if (rx or ry) and (modes.special == 0 or modes.recording()) and differentiable:
-            keep_x, keep_y, keep_out = (both if ry else only_x) if rx else only_y
             node = cls()
             node.out_guard = node.hooks = node.versions = node.fix = node.nrs = None
-            if number:
-                # The number is kept as the 0-dim array that NumPy is fast with.
-                if keep_x or keep_y or keep_out:
-                    node.saved = (x if keep_x else None, b if keep_y else None, r if keep_out else None)
-                else:
-                    node.saved = ()
+            if ry is None:  # a number: kept as the 0-dim array that NumPy is fast with
+                keep_out = x_out
+                node.saved = (x if x_x else None, b if x_y else None, r if x_out else None) if keeps_x else ()
                 node.edges = (x._edge or x, None)
                 if x._nr:
                     node.nrs = (x._nr, 0)
-                if keep_x and x._vc is not None:
+                if x_x and x._vc is not None:
                     node.versions = (version_of(x), 0)
             else:
-                if keep_x or keep_y or keep_out:
-                    node.saved = (x if keep_x else None, y if keep_y else None, r if keep_out else None)
-                    if x._vc is not None or y._vc is not None:
-                        node.versions = (version_of(x if keep_x else None), version_of(y if keep_y else None))
+                if rx and ry:
+                    keep_out = both_out
+                    saved = (
+                        (x if both_x else None, y if both_y else None, r if both_out else None) if keeps_both else ()
+                    )
+                    node.edges = (x._edge or x, y._edge or y)
+                elif rx:
+                    keep_out = x_out
+                    saved = (x if x_x else None, y if x_y else None, r if x_out else None) if keeps_x else ()
+                    node.edges = (x._edge or x, None)
                 else:
-                    node.saved = ()
-                node.edges = (x._edge or x if rx else None, y._edge or y if ry else None)
+                    keep_out = y_out
+                    saved = (x if y_x else None, y if y_y else None, r if y_out else None) if keeps_y else ()
+                    node.edges = (None, y._edge or y)
+                node.saved = saved
+                if saved and (x._vc is not None or y._vc is not None):
+                    node.versions = (version_of(saved[0]), version_of(saved[1]))
                 if x._nr or y._nr:
                     node.nrs = (x._nr, y._nr)
                 if a.shape != b.shape:
                     node.fix = ((a.shape, dtype), (b.shape, dtype))
             if keep_out:
                 out._vc = node.out_guard = VersionCounter()
-            node.seq = next_sequence()
+            node.seq = next(sequence)
             if _places:  # provenance.here(), spelled out
                 frame: Any = _getframe(1)
                 code = frame.f_code
@@ -207,6 +219,9 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             out._rg = True
             if hub.recorded is not None:
                 announce(node, (x, y), out)
+        else:
+            out._edge = None
+            out._rg = False
         if modes.special:
             if modes.dual is not None:
                 modes.dual.derive(op, (x, y), (), (out,))
@@ -254,7 +269,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
                 out._vc = node.out_guard = VersionCounter()
             node.edges = (x._edge or x,)
             node.nrs = (x._nr,) if x._nr else None
-            node.seq = next_sequence()
+            node.seq = next(sequence)
             mark(node)
             out._edge = node
             out._rg = True
@@ -337,7 +352,7 @@ def _several_call(op: Op) -> Callable[..., Tensor]:
             node.nrs = tuple([0 if e is None else t._nr for e, t in zip(edges, inputs)]) if numbered else None  # noqa: B905
             if r.dtype is not floating or (broadcasts and _stretched(arrays, r)):
                 node.fix = tuple([None if e is None else (a.shape, a.dtype) for e, a in zip(edges, arrays)])  # noqa: B905
-            node.seq = next_sequence()
+            node.seq = next(sequence)
             mark(node)
             out._edge = node
             out._rg = True
@@ -346,6 +361,59 @@ def _several_call(op: Op) -> Callable[..., Tensor]:
         if modes.special:
             if modes.dual is not None:
                 modes.dual.derive(op, inputs, args[n_in:], (out,))
+            _finish(out)
+        return out
+
+    return call
+
+
+def _variadic_call(op: Op) -> Callable[..., Any]:
+    """Any number of tensors of one floating type, one result, nothing saved but parameters and shapes: cat, stack, …"""
+    kernel, cls, n_params, defaults = op.kernel, op.node_class, len(op.params), op.defaults
+    named = () if op.joint is None else op.joint.names
+    keeps = op.inputs[0] in named or any(name in named for name in op.outputs)
+    usual = not keeps and op.joint is not None and op.promote is None and len(op.outputs) == 1 and not op.broadcast
+
+    def call(tensors: Any, *params: Any) -> Any:
+        if len(params) < n_params:
+            params += defaults[len(defaults) - (n_params - len(params)) :]
+        arrays: list[Any] = []
+        edges: list[Any] = []
+        wanted = numbered = False
+        dtype = None
+        for t in tensors:
+            a = t._array if usual and isinstance(t, Tensor) else None
+            if a is None or a.dtype is not dtype:
+                if a is None or dtype is not None or (a.dtype is not f32 and a.dtype is not f64):
+                    return general_call(op, (*tensors, *params), len(tensors))
+                dtype = a.dtype
+            arrays.append(a)
+            if t._view is not None:
+                sync(t)
+            if t._rg:
+                wanted = True
+                edges.append(t._edge or t)
+                if t._nr:
+                    numbered = True
+            else:
+                edges.append(None)
+        r = kernel(arrays, *params)
+        out = new_tensor(r)
+        if wanted and (modes.special == 0 or modes.recording()):
+            node = cls()
+            node.saved = [*[None] * len(edges), *params, None, *[a.shape for a in arrays]]
+            node.versions = node.out_guard = node.hooks = node.nrs = None
+            node.fix = None if r.dtype is dtype else tuple([(a.shape, dtype) for a in arrays])
+            node.edges = tuple(edges)
+            if numbered:
+                node.nrs = tuple([t._nr for t in tensors])
+            node.seq = next_sequence()
+            mark(node)
+            out._edge = node
+            out._rg = True
+            if hub.recorded is not None:
+                announce(node, tuple(tensors), out)
+        if modes.special:
             _finish(out)
         return out
 
@@ -394,16 +462,6 @@ def _finish(out: Tensor) -> None:
 
 
 def _general_call(op: Op) -> Callable[..., Any]:
-    if op.variadic:
-
-        def call_many(tensors: Any, *params: Any) -> Any:
-            missing = len(op.params) - len(params)
-            if missing:
-                params += op.defaults[len(op.defaults) - missing :]
-            return general_call(op, (*tensors, *params), len(tensors))
-
-        return call_many
-
     def call(*args: Any) -> Any:
         return general_call(op, args)
 
@@ -479,7 +537,7 @@ def _view_call(op: Op) -> Callable[..., Any]:
             node.fix = ((a.shape, a.dtype),) if out._array.dtype is not a.dtype else None
             node.edges = (x._edge or x,)
             node.nrs = (x._nr,) if x._nr else None
-            node.seq = next_sequence()
+            node.seq = next(sequence)
             mark(node)
             out._edge = node
             out._rg = True
@@ -496,12 +554,10 @@ def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
     """Views whose rule keeps the input, and operations that return several views."""
     result = op.kernel(x._array, *params)
     if op.multi_view:
-        outs = tuple(as_view(x, r, ((op, params, i),), "multi") for i, r in enumerate(result))
+        outs = tuple([as_view(x, r, ((op, params, i),), "multi") for i, r in enumerate(result)])
     else:
         outs = (as_view(x, result, ((op, params, None),)),)
-    if op.multi_view and outs and modes.special and modes.dual is not None:
-        modes.dual.viewed(x, outs, ((op, params, 0),))
-    if op.differentiable and outs and (modes.special == 0 or modes.recording()):
+    if x._rg and op.differentiable and outs and (modes.special == 0 or modes.recording()):
         node = record(op, (x,), params, outs)
         if node is not None and modes.special:
             finish(node, outs)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 # Later nodes have smaller numbers, so that a heap hands out the latest first.
-_sequence = itertools.count(0, -1)
-next_sequence: Callable[[], int] = _sequence.__next__
+# `next(sequence)`: the builtin is twice as fast as the bound method.
+sequence = itertools.count(0, -1)
 
 
 # Stands in `node.saved` once the values were released. A list: there is nothing left to free.
@@ -73,7 +73,7 @@ class Node:
         self.versions = None
         self.out_guard = None
         self.fix = None
-        self.seq = next_sequence()
+        self.seq = next(sequence)
         provenance.mark(self)
         self.hooks = None
 

@@ -26,7 +26,7 @@ from . import modes, provenance
 from .dtypes import HALF, INEXACT, bf16, f16, f32, f64
 from .inplace import sync
 from .namespace import lifted
-from .node import FREED, Node, next_sequence
+from .node import FREED, Node, sequence
 from .saved import PACKED, Packed, check_versions, freed_error, pack, unpack_all, version_of
 from .tensor import Tensor
 
@@ -138,7 +138,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     node.edges = tuple(edges)
     node.nrs = tuple(nrs) if numbered else None
     node.fix = tuple(fix) if must_fix else None
-    node.seq = next_sequence()
+    node.seq = next(sequence)
     provenance.mark(node)
     node.hooks = None
     return node
