@@ -407,7 +407,7 @@ def _variadic_call(op: Op) -> Callable[..., Any]:
             node.edges = tuple(edges)
             if numbered:
                 node.nrs = tuple([t._nr for t in tensors])
-            node.seq = next_sequence()
+            node.seq = next(sequence)
             mark(node)
             out._edge = node
             out._rg = True

@@ -86,8 +86,9 @@ def tensor_list(name: str, tensors: Any, argument: str = "tensors") -> Sequence[
         raise ArgumentTypeError(
             f"{name}(): argument '{argument}' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
         )
-    for i, each in enumerate(tensors):
+    for each in tensors:
         if not isinstance(each, Tensor):
+            i = next(i for i, t in enumerate(tensors) if t is each)
             raise ArgumentTypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
     return tensors
 
@@ -96,7 +97,7 @@ def common_type(tensors: Sequence[Tensor]) -> Any:
     """The type to bring tensors to; None if they all have it."""
     first = tensors[0]._array.dtype
     for each in tensors:
-        if each._array.dtype != first:
+        if each._array.dtype is not first and each._array.dtype != first:
             return result_type([t._array for t in tensors])
     return None
 

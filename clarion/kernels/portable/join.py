@@ -15,17 +15,22 @@ ALL = slice(None)
 def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
-    if len({a.ndim for a in arrays}) > 1:
+    try:
+        return xp.concatenate(arrays, dim)
+    except ValueError:
         # PyTorch lets an empty vector stand for "nothing yet" among tensors of any dimension.
-        arrays = [a for a in arrays if a.shape != (0,)]
-    return xp.concatenate(arrays, dim)
+        some = [a for a in arrays if a.shape != (0,)]
+        if len(some) in (0, len(arrays)):
+            raise
+        return xp.concatenate(some, dim)
 
 
 @kernel("stack")
 def stack(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
-    return xp.stack(arrays, dim)
+    place = (*(ALL,) * dim, None)
+    return xp.concatenate([a[place] for a in arrays], dim)
 
 
 @kernel("unbind")
