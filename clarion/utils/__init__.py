@@ -1,3 +1,4 @@
 """`torch.utils`."""
 
+from . import data as data
 from . import dlpack as dlpack

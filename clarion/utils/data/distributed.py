@@ -1,0 +1,3 @@
+"""`torch.utils.data.distributed`."""
+
+from ...data.distributed import DistributedSampler as DistributedSampler
