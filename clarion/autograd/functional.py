@@ -16,6 +16,7 @@ from ..core.backward import gradients
 from ..core.namespace import lifted
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, EngineError
+from ..ops.join import stack
 
 Tensors = tuple[Any, ...]
 
@@ -84,8 +85,14 @@ def _grad(outputs: Tensors, inputs: Tensors, seeds: Tensors, create_graph: bool)
     )  # fmt: skip
 
 
+_LINEAR = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
+    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example)."
+)
 _INDEPENDENT = {
     "back": "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
+    "hessian": "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
     "back_trick": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the "
     "double backward trick to compute forward mode gradients. This is not allowed in strict mode.",
     "double_back": "The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict "
@@ -102,6 +109,8 @@ def _zeros_for_none(grads: Tensors, like: Tensors, strict: bool, create_graph: b
             if strict:
                 raise EngineError(_INDEPENDENT[stage].format(i=i))
             g = new_tensor(np.zeros_like(x._array))
+        elif strict and create_graph and not g.requires_grad and stage == "hessian":
+            raise EngineError(_LINEAR.format(i=i))
         elif strict and create_graph and not g.requires_grad:
             what = "hessian" if stage.startswith("double") else "jacobian"
             raise EngineError(
@@ -239,7 +248,7 @@ def _jacobian_rows(number: int, out: Tensor, ins: Tensors, create_graph: bool, s
     for x, column in zip(ins, parts, strict=True):
         whole = shape + tuple(x.shape)
         if column:
-            result.append(lifted.view(lifted.stack(column, 0), whole))
+            result.append(lifted.view(stack(column), whole))
         else:
             result.append(new_tensor(np.zeros(whole, x._array.dtype)))
     return tuple(result)
@@ -268,10 +277,7 @@ def hessian(
     def checked(*values: Any) -> Any:
         out = func(*values)
         many, outs = _as_tuple(out, "outputs of the user-provided function", "hessian")
-        if strict and not outs[0].requires_grad:
-            raise EngineError(
-                "The output of the user-provided function is independent of input 0. This is not allowed in strict mode."
-            )
+        _strict_outputs(outs, strict)
         if many:
             raise EngineError("The function given to hessian should return a single Tensor")
         if outs[0].numel() != 1:
@@ -283,12 +289,7 @@ def hessian(
         if strict:
             for i, row in enumerate(rows):
                 if not row.requires_grad:
-                    raise EngineError(
-                        "While computing the hessian, found that the jacobian of the user-provided function with respect to "
-                        f"input {i} is independent of the input. This is not allowed in strict mode. You should ensure that "
-                        "your function is twice differentiable and that the jacobian depends on the inputs (this would be "
-                        "violated by a linear function for example)."
-                    )
+                    raise EngineError(_LINEAR.format(i=i))
         return rows
 
     result = jacobian(gradient, ins, create_graph=create_graph, strict=strict, vectorize=vectorize and not strict)
@@ -305,7 +306,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         _strict_outputs(outs, strict)
         _scalar_output(many_out, outs, "vhp")
         ones = (new_tensor(np.ones_like(outs[0]._array)),)
-        jac = _zeros_for_none(_grad(outs, ins, ones, True), ins, strict, True, "back")
+        jac = _zeros_for_none(_grad(outs, ins, ones, True), ins, strict, True, "hessian")
         result = _zeros_for_none(_grad(jac, ins, vector, create_graph), ins, strict, create_graph, "double_back")
     return _done(outs, create_graph)[0], _unpack(_done(result, create_graph), many_in)
 
@@ -319,8 +320,8 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         many_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", "hvp")
         _strict_outputs(outs, strict)
         _scalar_output(many_out, outs, "hvp")
-        ones = (new_tensor(np.ones_like(outs[0]._array)).requires_grad_(),)
-        jac = _zeros_for_none(_grad(outs, ins, ones, True), ins, strict, True, "back")
+        ones = (new_tensor(np.ones_like(outs[0]._array)),)
+        jac = _zeros_for_none(_grad(outs, ins, ones, True), ins, strict, True, "hessian")
         dummies = tuple(new_tensor(np.zeros_like(x._array)).requires_grad_() for x in ins)
         double = _zeros_for_none(_grad(jac, ins, dummies, True), ins, strict, True, "double_back")
         result = _zeros_for_none(

@@ -107,6 +107,10 @@ class Tensor(Description):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise errors.EngineError("requires_grad must be a bool")
+        if value and self.grad_fn is not None:
+            raise errors.EngineError("you can only change requires_grad flags of leaf variables.")
         self._set_requires_grad(value, "only Tensors of floating point and complex dtype can require gradients")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -173,7 +177,7 @@ class Tensor(Description):
             )
         if value._array.dtype != self._array.dtype:
             raise errors.EngineError(
-                f"attempting to assign a gradient with dtype '{_old_lower(value)}' to a tensor with grad_dtype "
+                f"attempting to assign a gradient with dtype '{_c_type(value)}' to a tensor with grad_dtype "
                 f"'{FROM_NUMPY[self._array.dtype].old}'. The gradient must match the tensor's grad_dtype (defaults to "
                 "the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
                 "allow any dtype."
@@ -350,8 +354,17 @@ def created(array: Any, requires_grad: bool = False) -> Tensor:
     return tensor
 
 
-def _old_lower(tensor: Tensor) -> str:
-    return FROM_NUMPY[tensor._array.dtype].old.lower()
+# How PyTorch's message spells the types of C++.
+_C_TYPES = {
+    "BFloat16": "c10::BFloat16", "Bool": "bool", "Byte": "unsigned char", "Char": "signed char",
+    "ComplexDouble": "c10::complex<double>", "ComplexFloat": "c10::complex<float>", "Half": "c10::Half",
+    "Long": "long int", "Short": "short int",
+}  # fmt: skip
+
+
+def _c_type(tensor: Tensor) -> str:
+    name = FROM_NUMPY[tensor._array.dtype].old
+    return _C_TYPES.get(name, name.lower())
 
 
 def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:

@@ -31,9 +31,15 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     new._rg = self._rg
     if self._grad is not None:
         new._grad = copy.deepcopy(self._grad, memo)
-    if self.__dict__:
-        new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    attributes = _attributes(self)
+    if attributes:
+        new.__dict__.update(copy.deepcopy(attributes, memo))
     return new
+
+
+def _attributes(x: Tensor) -> dict[str, Any]:
+    """What the user hung on a tensor, without the engine's own: gradient, hooks, node of accumulation."""
+    return {name: value for name, value in x.__dict__.items() if name not in ("_accumulator", "_grad", "_hooks")}
 
 
 def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
@@ -56,7 +62,7 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
     """Pickles data, requires_grad and attributes; not the graph, the gradient or hooks, as PyTorch."""
-    return _rebuild, (type(self), self._array, self.requires_grad, self.__dict__ or None)
+    return _rebuild, (type(self), self._array, self.requires_grad, _attributes(self) or None)
 
 
 def _rebuild(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any] | None) -> Tensor:
