@@ -10,7 +10,7 @@ import pytest
 
 import clarion as torch
 from clarion.autograd import gradcheck, gradgradcheck
-from clarion.core.op import OPS
+from clarion.core.namespace import OPS
 
 from .opcases import ROWS, Row
 from .rowtools import (

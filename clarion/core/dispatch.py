@@ -1,4 +1,4 @@
-"""Calling operations: the hot path for one or two tensors of a floating type, the general path, and views."""
+"""Calling operations: the hot path, for tensors of one floating type. `general.py` takes whatever it hands over."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from .. import config
 from ..events import hub
 from . import modes, provenance
 from .dtypes import f32, f64
+from .general import general_call, general_caller, misfit
 from .inplace import sync
 from .messages import broadcast_error, not_a_tensor
 from .node import sequence
-from .record import announce, finish, record
+from .record import announce, finish
 from .saved import version_of
 from .tensor import Tensor, new_object, new_tensor
-from .versions import INFERENCE, VersionCounter, View
+from .versions import INFERENCE, VersionCounter
+from .views import view_call
 
 if TYPE_CHECKING:
     from .op import Op
@@ -35,7 +37,7 @@ mark = provenance.mark
 
 def pick_call(op: Op) -> Callable[..., Any]:
     if op.view:
-        return _view_call(op)
+        return view_call(op)
     if op.variadic:
         return _variadic_call(op)
     if op.elementwise and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
@@ -47,7 +49,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
         return _single_call(op)
     if len(op.inputs) > 1 and len(op.outputs) == 1:
         return _several_call(op)
-    return _general_call(op)
+    return general_caller(op)
 
 
 # The hot path: one or two tensors of one floating type ----------------------------------------------
@@ -142,7 +144,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
                 return otherwise(op, (x, y))
             b = (_numbers32 if dtype is f32 else _numbers64).get(y)
             if b is None:
-                b = _scalar(y, dtype)
+                b = as_scalar(y, dtype)
             ry = None
         elif kind is Tensor or isinstance(y, Tensor):
             b = y._array
@@ -331,7 +333,7 @@ def _several_call(op: Op) -> Callable[..., Tensor]:
         try:
             r = kernel(*arrays, *args[n_in:])
         except ValueError as error:
-            raise _misfit(op, arrays, error) from None
+            raise misfit(op, arrays, error) from None
         if type(r) is not ndarray:
             r = r[...]
         out = new_tensor(r)
@@ -429,19 +431,12 @@ def _stretched(arrays: list[Any], r: Any) -> bool:
     return False
 
 
-def _misfit(op: Op, arrays: list[Any], error: ValueError) -> Exception:
-    """Shapes that do not broadcast, said PyTorch's way."""
-    if op.broadcast and "broadcast" in str(error):
-        return broadcast_error(*[np.shape(a) for a in arrays if a is not None])
-    return error
-
-
 # Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero: 0.0 and -0.0 are equal keys.
 _numbers32: dict[float, Any] = {}
 _numbers64: dict[float, Any] = {}
 
 
-def _scalar(value: float, dtype: Any) -> Any:
+def as_scalar(value: float, dtype: Any) -> Any:
     """A Python number as a 0-dim array, remembered."""
     known = _numbers32 if dtype is f32 else _numbers64
     array = asarray(value, dtype)
@@ -456,144 +451,3 @@ def _finish(out: Tensor) -> None:
         out._vc = INFERENCE
     elif out._edge is not None:
         finish(out._edge, (out,))
-
-
-# The general path ----------------------------------------------------------------------------------
-
-
-def _general_call(op: Op) -> Callable[..., Any]:
-    def call(*args: Any) -> Any:
-        return general_call(op, args)
-
-    return call
-
-
-def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
-    """Run an operation on any inputs and record it: promotion, optional and variadic inputs, several outputs."""
-    if n_in is None:
-        n_in = len(op.inputs)
-        if len(args) < op.arity:
-            missing = op.arity - len(args)
-            args += op.defaults[len(op.defaults) - missing :]
-    inputs, params = args[:n_in], args[n_in:]
-    for position, value in enumerate(inputs):
-        if value is not None and not isinstance(value, (Tensor, int, float, complex, np.generic)):
-            raise not_a_tensor(op, position, value)
-    arrays, half = op.raw_operands(list(inputs))
-    try:
-        result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
-    except ValueError as error:
-        raise _misfit(op, arrays, error) from None
-    results = result if type(result) is tuple or type(result) is list else (result,)
-    outs = tuple(new_tensor(_rounded(r, half)) for r in results)
-    if op.differentiable:
-        if modes.special == 0 or modes.recording():
-            record(op, inputs, params, outs)
-    elif hub.left is not None:
-        for t in inputs:
-            if isinstance(t, Tensor) and t._rg:
-                hub.left(t, op.name)
-    if modes.special:
-        if modes.dual is not None and outs:
-            modes.dual.derive(op, inputs, params, outs)
-        if modes.state.inference:
-            for out in outs:
-                out._vc = INFERENCE
-        elif outs and outs[0]._edge is not None:
-            finish(outs[0]._edge, outs)
-    return outs[0] if len(op.outputs) == 1 and type(result) is not list else outs
-
-
-def _rounded(r: Any, half: Any) -> Any:
-    if type(r) is not ndarray:
-        r = asarray(r)
-    if half is not None and r.dtype in (f32, f64):
-        r = r.astype(half)
-    return r
-
-
-# Views ---------------------------------------------------------------------------------------------
-
-
-def _view_call(op: Op) -> Callable[..., Any]:
-    kernel, arity, defaults = op.kernel, op.arity, op.defaults
-    rare, cls = op.multi_view or op.keep(1)[0] or not op.differentiable, op.node_class
-
-    def call(x: Any, *params: Any) -> Any:
-        if type(x) is not Tensor and not isinstance(x, Tensor):
-            raise not_a_tensor(op, 0, x)
-        if len(params) + 1 < arity:
-            params += defaults[len(defaults) - (arity - 1 - len(params)) :]
-        if x._view is not None:
-            sync(x)
-        if rare:
-            return _rare_view(op, x, params)
-        a = x._array
-        out = as_view(x, kernel(a, *params), ((op, params, None),))
-        if x._rg and (modes.special == 0 or modes.recording()):
-            node = cls()
-            node.saved = [None, *params, None, a.shape]
-            node.versions = node.out_guard = node.hooks = None
-            node.fix = ((a.shape, a.dtype),) if out._array.dtype is not a.dtype else None
-            node.edges = (x._edge or x,)
-            node.nrs = (x._nr,) if x._nr else None
-            node.seq = next(sequence)
-            mark(node)
-            out._edge = node
-            out._rg = True
-            if hub.recorded is not None:
-                announce(node, (x,), out)
-            if modes.special:
-                finish(node, (out,))
-        return out
-
-    return call
-
-
-def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
-    """Views whose rule keeps the input, and operations that return several views."""
-    result = op.kernel(x._array, *params)
-    if op.multi_view:
-        outs = tuple([as_view(x, r, ((op, params, i),), "multi") for i, r in enumerate(result)])
-    else:
-        outs = (as_view(x, result, ((op, params, None),)),)
-    if x._rg and op.differentiable and outs and (modes.special == 0 or modes.recording()):
-        node = record(op, (x,), params, outs)
-        if node is not None and modes.special:
-            finish(node, outs)
-    return outs if op.multi_view else outs[0]
-
-
-def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "normal") -> Tensor:
-    """A tensor that shares `x`'s memory and version counter, and knows how it was taken from its base."""
-    out = new_object(Tensor)
-    out._array = array
-    out._edge = out._view = None
-    out._nr = 0
-    out._rg = False
-    counter = x._vc
-    if counter is None:
-        counter = x._vc = VersionCounter()
-    out._vc = counter
-    if modes.special and modes.dual is not None and chain and chain[0][2] is None:
-        modes.dual.viewed(x, (out,), chain)
-    if counter is INFERENCE:
-        return out
-    if modes.special:
-        if modes.state.inference:
-            creation = "inference"
-        elif not modes.state.grad:
-            creation = "no_grad"
-    view = out._view = new_object(View)
-    view.version = counter.n
-    above = x._view
-    if above is None:
-        view.base = x
-        view.chain = chain
-    else:
-        if above.creation != "normal" and creation == "normal":
-            creation = above.creation
-        view.base = above.base
-        view.chain = above.chain + chain
-    view.creation = creation
-    return out

@@ -42,7 +42,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         return
     array = g if is_raw(g) else g._array
     if array.shape != leaf._array.shape:
-        from .op import fix_raw, fix_tensor
+        from .record import fix_raw, fix_tensor
 
         meta = (leaf._array.shape, leaf._array.dtype)
         g = fix_raw(g, meta) if is_raw(g) else fix_tensor(g, meta)

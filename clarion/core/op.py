@@ -17,24 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..kernels import registry
-from .dispatch import _scalar as as_scalar
-from .dispatch import as_view as as_view
-from .dispatch import general_call as general_call
-from .dispatch import pick_call
+from .dispatch import as_scalar, pick_call
 from .dtypes import HALF, INEXACT, default_float, f32, f64, result_type
 from .jvp import Forward, forward_rule
-from .messages import broadcast_error as broadcast_error
-from .messages import not_a_tensor as not_a_tensor
-from .namespace import OPS as OPS
-from .namespace import lifted as lifted
+from .namespace import OPS, lifted
 from .node import FREED
 from .record import OpNode, cast
-from .record import fix_raw as fix_raw
-from .record import fix_tensor as fix_tensor
-from .record import make_node as make_node
-from .record import record as record
-from .record import remember_stack as remember_stack
-from .record import unbroadcast as unbroadcast
 from .saved import PACKED, as_output, check_versions, freed_error
 from .tensor import Tensor
 from .versions import VersionCounter

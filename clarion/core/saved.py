@@ -124,13 +124,13 @@ def check_versions(node: Node) -> None:
                 expected = (expected, 0, None)
             if counter.n != expected[0]:
                 origin = tensor.grad_fn
-                clause = _output_clause(tensor._nr, origin) if origin is not None else ""
-                raise _overwritten(node, tensor._array, counter, expected[0], clause)
+                clause = output_clause(tensor._nr, origin) if origin is not None else ""
+                raise overwritten(node, tensor._array, counter, expected[0], clause)
             if counter.silent != expected[1] or counter.exported:
                 _check_silent(node, tensor, expected)
     for counter, version, array in _out_guards(node):
         if counter.n != version:
-            raise _overwritten(node, array, counter, version, _output_clause(0, node))
+            raise overwritten(node, array, counter, version, output_clause(0, node))
 
 
 def _out_guards(node: Node) -> Any:
@@ -140,12 +140,12 @@ def _out_guards(node: Node) -> Any:
     return guard or ()
 
 
-def _output_clause(nr: int, origin: Node) -> str:
+def output_clause(nr: int, origin: Node) -> str:
     name = type(origin).__name__.rstrip("0123456789").removesuffix("Backward")
     return f", which is output {nr} of {name},"
 
 
-def _overwritten(node: Node, array: Any, counter: Any, expected: int, clause: str) -> Exception:
+def overwritten(node: Node, array: Any, counter: Any, expected: int, clause: str) -> Exception:
     from .dtypes import FROM_NUMPY
 
     kind = f"torch.{FROM_NUMPY[array.dtype].old}Tensor"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.op import Op, lifted
+from ..core.namespace import lifted
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, DtypeError, ShapeError
 from .api import call, functional, public, with_out

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.op import Op, unbroadcast
+from ..core.op import Op
+from ..core.record import unbroadcast
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, EngineError
 from ..kernels.registry import RawNamespace

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.description import normalize_dim
-from ..core.op import Op, broadcast_error, lifted
+from ..core.messages import broadcast_error
+from ..core.namespace import lifted
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import EngineError, ShapeError
 from .api import public

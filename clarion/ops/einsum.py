@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..core.description import normalize_dim
-from ..core.op import Op, lifted
+from ..core.namespace import lifted
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from .api import functional, public

@@ -7,7 +7,8 @@ from typing import Any
 from ..core import return_types
 from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY
-from ..core.op import OPS, Op
+from ..core.namespace import OPS
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, EngineError, NotSupportedError
 from .api import public

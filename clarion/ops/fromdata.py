@@ -18,7 +18,7 @@ from ..core.dtypes import (
     i64,
     promote_pair,
 )
-from ..core.op import cast
+from ..core.record import cast
 from ..core.tensor import Tensor, created, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..events import hub

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import Size
-from ..core.op import broadcast_error
+from ..core.messages import broadcast_error
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, ShapeError
 from .api import FUNCTIONS, public

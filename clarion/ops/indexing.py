@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from ..core import modes
-from ..core.dispatch import as_view
 from ..core.dtypes import b1, i64
 from ..core.inplace import sync
 from ..core.namespace import OPS, lifted
 from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor
+from ..core.views import as_view
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError
 from ..kernels.portable import indexing as kernels
 from .api import METHODS

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..core import return_types
 from ..core.dtypes import FROM_NUMPY, INEXACT
-from ..core.op import Op, lifted
+from ..core.namespace import lifted
+from ..core.op import Op
 from ..errors import DtypeError, EngineError, Explained, NotSupportedError, ShapeError
 from .api import public
 from .matmul import check_types, tensors

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import FROM_NUMPY, b1
-from ..core.op import Op, broadcast_error
+from ..core.messages import broadcast_error
+from ..core.op import Op
 from ..core.tensor import created
 from ..errors import DtypeError, EngineError
 from .api import call, public

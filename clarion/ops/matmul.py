@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ..core.dtypes import FROM_NUMPY
-from ..core.op import Op, broadcast_error, lifted
+from ..core.messages import broadcast_error
+from ..core.namespace import lifted
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeError
 from .api import METHODS, public

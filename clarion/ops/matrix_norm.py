@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, INEXACT
-from ..core.op import lifted
+from ..core.namespace import lifted
 from ..errors import DtypeError, EngineError, ShapeError
 from .linalg import svd_op
 from .norm import check_norm_dtype, vector_norm

@@ -10,7 +10,8 @@ from typing import Any
 
 from ..core.dispatch import OPERANDS, operator_call
 from ..core.inplace import inplace
-from ..core.op import OPS, Op
+from ..core.namespace import OPS
+from ..core.op import Op
 from ..errors import ArgumentTypeError, EngineError
 from . import arithmetic as a
 from . import compare as c

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, INEXACT, dtype
-from ..core.op import Op, lifted
+from ..core.namespace import lifted
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, DtypeError, EngineError
 from .api import public

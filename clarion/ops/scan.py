@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core import return_types
 from ..core.description import normalize_dim
-from ..core.op import Op, lifted
+from ..core.namespace import lifted
+from ..core.op import Op
 from ..errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError
 from .api import call, public
 from .reduce import array_of, converted

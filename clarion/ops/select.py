@@ -9,7 +9,7 @@ import numpy as np
 from ..core.dtypes import b1, result_type
 from ..core.inplace import inplace
 from ..core.op import Op
-from ..core.op import cast as cast_array
+from ..core.record import cast as cast_array
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError, NotSupportedError
 from .api import FUNCTIONS, METHODS, call, public

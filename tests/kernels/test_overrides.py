@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import clarion  # noqa: F401  (registers the kernels)
-from clarion.core.op import OPS
+from clarion.core.namespace import OPS
 from clarion.kernels import registry
 
 NAMES = sorted(name for name, xp in registry._overrides if xp is np)

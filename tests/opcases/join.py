@@ -13,19 +13,19 @@ OTHER = ("float16", "bfloat16", "complex64", "int64", "bool")
 
 
 def _unsplit(t: Any, a: Any, b: Any) -> Any:
-    from clarion.core.op import OPS
+    from clarion.core.namespace import OPS
 
     return OPS["unsplit"].call((a, None, b), (2, 6), (1, 3, 2), 1)
 
 
 def _unbound(t: Any, a: Any, b: Any) -> Any:
-    from clarion.core.op import OPS
+    from clarion.core.namespace import OPS
 
     return OPS["unbind_backward"].call((a, None, b), (2, 3), 1)
 
 
 def _diagonal_backward(t: Any, g: Any) -> Any:
-    from clarion.core.op import OPS
+    from clarion.core.namespace import OPS
 
     return OPS["diagonal_backward"].call(g, (3, 4), 1, 0, 1)
 

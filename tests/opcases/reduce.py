@@ -90,7 +90,7 @@ def either(name, params, equivalent):
     def call(t, *tensors):
         if t.__name__ != "clarion":
             return equivalent(t, *tensors)
-        from clarion.core.op import OPS
+        from clarion.core.namespace import OPS
 
         return OPS[name].call(*tensors, *params)
 

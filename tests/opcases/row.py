@@ -11,7 +11,7 @@ from typing import Any
 class Row:
     """One operation under test.
 
-    op       name of the operation in `clarion.core.op.OPS` (a composite function: its public name)
+    op       name of the operation in `clarion.core.namespace.OPS` (a composite function: its public name)
     call     `call(t, *tensors)`, where `t` is the namespace: clarion, or PyTorch for the comparison
     shapes   shapes of the tensor inputs (random values are drawn for them); the first is the one written in place
     ref      reference on NumPy arrays (SciPy is fine); None where only PyTorch can say

@@ -17,7 +17,7 @@ def _windows(x: Any) -> Any:
 
 def _chain(t: Any) -> tuple[Any, ...]:
     """A view as the engine remembers it: rows 1 and 2, transposed (clarion only)."""
-    from clarion.core.op import OPS
+    from clarion.core.namespace import OPS
 
     return ((OPS["slice"], (0, 1, 3, 1), None), (OPS["t"], (), None))
 
@@ -26,7 +26,7 @@ def _internal(name: str) -> Any:
     """An internal operation of clarion, which PyTorch does not have."""
 
     def call(t: Any, *tensors: Any) -> Any:
-        from clarion.core.op import OPS
+        from clarion.core.namespace import OPS
 
         return OPS[name].call(*tensors, _chain(t), _layout(tensors[0]))
 
@@ -37,7 +37,7 @@ def _raw(name: str, *params: Any) -> Any:
     """A gradient that is an operation of its own, called with its parameters."""
 
     def call(t: Any, *tensors: Any) -> Any:
-        from clarion.core.op import OPS
+        from clarion.core.namespace import OPS
 
         return OPS[name].call(*tensors, *params)
 

@@ -1,0 +1,211 @@
+"""After `forward` of a custom Function: its outputs join the graph, and what it saves is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import errors
+from ..events import hub
+from . import modes, saved
+from .dtypes import INEXACT
+from .inplace import attach, refuse_creation, wrote
+from .record import remember_stack
+from .saved import Packed, fingerprint, output_clause, overwritten, version_of
+from .tensor import Tensor, new_tensor
+from .versions import INFERENCE
+from .views import as_view
+
+if TYPE_CHECKING:
+    from .function import CustomNode
+
+
+def wrap_outputs(
+    node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Any, requires: bool, level: Any = None
+) -> Any:
+    is_tuple = isinstance(output, (tuple, list))
+    raw = tuple(output) if is_tuple else (output,)
+    dirty = {id(t) for t in node.dirty_tensors}
+    _check_dirty(node, raw, dirty, requires)
+    node.__dict__["_argument_is_tensor"] = tuple(isinstance(a, Tensor) for a in args)
+    recording_edges = [(t._edge or t) if t._rg and requires else None for t in inputs]
+    node.in_meta = tuple((t._array.shape, t._array.dtype) for t in inputs)
+    nrs = tuple(t._nr for t in inputs)
+    node.edges = tuple(recording_edges)
+    node.nrs = nrs if any(nrs) else None
+    frozen = {id(t) for t in node.non_differentiable}
+    by_id = {id(t): t for t in inputs}
+    outs: list[Any] = []
+    for nr, value in enumerate(raw):
+        if not isinstance(value, Tensor):
+            outs.append(value)
+            continue
+        outs.append(_wrap_one(node, nr, value, by_id, id(value) in dirty, requires and id(value) not in frozen))
+    node.n_out = len(raw)
+    node.out_meta = tuple(
+        (o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), np.dtype(np.float32)) for o in outs
+    )
+    if requires:
+        _keep_saved(node, raw, outs)
+        if modes.special and modes.state.anomaly:
+            remember_stack(node)
+        if hub.recorded is not None:
+            hub.recorded(node, tuple(inputs), next((o for o in outs if isinstance(o, Tensor)), None))
+    if not requires or not any(isinstance(o, Tensor) and o._edge is node for o in outs):
+        node.edges = ()
+    if level is not None:
+        from .function_jvp import push_forward
+
+        push_forward(level, node, args, raw, outs)
+    for name in ("dirty_tensors", "non_differentiable", "saved_for_forward"):
+        node.__dict__.pop(name, None)
+    if is_tuple:
+        return outs if isinstance(output, list) else tuple(outs)
+    return outs[0]
+
+
+def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requires: bool) -> None:
+    if not dirty:
+        return
+    returned = {id(value) for value in raw}
+    if not dirty <= returned:
+        raise errors.EngineError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+    for value in node.dirty_tensors if requires else ():
+        if value._view is not None:
+            refuse_creation(value, True)
+            base = value._view.base
+            if base._rg and base._edge is None:
+                raise errors.InplaceError(
+                    "a view of a leaf Variable that requires grad is being used in an in-place operation."
+                )
+        elif value._rg and value._edge is None:
+            raise errors.InplaceError(
+                "a leaf Variable that requires grad has been used in an in-place operation.\n"
+                f"{node._function.__name__}.forward wrote to it and marked it as dirty."
+            )
+
+
+def _wrap_one(
+    node: CustomNode, nr: int, value: Tensor, inputs: dict[int, Tensor], dirty: bool, requires: bool
+) -> Tensor:
+    """One output: fresh, an input returned as it is, or an input written in place."""
+    if dirty:
+        wrote(value)
+        if requires and value._array.dtype in INEXACT:
+            _rebase(node, nr, value)
+        return value
+    if id(value) in inputs:
+        # An input returned as is becomes a view of it, so that each has its own place in the graph.
+        original = value
+        if requires and modes.recording():
+            value = as_view(original, original._array, (), "custom")
+        else:
+            value = new_tensor(original._array)
+            value._vc = original._counter()
+    elif value._rg or value._edge is not None:
+        value = value.detach()
+    elif value._view is not None and requires:
+        value._view.creation = "custom"
+    if requires and value._array.dtype in INEXACT:
+        if value._vc is INFERENCE:
+            value = new_tensor(value._array)
+        value._edge, value._nr, value._rg = node, nr, True
+    return value
+
+
+def _rebase(node: CustomNode, nr: int, value: Tensor) -> None:
+    if value._view is None:
+        value._edge, value._nr, value._rg = node, nr, True
+        return
+    position = next(i for i, meta in enumerate(node.in_meta) if meta[0] == value._array.shape)
+    if position != 0 or nr != 0:
+        raise errors.NotSupportedError(
+            "a custom Function that writes a view in place must take it as its first tensor and return it first"
+        )
+    attach(value, node)
+
+
+def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any]) -> None:
+    if node.to_save is None:
+        return
+    values = node.to_save
+    node.to_save = None
+    kept: list[Any] = []
+    out_of = {id(value): out for value, out in zip(raw, outs, strict=True) if isinstance(value, Tensor)}
+    hooks = modes.state.saved_hooks[-1] if modes.special and modes.state.saved_hooks else None
+    for i, value in enumerate(values):
+        if value is None:
+            kept.append(None)
+            continue
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(
+                f"save_for_backward can only save variables, but argument {i} is of type {type(value).__name__}"
+            )
+        out = out_of.get(id(value))
+        is_output = out is not None and out._edge is node
+        tensor = out if out is not None else value
+        if hooks is not None:
+            kept.append(Packed(tensor, *hooks, as_output=is_output))
+        else:
+            kept.append(_Kept(tensor, node, is_output))
+        if hub.saved is not None:
+            hub.saved(node, tensor)
+    node.__dict__["_kept"] = kept
+
+
+class _Kept:
+    """A tensor saved by a custom Function."""
+
+    __slots__ = ("array", "edge", "is_input", "nr", "place", "rg", "tensor", "vc", "version")
+
+    def __init__(self, tensor: Tensor, node: CustomNode, is_output: bool) -> None:
+        version = version_of(tensor)
+        self.version = version if type(version) is tuple else (version, 0, None)
+        self.rg = tensor._rg
+        self.tensor = None if is_output else tensor
+        # An output is kept as its array: holding the Tensor would close a cycle through the node.
+        self.array = tensor._array
+        self.nr = tensor._nr
+        self.vc = tensor._counter() if is_output else None
+
+    def unpack(self, node: CustomNode) -> Tensor:
+        tensor = self.tensor
+        counter = self.vc if tensor is None else tensor._vc
+        if counter is not None and counter is not INFERENCE and counter.n != self.version[0]:
+            origin = node if tensor is None else tensor.grad_fn
+            clause = output_clause(self.nr, origin) if origin is not None else ""
+            raise overwritten(node, self.array, counter, self.version[0], clause)
+        if counter is not None and hub.silently_overwritten is not None and self.version[2] is not None:
+            if fingerprint(self.array) != self.version[2]:
+                hub.silently_overwritten(node, "numpy", None)
+        if tensor is not None:
+            return tensor
+        out = new_tensor(self.array)
+        out._vc = self.vc
+        if self.rg:
+            out._edge, out._nr, out._rg = node, self.nr, True
+        if modes.special and modes.dual is not None:
+            modes.dual.recall(node, self.nr, out)
+        return out
+
+
+class SavedTensor(saved.SavedTensor):
+    """`ctx._raw_saved_tensors[i]`."""
+
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+        """Pack this saved tensor with hooks of its own."""
+        kept = self._node.__dict__["_kept"]
+        entry = kept[self._position]
+        if isinstance(entry, Packed):
+            raise errors.EngineError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. "
+                "Hint: only one pair of hooks is allowed at a time."
+            )
+        if entry is None:
+            raise errors.EngineError("Calling register_hooks on a saved tensor with value None is forbidden")
+        tensor = entry.unpack(self._node)
+        kept[self._position] = Packed(tensor, pack_hook, unpack_hook, as_output=entry.tensor is None)

@@ -1,0 +1,80 @@
+"""Calling operations on anything: promotion, optional and variadic inputs, half precision, several outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..events import hub
+from . import modes
+from .dtypes import f32, f64
+from .messages import broadcast_error, not_a_tensor
+from .record import finish, record
+from .tensor import Tensor, new_tensor
+from .versions import INFERENCE
+
+if TYPE_CHECKING:
+    from .op import Op
+
+ndarray = np.ndarray
+asarray = np.asarray
+
+
+def general_caller(op: Op) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        return general_call(op, args)
+
+    return call
+
+
+def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
+    """Run an operation on any inputs and record it: promotion, optional and variadic inputs, several outputs."""
+    if n_in is None:
+        n_in = len(op.inputs)
+        if len(args) < op.arity:
+            missing = op.arity - len(args)
+            args += op.defaults[len(op.defaults) - missing :]
+    inputs, params = args[:n_in], args[n_in:]
+    for position, value in enumerate(inputs):
+        if value is not None and not isinstance(value, (Tensor, int, float, complex, np.generic)):
+            raise not_a_tensor(op, position, value)
+    arrays, half = op.raw_operands(list(inputs))
+    try:
+        result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
+    except ValueError as error:
+        raise misfit(op, arrays, error) from None
+    results = result if type(result) is tuple or type(result) is list else (result,)
+    outs = tuple(new_tensor(_rounded(r, half)) for r in results)
+    if op.differentiable:
+        if modes.special == 0 or modes.recording():
+            record(op, inputs, params, outs)
+    elif hub.left is not None:
+        for t in inputs:
+            if isinstance(t, Tensor) and t._rg:
+                hub.left(t, op.name)
+    if modes.special:
+        if modes.dual is not None and outs:
+            modes.dual.derive(op, inputs, params, outs)
+        if modes.state.inference:
+            for out in outs:
+                out._vc = INFERENCE
+        elif outs and outs[0]._edge is not None:
+            finish(outs[0]._edge, outs)
+    return outs[0] if len(op.outputs) == 1 and type(result) is not list else outs
+
+
+def _rounded(r: Any, half: Any) -> Any:
+    if type(r) is not ndarray:
+        r = asarray(r)
+    if half is not None and r.dtype in (f32, f64):
+        r = r.astype(half)
+    return r
+
+
+def misfit(op: Op, arrays: list[Any], error: ValueError) -> Exception:
+    """Shapes that do not broadcast, said PyTorch's way."""
+    if op.broadcast and "broadcast" in str(error):
+        return broadcast_error(*[np.shape(a) for a in arrays if a is not None])
+    return error
