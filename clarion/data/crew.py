@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
@@ -65,10 +66,8 @@ class Crew:
 
     def send(self, worker: int, request: Any) -> None:
         """Send a request; if the worker is dead, `receive` will say so."""
-        try:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._connections[worker].send(request)
-        except (BrokenPipeError, ConnectionResetError):
-            pass
 
     def receive(self, timeout: float | None) -> Any:
         """The next answer of any worker; None if there is none in time. Raises if a worker has died."""

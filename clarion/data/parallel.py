@@ -10,7 +10,6 @@ from typing import Any
 from ..errors import EngineError
 from .crew import Crew
 from .failure import Failure
-from .fetch import DatasetKind
 from .loader import DataLoader, _BaseDataLoaderIter
 from .worker import Ended, Job, Restart
 

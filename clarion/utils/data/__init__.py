@@ -10,7 +10,6 @@ from ...data.dataset import StackDataset as StackDataset
 from ...data.dataset import Subset as Subset
 from ...data.dataset import TensorDataset as TensorDataset
 from ...data.distributed import DistributedSampler as DistributedSampler
-from ...data.fetch import DatasetKind as _DatasetKind
 from ...data.loader import DataLoader as DataLoader
 from ...data.sampler import BatchSampler as BatchSampler
 from ...data.sampler import RandomSampler as RandomSampler
@@ -19,7 +18,6 @@ from ...data.sampler import SequentialSampler as SequentialSampler
 from ...data.sampler import SubsetRandomSampler as SubsetRandomSampler
 from ...data.sampler import WeightedRandomSampler as WeightedRandomSampler
 from ...data.split import random_split as random_split
-from ...data.worker import WorkerInfo as _WorkerInfo
 from ...data.worker import get_worker_info as get_worker_info
 from . import _utils as _utils
 from . import dataloader as dataloader
