@@ -133,7 +133,7 @@ def test_demo_learns(python):
     epoch = re.search(r"epoch 1 +loss (\d\.\d+) +test accuracy (\d+\.\d)% +gradient norms: 0\.weight \d", done.stdout)
     assert epoch, done.stdout
     assert float(epoch[1]) < 2.3  # better than guessing
-    assert float(epoch[2]) > 50
+    assert float(epoch[2]) > 30
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two"])
