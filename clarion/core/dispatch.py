@@ -416,6 +416,8 @@ def _variadic_call(op: Op) -> Callable[..., Any]:
             if hub.recorded is not None:
                 announce(node, tuple(tensors), out)
         if modes.special:
+            if modes.dual is not None:
+                modes.dual.derive(op, tuple(tensors), params, (out,))
             _finish(out)
         return out
 

@@ -158,7 +158,9 @@ class Level:
     def remember(self, node: Node | None, outs: tuple[Tensor, ...]) -> None:
         """A node keeps its outputs as arrays: with them, it keeps their tangents."""
         if node is not None and (node.out_guard is not None or not hasattr(type(node), "op")):
-            known = {nr: t.__dict__["_tangent"] for nr, t in enumerate(outs) if "_tangent" in getattr(t, "__dict__", ())}
+            known = {
+                nr: t.__dict__["_tangent"] for nr, t in enumerate(outs) if "_tangent" in getattr(t, "__dict__", ())
+            }
             node.__dict__["_tangents"] = known
             self.holders[id(node)] = node
 
@@ -191,17 +193,18 @@ class Level:
     def overwrite(self, x: Tensor, tangent: Tensor | None) -> None:
         """`x` was written in place, and so is its tangent (None: it is zero now)."""
         have = self.tangent_of(x)
-        if have is tangent:
-            return
         if have is not None:
+            if have is tangent:
+                return
             new = new_tensor(np.zeros((), have._array.dtype)) if tangent is None else tangent
             inplace(OPS["copy"], have, new)
-        elif x._view is None:
+        elif tangent is not None and x._view is None:
             self.attach(x, tangent)
-        else:
+        elif tangent is not None:
             self._through_base(x, tangent)
 
     def _through_base(self, x: Tensor, tangent: Tensor) -> None:
+        assert x._view is not None
         base = x.__dict__["_dual_view"][0] if "_dual_view" in x.__dict__ else x._view.base
         if x.__dict__.get("_dual_root") or self.tangent_of(base) is not None:
             self.attach(x, tangent)
@@ -243,7 +246,14 @@ def tangents_of(
 
 
 def _diagonal(op: Op, inputs: tuple[Any, ...], out: Tensor) -> bool:
-    """Rules of operations on complex numbers that are not holomorphic work for gradients only."""
+    """Is the Jacobian a diagonal matrix, which the rules multiply with?
+
+    Some operations that are not elementwise share the short path of those that are: products, which never promote,
+    and reductions. Rules on complex numbers that are not holomorphic work for gradients only.
+    """
+    shapes = [t._array.shape for t in inputs if isinstance(t, Tensor)]
+    if op.promote is None or np.broadcast_shapes(*shapes) != out._array.shape:
+        return False
     if op.conj and out._array.dtype.kind == "c":
         return True
     return not any(isinstance(t, Tensor) and t._array.dtype.kind == "c" for t in (*inputs, out))
@@ -297,7 +307,7 @@ def _pull(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any, tangents: Any
     values = _values(op, inputs, params, outs)
     first = g if type(g) is not tuple else next(x for x in g if x is not None)
     if op.conj and first.is_complex():
-        values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
+        values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]  # type: ignore[attr-defined]
         values = [v.conjugate() if type(v) is complex else v for v in values]
     edges = tuple(tangents)
     if op.joint is not None:
@@ -335,7 +345,7 @@ def _joined(row: Any, tangent: Any) -> bool:
     return row is not None and tangent is not None and row.requires_grad
 
 
-def _fitted(tangent: Tensor, array: Any) -> Tensor:
+def _fitted(tangent: Any, array: Any) -> Any:
     """A tangent brought to the shape and the type of `array`."""
     if tangent._array.shape != array.shape:
         tangent = lifted.expand(tangent, array.shape)

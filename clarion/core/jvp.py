@@ -70,5 +70,7 @@ def _together(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any, tangents:
     for i, (x, tangent) in enumerate(zip(inputs, tangents, strict=True)):
         if tangent is None and isinstance(x, Tensor) and (op.variadic or op.rules[i] is not None):
             tangent = new_tensor(np.zeros(x._array.shape, x._array.dtype))
+        elif tangent is None and isinstance(x, (int, float, complex, np.generic)):
+            tangent = 0
         filled.append(x if tangent is None else tangent)
     return op.call(filled, *params) if op.variadic else op.call(*filled, *params)

@@ -61,6 +61,8 @@ def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
         outs = tuple([as_view(x, r, ((op, params, i),), "multi") for i, r in enumerate(result)])
     else:
         outs = (as_view(x, result, ((op, params, None),)),)
+    if modes.special and modes.dual is not None and op.multi_view and outs:
+        modes.dual.viewed(x, outs, ((op, params, 0),))
     if x._rg and op.differentiable and outs and (modes.special == 0 or modes.recording()):
         node = record(op, (x,), params, outs)
         if node is not None and modes.special:
@@ -79,15 +81,15 @@ def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "norm
     if counter is None:
         counter = x._vc = VersionCounter()
     out._vc = counter
-    if modes.special and modes.dual is not None and chain and chain[0][2] is None:
-        modes.dual.viewed(x, (out,), chain)
-    if counter is INFERENCE:
-        return out
     if modes.special:
+        if modes.dual is not None and chain and chain[0][2] is None:
+            modes.dual.viewed(x, (out,), chain)
         if modes.state.inference:
             creation = "inference"
         elif not modes.state.grad:
             creation = "no_grad"
+    if counter is INFERENCE:
+        return out
     view = out._view = new_object(View)
     view.version = counter.n
     above = x._view

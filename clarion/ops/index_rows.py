@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import modes
 from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, i64
 from ..core.op import Op
@@ -226,7 +227,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
             )
         if value._array.dtype.kind == "c" and input._array.dtype.kind != "c":
             raise EngineError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-        if value.requires_grad:  # a slice that is named twice is filled once
+        if value.requires_grad or modes.special:  # a slice that is named twice is filled once
             index = new_tensor(np.unique(np.where(places < 0, places + size, places)))
         return run(index_fill_tensor_op, input, index, value, dim)
     if not isinstance(value, (int, float, complex, np.number)):
