@@ -78,6 +78,7 @@ _MODULES = frozenset(
         "optim",
         "profiler",
         "random",
+        "serialization",
         "special",
         "testing",
         "utils",
@@ -95,6 +96,8 @@ def __getattr__(name: str) -> _Any:
                 raise
     if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
         return getattr(_importlib.import_module(".autograd.anomaly_mode", __name__), name)
+    if name in ("save", "load"):
+        return getattr(_importlib.import_module(".serialization", __name__), name)
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise AttributeError(f"clarion does not have torch.{name} yet")
@@ -104,4 +107,6 @@ def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     there = {name for name in _MODULES if find_spec(f"{__name__}.{name}") is not None}
-    return sorted(name for name in {*globals(), *there} if not name.startswith("_") or name == "__version__")
+    return sorted(
+        name for name in {*globals(), *there, "save", "load"} if not name.startswith("_") or name == "__version__"
+    )

@@ -1,0 +1,15 @@
+"""`torch.serialization`: checkpoints on disk, in PyTorch's own format and as safetensors."""
+
+from .allowed import add_safe_globals as add_safe_globals
+from .allowed import clear_safe_globals as clear_safe_globals
+from .allowed import get_safe_globals as get_safe_globals
+from .allowed import safe_globals as safe_globals
+from .api import DEFAULT_PROTOCOL as DEFAULT_PROTOCOL
+from .api import load as load
+from .api import save as save
+from .locations import MAP_LOCATION as MAP_LOCATION
+from .locations import default_restore_location as default_restore_location
+from .locations import location_tag as location_tag
+from .locations import register_package as register_package
+from .safetensors import load_safetensors as load_safetensors
+from .safetensors import save_safetensors as save_safetensors

@@ -1,0 +1,153 @@
+"""Pickling under PyTorch's names: what it writes, PyTorch reads without knowing clarion."""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable
+from types import FunctionType
+from typing import IO, Any
+
+from ..core.dtypes import Size, device, dtype, layout, memory_format
+from ..core.tensor import Tensor
+from ..errors import NotSupportedError
+from ..nn.parameter import Buffer, Parameter
+from ..nn.state import StateDict
+from ..ops.generator import Generator
+from ..ops.memory import TypedStorage, UntypedStorage
+from . import rebuild
+from .names import torch_name
+from .storages import UNTYPED, Saved, SavedStorages, StorageKind
+
+Base: Any = pickle._Pickler  # type: ignore[attr-defined]  # the one in Python: only it lets names be chosen
+
+
+class _Reducers(dict[type, Any]):
+    """Type -> how a value of it is taken apart. `tensor` takes all subclasses of Tensor apart."""
+
+    def __init__(self, tensor: Callable[[Any], Any]) -> None:
+        super().__init__(_REDUCERS)
+        self.tensor = tensor
+
+    def get(self, kind: type, default: Any = None) -> Any:
+        """The reducer of a type."""
+        found = super().get(kind)
+        if found is not None:
+            return found
+        return self.tensor if issubclass(kind, Tensor) else copyreg.dispatch_table.get(kind, default)
+
+
+def _reduce_state_dict(value: StateDict) -> Any:
+    return OrderedDict, (), vars(value) or None, None, iter(value.items())
+
+
+def _reduce_generator(value: Generator) -> Any:
+    return Generator, (value.device,), (value.initial_seed(), None, value.get_state())
+
+
+def _reduce_layout(value: layout) -> Any:
+    return rebuild.get_layout, (repr(value),)
+
+
+def _reduce_device(value: device) -> Any:
+    return device, (value.type,) if value.index is None else (value.type, value.index)
+
+
+_REDUCERS: dict[type, Any] = {
+    dtype: lambda value: value.name,
+    memory_format: lambda value: value.name,
+    layout: _reduce_layout,
+    device: _reduce_device,
+    Size: lambda value: (Size, (tuple(value),)),
+    Generator: _reduce_generator,
+    StateDict: _reduce_state_dict,
+}
+
+
+class _Mixin(Base):  # type: ignore[misc]
+    """What is added to a pickler: storages go into records of their own, classes get PyTorch's names."""
+
+    storages: SavedStorages
+    storage_id: Callable[[Saved], tuple[Any, ...]]
+
+    def persistent_id(self, value: Any) -> Any:
+        """Storages are not pickled: the pickle holds their key."""
+        kind = type(value)
+        if kind is Saved:
+            return self.storage_id(value)
+        if kind is UntypedStorage or kind is TypedStorage:
+            return self.storage_id(self.storages.place(value._root)[0])
+        return None
+
+    def reduce_tensor(self, tensor: Any) -> Any:
+        """How a tensor is taken apart: as PyTorch takes its own apart."""
+        kind = type(tensor)
+        if kind.__reduce_ex__ is not Tensor.__reduce_ex__:
+            return tensor.__reduce_ex__(self.proto)  # a subclass that knows better
+        attributes = {k: v for k, v in tensor.__dict__.items() if not rebuild.is_internal(k)} if tensor.__dict__ else {}
+        if kind is Parameter:
+            data = (tensor.data, tensor._rg, OrderedDict())
+            if attributes:
+                return rebuild.rebuild_parameter_with_state, (*data, attributes)
+            return rebuild.rebuild_parameter, data
+        function, args = self._plain(tensor)
+        if kind is Buffer:  # PyTorch's is a Tensor with these attributes
+            kind, attributes = Tensor, attributes | {"_is_buffer": True}
+        if kind is Tensor and not attributes:
+            return function, args
+        return rebuild.rebuild_from_type_v2, (function, kind, args, attributes)
+
+    def _plain(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
+        array = tensor._array
+        saved, offset, strides = self.storages.place(array)
+        args = (saved, offset, array.shape, strides, tensor.requires_grad, OrderedDict())
+        if saved.kind is UNTYPED:
+            return rebuild.rebuild_tensor_v3, (*args, tensor.dtype)
+        return rebuild.rebuild_tensor_v2, args
+
+    def save_global(self, value: Any, name: Any = None) -> None:
+        """A class or function by its name: PyTorch's, where it has one."""
+        if type(value) is StorageKind:
+            self._write_name(value, value.module, value.name)
+        elif (found := torch_name(value)) is not None:
+            self._write_name(value, *found)
+        else:
+            Base.save_global(self, value, name)
+
+    def _write_name(self, value: Any, module: str, name: str) -> None:
+        if self.proto >= 4:
+            self.save(module)
+            self.save(name)
+            self.write(pickle.STACK_GLOBAL)
+        else:
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+        self.memoize(value)
+
+
+@functools.cache
+def _pickler_class(base: Any) -> Any:
+    """A pickler on top of another pickle module's."""
+    if not (isinstance(base, type) and issubclass(base, Base)):
+        raise NotSupportedError(
+            f"pickle_module: {base!r} cannot be used to save: only picklers built on Python's own pickle._Pickler let "
+            "clarion write PyTorch's names"
+        )
+    made: Any = type("Pickler", (_Mixin,) if base is Base else (_Mixin, base), {})
+    made.dispatch = {
+        **base.dispatch,
+        StorageKind: _Mixin.save_global,
+        FunctionType: (lambda self, value: self.save_global(value)) if base is Base else base.dispatch[FunctionType],
+    }
+    return made
+
+
+def dump(
+    value: Any, file: IO[bytes], module: Any, protocol: int, storages: SavedStorages, storage_id: Callable[[Saved], Any]
+) -> None:
+    """Pickle a value; the memory of its tensors is collected in `storages`."""
+    pickler = _pickler_class(Base if module is pickle else module.Pickler)(file, protocol)
+    pickler.storages, pickler.storage_id = storages, storage_id
+    pickler.dispatch_table = _Reducers(pickler.reduce_tensor)
+    pickler.dump(value)

@@ -1,0 +1,150 @@
+"""What a file calls to build tensors. Every number in it may be a lie: all are checked before memory is touched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.tensor import Tensor, created, make_subclass
+from ..errors import NotSupportedError
+from ..nn.parameter import Parameter
+from ..ops.generator import Generator
+from ..ops.memory import TypedStorage
+from .failures import FileDamagedError
+
+_ACCUMULATOR = "_accumulator"
+
+
+def _laid_out(storage: Any, offset: Any, size: Any, stride: Any, numpy_type: Any) -> Any:
+    """An array over a part of a storage; refuses what would reach outside of it."""
+    if not isinstance(storage, TypedStorage):
+        raise FileDamagedError(f"a tensor of the file lies in a {type(storage).__name__}, which is no storage")
+    if not (isinstance(size, tuple) and isinstance(stride, tuple) and len(size) == len(stride)):
+        raise FileDamagedError("a tensor of the file has a shape and strides that do not fit together")
+    if any(type(n) is not int or n < 0 for n in (offset, *size, *stride)):
+        raise FileDamagedError(
+            "a tensor of the file has a negative size, stride or offset, or one that is no whole number"
+        )
+    root, item = storage._root, numpy_type.itemsize
+    if 0 not in size:
+        last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+        have = root.nbytes // item
+        if last >= have:
+            raise FileDamagedError(
+                f"a tensor of the file with shape {list(size)}, strides {list(stride)} and offset {offset} needs a storage "
+                f"of {last + 1} elements, but its storage has {have}: setStorage: out of bounds for storage"
+            )
+    try:
+        if 0 in size:
+            return np.empty(size, numpy_type)
+        steps = tuple([step * item for step in stride])
+        return np.ndarray(size, numpy_type, root.view(np.uint8), offset * item, steps)
+    except (ValueError, OverflowError, MemoryError) as error:
+        raise FileDamagedError(f"a tensor of the file cannot have the shape {list(size)[:8]}: {error}") from None
+
+
+def _finished(array: Any, requires_grad: Any, metadata: Any) -> Tensor:
+    if metadata:
+        if not isinstance(metadata, dict) or not metadata.keys() <= {"conj", "neg"}:
+            raise NotSupportedError("a tensor of the file carries metadata that clarion does not know")
+        if metadata.get("conj"):
+            array = np.conj(array)
+        if metadata.get("neg"):
+            array = -array
+    return created(array, bool(requires_grad))
+
+
+def rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+    """`torch._utils._rebuild_tensor`."""
+    return rebuild_tensor_v2(storage, offset, size, stride, False, None)
+
+
+def rebuild_tensor_v2(
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, metadata: Any = None
+) -> Tensor:
+    """`torch._utils._rebuild_tensor_v2`: a tensor of the storage's type. Hooks are never loaded."""
+    kind = getattr(storage, "_kind", None)
+    return _finished(_laid_out(storage, offset, size, stride, kind or np.dtype(np.uint8)), requires_grad, metadata)
+
+
+def rebuild_tensor_v3(
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, dtype: Any, metadata: Any = None
+) -> Tensor:
+    """`torch._utils._rebuild_tensor_v3`: bytes seen as a type that has no storage class."""
+    if not isinstance(dtype, dtypes.dtype):
+        raise FileDamagedError("a tensor of the file has no type")
+    return _finished(_laid_out(storage, offset, size, stride, dtype.numpy), requires_grad, metadata)
+
+
+def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Parameter:
+    """`torch._utils._rebuild_parameter`."""
+    if not isinstance(data, Tensor):
+        raise FileDamagedError(f"a Parameter of the file holds a {type(data).__name__}, not a tensor")
+    return Parameter(data, bool(requires_grad))
+
+
+def rebuild_parameter_with_state(data: Any, requires_grad: Any, hooks: Any, state: Any) -> Parameter:
+    """`torch._utils._rebuild_parameter_with_state`: a Parameter with attributes of the user's."""
+    return set_attributes(rebuild_parameter(data, requires_grad, hooks), state)
+
+
+def rebuild_from_type_v2(func: Any, kind: Any, args: Any, state: Any) -> Any:
+    """`torch._tensor._rebuild_from_type_v2`: a tensor with attributes, or of a subclass."""
+    made = func(*args)
+    if not (isinstance(made, Tensor) and isinstance(kind, type) and issubclass(kind, Tensor)):
+        raise FileDamagedError("a tensor of the file is to become something that is no tensor")
+    if type(made) is not kind:
+        made = make_subclass(kind, made, made._rg)
+    setstate = getattr(kind, "__setstate__", None)
+    if setstate is not None:
+        setstate(made, state)
+        return made
+    return set_attributes(made, state)
+
+
+def is_internal(name: Any) -> bool:
+    """Is this attribute clarion's own, so that no file may set it?"""
+    return type(name) is not str or name == _ACCUMULATOR or hasattr(Tensor, name)
+
+
+def set_attributes(tensor: Any, state: Any) -> Any:
+    """Attributes of the user's, as they were saved."""
+    both = state if isinstance(state, tuple) else (state, None)
+    if len(both) != 2 or not all(part is None or isinstance(part, dict) for part in both):
+        raise FileDamagedError("a tensor of the file has attributes that are not stored by name")
+    for part in both:
+        for name, value in (part or {}).items():
+            if is_internal(name):
+                raise FileDamagedError(
+                    f"the file would set {str(name)[:60]!r} of a tensor, which is no attribute of the user's"
+                )
+            tensor.__dict__[name] = value
+    return tensor
+
+
+def get_layout(name: Any) -> Any:
+    """`torch.serialization._get_layout`."""
+    if name != "torch.strided":
+        raise NotSupportedError(f"the file names the layout {str(name)[:60]!r}; clarion has only torch.strided")
+    return dtypes.strided
+
+
+def refuse(what: str) -> Any:
+    """What stands for a part of PyTorch that clarion does not have."""
+
+    def refused(*args: Any) -> Any:
+        raise NotSupportedError(f"the file holds {what}, which clarion does not have")
+
+    return refused
+
+
+class PendingGenerator(Generator):
+    """A Generator whose state comes after it was made, as PyTorch writes them."""
+
+    __slots__ = ()
+
+    def __setstate__(self, state: Any) -> None:
+        self.__class__ = Generator  # type: ignore[assignment]
+        self.set_state(state[-1])

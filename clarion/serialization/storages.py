@@ -1,0 +1,104 @@
+"""The memory behind tensors: which tensors share it when saving, and what it is called in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import ALL, FROM_NUMPY, dtype, uint8
+from ..kernels.layout import memory_root
+from ..errors import EngineError
+from ..ops.options import flat_memory
+
+# PyTorch has no storage class for the newer types: they are saved as bytes, and the tensor says its type.
+_UNNAMED = frozenset(("uint16", "uint32", "uint64"))
+
+
+class StorageKind:
+    """`torch.FloatStorage` and the like: in files they say the type of the elements."""
+
+    __slots__ = ("dtype", "module", "name")
+
+    def __init__(self, name: str, element: dtype, module: str = "torch") -> None:
+        self.name, self.dtype, self.module = name, element, module
+
+    def __repr__(self) -> str:
+        return f"{self.module}.{self.name}"
+
+
+UNTYPED = StorageKind("UntypedStorage", uint8, "torch.storage")
+KINDS = {d: StorageKind(f"{d.old}Storage", d) for d in ALL if d.name not in _UNNAMED}
+BY_NAME = {f"torch.{kind.name}": kind for kind in KINDS.values()} | {
+    "torch.storage.UntypedStorage": UNTYPED,
+    "torch.UntypedStorage": UNTYPED,
+}
+
+
+class Saved:
+    """One memory that goes into the file: `key` names it, `flat` is its elements in the order of memory."""
+
+    __slots__ = ("address", "count", "flat", "key", "kind", "root")
+
+    def __init__(self, key: str, root: Any, flat: Any, kind: StorageKind) -> None:
+        self.key, self.root, self.flat, self.kind = key, root, flat, kind
+        self.address = flat.__array_interface__["data"][0]
+        self.count = flat.nbytes // kind.dtype.itemsize
+
+    def bytes(self) -> memoryview:
+        """All bytes, without a copy."""
+        return memoryview(self.flat.view(np.uint8))
+
+
+class SavedStorages:
+    """Gives every memory a key; tensors that share memory get the same one."""
+
+    def __init__(self) -> None:
+        self.all: list[Saved] = []
+        self._by_root: dict[int, Saved] = {}
+
+    def place(self, array: Any) -> tuple[Saved, int, tuple[int, ...]]:
+        """The memory an array is saved in, and its offset and strides there, in elements."""
+        root = _owner(array)
+        saved = self._by_root.get(id(root))
+        if saved is None:
+            saved = self._add(root, FROM_NUMPY[array.dtype])
+        if saved is None or any(step < 0 or step % array.itemsize for step in array.strides):
+            return self._copied(array)
+        if saved.kind.dtype is not _saved_as(array.dtype).dtype:
+            raise EngineError(
+                "Cannot save multiple tensors or storages that view the same data as different types\n"
+                f"One shows it as {saved.kind.dtype}, another as {FROM_NUMPY[array.dtype]}; save a clone() of one of them."
+            )
+        ahead = array.__array_interface__["data"][0] - saved.address if array.size else 0
+        offset, rest = divmod(ahead, array.itemsize)
+        if rest or saved.flat.nbytes % array.itemsize:
+            return self._copied(array)
+        return saved, offset, tuple([step // array.itemsize for step in array.strides])
+
+    def _add(self, root: Any, element: dtype) -> Saved | None:
+        flat = flat_memory(root)
+        if flat.size and not np.may_share_memory(flat, root):
+            return None  # memory with gaps, lent by somebody else
+        saved = Saved(str(len(self.all)), root, flat, _saved_as(element.numpy))
+        self.all.append(saved)
+        self._by_root[id(root)] = saved
+        return saved
+
+    def _copied(self, array: Any) -> tuple[Saved, int, tuple[int, ...]]:
+        copy = np.ascontiguousarray(array).reshape(array.shape)
+        saved = Saved(str(len(self.all)), array, copy.reshape(-1), _saved_as(array.dtype))
+        self.all.append(saved)
+        return saved, 0, tuple([step // array.itemsize for step in copy.strides])
+
+
+def _saved_as(numpy_type: Any) -> StorageKind:
+    return KINDS.get(FROM_NUMPY[numpy_type], UNTYPED)
+
+
+def _owner(array: Any) -> Any:
+    """The array whose memory this is; `as_strided` puts an object that is no array between the two."""
+    root = memory_root(array)
+    while isinstance(getattr(root.base, "base", None), np.ndarray) and hasattr(root.base, "__array_interface__"):
+        root = memory_root(root.base.base)
+    return root
