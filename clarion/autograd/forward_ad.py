@@ -1,8 +1,8 @@
 """`torch.autograd.forward_ad`: tensors with a tangent beside them, and the level in which they exist.
 
-    with dual_level():
-        dual = make_dual(x, v)
-        value, jvp = unpack_dual(f(dual))
+with dual_level():
+    dual = make_dual(x, v)
+    value, jvp = unpack_dual(f(dual))
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if number < 0 or _modes.dual is None:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
-        raise ArgumentTypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
+        raise ArgumentTypeError(
+            f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
+        )
     tangent = _modes.dual.tangent_of(tensor) if _modes.dual.active() else None
     return UnpackedDualTensor(_root(tensor, with_grad_fn="alias"), tangent)
 

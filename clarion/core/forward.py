@@ -358,7 +358,7 @@ def _owned(out: Tensor, tangent: Tensor | None, tangents: list[Tensor | None]) -
         return new_tensor(np.zeros(out._array.shape, out._array.dtype))
     if not isinstance(tangent, Tensor):
         tangent = new_tensor(np.asarray(tangent, out._array.dtype))
-    fitted = _fitted(tangent, out._array)
+    fitted: Tensor = _fitted(tangent, out._array)
     array = fitted._array
     if any(t is not None and np.may_share_memory(array, t._array) for t in tangents) or not array.flags.writeable:
         fitted = lifted.clone(fitted)

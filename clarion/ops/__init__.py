@@ -58,6 +58,7 @@ from . import statistics as statistics
 from . import trig as trig
 from . import unary as unary
 from . import views as views
+
 from . import saved_names as saved_names  # isort: skip  (it speaks about the operations above)
 from .api import attach
 
