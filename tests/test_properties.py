@@ -35,12 +35,6 @@ def leaf(array: Any) -> Any:
     return torch.from_numpy(np.array(array)).requires_grad_(True)
 
 
-def summed_to(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The sum over the dimensions along which `shape` would be expanded to the array's shape."""
-    array = array.sum(axis=tuple(range(array.ndim - len(shape))))
-    return array.sum(axis=tuple(i for i, side in enumerate(shape) if side == 1), keepdims=True)
-
-
 @given(hn.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=4, min_side=0), st.sampled_from(OPERATORS))
 def test_broadcasting(shapes, operator):
     a, b = (values(shape, seed) for seed, shape in enumerate(shapes.input_shapes))
@@ -55,7 +49,7 @@ def test_broadcasting(shapes, operator):
     (operator(*wide) * weights).sum().backward()
     for narrow, full in zip((x, y), wide, strict=True):
         assert narrow.grad.shape == narrow.shape
-        np.testing.assert_allclose(narrow.grad.numpy(), summed_to(full.grad.numpy(), narrow.shape), atol=1e-12)
+        np.testing.assert_allclose(narrow.grad.numpy(), full.grad.sum_to_size(narrow.shape).numpy(), atol=1e-12)
 
 
 @given(SOLID.flatmap(lambda shape: st.tuples(st.just(shape), hn.valid_tuple_axes(len(shape)))), st.booleans())

@@ -10,8 +10,8 @@ from ..core.dtypes import FROM_NUMPY, INEXACT, dtype
 from ..core.namespace import lifted
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, DtypeError, EngineError
-from .api import public
+from ..errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
+from .api import method, public
 
 # Arguments -----------------------------------------------------------------------------------------
 
@@ -214,6 +214,23 @@ def prod(
     if dim is None:
         return prod_all_op.call(input)
     return prod_op.call(input, reduced_dims(dim.__index__(), array.ndim), keepdim or keepdims)
+
+
+@method()
+def sum_to_size(self: Any, *size: Any) -> Any:
+    """The sum over what an expansion from `size` would repeat."""
+    from .shape import ints, reshaped
+
+    shape, wanted = self._array.shape, ints(size)
+    extra = len(shape) - len(wanted)
+    pairs = list(enumerate(zip(shape[extra:], wanted, strict=True), extra)) if extra >= 0 else [(0, (0, -1))]
+    dims = tuple([i for i, (have, n) in pairs if n == 1 != have])
+    if len([i for i, (have, n) in pairs if n == have]) + len(dims) < len(pairs):
+        raise ShapeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
+    if not extra and not dims:
+        return self
+    total = lifted.sum(self, tuple(range(extra)) + dims, True)
+    return reshaped(total, wanted) if extra else total
 
 
 # Truth ---------------------------------------------------------------------------------------------

@@ -28,6 +28,8 @@ ROWS = [
     Row("sum_all", lambda t, x: t.sum(x), M, np.sum, out=False, dtypes=INTS + HALF + COMPLEX, edge_shapes=EDGES),
     Row("sum", lambda t, x, **k: t.sum(x, dim=1, **k), M, lambda x: x.sum(1), out=True, dtypes=INTS + HALF + COMPLEX),
     Row("sum", lambda t, x: x.sum((0, -1), keepdim=True), ((2, 3, 4),), lambda x: x.sum((0, 2), keepdims=True), label="dims"),
+    Row("sum_to_size", lambda t, x: x.sum_to_size(3, 1), ((2, 3, 4),), lambda x: x.sum((0, 2))[:, None]),
+    Row("sum_to_size", lambda t, x: x.sum_to_size((1, 4)), M, lambda x: x.sum(0, keepdims=True), label="same rank", dtypes=INTS),
     Row("nansum", lambda t, x: t.nansum(x, 0), M, lambda x: np.nansum(x, 0), edge_shapes=(((0, 3),),)),
     Row("mean_all", lambda t, x: x.mean(), M, np.mean, dtypes=HALF + COMPLEX, edge_shapes=SOLID),
     Row("mean", lambda t, x, **k: t.mean(x, 0, True, **k), M, lambda x: x.mean(0, keepdims=True), out=True, dtypes=HALF + COMPLEX),
