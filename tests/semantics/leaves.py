@@ -356,7 +356,12 @@ def data_attribute(t):
 
 def clone_and_detach(t):
     x = leaf(t)
-    return x.clone().requires_grad, x.detach().requires_grad, x.clone().detach().requires_grad, x.detach().clone().is_leaf
+    return (
+        x.clone().requires_grad,
+        x.detach().requires_grad,
+        x.clone().detach().requires_grad,
+        x.detach().clone().is_leaf,
+    )
 
 
 def detach_shares_memory_and_version(t):
