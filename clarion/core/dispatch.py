@@ -132,6 +132,8 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
     (both_x, both_y, both_out), keeps_both = op.keep(3), any(op.keep(3))
     (x_x, x_y, x_out), keeps_x = op.keep(1), any(op.keep(1))
     (y_x, y_y, y_out), keeps_y = op.keep(2), any(op.keep(2))
+    # Rules that do not run may still be spelled out: what they name has a place, where there is nothing to free.
+    nothing: Any = [None, None, None] if keeps_both else ()
 
     def call(x: Any, y: Any) -> Any:
         if checked and type(x) is not Tensor and not isinstance(x, Tensor):
@@ -173,7 +175,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             node.out_guard = node.hooks = node.versions = node.fix = node.nrs = None
             if ry is None:  # a number: kept as the 0-dim array that NumPy is fast with
                 keep_out = x_out
-                node.saved = (x if x_x else None, b if x_y else None, r if x_out else None) if keeps_x else ()
+                node.saved = (x if x_x else None, b if x_y else None, r if x_out else None) if keeps_x else nothing
                 node.edges = (x._edge or x, None)
                 if x._nr:
                     node.nrs = (x._nr, 0)
@@ -188,11 +190,11 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
                     node.edges = (x._edge or x, y._edge or y)
                 elif rx:
                     keep_out = x_out
-                    saved = (x if x_x else None, y if x_y else None, r if x_out else None) if keeps_x else ()
+                    saved = (x if x_x else None, y if x_y else None, r if x_out else None) if keeps_x else nothing
                     node.edges = (x._edge or x, None)
                 else:
                     keep_out = y_out
-                    saved = (x if y_x else None, y if y_y else None, r if y_out else None) if keeps_y else ()
+                    saved = (x if y_x else None, y if y_y else None, r if y_out else None) if keeps_y else nothing
                     node.edges = (None, y._edge or y)
                 node.saved = saved
                 if saved and (x._vc is not None or y._vc is not None):
