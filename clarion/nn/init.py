@@ -14,6 +14,7 @@ from ..core.inplace import wrote
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from ..kernels import random as draws
+from ..kernels.permutation import randperm
 
 _LINEAR = frozenset(
     ["linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid"]
@@ -176,7 +177,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     zeros = math.ceil(sparsity * rows)
     normal_(tensor, 0, std, generator)
     for column in range(columns):
-        tensor._array[draws.randperm(draws.default_generator, rows)[:zeros], column] = 0
+        tensor._array[randperm(draws.default_generator, rows)[:zeros], column] = 0
     wrote(tensor)
     return tensor
 

@@ -55,6 +55,7 @@ from . import softmax as softmax
 from . import sorting as sorting
 from . import special as special
 from . import statistics as statistics
+from . import transpose as transpose
 from . import trig as trig
 from . import unary as unary
 from . import views as views

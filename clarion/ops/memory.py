@@ -15,7 +15,8 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError, ShapeError
 from ..kernels.layout import memory_root, strided
 from .api import METHODS, method, public
-from .shape import ints, squeeze_op, squeezing, t_op, tensor_needed, transpose_op, unsqueeze_op, unsqueezing
+from .shape import ints, squeeze_op, squeezing, tensor_needed, unsqueeze_op, unsqueezing
+from .transpose import t_op, transpose_op
 from .views import as_strided_op, storage_bytes, striding
 
 # Shape changes in place ------------------------------------------------------------------------------

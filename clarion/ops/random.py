@@ -13,6 +13,7 @@ from ..core.tensor import Tensor, created
 from ..errors import ArgumentTypeError, DtypeError, ShapeError
 from ..kernels import distributions
 from ..kernels import random as draw
+from ..kernels.permutation import randperm as randperm_array
 from ..kernels.portable.draws import fill
 from .api import method, public
 from .factories import like, take_options
@@ -156,7 +157,7 @@ def randperm(
     check_place("randperm", device, layout)
     count = integer("randperm", "n", 1, n)
     kind = numpy_type("randperm", dtype, i64) if out is None else out_type("randperm", out, dtype)
-    array = draw.randperm(source("randperm", generator), count, kind)
+    array = randperm_array(source("randperm", generator), count, kind)
     return created(array, requires_grad) if out is None else put("randperm", out, array)
 
 

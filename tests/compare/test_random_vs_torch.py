@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
 from clarion.kernels import distributions as D  # noqa: E402
+from clarion.kernels import permutation  # noqa: E402
 from clarion.kernels import random as R  # noqa: E402
 
 FLOATS = {
@@ -125,9 +126,9 @@ def test_integers_at_the_edge_of_a_float(both: Both) -> None:
 
 def test_randperm(both: Both) -> None:
     for n in [*SIZES, 65_536, 300_000]:
-        both.same(R.randperm(both.gen, n), torch.randperm(n))
-    both.same(R.randperm(both.gen, 100, np.int8), torch.randperm(100, dtype=torch.int8))
-    both.same(R.randperm(both.gen, 100, np.float32), torch.randperm(100, dtype=torch.float32))
+        both.same(permutation.randperm(both.gen, n), torch.randperm(n))
+    both.same(permutation.randperm(both.gen, 100, np.int8), torch.randperm(100, dtype=torch.int8))
+    both.same(permutation.randperm(both.gen, 100, np.float32), torch.randperm(100, dtype=torch.float32))
 
 
 @pytest.mark.parametrize("p", [0.0, 1e-9, 0.1, 0.5, 0.9999999, 1.0])
@@ -211,7 +212,7 @@ def test_a_random_walk_through_all_draws(both: Both) -> None:
             case 2:
                 both.same(R.normal(gen, n, np.float64), torch.randn(n, dtype=torch.float64), 2)
             case 3:
-                both.same(R.randperm(gen, n), torch.randperm(n))
+                both.same(permutation.randperm(gen, n), torch.randperm(n))
             case 4:
                 both.same(R.dropout_mask(gen, n, 0.3), torch.nn.functional.dropout(torch.ones(n), 0.3) != 0)
             case 5:

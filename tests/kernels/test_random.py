@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from clarion.kernels import distributions as D
+from clarion.kernels import permutation
 from clarion.kernels import random as R
 from clarion.kernels.boxmuller import fma32, fma64
 from clarion.kernels.random import Generator
@@ -39,7 +40,7 @@ EXACT: dict[str, tuple[Callable[[Generator, int], np.ndarray], str]] = {
     "random float32": (lambda g, n: R.random(g, n, np.float32), "965c2980565e3348"),
     "random bool": (lambda g, n: R.random(g, n, np.bool_), "71852908a24fcb99"),
     "random all 64 bits": (lambda g, n: R.random(g, n, np.int64, INT64_MIN, None), "e81d49ca57537140"),
-    "randperm": (lambda g, n: R.randperm(g, n), "693044ca937e5081"),
+    "randperm": (lambda g, n: permutation.randperm(g, n), "693044ca937e5081"),
     "bernoulli": (lambda g, n: R.bernoulli(g, n, 0.3), "2e0931bb6fa02348"),
     "bernoulli each": (lambda g, n: R.bernoulli_each(g, chances(n, np.float32)), "a825cb7231121957"),
     "bernoulli each float64": (lambda g, n: R.bernoulli_each(g, chances(n, np.float64)), "b29f9d9379d7b234"),
@@ -67,7 +68,7 @@ def test_a_hundred_thousand() -> None:
     gen = Generator(7)
     n = 100_000
     assert digest(R.uniform(gen, n), length=12) == "c4deea25dc62"
-    assert digest(R.randperm(gen, 70_001), length=12) == "49705234357b"
+    assert digest(permutation.randperm(gen, 70_001), length=12) == "49705234357b"
     assert digest(R.bernoulli(gen, n, 0.25), length=12) == "6c3301069678"
     assert digest(R.normal(gen, n), length=12) == "a7dd26422b66"
     assert digest(R.randint(gen, n, 0, 10), length=12) == "d77c6dfaa71b"
@@ -200,7 +201,13 @@ def test_shapes(shape: int | tuple[int, ...]) -> None:
 def test_empty_draws_nothing() -> None:
     gen = Generator(0)
     before = gen.get_state()
-    R.uniform(gen, 0), R.normal(gen, (0, 3)), R.randint(gen, 0, 0, 5), R.randperm(gen, 0), R.randperm(gen, 1)
+    (
+        R.uniform(gen, 0),
+        R.normal(gen, (0, 3)),
+        R.randint(gen, 0, 0, 5),
+        permutation.randperm(gen, 0),
+        permutation.randperm(gen, 1),
+    )
     R.dropout_mask(gen, 0, 0.5), R.dropout_mask(gen, 9, 0.0), R.dropout_mask(gen, 9, 1.0)
     assert np.array_equal(gen.get_state(), before)
 
@@ -221,8 +228,8 @@ def test_permutation_without_the_loop_is_the_loop() -> None:
             order[i], order[f] = order[f], order[i]
             inside_out[i] = inside_out[b]
             inside_out[b] = i
-        assert R._swap_forward(forward).tolist() == order
-        assert R._swap_backward(backward).tolist() == inside_out
+        assert permutation.swap_forward(forward).tolist() == order
+        assert permutation.swap_backward(backward).tolist() == inside_out
 
 
 def test_fused_multiply_add_rounds_once() -> None:
@@ -253,8 +260,8 @@ def test_fused_multiply_add_rounds_once() -> None:
         (lambda g: R.uniform(g, 3, np.float32, 1, 0), RuntimeError,
          "uniform_ expects to return a [from, to) range, but found from=1 > to=0"),
         (lambda g: R.uniform(g, 3, np.float32, -3e38, 3e38), RuntimeError, "uniform_ expects to-from <="),
-        (lambda g: R.randperm(g, 300, np.int8), RuntimeError, "value cannot be converted to type int8_t"),
-        (lambda g: R.randperm(g, 3000, np.float16), RuntimeError, "n cannot be greater than 2049 for Half type."),
+        (lambda g: permutation.randperm(g, 300, np.int8), RuntimeError, "value cannot be converted to type int8_t"),
+        (lambda g: permutation.randperm(g, 3000, np.float16), RuntimeError, "n cannot be greater than 2049 for Half type."),
         (lambda g: D.exponential(g, 3, rate=0), RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=0"),
         (lambda g: D.geometric(g, 3, 1), RuntimeError, "geometric_ expects p to be in (0, 1), but got p=1"),
         (lambda g: D.cauchy(g, 3, sigma=0), RuntimeError, "cauchy_ expects sigma > 0.0, but found sigma=0"),
