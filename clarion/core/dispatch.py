@@ -11,12 +11,13 @@ from .. import config
 from ..events import hub
 from . import modes, provenance
 from .dtypes import f32, f64
-from .general import general_call, general_caller, misfit
+from .general import general_call
 from .inplace import sync
 from .messages import broadcast_error, not_a_tensor
 from .node import sequence
 from .record import announce, finish
 from .saved import version_of
+from .spelled import spelled_call
 from .tensor import Tensor, new_object, new_tensor
 from .versions import INFERENCE, VersionCounter
 from .views import view_call
@@ -47,9 +48,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
             return _binary_call(op)
     if len(op.inputs) == 1 and op.promote is None and op.joint is None and len(op.outputs) == 1:
         return _single_call(op)
-    if len(op.inputs) > 1 and len(op.outputs) == 1:
-        return _several_call(op)
-    return general_caller(op)
+    return spelled_call(op, as_scalar)
 
 
 # The hot path: one or two tensors of one floating type ----------------------------------------------
@@ -290,87 +289,6 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
     return call
 
 
-def _several_call(op: Op) -> Callable[..., Tensor]:
-    """Several tensors (some may be None) of one floating type, perhaps indices or masks, one result: linear, where, …"""
-    kernel, cls, arity, n_in, defaults = op.kernel, op.node_class, op.arity, len(op.inputs), op.defaults
-    promotes, broadcasts, differentiable = op.promote is not None, op.broadcast, op.differentiable
-
-    def call(*args: Any) -> Any:
-        if len(args) != arity:
-            args += defaults[len(defaults) - (arity - len(args)) :]
-        inputs = args[:n_in]
-        arrays: list[Any] = []
-        edges: list[Any] = []
-        mask, bit, floating = 0, 1, None
-        versioned = numbered = False
-        for t in inputs:
-            if t is None:
-                arrays.append(None)
-                edges.append(None)
-            elif type(t) is Tensor or isinstance(t, Tensor):
-                a = t._array
-                dtype = a.dtype
-                if dtype is f32 or dtype is f64:
-                    if floating is None:
-                        floating = dtype
-                    elif dtype is not floating:
-                        return general_call(op, args)
-                elif promotes or dtype.kind not in "biu":
-                    return general_call(op, args)
-                arrays.append(a)
-                if t._view is not None:
-                    sync(t)
-                if t._vc is not None:
-                    versioned = True
-                if t._rg:
-                    mask |= bit
-                    edges.append(t._edge or t)
-                    if t._nr:
-                        numbered = True
-                else:
-                    edges.append(None)
-            else:
-                return general_call(op, args)
-            bit <<= 1
-        try:
-            r = kernel(*arrays, *args[n_in:])
-        except ValueError as error:
-            raise misfit(op, arrays, error) from None
-        if type(r) is not ndarray:
-            r = r[...]
-        out = new_tensor(r)
-        if mask and (modes.special == 0 or modes.recording()) and differentiable:
-            node = cls()
-            keep = op.keep(mask)
-            layout = [t if k else None for t, k in zip(args, keep)]  # noqa: B905  (outputs follow)
-            keep_out = keep[arity]
-            layout.append(r if keep_out else None)
-            if op.uses_shapes:
-                layout += [None if a is None else a.shape for a in arrays]
-            node.saved = tuple(layout) if keep_out or op.keeps_inputs(mask) else layout
-            node.versions = tuple([version_of(t) for t in layout[:n_in]]) if versioned else None
-            node.out_guard = node.hooks = node.fix = None
-            if keep_out:
-                out._vc = node.out_guard = VersionCounter()
-            node.edges = tuple(edges)
-            node.nrs = tuple([0 if e is None else t._nr for e, t in zip(edges, inputs)]) if numbered else None  # noqa: B905
-            if r.dtype is not floating or (broadcasts and _stretched(arrays, r)):
-                node.fix = tuple([None if e is None else (a.shape, a.dtype) for e, a in zip(edges, arrays)])  # noqa: B905
-            node.seq = next(sequence)
-            mark(node)
-            out._edge = node
-            out._rg = True
-            if hub.recorded is not None:
-                announce(node, inputs, out)
-        if modes.special:
-            if modes.dual is not None:
-                modes.dual.derive(op, inputs, args[n_in:], (out,))
-            _finish(out)
-        return out
-
-    return call
-
-
 def _variadic_call(op: Op) -> Callable[..., Any]:
     """Any number of tensors of one floating type, one result, nothing saved but parameters and shapes: cat, stack, …"""
     kernel, cls, n_params, defaults = op.kernel, op.node_class, len(op.params), op.defaults
@@ -426,15 +344,6 @@ def _variadic_call(op: Op) -> Callable[..., Any]:
     return call
 
 
-def _stretched(arrays: list[Any], r: Any) -> bool:
-    """Was any operand broadcast?"""
-    shape = r.shape
-    for a in arrays:  # noqa: SIM110  (a generator takes longer than the loop)
-        if a is not None and a.shape != shape:
-            return True
-    return False
-
-
 # Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero: 0.0 and -0.0 are equal keys.
 _numbers32: dict[float, Any] = {}
 _numbers64: dict[float, Any] = {}
@@ -443,6 +352,9 @@ _numbers64: dict[float, Any] = {}
 def as_scalar(value: float, dtype: Any) -> Any:
     """A Python number as a 0-dim array, remembered."""
     known = _numbers32 if dtype is f32 else _numbers64
+    array = known.get(value)
+    if array is not None:
+        return array
     array = asarray(value, dtype)
     if value and value == value and len(known) < 1000:
         known[value] = array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
 
 ndarray = np.ndarray
 asarray = np.asarray
-
-
-def general_caller(op: Op) -> Callable[..., Any]:
-    def call(*args: Any) -> Any:
-        return general_call(op, args)
-
-    return call
 
 
 def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:

@@ -27,7 +27,7 @@ inside: dict[str, bool] = {}
 def is_inside(filename: str) -> bool:
     """Is a file part of clarion?"""
     if filename not in inside:
-        inside[filename] = filename.startswith((_PACKAGE, "<gradient of "))
+        inside[filename] = filename.startswith((_PACKAGE, "<gradient of ", "<call of "))
     return inside[filename]
 
 

@@ -1,0 +1,226 @@
+"""Calling operations with several inputs or several results: the call is written out for the operation and compiled.
+
+A loop over the inputs costs twice as much as the same steps one after the other. The text is made at the first call (most
+programs use few operations) and is known to linecache, so that a debugger steps through it like through any other.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..events import hub
+from . import modes
+from .dtypes import f32, f64
+from .general import general_call, misfit
+from .inplace import sync
+from .namespace import lifted
+from .node import sequence
+from .provenance import mark
+from .record import announce, finish
+from .saved import version_of
+from .tensor import Tensor, new_object
+from .versions import INFERENCE, VersionCounter
+
+if TYPE_CHECKING:
+    from .op import Op
+
+
+def spelled_call(op: Op, number: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The call of an operation, compiled when first used. `number(value, dtype)` makes an array of a Python number."""
+    compiled: Callable[..., Any] | None = None
+
+    def first(*args: Any) -> Any:
+        nonlocal compiled
+        if compiled is None:
+            compiled = _compile(op, number)
+            if op.call is first:
+                op.call = compiled
+            if lifted.__dict__.get(op.name) is first:
+                setattr(lifted, op.name, compiled)
+        return compiled(*args)
+
+    return first
+
+
+# One input: an array of the floating type that all inputs share, an index or a mask, a number, or nothing.
+_INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
+        a{i} = t{i}._array
+        dtype = a{i}.dtype
+        if dtype is f32 or dtype is f64:
+            if floating is None:
+                floating = dtype
+            elif dtype is not floating:
+                return general_call(op, ({args},))
+        elif {other}:
+            return general_call(op, ({args},))
+        if t{i}._view is not None:
+            sync(t{i})
+        g{i} = t{i}._rg
+        if t{i}._vc is not None:
+            versioned = True
+        if t{i}._nr:
+            numbered = True
+    elif t{i} is None:
+        a{i} = None
+        g{i} = False
+    elif floating is not None and (type(t{i}) is float or type(t{i}) is int):
+        a{i} = number(t{i}, floating)
+        g{i} = False
+    else:
+        return general_call(op, ({args},))
+"""
+
+_OUTPUT = """    if type(r{o}) is not ndarray:
+        r{o} = r{o}[...]
+    out{o} = new_object(Tensor)
+    out{o}._array = r{o}
+    out{o}._edge = out{o}._vc = out{o}._view = None
+    out{o}._nr = 0
+    out{o}._rg = False
+"""
+
+_NODE = """    if ({wanted}) and (modes.special == 0 or modes.recording()):
+        mask = {mask}
+        {keeps} = kept(mask)
+        node = cls()
+        if keeps:
+            node.saved = ({saved},)
+            node.versions = ({versions},) if versioned else None
+        else:
+            node.saved = [{saved}]
+            node.versions = None
+        node.edges = ({edges},)
+        node.nrs = ({nrs},) if numbered else None
+        node.fix = ({fix},) if r0.dtype is not floating{stretched} else None
+        node.out_guard = node.hooks = None
+        node.seq = next(sequence)
+        mark(node)
+"""
+
+# A saved output is guarded by its version counter; of several outputs there is a list of guards.
+_GUARD = """        if ko0:
+            out0._vc = node.out_guard = VersionCounter()
+"""
+_GUARDS = """        if {any_output}:
+            node.out_guard = [(o._counter(), 0, o._array) for o, k in (({pairs},)) if k]
+"""
+
+
+def _compile(op: Op, number: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    n_in, n_out = len(op.inputs), len(op.outputs)
+    inputs = [f"t{i}" for i in range(n_in)]
+    params = [f"p{i}" for i in range(len(op.params))]
+    outs = [f"out{o}" for o in range(n_out)]
+    args = inputs + params
+    first_default = len(args) - len(op.defaults)
+    signature = [name if i < first_default else f"{name}=defaults[{i - first_default}]" for i, name in enumerate(args)]
+    # An operation that promotes takes masks and indices to the general way.
+    other = "True" if op.promote is not None else "dtype.kind not in 'biu'"
+    text = f"def call({', '.join(signature)}):\n    floating = None\n    versioned = numbered = False\n"
+    for i in range(n_in):
+        text += _INPUT.format(i=i, args=", ".join(args), other=other)
+    arrays = ", ".join(f"a{i}" for i in range(n_in))
+    results = ", ".join(f"r{o}" for o in range(n_out))
+    text += "    if floating is None:\n"  # the type of a result of integers and masks alone is not known here
+    text += f"        return general_call(op, ({', '.join(args)},))\n"
+    text += f"    try:\n        {results} = kernel({', '.join([f'a{i}' for i in range(n_in)] + params)})\n"
+    text += f"    except ValueError as error:\n        raise misfit(op, [{arrays}], error) from None\n"
+    for o in range(n_out):
+        text += _OUTPUT.format(o=o)
+    wanted = " or ".join(f"g{i}" for i in range(n_in))
+    text += _recorded(op, inputs, params, outs, wanted) if op.differentiable else _left(inputs, wanted)
+    text += "    if modes.special:\n"
+    text += (
+        f"        finished(op, ({', '.join(inputs)},), ({''.join(p + ', ' for p in params)}), ({', '.join(outs)},))\n"
+    )
+    text += f"    return {outs[0] if n_out == 1 else ', '.join(outs)}\n"
+    filename = f"<call of {op.name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    scope = {
+        **globals(),
+        "op": op,
+        "number": number,
+        "kernel": op.kernel,
+        "cls": op.node_class,
+        "defaults": op.defaults,
+    }
+    scope |= {"kept": _kept(op), "ndarray": np.ndarray}
+    exec(compile(text, filename, "exec"), scope)
+    return scope["call"]  # type: ignore[no-any-return]
+
+
+def _recorded(op: Op, inputs: list[str], params: list[str], outs: list[str], wanted: str) -> str:
+    """The part that makes the node."""
+    n_in, n_out = len(inputs), len(outs)
+    numbers, places = range(n_in), range(n_out)
+    saved = [f"t{i} if k{i} else None" for i in numbers] + params + [f"r{o} if ko{o} else None" for o in places]
+    if op.uses_shapes:
+        saved += [f"None if a{i} is None else a{i}.shape" for i in numbers]
+    stretched = [f"(a{i} is not None and a{i}.shape != r0.shape)" for i in numbers] if op.broadcast else []
+    text = _NODE.format(
+        wanted=wanted,
+        mask=" | ".join(f"({1 << i} if g{i} else 0)" for i in numbers),
+        keeps=", ".join([f"k{i}" for i in numbers] + [f"ko{o}" for o in places] + ["keeps"]),
+        saved=", ".join(saved),
+        versions=", ".join(f"version_of(t{i}) if k{i} else 0" for i in numbers),
+        edges=", ".join(f"t{i}._edge or t{i} if g{i} else None" for i in numbers),
+        nrs=", ".join(f"t{i}._nr if g{i} else 0" for i in numbers),
+        fix=", ".join(f"(a{i}.shape, a{i}.dtype) if g{i} else None" for i in numbers),
+        stretched="".join(f" or {each}" for each in stretched),
+    )
+    if n_out == 1:
+        text += _GUARD
+    else:
+        any_output = " or ".join(f"ko{o}" for o in places)
+        text += _GUARDS.format(any_output=any_output, pairs=", ".join(f"(out{o}, ko{o})" for o in places))
+        text += f"        node.n_out = {n_out}\n"
+        text += f"        node.out_meta = ({', '.join(f'(r{o}.shape, r{o}.dtype)' for o in places)},)\n"
+    for o in places:
+        if o in op.grad_outputs:
+            text += f"        out{o}._edge = node\n        out{o}._rg = True\n"
+            text += f"        out{o}._nr = {o}\n" if o else ""
+    text += f"        if hub.recorded is not None:\n            announce(node, ({', '.join(inputs)},), out0)\n"
+    return text
+
+
+def _left(inputs: list[str], wanted: str) -> str:
+    """The part of an operation without gradient: whoever listens hears that a history ends here."""
+    return (
+        f"    if hub.left is not None and ({wanted}):\n"
+        f"        for t in ({', '.join(inputs)},):\n"
+        "            if isinstance(t, Tensor) and t._rg:\n"
+        "                hub.left(t, op.name)\n"
+    )
+
+
+def _kept(op: Op) -> Callable[[int], tuple[bool, ...]]:
+    """For a mask of inputs that require gradients: is each input kept, each output, any of them?"""
+    known: dict[int, tuple[bool, ...]] = {}
+    n_in = len(op.inputs)
+
+    def kept(mask: int) -> tuple[bool, ...]:
+        found = known.get(mask)
+        if found is None:
+            keep = op.keep(mask)
+            named = keep[:n_in] + keep[op.arity :]
+            found = known[mask] = (*named, any(named))
+        return found
+
+    return kept
+
+
+def finished(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tuple[Tensor, ...]) -> None:
+    """What modes away from the default add to fresh outputs."""
+    if modes.dual is not None:
+        modes.dual.derive(op, inputs, params, outs)
+    if modes.state.inference:
+        for out in outs:
+            out._vc = INFERENCE
+        return
+    made = next((out._edge for out in outs if out._edge is not None), None)
+    if made is not None:
+        finish(made, outs)
