@@ -140,15 +140,18 @@ def _compile(op: Op, number: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     text += f"    return {outs[0] if n_out == 1 else ', '.join(outs)}\n"
     filename = f"<call of {op.name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    scope = {
-        **globals(),
-        "op": op,
-        "number": number,
-        "kernel": op.kernel,
-        "cls": op.node_class,
-        "defaults": op.defaults,
+    scope: dict[str, Any] = {
+        "f32": f32,
+        "f64": f64,
+        "ndarray": np.ndarray,
+        "Tensor": Tensor,
+        "hub": hub,
+        "modes": modes,
     }
-    scope |= {"kept": _kept(op), "ndarray": np.ndarray}
+    scope |= {"VersionCounter": VersionCounter, "new_object": new_object, "sync": sync, "version_of": version_of}
+    scope |= {"sequence": sequence, "mark": mark, "announce": announce, "general_call": general_call, "misfit": misfit}
+    scope |= {"op": op, "kernel": op.kernel, "cls": op.node_class, "defaults": op.defaults, "number": number}
+    scope |= {"kept": _kept(op), "finished": finished}
     exec(compile(text, filename, "exec"), scope)
     return scope["call"]  # type: ignore[no-any-return]
 
