@@ -202,6 +202,7 @@ def jacobian(
             raise NotImplementedError(
                 "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`."
             )
+        return _forward_jacobian(func, inputs)
     if vectorize and strict:
         raise EngineError(
             "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
@@ -220,6 +221,41 @@ def jacobian(
         return rows[0]
     columns = tuple(row[0] for row in rows)
     return columns if many_out else columns[0]
+
+
+def _forward_jacobian(func: Callable[..., Any], inputs: Any) -> Any:
+    """The Jacobian in forward mode: one run of the function per element of the inputs."""
+    from . import forward_ad
+
+    many_in, ins = _as_tuple(inputs, "inputs", "jacobian")
+    columns: list[list[list[Tensor]]] = []  # per input and element, the tangents of the outputs
+    many_out, shapes = False, [()]
+    for i, x in enumerate(ins):
+        columns.append([])
+        for index in np.ndindex(x._array.shape):
+            tangents = [np.zeros(t._array.shape, t._array.dtype) for t in ins]
+            tangents[i][index] = 1
+            with forward_ad.dual_level():
+                duals = [forward_ad.make_dual(t, new_tensor(u)) for t, u in zip(ins, tangents, strict=True)]
+                many_out, outs = _as_tuple(func(*duals), "outputs of the user-provided function", "jacobian")
+                pairs = [forward_ad.unpack_dual(out) for out in outs]
+            shapes = [tuple(primal.shape) for primal, _ in pairs]
+            columns[-1].append([new_tensor(np.zeros_like(p._array)) if t is None else t for p, t in pairs])
+    rows = [  # lists, as in PyTorch
+        [_as_columns([each[k] for each in column], shape, x) for x, column in zip(ins, columns, strict=True)]
+        for k, shape in enumerate(shapes)
+    ]
+    if not many_in:
+        return tuple(row[0] for row in rows) if many_out else rows[0][0]
+    return rows if many_out else rows[0]
+
+
+def _as_columns(parts: list[Tensor], shape: tuple[int, ...], x: Tensor) -> Tensor:
+    """Tangents of one output, one per element of `x`, as output.shape + x.shape."""
+    whole = shape + tuple(x._array.shape)
+    if not parts:
+        return new_tensor(np.zeros(whole, x._array.dtype))
+    return lifted.reshape(stack(parts, len(shape)), whole)  # type: ignore[no-any-return]
 
 
 def _jacobian_rows(number: int, out: Tensor, ins: Tensors, create_graph: bool, strict: bool) -> Tensors:
@@ -285,6 +321,8 @@ def hessian(
         return lifted.view(outs[0], ())
 
     def gradient(*values: Any) -> Any:
+        if outer_jacobian_strategy == "forward-mode":  # duals of inputs that may not require a gradient
+            values = tuple(value.requires_grad_(True) for value in values)
         rows = jacobian(checked, values, create_graph=True)
         if strict:
             for i, row in enumerate(rows):
@@ -292,7 +330,10 @@ def hessian(
                     raise EngineError(_LINEAR.format(i=i))
         return rows
 
-    result = jacobian(gradient, ins, create_graph=create_graph, strict=strict, vectorize=vectorize and not strict)
+    result = jacobian(
+        gradient, ins, create_graph=create_graph, strict=strict, vectorize=vectorize and not strict,
+        strategy=outer_jacobian_strategy,
+    )  # fmt: skip
     return result if many_in else result[0][0]
 
 

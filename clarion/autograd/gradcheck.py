@@ -16,7 +16,8 @@ import numpy as np
 from ..core.backward import gradients
 from ..core.dtypes import c128, f64
 from ..core.tensor import Tensor, new_tensor
-from ..errors import ArgumentValueError, EngineError, NotSupportedError
+from ..errors import ArgumentValueError, EngineError
+from . import gradcheck_forward
 
 Function = Callable[..., Any]
 
@@ -74,17 +75,22 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    if check_forward_ad:
-        raise NotSupportedError("gradcheck(check_forward_ad=True): clarion has no forward-mode differentiation yet")
     arguments = _tuple(inputs)
     try:
         _check_inputs(arguments)
         outputs = func(*arguments)
-        checker = _Checker(func, arguments, eps, atol, rtol, nondet_tol, check_grad_dtypes)
+        checker = Checker(func, arguments, eps, atol, rtol, nondet_tol, check_grad_dtypes)
         if not _outputs(outputs):
             checker.expect_no_dependence(outputs)
             return True
-        checker.compare(outputs, fast=fast_mode)
+        if check_backward_ad:
+            checker.compare(outputs, fast=fast_mode)
+        if check_forward_ad:
+            gradcheck_forward.compare_forward(checker, outputs, fast_mode, check_undefined_grad)
+        if check_batched_forward_grad:
+            gradcheck_forward.batched_forward(checker)
+        if not check_backward_ad:
+            return True
         if check_batched_grad:
             checker.batched(outputs)
         checker.backward_is_linear()
@@ -123,7 +129,7 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
         )
 
 
-class _Checker:
+class Checker:
     """One function at one point."""
 
     def __init__(
@@ -150,7 +156,8 @@ class _Checker:
         finally:
             array[index] = before
 
-    def _slopes(self, x: Tensor, index: Any, step: Any, size: float) -> list[Any]:
+    def slopes(self, x: Tensor, index: Any, step: Any, size: float) -> list[Any]:
+        """Numerical slopes of all outputs, for a step of one entry of `x`."""
         low, high = self._moved(x, index, -step), self._moved(x, index, step)
         for a, b in zip(low, high, strict=True):
             if a.shape != b.shape:
@@ -172,9 +179,9 @@ class _Checker:
         along_real: list[list[Any]] = []
         along_imag: list[list[Any]] = []
         for index in np.ndindex(x._array.shape):
-            along_real.append(self._slopes(x, index, self.eps, self.eps))
+            along_real.append(self.slopes(x, index, self.eps, self.eps))
             if x._array.dtype.kind == "c":
-                along_imag.append(self._slopes(x, index, self.eps * 1j, self.eps))
+                along_imag.append(self.slopes(x, index, self.eps * 1j, self.eps))
         count = len(_all_float_outputs(self.func(*self.inputs)))
         result = []
         for k in range(count):
@@ -271,14 +278,15 @@ class _Checker:
                         else self._flat(i, grads[i]).reshape(x._array.shape)
                     )
                     analytical = float(np.sum(g.real * u.real) + np.sum(np.imag(g) * np.imag(u)))
-                    slope = self._slope_along(x, u, k)
+                    slope = self.slope_along(x, u, k)
                     numerical = float(np.sum((slope.imag if factor == 1j else slope.real) * v))
                     self._require_fast(analytical, numerical, k, i, part, u.size)
                     h = again[i]
                     if h is not None and not np.allclose(h._array, g, rtol=0, atol=self.nondet, equal_nan=True):
                         raise self._not_reentrant()
 
-    def _slope_along(self, x: Tensor, u: Any, k: int) -> Any:
+    def slope_along(self, x: Tensor, u: Any, k: int) -> Any:
+        """The numerical slope of output `k` for a step of `x` in direction `u`."""
         array = x._array
         before = array.copy()
         try:
@@ -405,19 +413,18 @@ def gradgradcheck(
         raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
     if check_batched_grad and not check_rev_over_rev:
         raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
-    if check_fwd_over_rev:
-        raise NotSupportedError(
-            "gradgradcheck(check_fwd_over_rev=True): clarion has no forward-mode differentiation yet"
-        )
     arguments = _tuple(inputs)
     if grad_outputs is None:
         seeds = _random_seeds(func, arguments, gen_non_contig_grad_outputs)
     else:
         seeds = _tuple(grad_outputs)
     count = len(seeds)
+    required = tuple(isinstance(v, Tensor) and v.requires_grad for v in arguments)
 
     def first_order(*values: Any) -> tuple[Any, ...]:
-        given, cotangents = values[:-count], values[-count:]
+        cotangents = values[-count:]
+        # Forward over reverse hands over duals of detached inputs.
+        given = tuple(v.requires_grad_() if wants else v for v, wants in zip(values[:-count], required, strict=True))
         wanted = tuple(v for v in given if isinstance(v, Tensor) and v.requires_grad)
         outputs = _outputs(func(*given))
         grads = gradients(outputs, wanted, cotangents, create_graph=True, allow_unused=True)
@@ -434,6 +441,8 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
         masked=masked,
     )

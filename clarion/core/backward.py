@@ -26,11 +26,11 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: Any = None,
+    recorded: bool = True,
 ) -> None:
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or only of `inputs`)."""
     if modes.special and _needs_tangents(create_graph):
-        with modes.set_grad_enabled(False):
-            backward(tensors, grad_tensors, bool(retain_graph), True, inputs)
+        backward(tensors, grad_tensors, bool(retain_graph), True, inputs, recorded=False)
         return
     if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
         root = tensors
@@ -42,6 +42,7 @@ def backward(
     seeds = _as_tuple(grad_tensors) if grad_tensors is not None else (None,) * len(tensors_)
     keep = create_graph if retain_graph is None else retain_graph
     this = Pass(bool(keep), bool(create_graph))
+    this.recorded = recorded
     if inputs is not None:
         wanted = _as_tuple(inputs)
         if not wanted:
@@ -84,6 +85,7 @@ def gradients(
     create_graph: bool = False,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
+    recorded: bool = True,
 ) -> tuple[Tensor | None, ...]:
     """Gradients of `outputs` with respect to `inputs`, returned and not accumulated."""
     if materialize_grads and allow_unused is False:
@@ -91,12 +93,13 @@ def gradients(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if modes.special and _needs_tangents(create_graph):
-        with modes.set_grad_enabled(False):
-            return gradients(outputs, inputs, grad_outputs, bool(retain_graph), True, allow_unused, materialize_grads)
+        retain = bool(retain_graph)
+        return gradients(outputs, inputs, grad_outputs, retain, True, allow_unused, materialize_grads, recorded=False)
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     seeds = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(outs)
     keep = create_graph if retain_graph is None else retain_graph
     this = Pass(bool(keep), bool(create_graph))
+    this.recorded = recorded
     roots, start = _roots(outs, seeds, create_graph)
     if not ins:
         raise errors.EngineError("grad requires non-empty inputs.")

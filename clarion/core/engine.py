@@ -39,7 +39,7 @@ ndarray = np.ndarray
 def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     """Run a pass: modes set, events told, a deep nest of passes moved to a thread of its own."""
     if hub.backward_began is not None:
-        hub.backward_began(tuple(roots), this.create_graph)
+        hub.backward_began(tuple(roots), this.create_graph and this.recorded)
     if hook_module.leaf_hook_count:
         count_leaf_uses(roots, this)
     outer = running.this
@@ -68,7 +68,7 @@ def _run_in_mode(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             run(roots, seeds, this)
             return
         before = modes.state.grad
-        modes._set("grad", True)
+        modes._set("grad", this.recorded)
         try:
             run(roots, seeds, this)
         finally:

@@ -82,6 +82,6 @@ def _alias_or_copy(g: Tensor) -> Tensor:
     if g._rg:
         return g
     copy = new_tensor(np.array(g._array))
-    if modes.special and modes.dual is not None:
+    if modes.special and modes.dual is not None and modes.state.grad:  # else PyTorch takes it over detached
         modes.dual.carry(g, copy)
     return copy

@@ -27,6 +27,7 @@ class Pass:
     reached: set[Any] | None = None  # made when somebody asks: see will_reach
     roots: list[Target]
     depth = 1  # of backward inside backward
+    recorded = True  # False: the gradients are Tensors because they have tangents, and not to be differentiated
     number = 0  # given when somebody asks: see current_run
 
     def __init__(self, retain: bool, create_graph: bool) -> None:
