@@ -165,7 +165,7 @@ def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool)
             nr, (shape, dtype) = root.output_nr, _edge_meta(root)
         elif isinstance(root, Tensor):
             if not root.requires_grad:
-                raise _no_history(i, root)
+                raise _no_history(i)
             target, nr = root._edge or root, root._nr
             shape, dtype = root._array.shape, root._array.dtype
         else:
@@ -221,7 +221,7 @@ def _seed(i: int, seed: Any, shape: Any, dtype: Any) -> Tensor:
     return converted
 
 
-def _no_history(i: int, root: Tensor) -> Exception:
+def _no_history(i: int) -> Exception:
     reason = "It was not computed from any tensor that requires a gradient"
     if not modes.state.grad:
         reason = "Recording is off here (no_grad or set_grad_enabled(False))"

@@ -29,9 +29,6 @@ class GlobalHooks:
         self.always_called: set[int] = set()
         self.full: bool | None = None
 
-    def present(self) -> bool:
-        return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
-
 
 everywhere = GlobalHooks()
 

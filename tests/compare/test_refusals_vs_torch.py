@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.semantics.refusals import REFUSALS, Refusal
+from tests.semantics import refusals as refusals
+from tests.semantics import refusals_custom as refusals_custom
+from tests.semantics.refusal import REFUSALS, Refusal
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch.utils.checkpoint")

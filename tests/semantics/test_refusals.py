@@ -10,7 +10,9 @@ import clarion.nn.utils
 import clarion.optim
 import clarion.utils.checkpoint
 
-from .refusals import REFUSALS, Refusal
+from . import refusals as refusals
+from . import refusals_custom as refusals_custom
+from .refusal import REFUSALS, Refusal
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.name)
