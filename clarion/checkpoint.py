@@ -88,6 +88,11 @@ class _SaveInputs(Function):
         ctx.save_for_backward(*inputs[1:])
 
     @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """Its output is only a place to keep the inputs: it has no tangent."""
+        return None
+
+    @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         raise errors.EngineError("the arguments of a checkpoint are not differentiated through this node")
 
