@@ -223,6 +223,8 @@ def _dummy() -> Tensor:
 
 def _leaf_like(tensor: Tensor) -> Tensor:
     leaf = tensor.detach()
+    if modes.special and modes.dual is not None:
+        modes.dual.carry(tensor, leaf)
     leaf._rg = tensor._rg
     return leaf
 
