@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ..errors import EngineError
-from .transport import receive
+from .transport import Receiver
 from .worker import Job, work
 
 _GRACE = 5.0  # seconds that a worker has to finish what it is doing before it is killed
@@ -33,6 +33,7 @@ class Crew:
         self._ready: deque[Any] = deque()  # connections with something to read
         self.processes: list[Any] = []
         self._connections: list[Connection] = []
+        self._receivers: list[Receiver] = []
         self._watched: dict[Any, int] = {}  # connections and sentinels of workers, and whose they are
         try:
             for worker in range(job.num_workers):
@@ -45,6 +46,7 @@ class Crew:
         ours, theirs = context.Pipe(duplex=True)
         process = context.Process(target=work, args=(job, worker, theirs), daemon=True)
         self._connections.append(ours)
+        self._receivers.append(Receiver(ours))
         try:
             with warnings.catch_warnings():
                 # Python 3.12 warns of every fork beside a thread, and NumPy's matrix products have threads.
@@ -64,10 +66,10 @@ class Crew:
         self.processes.append(process)
         self._watched[ours] = self._watched[process.sentinel] = worker
 
-    def send(self, worker: int, request: Any) -> None:
+    def send(self, worker: int, number: Any, index: Any) -> None:
         """Send a request; if the worker is dead, `receive` will say so."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._connections[worker].send(request)
+            self._connections[worker].send((number, index, self._receivers[worker].take_read()))
 
     def receive(self, timeout: float | None) -> Any:
         """The next answer of any worker; None if there is none in time. Raises if a worker has died."""
@@ -80,7 +82,7 @@ class Crew:
                 raise self._death({self._watched[sentinel] for sentinel in ready})
         connection = self._ready.popleft()
         try:
-            return receive(connection)
+            return self._receivers[self._watched[connection]].receive()
         except (EOFError, OSError) as error:
             raise self._death({self._watched[connection]}) from error
 
@@ -101,6 +103,7 @@ class Crew:
         if connection in self._ready:
             self._ready.remove(connection)
         _hang_up(connection)
+        self._receivers[worker].close()
 
     @property
     def closed(self) -> bool:
@@ -113,8 +116,9 @@ class Crew:
             return
         self._closed = True
         try:
-            for connection in self._connections:
+            for connection, receiver in zip(self._connections, self._receivers, strict=True):
                 _hang_up(connection)
+                receiver.close()
             until = time.monotonic() + _GRACE
             for process in self.processes:
                 process.join(max(0.0, until - time.monotonic()))

@@ -69,7 +69,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def restart(self, loader: DataLoader[Any]) -> None:
         """Begin another epoch with the same workers; answers of an unfinished one are thrown away."""
         for worker in range(self._num_workers):
-            self._crew.send(worker, (Restart(), None))
+            self._crew.send(worker, Restart(), None)
         waiting = self._num_workers
         while waiting:
             number, _ = self._receive()
@@ -103,7 +103,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             return
         self._tasks[self._send] = [worker, _NOTHING]
         self._load[worker] += 1
-        self._crew.send(worker, (self._send, index))
+        self._crew.send(worker, self._send, index)
         self._send += 1
 
     def _skip_lost_tasks(self) -> None:

@@ -2,8 +2,9 @@
 
 NOTE [Transport]: a message is pickled; the memory of large arrays stays out of the pickle and is written to
 a memory file without a name (`memfd`), whose descriptor follows the pickle through the socket. The receiver
-reads the file into ordinary memory and closes it. So nothing has to be cleaned up: whoever dies, and however,
-the system takes the memory back with the last descriptor; and a batch that is kept occupies no descriptor.
+copies it into ordinary memory, and says with its next request that the file may be written again: both sides
+keep the descriptor, for fresh memory costs more than the copy. So nothing has to be cleaned up: whoever dies,
+and however, the system takes the memory back with the last descriptor; and batches that are kept hold none.
 Where there are no such files (other systems than Linux, or none left), everything goes through the socket.
 """
 
@@ -41,8 +42,8 @@ class _Pickler(reduction.ForkingPickler):
         return NotImplemented
 
 
-def pack(message: Any, shared: bool = True) -> tuple[io.BytesIO, list[memoryview]]:
-    """A pickle, followed by the sizes of the pieces of memory that are left out of it and how many there are."""
+def pack(message: Any, shared: bool) -> tuple[io.BytesIO, list[memoryview]]:
+    """A pickle, and the pieces of memory that are left out of it."""
     pieces: list[memoryview] = []
 
     def keep_inside(buffer: pickle.PickleBuffer) -> bool:
@@ -54,60 +55,98 @@ def pack(message: Any, shared: bool = True) -> tuple[io.BytesIO, list[memoryview
 
     file = io.BytesIO()
     _Pickler(file, 5, True, keep_inside if shared else None).dump(message)
-    for number in (*[piece.nbytes for piece in pieces], len(pieces)):
-        file.write(number.to_bytes(_WORD, "little"))
     return file, pieces
 
 
-def send(connection: Connection, message: Any) -> None:
-    """Send a message; raises what pickling it raises before anything is sent."""
-    file, pieces = pack(message, hasattr(os, "memfd_create"))
-    if not pieces:
-        connection.send_bytes(file.getbuffer())
-        return
-    try:
-        memory = _fill(pieces)
-    except OSError:  # no descriptors left, or not allowed here
-        connection.send_bytes(pack(message, False)[0].getbuffer())
-        return
-    try:
-        connection.send_bytes(file.getbuffer())
-        reduction.send_handle(connection, memory, None)
-    finally:
-        os.close(memory)
+class Sender:
+    """The worker's side of a connection.
+
+    A message is a pickle and the trailer [size of each piece of memory, number of the memory file, how many
+    pieces], in words; the descriptor of the file follows if the receiver has not seen it yet.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._files: list[int] = []
+        self._free: list[int] = []  # numbers of files that may be written
+
+    def release(self, numbers: list[int]) -> None:
+        """The receiver has read these files."""
+        self._free += numbers
+
+    def send(self, message: Any) -> None:
+        """Send a message; raises what pickling it raises before anything is sent."""
+        file, pieces = pack(message, hasattr(os, "memfd_create"))
+        known = len(self._files)
+        number = 0
+        if pieces:
+            try:
+                number = self._write(pieces)
+            except OSError:  # no descriptors or memory left, or not allowed here
+                file, pieces = pack(message, False)
+        for word in (*[piece.nbytes for piece in pieces], number, len(pieces)):
+            file.write(word.to_bytes(_WORD, "little"))
+        self._connection.send_bytes(file.getbuffer())
+        if pieces and number >= known:
+            reduction.send_handle(self._connection, self._files[number], None)
+
+    def _write(self, pieces: list[memoryview]) -> int:
+        """Write to a free file, or to a new one; its number."""
+        fresh = not self._free
+        memory = os.memfd_create("clarion batch", os.MFD_CLOEXEC) if fresh else self._files[self._free[-1]]
+        try:
+            at = 0
+            for piece in pieces:
+                while piece.nbytes:  # one call writes at most 2 GiB
+                    n = os.pwrite(memory, piece, at)
+                    piece, at = piece[n:], at + n
+        except BaseException:
+            if fresh:
+                os.close(memory)
+            raise
+        if not fresh:
+            return self._free.pop()
+        self._files.append(memory)
+        return len(self._files) - 1
 
 
-def _fill(pieces: list[memoryview]) -> int:
-    memory = os.memfd_create("clarion batch", os.MFD_CLOEXEC)
-    try:
-        for piece in pieces:
-            while piece.nbytes:  # one call writes at most 2 GiB
-                piece = piece[os.write(memory, piece) :]
-    except BaseException:
-        os.close(memory)
-        raise
-    return memory
+class Receiver:
+    """The main process's side of a connection."""
 
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._files: dict[int, int] = {}
+        self._read: list[int] = []  # files that were read since `take_read`
 
-def receive(connection: Connection) -> Any:
-    """The next message. EOFError or OSError if the sender is gone."""
-    data = memoryview(connection.recv_bytes())
-    count = int.from_bytes(data[-_WORD:], "little")
-    if not count:
-        return pickle.loads(data)
-    sizes = data[-_WORD * (count + 1) : -_WORD]
-    pieces = [np.empty(int.from_bytes(sizes[i : i + _WORD], "little"), np.uint8) for i in range(0, len(sizes), _WORD)]
-    try:
-        memory = reduction.recv_handle(connection)
-    except RuntimeError as error:  # how it reports an end in the middle
-        raise EOFError from error
-    try:
-        at = 0
+    def take_read(self) -> list[int]:
+        """What to tell the sender's `release`."""
+        read, self._read = self._read, []
+        return read
+
+    def receive(self) -> Any:
+        """The next message. EOFError or OSError if the sender is gone."""
+        data = memoryview(self._connection.recv_bytes())
+        count = int.from_bytes(data[-_WORD:], "little")
+        if not count:
+            return pickle.loads(data)
+        trailer = data[-_WORD * (count + 2) : -_WORD]
+        *sizes, number = [int.from_bytes(trailer[i : i + _WORD], "little") for i in range(0, len(trailer), _WORD)]
+        if number not in self._files:
+            try:
+                self._files[number] = reduction.recv_handle(self._connection)
+            except RuntimeError as error:  # how it reports an end in the middle
+                raise EOFError from error
+        memory, at = self._files[number], 0
+        pieces = [np.empty(size, np.uint8) for size in sizes]
         for piece in pieces:
             rest = memoryview(piece)  # type: ignore[arg-type]
             while rest.nbytes:
                 n = os.preadv(memory, [rest], at)
                 rest, at = rest[n:], at + n
-    finally:
-        os.close(memory)
-    return pickle.loads(data, buffers=pieces)
+        self._read.append(number)
+        return pickle.loads(data, buffers=pieces)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        while self._files:
+            os.close(self._files.popitem()[1])

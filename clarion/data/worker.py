@@ -18,7 +18,7 @@ from ..ops.generator import manual_seed
 from ..ops.info import set_num_threads
 from .failure import Failure
 from .fetch import DatasetKind, IterableFetcher, MapFetcher
-from .transport import send
+from .transport import Sender
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,7 @@ class _Worker:
         self.job = job
         self.id = worker_id
         self.connection = connection
+        self.sender = Sender(connection)
         self.fetcher: MapFetcher | IterableFetcher | None = None
         self.failure: Failure | None = None  # of the preparations: the answer to the first task
         self.stream_ended = False
@@ -102,10 +103,11 @@ class _Worker:
         inbox = Inbox(self.connection)
         self.prepare(self.job.init_fn)
         while (request := inbox.next()) is not None:
-            number, index = pickle.loads(request)
+            number, index, read = pickle.loads(request)
+            self.sender.release(read)
             if isinstance(number, Restart):
                 self.prepare(None)
-                send(self.connection, (number, None))
+                self.sender.send((number, None))
             elif not self.stream_ended:
                 self.answer(number, self.load(index))
 
@@ -138,11 +140,11 @@ class _Worker:
 
     def answer(self, number: Any, data: Any) -> None:
         try:
-            send(self.connection, (number, data))
+            self.sender.send((number, data))
         except (BrokenPipeError, ConnectionResetError):
             raise
         except Exception as error:  # it cannot be pickled
-            send(self.connection, (number, self.failed(error)))
+            self.sender.send((number, self.failed(error)))
 
     def failed(self, error: Exception) -> Failure:
         return Failure(error, f"in DataLoader worker process {self.id}")

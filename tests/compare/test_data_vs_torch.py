@@ -291,7 +291,9 @@ LOADERS = {
     ],
     "no length": lambda lib, d: len(d.DataLoader(stream(d, 10), 4)),
     "iterator of a stream has no length": lambda lib, d: len(iter(d.DataLoader(stream(d, 10, 10), 4))),
-    "two iterators": lambda lib, d: [list(zip(loader, loader)) for loader in [d.DataLoader(squares(d, 8), 2, True)]],
+    "two iterators": lambda lib, d: [
+        list(zip(loader, loader, strict=True)) for loader in [d.DataLoader(squares(d, 8), 2, True)]
+    ],
     "random in samples": lambda lib, d: epochs(d.DataLoader(noise(lib, d, 5), 2, True)),
     "error": lambda lib, d: list(d.DataLoader([None, 1], 2)),
     "error in dataset": lambda lib, d: list(d.DataLoader(d.Dataset(), 2, sampler=[0])),
