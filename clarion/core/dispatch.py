@@ -41,7 +41,8 @@ def pick_call(op: Op) -> Callable[..., Any]:
         return view_call(op)
     if op.variadic:
         return _variadic_call(op)
-    if op.elementwise and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
+    hot = op.elementwise or op.pair is not None
+    if hot and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
         if len(op.inputs) == 1:
             return _unary_call(op)
         if len(op.inputs) == 2:
@@ -126,7 +127,7 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
 
 def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callable[[Any, Any], Any]:
     checked, otherwise = otherwise is None, otherwise or general_call  # an operator's first operand is a Tensor
-    kernel, cls, differentiable = op.kernel, op.node_class, op.differentiable
+    kernel, cls, differentiable, pair = op.kernel, op.node_class, op.differentiable, op.pair
     # What is kept if both inputs, only the first, or only the second requires a gradient.
     (both_x, both_y, both_out), keeps_both = op.keep(3), any(op.keep(3))
     (x_x, x_y, x_out), keeps_x = op.keep(1), any(op.keep(1))
@@ -200,7 +201,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
                     node.versions = (version_of(saved[0]), version_of(saved[1]))
                 if x._nr or y._nr:
                     node.nrs = (x._nr, y._nr)
-                if a.shape != b.shape:
+                if a.shape != b.shape and (pair is None or pair(a, b)):
                     node.fix = ((a.shape, dtype), (b.shape, dtype))
             if keep_out:
                 out._vc = node.out_guard = VersionCounter()

@@ -246,14 +246,10 @@ def tangents_of(
 
 
 def _diagonal(op: Op, inputs: tuple[Any, ...], out: Tensor) -> bool:
-    """Is the Jacobian a diagonal matrix, which the rules multiply with?
+    """Are the rules, which multiply with a diagonal Jacobian, right for tangents, too?
 
-    Some operations that are not elementwise share the short path of those that are: products, which never promote,
-    and reductions. Rules on complex numbers that are not holomorphic work for gradients only.
+    Rules on complex numbers that are not holomorphic work for gradients only.
     """
-    shapes = [t._array.shape for t in inputs if isinstance(t, Tensor)]
-    if op.promote is None or np.broadcast_shapes(*shapes) != out._array.shape:
-        return False
     if op.conj and out._array.dtype.kind == "c":
         return True
     return not any(isinstance(t, Tensor) and t._array.dtype.kind == "c" for t in (*inputs, out))

@@ -140,7 +140,9 @@ class Op:
     inputs        names of the tensor inputs; `name?` may be None; a single `*names` takes any number
     params        names of the other arguments, in order (`defaults` fills the last ones)
     outputs       names of the outputs; `grad_outputs` the numbers of those that are differentiable
-    elementwise   the hot path for one or two inputs that broadcast
+    elementwise   element by element: one or two inputs that broadcast, on the hot path
+    pair          two inputs on the hot path, though not element by element (products): `pair(a, b)` says of two arrays
+                  of different shapes whether their gradients must be summed back
     promote       None; "common": inputs are brought to their common type; "float": and integers to the default float
     view          the kernel returns a view of the first input
     moves         the kernel only moves data: no half-precision detour
@@ -157,6 +159,7 @@ class Op:
         grad_outputs: tuple[int, ...] = (0,),
         node: str | None = None,
         elementwise: bool = False,
+        pair: Callable[[Any, Any], bool] | None = None,
         broadcast: bool = False,
         promote: str | None = None,
         view: bool = False,
@@ -175,7 +178,8 @@ class Op:
         self.defaults = defaults
         self.outputs = tuple(outputs.split())
         self.grad_outputs = grad_outputs
-        self.elementwise, self.broadcast = elementwise, broadcast or (elementwise and len(self.inputs) > 1)
+        self.elementwise, self.pair = elementwise, pair
+        self.broadcast = broadcast or pair is not None or (elementwise and len(self.inputs) > 1)
         self.promote, self.view, self.multi_view = promote, view or multi_view, multi_view
         self.moves = moves or self.view
         self.conj = conj

@@ -65,6 +65,11 @@ def same_shape(input: Any, target: Any) -> tuple[Any, Any]:
     return both
 
 
+def stretched(a: Any, b: Any) -> bool:
+    """Two shapes that differ were broadcast to each other."""
+    return True
+
+
 def share(g: Any, shape: tuple[int, ...], reduction: int) -> Any:
     """The gradient of one element's loss."""
     if reduction != 1:
@@ -83,7 +88,7 @@ mse_loss_op = Op("mse_loss", "x y", elementwise=True, promote="common", saved_as
 mse_loss_op.vjp(x=lambda g, x, y: (x - y) * (g * 2), y=lambda g, x, y: (y - x) * (g * 2))
 
 mse_loss_mean_op = Op(
-    "mse_loss_mean", "x y", node="MseLossBackward0", elementwise=True, promote="common", saved_as={"target": "y"}
+    "mse_loss_mean", "x y", node="MseLossBackward0", pair=stretched, promote="common", saved_as={"target": "y"}
 )
 mse_loss_mean_op.vjp(
     x=lambda g, x, y: (x - y) * share(g * 2, x.shape, 1),
@@ -91,7 +96,7 @@ mse_loss_mean_op.vjp(
 )
 
 mse_loss_sum_op = Op(
-    "mse_loss_sum", "x y", node="MseLossBackward0", elementwise=True, promote="common", saved_as={"target": "y"}
+    "mse_loss_sum", "x y", node="MseLossBackward0", pair=stretched, promote="common", saved_as={"target": "y"}
 )
 mse_loss_sum_op.vjp(x=lambda g, x, y: (x - y) * (g * 2), y=lambda g, x, y: (y - x) * (g * 2))
 

@@ -15,8 +15,12 @@ from .shape import unsafe_view
 
 
 def _product(name: str, node: str | None = None) -> Op:
-    # `elementwise` gives two tensors of one type the engine's shortest path; batches that broadcast are its business too.
-    return Op(name, "x y", node=node, elementwise=True)
+    return Op(name, "x y", node=node, pair=_batches_differ)
+
+
+def _batches_differ(a: Any, b: Any) -> bool:
+    """Were the batch dimensions of two matrices broadcast?"""
+    return (a.ndim > 2 or b.ndim > 2) and a.shape[:-2] != b.shape[:-2]
 
 
 # Rows times a matrix: all leading dimensions of the first are rows -----------------------------------
