@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ..blocks import blockwise, dropped
+from ..blocks import blockwise, constant, dropped
 from ..quiet import quietly
 from ..registry import kernel, override
 from .special import erf, erf_into
@@ -35,10 +35,11 @@ def gelu_backward(xp: Any, g: Any, x: Any) -> Any:
 @quietly
 @blockwise
 def _gelu(out: Any, x: Any) -> None:
-    numpy.multiply(x, _SQRT_HALF, out=out)
+    kind = x.dtype.char
+    numpy.multiply(x, constant(_SQRT_HALF, kind), out)
     erf_into(out, out)
-    out += 1
-    out *= 0.5
+    out += constant(1, kind)
+    out *= constant(0.5, kind)
     out *= x
 
 
@@ -46,14 +47,15 @@ def _gelu(out: Any, x: Any) -> None:
 @quietly
 @blockwise
 def _gelu_backward(out: Any, g: Any, x: Any) -> None:
-    numpy.multiply(x, _SQRT_HALF, out=out)
+    kind = x.dtype.char
+    numpy.multiply(x, constant(_SQRT_HALF, kind), out)
     erf_into(out, out)
-    out += 1
-    out *= 0.5
-    density = numpy.multiply(x, x, out=numpy.empty_like(out))
-    density *= -0.5
-    numpy.exp(density, out=density)
-    density *= _PHI0
+    out += constant(1, kind)
+    out *= constant(0.5, kind)
+    density = x * x
+    density *= constant(-0.5, kind)
+    numpy.exp(density, density)
+    density *= constant(_PHI0, kind)
     density *= x
     out += density
     out *= g
@@ -122,6 +124,14 @@ def silu(xp: Any, x: Any) -> Any:
 def silu_backward(xp: Any, g: Any, x: Any) -> Any:
     s = 1 / (1 + xp.exp(-x))
     return g * (s * (1 + x * (1 - s)))
+
+
+@override("silu", numpy)
+@quietly
+def _silu(x: Any) -> Any:
+    r = numpy.exp(-x)
+    r += constant(1, x.dtype.char)
+    return numpy.divide(x, r, r if r.ndim else None)
 
 
 @kernel("mish")

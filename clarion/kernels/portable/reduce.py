@@ -6,6 +6,7 @@ import functools
 import math
 from typing import Any
 
+from ..blocks import constant
 from ..quiet import quietly
 from ..registry import kernel
 
@@ -94,16 +95,19 @@ def sum_all(xp: Any, x: Any) -> Any:
     return add_up(xp, x, None, False)
 
 
+def divided(total: Any, n: int) -> Any:
+    """A sum divided by the number of its terms (never half precision: that is summed in float32)."""
+    return total / constant(n, total.dtype.char) if total.ndim else total / n if n else total * math.nan
+
+
 @kernel("mean")
-@quietly
 def mean(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return xp.true_divide(add_up(xp, x, dim, keepdim), count(x.shape, dim))
+    return divided(add_up(xp, x, dim, keepdim), count(x.shape, dim))
 
 
 @kernel("mean_all")
-@quietly
 def mean_all(xp: Any, x: Any) -> Any:
-    return xp.true_divide(add_up(xp, x, None, False), x.size)
+    return divided(add_up(xp, x, None, False), x.size)
 
 
 @kernel("nansum")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..blocks import constant
 from ..quiet import quietly
 from ..registry import kernel
-from .reduce import add_up, count
+from .reduce import add_up, count, divided
 
 
 def _moments(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
     n = count(x.shape, dim)
-    mean = xp.true_divide(add_up(xp, x, dim, True), n)
+    mean = divided(add_up(xp, x, dim, True), n)
     off = x - mean
     square = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else off * off
-    var = xp.true_divide(add_up(xp, square, dim, keepdim), max(n - correction, 0))
+    total = add_up(xp, square, dim, keepdim)
+    free = max(n - correction, 0)
+    var = total / constant(free, total.dtype.char) if total.ndim else xp.true_divide(total, free)
     return var, mean if keepdim else mean.reshape(var.shape)
 
 
