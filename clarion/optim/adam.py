@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import default_float, f64
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
-from .optimizer import Optimizer, number, scalar, writable
+from .checks import check_betas, check_fused, check_lr, check_options
+from .elementwise import Elementwise, decayed_square, lerp
+from .optimizer import scalar
 
 
-class Adam(Optimizer):
+class Adam(Elementwise):
     """Adam; with `decoupled_weight_decay` it is AdamW."""
 
     def __init__(
@@ -31,12 +32,17 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ArgumentValueError("Tensor lr must be 1-element")
-        _check(lr, betas, eps, weight_decay)
+        together = bool(foreach and not capturable)
+        if isinstance(lr, Tensor) and together:
+            raise ArgumentValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_lr(lr)
+        check_options(eps=eps)
+        check_betas(betas)
+        check_options(weight_decay=weight_decay)
+        _check_tensor_betas(betas, together)
         defaults = {
             "lr": lr,
-            "betas": tuple(scalar(beta) for beta in betas),
+            "betas": tuple(beta.squeeze() if isinstance(beta, Tensor) else beta for beta in betas),  # type: ignore[attr-defined]
             "eps": eps,
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
@@ -47,95 +53,49 @@ class Adam(Optimizer):
             "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
+        check_fused(defaults)
         super().__init__(params, defaults)
         self._refuse_unsupported()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
-            for name in ("amsgrad", "maximize", "capturable", "differentiable", "decoupled_weight_decay"):
-                group.setdefault(name, False)
-            group.setdefault("foreach", None)
-            group.setdefault("fused", None)
-            for param in group["params"]:
-                kept = self.state.get(param)
-                if kept and not isinstance(kept["step"], Tensor):
-                    kept["step"] = _step_count(float(kept["step"]))
+            group.setdefault("amsgrad", False)
 
-    def _update(self, group: dict[str, Any], written: list[Any]) -> None:
-        lr, eps, decay = scalar(group["lr"]), group["eps"], scalar(group["weight_decay"])
-        beta1, beta2 = group["betas"]
-        decoupled = group["decoupled_weight_decay"]
-        for param in group["params"]:
-            if param._grad is None:
-                continue
-            array, grad = writable(param), param._grad._array
-            kind = array.dtype
-            state = self.state[param]
-            if not state:
-                _begin(state, array, group["amsgrad"])
-            state["step"]._array += 1
-            count = float(state["step"]._array)
-            if group["maximize"]:
-                grad = -grad
-            if decay:
-                if decoupled:
-                    np.multiply(array, number(1 - lr * decay, kind), out=array)
-                else:
-                    grad = grad + array * number(decay, kind)
-            average, square = state["exp_avg"]._array, state["exp_avg_sq"]._array
-            scratch = _average(average, grad, beta1, kind)
-            _average_square(square, grad, beta2, kind, scratch)
-            if group["amsgrad"]:
-                largest = state["max_exp_avg_sq"]._array
-                np.maximum(largest, square, out=largest)
-                square = largest
-            # param -= lr / (1 - beta1^t) * average / (sqrt(square) / sqrt(1 - beta2^t) + eps)
-            np.sqrt(square.real if kind.kind == "c" else square, out=scratch)
-            np.divide(scratch, np.asarray((1 - beta2**count) ** 0.5, kind), out=scratch)
-            np.add(scratch, number(eps, kind), out=scratch)
-            np.divide(average, scratch, out=scratch)
-            np.multiply(scratch, np.asarray(lr / (1 - beta1**count), kind), out=scratch)
-            np.subtract(array, scratch, out=array)
-            written.append(param)
+    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
+        names = ("exp_avg", "exp_avg_sq")
+        return (*names, "max_exp_avg_sq") if group["amsgrad"] else names
+
+    def _advance(
+        self, group: dict[str, Any], counters: list[float], fresh: bool
+    ) -> tuple[list[float], tuple[Any, ...]]:
+        count = counters[0] + 1
+        beta1, beta2 = map(scalar, group["betas"])
+        # p -= lr / (1 - beta1^t) * average / (sqrt(square) / root + eps), multiplied above and below by the root
+        root = (1 - beta2**count) ** 0.5
+        rate = -scalar(group["lr"]) / (1 - beta1**count) * root
+        return [count], (1 - beta1, beta2, 1 - beta2, group["eps"] * root, rate)
+
+    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+        rest1, beta2, rest2, eps, rate = numbers
+        average, square = kept[0], kept[1]
+        lerp(average, g, rest1, a)
+        decayed_square(square, beta2, g, rest2, a)
+        if len(kept) == 3:
+            square = np.maximum(kept[2], square, out=kept[2])
+        np.sqrt(square, a)
+        np.add(a, eps, a)
+        np.multiply(average, rate, b)
+        np.divide(b, a, b)
+        np.add(p, b, p)
 
 
-def _average(average: Any, grad: Any, beta: float, kind: Any) -> Any:
-    """average += (grad - average) * (1 - beta); gives the array it used for it."""
-    scratch = np.subtract(grad, average)
-    scratch = np.multiply(scratch, number(1 - beta, kind), out=scratch if scratch.ndim else None)
-    np.add(average, scratch, out=average)
-    return np.asarray(scratch)
-
-
-def _average_square(square: Any, grad: Any, beta: float, kind: Any, scratch: Any) -> None:
-    """square = beta * square + (1 - beta) * grad * conj(grad)."""
-    np.multiply(square, number(beta, kind), out=square)
-    np.multiply(grad, grad.conj() if kind.kind == "c" else grad, out=scratch)
-    np.multiply(scratch, number(1 - beta, kind), out=scratch)
-    np.add(square, scratch, out=square)
-
-
-def _begin(state: dict[str, Any], array: Any, amsgrad: bool) -> None:
-    state["step"] = _step_count(0.0)
-    state["exp_avg"] = new_tensor(np.zeros_like(array))
-    state["exp_avg_sq"] = new_tensor(np.zeros_like(array))
-    if amsgrad:
-        state["max_exp_avg_sq"] = new_tensor(np.zeros_like(array))
-
-
-def _step_count(value: float) -> Tensor:
-    """The number of steps, in float32 as PyTorch keeps it (float64 where that is the default)."""
-    return new_tensor(np.asarray(value, f64 if default_float() is f64 else np.float32))
-
-
-def _check(lr: Any, betas: tuple[Any, Any], eps: float, weight_decay: Any) -> None:
-    if not scalar(lr) >= 0.0:
-        raise ArgumentValueError(f"Invalid learning rate: {lr}")
-    if not eps >= 0.0:
-        raise ArgumentValueError(f"Invalid epsilon value: {eps}")
-    for i, beta in enumerate(betas):
-        if not 0.0 <= scalar(beta) < 1.0:
-            raise ArgumentValueError(f"Invalid beta parameter at index {i}: {beta}")
-    if not scalar(weight_decay) >= 0.0:
-        raise ArgumentValueError(f"Invalid weight_decay value: {weight_decay}")
+def _check_tensor_betas(betas: tuple[Any, Any], together: bool) -> None:
+    tensors = [isinstance(beta, Tensor) for beta in betas]
+    if not (all(tensors) or all(isinstance(beta, float) for beta in betas)):
+        raise ArgumentValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas if all(tensors) else ()):
+        if together:
+            raise ArgumentValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+        if beta.numel() != 1:
+            raise ArgumentValueError(f"Tensor betas[{i}] must be 1-element")

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
-from .optimizer import Optimizer, number, scalar, writable
+from .checks import check_fused
+from .elementwise import Elementwise, zeros_like
+from .optimizer import number, scalar, writable
 
 
-class SGD(Optimizer):
+class SGD(Elementwise):
     """param -= lr * gradient; with momentum, of a running sum of gradients."""
+
+    counters = ()
 
     def __init__(
         self,
@@ -49,53 +53,52 @@ class SGD(Optimizer):
             "differentiable": differentiable,
             "fused": fused,
         }
+        check_fused(defaults)
         super().__init__(params, defaults)
         self._refuse_unsupported()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
-            for name, default in (("nesterov", False), ("maximize", False), ("foreach", None)):
-                group.setdefault(name, default)
-            group.setdefault("differentiable", False)
-            group.setdefault("fused", False)
+            group.setdefault("nesterov", False)
 
     def _update(self, group: dict[str, Any], written: list[Any]) -> None:
+        if group["momentum"] or group["weight_decay"]:
+            super()._update(group, written)
+            return
+        # Two calls for each parameter: neither gathering them nor walking in pieces would be faster.
         lr = scalar(group["lr"])
         rate = -lr if group["maximize"] else lr
-        plain = not group["momentum"] and not group["weight_decay"]
         multiply, subtract = np.multiply, np.subtract
         for param in group["params"]:
             grad = param._grad
-            if grad is None:
-                continue
-            array = writable(param)
-            step = grad._array
-            if not plain:
-                step = self._direction(group, param, array, step)
-                subtract(array, multiply(step, number(lr, array.dtype)), array)
-            else:
-                subtract(array, multiply(step, number(rate, array.dtype)), array)
-            written.append(param)
+            if grad is not None:
+                array = writable(param)
+                subtract(array, multiply(grad._array, number(rate, array.dtype)), array)
+                written.append(param)
 
-    def _direction(self, group: dict[str, Any], param: Any, array: Any, grad: Any) -> Any:
-        """The gradient with weight decay and momentum."""
-        kind = array.dtype
-        if group["maximize"]:
-            grad = -grad
-        if group["weight_decay"]:
-            grad = grad + array * number(scalar(group["weight_decay"]), kind)
-        momentum = group["momentum"]
-        if not momentum:
-            return grad
-        state = self.state[param]
-        kept = state.get("momentum_buffer")
-        if kept is None:
-            buffer = grad.copy()
-            state["momentum_buffer"] = new_tensor(buffer)
-        else:
-            buffer = kept._array
-            np.multiply(buffer, number(momentum, kind), out=buffer)
-            dampening = group["dampening"]
-            np.add(buffer, grad if not dampening else grad * number(1 - dampening, kind), out=buffer)
-        return grad + buffer * number(momentum, kind) if group["nesterov"] else buffer
+    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("momentum_buffer",) if group["momentum"] else ()
+
+    def _is_fresh(self, state: dict[str, Any], names: tuple[str, ...]) -> bool:
+        return any(state.get(name) is None for name in names)  # without momentum there is none
+
+    def _begin(self, group: dict[str, Any], param: Tensor, state: dict[str, Any]) -> None:
+        for name in self._kept(group):
+            state[name] = zeros_like(param)
+
+    def _advance(
+        self, group: dict[str, Any], counters: list[float], fresh: bool
+    ) -> tuple[list[float], tuple[Any, ...]]:
+        lr, momentum = scalar(group["lr"]), group["momentum"]
+        share = 1 if fresh else 1 - group["dampening"]  # the first gradient becomes the sum as it is
+        return [], (lr, momentum, share, *((momentum,) if group["nesterov"] else ()))
+
+    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+        lr, momentum, share, *nesterov = numbers
+        if kept:
+            buffer = kept[0]
+            np.multiply(buffer, momentum, buffer)
+            np.add(buffer, g if share.item() == 1 else np.multiply(g, share, a), buffer)
+            g = np.add(g, np.multiply(buffer, momentum, a), a) if nesterov else buffer
+        np.subtract(p, np.multiply(g, lr, b), p)

@@ -1,0 +1,68 @@
+"""Adadelta: steps in the unit of the parameter, from averages of squared gradients and squared steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentValueError
+from .checks import check_lr, check_options
+from .elementwise import Elementwise, decayed_square
+from .optimizer import scalar
+
+
+class Adadelta(Elementwise):
+    """The gradient times the root of average squared steps over that of average squared gradients."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ArgumentValueError(f"Invalid rho value: {rho}")
+        check_options(eps=eps, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+        self._refuse_unsupported()
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("square_avg", "acc_delta")
+
+    def _advance(
+        self, group: dict[str, Any], counters: list[float], fresh: bool
+    ) -> tuple[list[float], tuple[Any, ...]]:
+        rho = group["rho"]
+        return [counters[0] + 1], (rho, 1 - rho, group["eps"], scalar(group["lr"]))
+
+    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+        rho, rest, eps, lr = numbers
+        square, steps = kept
+        decayed_square(square, rho, g, rest, a)
+        np.add(square, eps, a)
+        np.add(steps, eps, b)
+        np.divide(b, a, b)
+        np.sqrt(b, b)
+        np.multiply(b, g, b)
+        decayed_square(steps, rho, b, rest, a)
+        np.multiply(b, lr, b)
+        np.subtract(p, b, p)

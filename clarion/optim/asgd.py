@@ -1,0 +1,79 @@
+"""ASGD: stochastic gradient descent that also keeps the average of its path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor
+from .checks import check_lr, check_options
+from .elementwise import Elementwise, step_count, zeros_like
+from .optimizer import scalar
+
+
+class ASGD(Elementwise):
+    """The average, from step `t0` on, is in the state under `ax`."""
+
+    counters = ("step", "eta", "mu")
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_options(weight_decay=weight_decay)
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+        self._refuse_unsupported()
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("ax",)
+
+    def _begin(self, group: dict[str, Any], param: Tensor, state: dict[str, Any]) -> None:
+        state["step"] = step_count(0.0)
+        state["eta"] = step_count(scalar(group["lr"]))
+        state["mu"] = step_count(1.0)
+        state["ax"] = zeros_like(param)
+
+    def _advance(
+        self, group: dict[str, Any], counters: list[float], fresh: bool
+    ) -> tuple[list[float], tuple[Any, ...]]:
+        step, eta, mu = counters
+        step += 1
+        lr, lambd = scalar(group["lr"]), group["lambd"]
+        later = lr / (1 + lambd * lr * step) ** group["alpha"]
+        numbers = (1 - lambd * eta, eta) if mu == 1 else (1 - lambd * eta, eta, mu)
+        return [step, later, 1 / max(1, step - group["t0"])], numbers
+
+    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+        less, eta, *mu = numbers
+        (average,) = kept
+        np.multiply(g, eta, a)
+        np.multiply(p, less, p)
+        np.subtract(p, a, p)
+        if mu:
+            np.subtract(p, average, a)
+            np.multiply(a, mu[0], a)
+            np.add(average, a, average)
+        else:
+            average[:] = p

@@ -1,0 +1,1 @@
+"""The schedules of learning rates behind `torch.optim.lr_scheduler`."""
