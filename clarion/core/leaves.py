@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from ..events import hub
 from . import modes
 from .hooks import run_tensor_hooks
@@ -52,7 +53,9 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         hub.accumulated(leaf)
     if hooks is not None:
         for hook in tuple(hooks.post_accumulate.values()):
-            guarded(this, hook, leaf)
+            result = guarded(this, hook, leaf)
+            if result is not None and result is not leaf:
+                raise errors.EngineError("Tensor post accumulate grad hooks should return None.")
         for hook in tuple(hooks.post.values()):
             guarded(this, hook, (), (to_tensor(g),))
 

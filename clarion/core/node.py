@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..errors import ArgumentTypeError, EngineError
 from . import provenance
 from .hooks import NodeHooks, RemovableHandle
 
@@ -136,6 +137,21 @@ class Node:
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_outputs)` before this node runs; it may return new grad_outputs."""
         return self._hooks().add(self._hooks().pre, fn)
+
+    def __call__(self, *grads: Any) -> Any:
+        """Gradients of the inputs for given gradients of the outputs: one Tensor, or a tuple of them."""
+        from .tensor import Tensor
+
+        for given in grads:
+            if given is not None and not isinstance(given, Tensor):
+                raise ArgumentTypeError(f"expected Tensor or None, but got {type(given).__name__}")
+        if len(grads) != self.n_out:
+            raise EngineError(f"{self.name()} takes {self.n_out} gradients of outputs, but got {len(grads)}")
+        op = getattr(type(self), "op", None)
+        if self.n_out > 1 and op is not None and not op.multi_view and len(op.grad_outputs) == 1:
+            grads = (grads[op.grad_outputs[0]],)
+        results = tuple(self.apply_tensors(grads[0] if len(grads) == 1 else grads))
+        return results[0] if len(results) == 1 else results
 
     def _hooks(self) -> NodeHooks:
         if self.hooks is None:

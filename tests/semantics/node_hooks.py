@@ -172,8 +172,10 @@ def post_accumulate_clears_the_grad(t):
 
 def post_accumulate_must_return_none(t):
     x = leaf(t)
-    x.register_post_accumulate_grad_hook(lambda p: p)
-    return refusal(x.sum().backward, "hooks should return None.")
+    x.register_post_accumulate_grad_hook(lambda p: p.grad)
+    y = leaf(t)
+    y.register_post_accumulate_grad_hook(lambda p: p)
+    return refusal(x.sum().backward, "hooks should return None."), refusal(y.sum().backward)
 
 
 def post_accumulate_multiple_and_removal(t):

@@ -243,5 +243,29 @@ def test_mutation_of_saved_tensors_covers_views_and_items() -> None:
     assert x.grad.tolist() == [2.0, 16.0, 27.0]
 
 
+def test_a_none_gradient_ends_the_walk() -> None:
+    class Stop(clarion.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    class Pass(clarion.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = leaf()
+    Stop.apply(Pass.apply(x)).sum().backward()
+    assert x.grad is None
+
+
 def test_every_exception_of_the_engine_has_an_explanation_class() -> None:
     assert issubclass(EngineError, RuntimeError)
