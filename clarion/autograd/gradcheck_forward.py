@@ -138,11 +138,15 @@ def batched_forward(checker: Checker) -> None:
         alone = [pushed(checker, [u if i == j else None for j in range(len(checker.wanted))]) for u in batch]
         try:
             with forward_ad.dual_level():
-                runs = [_pushed_outputs(checker, [u if i == j else None for j in range(len(checker.wanted))]) for u in batch]
+                runs = [
+                    _pushed_outputs(checker, [u if i == j else None for j in range(len(checker.wanted))]) for u in batch
+                ]
                 together = [[forward_ad.unpack_dual(out).tangent for out in run] for run in runs]
         except EngineError as error:
             raise GradcheckError(f"While computing batched gradients, got: {error}") from error
         for one, many in zip(alone, together, strict=True):
             for a, b in zip(one, many, strict=True):
-                if (a is None) != (b is None) or (a is not None and not np.allclose(a._array, b._array, equal_nan=True)):
+                if (a is None) != (b is None) or (
+                    a is not None and not np.allclose(a._array, b._array, equal_nan=True)
+                ):
                     raise GradcheckError("batched tangents differ from tangents computed one at a time")

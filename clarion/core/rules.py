@@ -1,0 +1,141 @@
+"""Gradient rules: what one names, and how it is run.
+
+NOTE [Two worlds]: a rule is called on raw arrays, or, under create_graph, on Tensors. It uses operators,
+and `ops.name(...)` for everything else: `ops` is the table of kernels in one world, of operations in
+the other; both take the same positional arguments (inputs first, then parameters).
+
+NOTE [Spelled out]: a loop over rules and names costs more than most rules. At its first use an operation's `apply_raw`
+or `apply_tensors` is written out for its rules and compiled; whatever is unusual takes the general way in record.py.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..kernels import registry
+from .dtypes import f32, f64
+from .namespace import lifted
+from .node import FREED
+from .record import OpNode, fix_raw, fix_tensor
+from .saved import PACKED, as_output, check_versions, freed_error
+from .tensor import Tensor
+from .versions import VersionCounter
+
+if TYPE_CHECKING:
+    from .op import Op
+
+
+class Rule:
+    """A gradient rule and the names of its arguments after `g`."""
+
+    __slots__ = ("at", "fn", "names")
+
+    def __init__(self, fn: Callable[..., Any], names: tuple[str, ...], at: dict[str, int]) -> None:
+        self.fn, self.names, self.at = fn, names, at
+
+    def __call__(self, g: Any, values: Any, ops: Any) -> Any:
+        return self.fn(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
+
+
+def spelled_at_first_use(op: Op, world: str) -> Callable[..., Any]:
+    """Compiling the rules of all operations would cost 0.3 s at import; most programs need few of them."""
+
+    def first(node: Any, g: Any, edges: Any = None) -> Any:
+        spelled = spell_out(op, world)
+        setattr(op.node_class, "apply_raw" if world == "raw" else "apply_tensors", spelled)
+        return spelled(node, g, edges)
+
+    return first
+
+
+# The pieces of both spelled-out forms. The unusual (half and complex types, hooks on saved values, tensors that somebody
+# may have written to) takes the general way.
+_HEAD = """def apply(node, g, edges=None):
+    dtype = g{array}.dtype
+    if dtype is not f32 and dtype is not f64:
+        return general(node, g, edges)
+"""
+_SAVED = """    saved = node.saved
+    if saved is FREED:
+        raise freed_error(node)
+    versions = node.versions
+    if versions is PACKED:
+        return general(node, g, edges)
+"""
+_GUARD = """    guard = node.out_guard
+    if guard is not None and (type(guard) is not VersionCounter or guard.n):
+        check_versions(node)
+"""
+_INPUT = """    v{p} = saved[{p}]
+    if isinstance(v{p}, Tensor):
+        counter = v{p}._vc
+        if counter is not None and (counter.watched or counter.n != (0 if versions is None else versions[{p}])):
+            return general(node, g, edges)
+"""
+_RAW_INPUT = _INPUT + "        v{p} = v{p}._array\n"
+_TENSOR_INPUT = (
+    _INPUT
+    + """        if v{p}._rg and node.edges[{p}] is None:
+            return general(node, g, edges)
+    elif v{p} is not None:
+        v{p} = v{p}.item() if isinstance(v{p}, ndarray) else v{p}
+"""
+)
+_TAIL = """    if edges is None:
+        edges = node.edges
+    fix = node.fix
+    if fix is None:
+        return ({terms},)
+    return [r if r is None or f is None else fixed(r, f) for r, f in zip(({terms},), fix)]
+"""
+_TENSOR_OUTPUT = "    v{p} = saved[{p}]\n    if v{p} is not None:\n        v{p} = as_output(node, {nr}, v{p})\n"
+
+
+def spell_out(op: Op, world: str) -> Callable[..., Any]:
+    """`apply_raw` or `apply_tensors` of an operation's nodes, written out for its rules: no loop, one call per gradient.
+
+    The text is known to linecache, so a debugger steps through it like through any other function.
+    """
+    raw, inputs = world == "raw", len(op.inputs)
+    outputs = dict(op.out_positions)
+    terms: list[str] = []
+    named: set[int] = set()
+    used: set[int] = set()
+    for i, rule in enumerate(op.rules):
+        if rule is None:
+            terms.append("None")
+            continue
+        positions = [None if name == "ops" else rule.at[name] for name in rule.names]
+        unpacked = {p for p in positions if p is not None and (p < inputs or (not raw and p in outputs))}
+        named.update(p for p in positions if p is not None)
+        used |= unpacked
+        arguments = ["g"] + ["ops" if p is None else f"v{p}" if p in unpacked else f"saved[{p}]" for p in positions]
+        terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
+    text = _HEAD.format(array="" if raw else "._array")
+    if named:
+        text += _SAVED + (_GUARD if named & set(outputs) else "")
+    for p in sorted(used):
+        form = (_RAW_INPUT if raw else _TENSOR_INPUT) if p < inputs else _TENSOR_OUTPUT
+        text += form.format(p=p, nr=outputs.get(p))
+    text += _TAIL.format(terms=", ".join(terms))
+    filename = f"<gradient of {op.name}, {world}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
+    scope |= {
+        "f32": f32,
+        "f64": f64,
+        "FREED": FREED,
+        "PACKED": PACKED,
+        "freed_error": freed_error,
+        "ndarray": np.ndarray,
+    }
+    scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions}
+    scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}
+    scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors
+    scope["fixed"] = fix_raw if raw else fix_tensor
+    exec(compile(text, filename, "exec"), scope)
+    return scope["apply"]  # type: ignore[no-any-return]
