@@ -50,6 +50,17 @@ def smallest(x: Any) -> float:
     return x.item(x.argmin()) if x.size <= SMALL else np.minimum.reduce(x, axis=None).item()  # type: ignore[no-any-return]
 
 
+def in_range(index: Any, size: int) -> bool:
+    """Do all indices lie in 0 … size - 1? One pass: seen as unsigned, negative ones are huge."""
+    if not index.size:
+        return True
+    unsigned = index.view(np.uint64 if index.dtype is _INT64 else f"u{index.itemsize}")
+    return largest(unsigned) < size
+
+
+_INT64 = np.dtype(np.int64)
+
+
 @functools.lru_cache(maxsize=256)
 def ones(n: int, kind: str) -> Any:
     """`n` ones of the type with the letter `kind`, to add up with."""

@@ -11,8 +11,9 @@ from ..core.dtypes import FROM_NUMPY, i64, result_type
 from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
+from ..kernels.blocks import in_range
 from .api import functional, public
-from .scatter import in_range, no_derivative, tensor_argument
+from .scatter import no_derivative, tensor_argument
 
 
 def _never(name: str) -> Any:

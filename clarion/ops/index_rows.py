@@ -12,8 +12,9 @@ from ..core.dtypes import FROM_NUMPY, i64
 from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
+from ..kernels.blocks import in_range
 from .api import call, public
-from .scatter import first_outside, gather, in_range, index_reduce_mean_op, index_reduce_op, strict_out, tensor_argument
+from .scatter import first_outside, gather, index_reduce_mean_op, index_reduce_op, strict_out, tensor_argument
 
 index_select_op = Op("index_select", "x index", "dim", moves=True)
 index_select_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.index_select_backward(g, index, x_shape, dim))

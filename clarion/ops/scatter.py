@@ -12,6 +12,7 @@ from ..core.dtypes import FROM_NUMPY, i64
 from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
+from ..kernels.blocks import in_range
 from .api import FUNCTIONS, call, public
 
 gather_op = Op("gather", "x index", "dim", moves=True)
@@ -128,13 +129,6 @@ def tensor_argument(name: str, argument: str, position: int, value: Any) -> None
         )
 
 
-def in_range(index: Any, size: int) -> bool:
-    """Do all indices lie in 0 … size - 1? One pass: seen as unsigned, negative ones are huge."""
-    if not index.size:
-        return True
-    return bool(index.view(f"u{index.itemsize}").max() < size)
-
-
 def first_outside(index: Any, size: int, low: int = 0) -> int:
     """The first index out of range, for the message."""
     return int(index[(index < low) | (index >= size)].flat[0])
@@ -142,20 +136,21 @@ def first_outside(index: Any, size: int, low: int = 0) -> int:
 
 def along_index(name: str, x: Any, dim: Any, index: Any, *, gather: bool = False) -> tuple[int, Any]:
     """Check the arguments of gather and scatter; the dimension counted from the front, and the index as int64."""
-    tensor_argument(name, "input", 1, x)
-    tensor_argument(name, "index", 2 if isinstance(dim, int) else 3, index)
+    if not isinstance(x, Tensor) or not isinstance(index, Tensor):
+        tensor_argument(name, "input", 1, x)
+        tensor_argument(name, "index", 2 if isinstance(dim, int) else 3, index)
     if type(dim) is not int:
         raise ArgumentTypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
     shape, places = x._array.shape, index._array
     dim = normalize_dim(dim, len(shape))
-    if places.dtype != i64:
+    if places.dtype is not i64 and places.dtype != i64:
         if places.dtype != np.int32 and places.size:
             raise DtypeError(f"{name}(): Expected dtype int32/int64 for index")
         index = new_tensor(places.astype(i64))
         places = index._array
     if places.size == 0:
         return dim, index
-    if max(places.ndim, 1) != max(len(shape), 1):
+    if places.ndim != len(shape) and max(places.ndim, 1) != max(len(shape), 1):
         whose = "input" if gather else "self"
         raise ShapeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
     if gather:

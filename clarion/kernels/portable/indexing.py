@@ -50,14 +50,15 @@ def wrapped(xp: Any, index: Any, size: int) -> Any:
 
 def along_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
     """Positions of `x[i, index[i, j], ...]`: `index` has as many dimensions as x and picks along `dim`."""
-    shape = shape or (1,)
-    flat = index.reshape(index.shape or (1,))
-    steps = _steps(shape)
-    places = flat * steps[dim] if steps[dim] != 1 else flat
-    for d, n in enumerate(flat.shape):
+    if not index.ndim:
+        return index
+    steps = _steps(shape or (1,))
+    places = index * steps[dim] if steps[dim] != 1 else index
+    for d, n in enumerate(index.shape):
         if d != dim and n > 1:
-            places = places + (xp.arange(n) * steps[d]).reshape((n,) + (1,) * (flat.ndim - d - 1))
-    return places.reshape(index.shape)
+            step = steps[d]
+            places = places + xp.arange(0, n * step, step).reshape((n,) + (1,) * (index.ndim - d - 1))
+    return places
 
 
 def row_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:

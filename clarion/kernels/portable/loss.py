@@ -7,8 +7,10 @@ from typing import Any
 import numpy
 
 from ...errors import ArgumentIndexError, NotSupportedError
+from ..blocks import SMALL, in_range
 from ..quiet import quietly
 from ..registry import kernel, override
+from .softmax import exponentials
 
 
 def reduced(xp: Any, loss: Any, reduction: int) -> Any:
@@ -129,7 +131,7 @@ def class_dim(x: Any) -> int:
 
 def check_targets(xp: Any, target: Any, ignore_index: int, classes: int) -> Any:
     """Targets that are all valid indices, and (if some are ignored) which of them count."""
-    if not target.size:
+    if not target.size or (ignore_index < 0 and in_range(target, classes)):
         return target, None
     low, high = int(target.min()), int(target.max())
     if low >= 0 and high < classes and not low <= ignore_index <= high:
@@ -176,6 +178,8 @@ def add_at_targets(xp: Any, x: Any, target: Any, value: Any) -> None:
 
 def weighted(xp: Any, loss: Any, row: Any, counts: Any, reduction: int) -> Any:
     """The loss of every element, times what it counts, reduced."""
+    if counts is None and row.ndim == 0 and reduction and loss.size:
+        return xp.add.reduce(loss, axis=None) * row.item()
     loss = loss * row
     if counts is not None:
         loss = xp.where(counts, loss, loss.dtype.type(0))
@@ -203,6 +207,13 @@ BLOCK = 65536  # scores of a block of rows that stays in the cache from the firs
 
 def softmax_blocks(xp: Any, x: Any, dim: int) -> Any:
     """The softmax of the scores, and the logarithm of what it was divided by."""
+    if xp is numpy and x.size <= SMALL:
+        e, s, top = exponentials(x, dim)
+        e /= s
+        numpy.log(s, s)
+        if top is not None:
+            s += top
+        return e, s.squeeze(dim)
     probs = xp.empty(x.shape, x.dtype)
     log_total = xp.empty(x.shape[:dim] + x.shape[dim + 1 :], x.dtype)
     step = max(BLOCK * x.shape[0] // x.size, 1) if dim and x.size > 2 * BLOCK else max(x.shape[0], 1)

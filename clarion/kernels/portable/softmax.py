@@ -63,7 +63,7 @@ def _sum(e: Any, dim: int) -> Any:
     return numpy.add.reduce(e, axis=dim, keepdims=True)
 
 
-def _exponentials(x: Any, dim: int) -> tuple[Any, Any, Any]:
+def exponentials(x: Any, dim: int) -> tuple[Any, Any, Any]:
     """exp(x - shift), its sums, and the shift (None where none was needed)."""
     e = numpy.empty(x.shape, x.dtype)
     if largest(x) <= SAFE:
@@ -82,7 +82,7 @@ def _exponentials(x: Any, dim: int) -> tuple[Any, Any, Any]:
 def _softmax(x: Any, dim: int) -> Any:
     if x.size == 0 or x.ndim == 0:
         return numpy.ones_like(x) if x.ndim else numpy.exp(x - x)
-    e, s, _ = _exponentials(x, dim)
+    e, s, _ = exponentials(x, dim)
     e /= s
     return e
 
@@ -105,7 +105,7 @@ def _softmax_backward(g: Any, out: Any, dim: int) -> Any:
 def _log_softmax(x: Any, dim: int) -> Any:
     if x.size == 0 or x.ndim == 0:
         return x - x
-    e, s, top = _exponentials(x, dim)
+    e, s, top = exponentials(x, dim)
     s = numpy.log(s)
     if top is not None:
         numpy.subtract(x, top, out=e)
