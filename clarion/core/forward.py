@@ -174,9 +174,8 @@ class Level:
 
     def write(self, op: Op, x: Tensor, args: tuple[Any, ...]) -> Tensor:
         """Run an operation in place where its operands have tangents."""
-        tangent = None
+        old, tangent = lifted.clone(x), None
         if "gen" not in op.params:  # random numbers do not depend on what they overwrite
-            old = lifted.clone(x)
             tangent = self.tangent_of(op.call(old, *[old if a is x else a for a in args]))
         modes.state.forward = False
         try:
@@ -188,6 +187,10 @@ class Level:
         if x._view is not None and x._view.base._edge is not None:
             node = getattr(x._view.base._edge, "inner", node)
         self.remember(node, (x,))
+        if node is not None and type(node.saved) is tuple and node.saved:
+            saved = node.saved[0]  # a copy of what was overwritten, if the rules need it
+            if isinstance(saved, Tensor) and saved is not x:
+                self.carry(old, saved)
         return x
 
     def overwrite(self, x: Tensor, tangent: Tensor | None) -> None:
