@@ -97,7 +97,7 @@ def erf_into(out: Any, x: Any) -> None:
         out[...] = _erf64(numpy, x)
         return
     x = numpy.minimum(x, _FOUR)
-    numpy.maximum(x, -_FOUR, x)
+    numpy.maximum(x, -_FOUR, out=x)
     z = x * x
     numpy.multiply(z, _ERF32_P_ARRAYS[0], out)
     for c in _ERF32_P_ARRAYS[1:-1]:
