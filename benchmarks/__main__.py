@@ -57,7 +57,9 @@ def main() -> int:
         print(_provenance())
     if args.json:
         with open(args.json, "w") as file:
-            json.dump([{"name": r.name, "clarion": r.clarion, "torch": r.torch, "ratio": r.ratio} for r in results], file)
+            json.dump(
+                [{"name": r.name, "clarion": r.clarion, "torch": r.torch, "ratio": r.ratio} for r in results], file
+            )
     return 0
 
 

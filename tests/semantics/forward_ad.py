@@ -179,7 +179,9 @@ def several_outputs(t):
 def one_input_has_none(t):
     with t.autograd.forward_ad.dual_level():
         d, x = _dual(t), t.tensor([2.0, 2.0, 4.0])
-        return _seen(t, d * x, x / d, t.cat([x, d]), t.stack([d, x]), t.where(d > 1, d, x), t.lerp(x, d, 0.5), x @ d, d @ x)
+        return _seen(
+            t, d * x, x / d, t.cat([x, d]), t.stack([d, x]), t.where(d > 1, d, x), t.lerp(x, d, 0.5), x @ d, d @ x
+        )
 
 
 def broadcasting(t):

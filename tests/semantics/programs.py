@@ -84,7 +84,14 @@ def golden(area: str) -> dict[str, Any]:
 
 def load(name: str) -> Any:
     """The namespace, with the modules that programs use imported."""
-    for part in ("autograd.functional", "autograd.forward_ad", "nn.functional", "nn.utils", "optim", "utils.checkpoint"):
+    for part in (
+        "autograd.functional",
+        "autograd.forward_ad",
+        "nn.functional",
+        "nn.utils",
+        "optim",
+        "utils.checkpoint",
+    ):
         importlib.import_module(f"{name}.{part}")
     return importlib.import_module(name)
 
