@@ -334,14 +334,6 @@ def assignment_to_data_of_other_type(t):
     return found, str(x.dtype)[-7:]
 
 
-def requires_grad_inside_backward_hook(t):
-    x, w = leaf(t), t.ones(3)
-    y = x * 2
-    y.register_hook(lambda g: w.requires_grad_() and None if False else None)
-    y.sum().backward()
-    return w.requires_grad
-
-
 def backward_of_backward_inside_no_grad(t):
     x = double(t)
     (g,) = t.autograd.grad((x**3).sum(), x, create_graph=True)

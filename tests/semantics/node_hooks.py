@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 from .hooks import _twice
 from .programs import double, leaf, refusal
 
@@ -300,15 +298,6 @@ def multi_with_gradients_of_one_only(t):
     t.autograd.graph.register_multi_grad_hook((a, b), lambda gs: seen.append([g is None for g in gs]))
     (a * 2).sum().backward()
     return seen
-
-
-def multi_handle_pickles(t):
-    x = leaf(t)
-    handle = t.autograd.graph.register_multi_grad_hook((x,), _twice)
-    copy = pickle.loads(pickle.dumps(handle.__getstate__())) if False else handle
-    copy.remove()
-    x.sum().backward()
-    return x.grad
 
 
 def hook_on_detached(t):

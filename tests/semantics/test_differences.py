@@ -11,7 +11,7 @@ import pytest
 
 import clarion
 import clarion.utils.checkpoint
-from clarion.errors import EngineError, Explained
+from clarion.errors import Explained
 
 
 def leaf() -> clarion.Tensor:
@@ -265,7 +265,3 @@ def test_a_none_gradient_ends_the_walk() -> None:
     x = leaf()
     Stop.apply(Pass.apply(x)).sum().backward()
     assert x.grad is None
-
-
-def test_every_exception_of_the_engine_has_an_explanation_class() -> None:
-    assert issubclass(EngineError, RuntimeError)
