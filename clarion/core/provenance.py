@@ -35,7 +35,19 @@ def here() -> Place | None:
     """The place of the innermost user frame."""
     if not config.PROVENANCE:
         return None
-    frame: FrameType | None = _getframe(1)
+    frame: Any = _getframe(1)
+    try:
+        code = frame.f_code
+        while inside[code.co_filename]:
+            frame = frame.f_back
+            code = frame.f_code
+        return code, frame.f_lasti
+    except (KeyError, AttributeError):  # a file met for the first time, or no user frame at all
+        return _look(_getframe(1))
+
+
+def _look(frame: FrameType | None) -> Place | None:
+    """`here`, from a frame outwards, judging files that were not met before."""
     while frame is not None:
         code = frame.f_code
         filename = code.co_filename

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..core import modes
+from ..core.dispatch import as_scalar
 from ..core.dtypes import FROM_NUMPY, b1, f32, f64
 from ..core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
 from ..core.namespace import OPS, lifted
+from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor
 from ..core.versions import INFERENCE
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError
@@ -49,7 +51,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     target, tensors = walk(self._array, items, raw)
     refuse_write(self, target)
     if tensors:
-        put_index(self, target, tensors, source, False)
+        op, indices, params, source = put_plan(target, tensors, source, False)
+        _put(op, target, source, indices, params)
+        wrote(self)
     else:
         given = source._array
         if given.shape != target.shape:
@@ -57,7 +61,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             check_expand(given.shape, target.shape, given)
         if given.dtype.kind == "c" and target.dtype.kind not in "cb":
             given = given.real
-        np.copyto(target, given, casting="unsafe")
+        target[...] = given
         wrote(self)
 
 
@@ -98,7 +102,7 @@ def scalar(x: Tensor, value: Any) -> Any:
     target = x._array.dtype
     kind = type(value)
     if (kind is float or kind is int) and (target is f32 or target is f64) and -1e38 < value < 1e38:
-        return np.asarray(value, target)
+        return as_scalar(value, target)
     if not isinstance(value, (bool, int, float, complex)):
         owner = kind.__module__ + "." if kind.__module__ != "builtins" else ""
         raise ArgumentTypeError(
@@ -174,6 +178,14 @@ def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values:
         refuse(x, "index_put_")
         refuse_creation(x, any(t.requires_grad for t in inputs))
     before = _before(op, x, inputs) if recording else x
+    _put(op, target, values, indices, params)
+    wrote(x)
+    if recording:
+        rebase(op, x, (before, *inputs[1:]), params)
+
+
+def _put(op: Op, target: Any, values: Tensor, indices: list[Tensor], params: tuple[Any, ...]) -> None:
+    """Write to an array."""
     arrays = [each._array for each in indices]
     try:
         if op is index_put_mask_op:
@@ -182,14 +194,11 @@ def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values:
             kernels.put(np, target, values._array, *arrays, *params)
     except IndexError as error:
         raise index_error(error, indices, target.shape, params[0]) from None
-    wrote(x)
-    if recording:
-        rebase(op, x, (before, *inputs[1:]), params)
 
 
 def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> tuple[Any, ...]:
     """Check a write with index tensors; the operation, its index inputs, its parameters and the values in shape."""
-    if values._array.dtype != target.dtype:
+    if values._array.dtype is not target.dtype and values._array.dtype != target.dtype:
         if values._array.ndim:
             raise DtypeError(
                 "Index put requires the source and destination dtypes match, got "
@@ -212,6 +221,8 @@ def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, acc
             for dim, each in zip(where, indices, strict=True):
                 check_range(each._array, dim, shape[dim])
     given = values._array.shape
+    if not given:
+        return op, indices, params, values
     if len(given) > len(result) and given[: len(given) - len(result)] == (1,) * (len(given) - len(result)):
         values = lifted.view(values, given[len(given) - len(result) :])
     given = values._array.shape

@@ -170,10 +170,11 @@ def walk(x: Any, items: list[Any], ops: Any) -> tuple[Any, list[tuple[int, Tenso
     """
     wanted = 0
     for item in items:
-        if isinstance(item, Tensor):
-            wanted += item._array.ndim if item._array.dtype == b1 else 1
-        elif item is not None and item is not Ellipsis and type(item) is not bool:
+        kind = type(item)
+        if kind is int or kind is slice:
             wanted += 1
+        elif isinstance(item, Tensor):
+            wanted += item._array.ndim if item._array.dtype == b1 else 1
     ndim = x.ndim
     if wanted > ndim:
         raise ArgumentIndexError(f"too many indices for tensor of dimension {ndim}")
@@ -181,17 +182,18 @@ def walk(x: Any, items: list[Any], ops: Any) -> tuple[Any, list[tuple[int, Tenso
     for item in items:
         kind = type(item)
         if kind is int:
-            size = x.shape[dim]
+            size = (x._array if isinstance(x, Tensor) else x).shape[dim]
             if not -size <= item < size:
                 if not -(2**63) <= item < 2**63:
                     raise ArgumentValueError("Overflow when unpacking long long")
                 raise ArgumentIndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
             x = ops.select(x, dim, item)
         elif kind is slice:
-            size = x.shape[dim]
-            limits = _limits(item, size)
-            if limits != (0, size, 1):
-                x = ops.slice(x, dim, *limits)
+            if item.start is not None or item.stop is not None or item.step is not None:
+                size = (x._array if isinstance(x, Tensor) else x).shape[dim]
+                limits = _limits(item, size)
+                if limits != (0, size, 1):
+                    x = ops.slice(x, dim, *limits)
             dim += 1
         elif item is None:
             x = ops.unsqueeze(x, dim)
@@ -296,6 +298,8 @@ def getitem(self: Tensor, index: Any) -> Any:
                 return view
     elif index is None:
         return lifted.unsqueeze(self, 0)
+    elif kind is Tensor and self._array.ndim and index._array.ndim and index._array.dtype is i64:
+        return take_index(self, [(0, index)])
     x, tensors = walk(self, parse(index), lifted)
     if tensors:
         return take_index(x, tensors)

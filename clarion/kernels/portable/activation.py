@@ -52,7 +52,7 @@ def _gelu_backward(out: Any, g: Any, x: Any) -> None:
     erf_into(out, out)
     out += constant(1, kind)
     out *= constant(0.5, kind)
-    density = x * x
+    density = numpy.multiply(x, x, numpy.empty_like(out))
     density *= constant(-0.5, kind)
     numpy.exp(density, density)
     density *= constant(_PHI0, kind)

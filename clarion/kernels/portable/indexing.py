@@ -161,6 +161,9 @@ def put(xp: Any, out: Any, values: Any, *args: Any) -> None:
     """`out[indices] = values` or `+= values`, in place."""
     *indices, where, accumulate = args
     if not accumulate:
+        if where == (0,):
+            out[indices[0]] = values
+            return
         out[full_index(tuple(indices), where)] = values
     elif out.dtype.kind == "b":
         out[full_index(tuple(indices), where)] |= values
@@ -200,6 +203,9 @@ def put_mask(xp: Any, out: Any, values: Any, mask: Any, accumulate: bool) -> Non
     if accumulate:
         out[mask] += values
     elif getattr(values, "ndim", 0) == 0:
-        xp.copyto(out, values, where=mask.reshape(mask.shape + (1,) * (out.ndim - mask.ndim)), casting="unsafe")
+        if mask.ndim == out.ndim and getattr(values, "dtype", None) is out.dtype:
+            xp.putmask(out, mask, values)
+        else:
+            xp.copyto(out, values, where=mask.reshape(mask.shape + (1,) * (out.ndim - mask.ndim)), casting="unsafe")
     else:
         out[mask] = values

@@ -75,6 +75,9 @@ def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> A
         out = xp.array(x if shape == x.shape else xp.broadcast_to(x, shape))
     elif mask.shape != out.shape:
         mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
+    if mask.shape == out.shape and getattr(value, "dtype", None) is out.dtype and not value.ndim:
+        xp.putmask(out, mask, value)  # twice as fast
+        return out
     xp.copyto(out, real_for(value, out), where=mask, casting="unsafe")
     return out
 

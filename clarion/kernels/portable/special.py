@@ -114,7 +114,7 @@ def erf_into(out: Any, x: Any) -> None:
 
 
 # Numbers as 0-dim arrays: NumPy takes twice as long to begin with Python's.
-_FOUR = numpy.asarray(4, numpy.float32)
+_FOUR, _MINUS_FOUR = numpy.asarray(4, numpy.float32), numpy.asarray(-4, numpy.float32)
 _ERF32_P_ARRAYS = tuple(numpy.asarray(c, numpy.float32) for c in _ERF32_P)
 _ERF32_Q_ARRAYS = tuple(numpy.asarray(c, numpy.float32) for c in _ERF32_Q)
 
