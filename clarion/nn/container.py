@@ -11,6 +11,14 @@ from typing import Any
 from .module import Module, _indented
 
 
+def name_at(index: Any, size: int) -> str:
+    """The name of a list's member: its position, counted from the front."""
+    index = operator.index(index)
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of range")
+    return str(index + size if index < 0 else index)
+
+
 class Sequential(Module):
     """Modules that are called one after the other."""
 
@@ -128,22 +136,16 @@ class ModuleList(Module):
         if modules is not None:
             self.extend(modules)
 
-    def _name(self, index: int) -> str:
-        index = operator.index(index)
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"index {index} is out of range")
-        return str(index + len(self) if index < 0 else index)
-
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
             return type(self)(list(self._modules.values())[idx])
-        return self._modules[self._name(idx)]
+        return self._modules[name_at(idx, len(self))]
 
     def __setitem__(self, idx: int, module: Module) -> None:
-        setattr(self, self._name(idx), module)
+        setattr(self, name_at(idx, len(self)), module)
 
     def __delitem__(self, idx: Any) -> None:
-        names = [str(k) for k in range(len(self))[idx]] if isinstance(idx, slice) else [self._name(idx)]
+        names = [str(k) for k in range(len(self))[idx]] if isinstance(idx, slice) else [name_at(idx, len(self))]
         for name in names:
             delattr(self, name)
         self.__dict__["_modules"] = {str(i): module for i, module in enumerate(self._modules.values())}

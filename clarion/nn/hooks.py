@@ -263,16 +263,7 @@ class BackwardHook:
         assert self.input_places is not None
         grads = _with_nones(self.input_places, grad_inputs, self.n_inputs)
         for hook in self.hooks:
-            changed = hook(self.module, grads, self.grad_outputs)
-            if changed is None:
-                continue
-            if not isinstance(changed, tuple):
-                changed = (changed,)
-            if len(changed) != len(grads):
-                raise EngineError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected {len(grads)}"
-                )
-            grads = changed
+            grads = _replaced(grads, hook(self.module, grads, self.grad_outputs), "Backward hook", "grad_input")
         self.grad_outputs = None
         return tuple(grads[i] for i in self.input_places)
 
@@ -280,17 +271,7 @@ class BackwardHook:
         assert self.output_places is not None
         grads = _with_nones(self.output_places, grad_outputs, self.n_outputs)
         for hook in self.pre_hooks:
-            changed = hook(self.module, grads)
-            if changed is None:
-                continue
-            if not isinstance(changed, tuple):
-                changed = (changed,)
-            if len(changed) != len(grads):
-                raise EngineError(
-                    f"Backward pre hook returned an invalid number of grad_output, got {len(changed)}, but expected "
-                    f"{len(grads)}"
-                )
-            grads = changed
+            grads = _replaced(grads, hook(self.module, grads), "Backward pre hook", "grad_output")
         self.grad_outputs = grads
         if self.input_places is None:
             self._without_inputs(grads)
@@ -314,6 +295,16 @@ class BackwardHook:
                     "all gradients."
                 )
         self.grad_outputs = None
+
+
+def _replaced(grads: tuple[Any, ...], changed: Any, hook: str, what: str) -> tuple[Any, ...]:
+    """The gradients after a hook: those it returned, if it returned any."""
+    if changed is None:
+        return grads
+    changed = changed if isinstance(changed, tuple) else (changed,)
+    if len(changed) != len(grads):
+        raise EngineError(f"{hook} returned an invalid number of {what}, got {len(changed)}, but expected {len(grads)}")
+    return changed
 
 
 def _with_nones(places: list[int], values: Any, size: int) -> tuple[Any, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..core.tensor import Tensor
 from ..ops.info import typename
+from .container import name_at
 from .module import Module
 from .parameter import Parameter
 
@@ -34,19 +34,13 @@ class ParameterList(Module):
         if values is not None:
             self.extend(values)
 
-    def _name(self, index: int) -> str:
-        index = operator.index(index)
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"index {index} is out of range")
-        return str(index + len(self) if index < 0 else index)
-
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
             return type(self)([self[i] for i in range(*idx.indices(len(self)))])
-        return getattr(self, self._name(idx))
+        return getattr(self, name_at(idx, len(self)))
 
     def __setitem__(self, idx: int, param: Any) -> None:
-        setattr(self, self._name(idx), _as_parameter(param))
+        setattr(self, name_at(idx, len(self)), _as_parameter(param))
 
     def __len__(self) -> int:
         return self._size
