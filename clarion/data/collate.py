@@ -81,7 +81,7 @@ def _like_mapping(example: Any, values: dict[Any, Any]) -> Any:
             clone = copy.copy(example)
             clone.update(values)
             return clone
-        return type(example)(values)  # type: ignore[call-arg]
+        return type(example)(values)
     except TypeError:  # a mapping with a constructor or update() of its own kind
         return values
 
@@ -96,7 +96,7 @@ def _like_sequence(example: Any, values: list[Any]) -> Any:
             for i, value in enumerate(values):
                 clone[i] = value
             return clone
-        return type(example)(values)  # type: ignore[call-arg]
+        return type(example)(values)
     except TypeError:  # e.g. range
         return values
 

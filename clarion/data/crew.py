@@ -45,6 +45,7 @@ class Crew:
     def _start(self, context: Any, job: Job, worker: int) -> None:
         ours, theirs = context.Pipe(duplex=True)
         process = context.Process(target=work, args=(job, worker, theirs), daemon=True)
+        self.processes.append(process)
         self._connections.append(ours)
         self._receivers.append(Receiver(ours))
         try:
@@ -63,7 +64,6 @@ class Crew:
             raise
         finally:
             theirs.close()
-        self.processes.append(process)
         self._watched[ours] = self._watched[process.sentinel] = worker
 
     def send(self, worker: int, number: Any, index: Any) -> None:
@@ -77,7 +77,7 @@ class Crew:
             ready = wait(list(self._watched), timeout)
             if not ready:
                 return None
-            self._ready.extend([each for each in ready if isinstance(each, Connection)])
+            self._ready.extend([each for each in ready if not isinstance(each, int)])
             if not self._ready:
                 raise self._death({self._watched[sentinel] for sentinel in ready})
         connection = self._ready.popleft()
@@ -105,6 +105,9 @@ class Crew:
         _hang_up(connection)
         self._receivers[worker].close()
 
+    def _started(self) -> list[Any]:
+        return [process for process in self.processes if process.pid is not None]
+
     @property
     def closed(self) -> bool:
         """Have the workers been ended?"""
@@ -120,11 +123,11 @@ class Crew:
                 _hang_up(connection)
                 receiver.close()
             until = time.monotonic() + _GRACE
-            for process in self.processes:
+            for process in self._started():
                 process.join(max(0.0, until - time.monotonic()))
         finally:  # also after Ctrl-C while waiting
             for end in ("terminate", "kill"):
-                left = [process for process in self.processes if process.is_alive()]
+                left = [process for process in self._started() if process.is_alive()]
                 for process in left:
                     getattr(process, end)()
                 for process in left:

@@ -337,9 +337,9 @@ def _warn_pin_memory(device: str) -> None:
         warnings.warn(
             "pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
             f"pin_memory_device='{device}'.",
-            stacklevel=5,
+            stacklevel=6,
         )
     warnings.warn(
         "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
-        stacklevel=5,
+        stacklevel=6,
     )

@@ -136,6 +136,7 @@ class Receiver:
                 self._files[number] = reduction.recv_handle(self._connection)
             except RuntimeError as error:  # how it reports an end in the middle
                 raise EOFError from error
+            os.set_inheritable(self._files[number], False)
         memory, at = self._files[number], 0
         pieces = [np.empty(size, np.uint8) for size in sizes]
         for piece in pieces:

@@ -24,3 +24,9 @@ from . import dataloader as dataloader
 from . import dataset as dataset
 from . import distributed as distributed
 from . import sampler as sampler
+
+
+def __getattr__(name: str) -> object:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"clarion does not have torch.utils.data.{name} yet")
