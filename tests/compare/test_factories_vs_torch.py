@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import clarion  # noqa: E402
+import clarion
 
 BOTH = (torch, clarion)
 FLOATS = ("float32", "float64", "float16")

@@ -11,11 +11,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
-import clarion  # noqa: E402
+import clarion
 
-from ..opcases import ROWS, Row  # noqa: E402
-from ..rowtools import differentiable, draw, numpy_of, results, tensors, type_name  # noqa: E402
-from ..test_ops import derived, differentiates, draws  # noqa: E402
+from ..opcases import ROWS, Row
+from ..rowtools import differentiable, draw, numpy_of, results, tensors, type_name
+from ..test_ops import derived, differentiates, draws
 
 # PyTorch has no tangent of products here, and says nothing: second derivatives of them are wrong, too.
 WRONG_IN_PYTORCH = ("scatter_reduce-prod", "lone_zero", "no_second_zero")

@@ -13,10 +13,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytest.importorskip("expecttest", reason="PyTorch's operator database imports it")
 
-import clarion  # noqa: E402
+import clarion
 
-from . import opdb  # noqa: E402
-from .opnames import EXTRA, REQUIRED  # noqa: E402
+from . import opdb
+from .opnames import EXTRA, REQUIRED
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,11 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
-import clarion  # noqa: E402
-import clarion.errors  # noqa: E402
+import clarion
+import clarion.errors
 
-from ..opcases import ROWS  # noqa: E402
-from ..rowtools import (  # noqa: E402
+from ..opcases import ROWS
+from ..rowtools import (
     draw,
     gradients,
     leaves,

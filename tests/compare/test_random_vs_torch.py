@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
-from clarion.kernels import distributions as D  # noqa: E402
-from clarion.kernels import permutation  # noqa: E402
-from clarion.kernels import random as R  # noqa: E402
+from clarion.kernels import distributions as D
+from clarion.kernels import permutation
+from clarion.kernels import random as R
 
 FLOATS = {
     torch.float32: np.float32,

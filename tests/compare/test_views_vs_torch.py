@@ -8,12 +8,12 @@ import pytest
 reference = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytest.importorskip("hypothesis")
 
-from hypothesis import assume, given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
-import clarion  # noqa: E402
+import clarion
 
-from ..core.view_programs import run_in_place  # noqa: E402
+from ..core.view_programs import run_in_place
 
 PROGRAMS = st.lists(
     st.tuples(st.integers(0, 20), st.integers(0, 7), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12
