@@ -255,7 +255,7 @@ def fix_raw(g: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
     shape, dtype = meta
     if g.shape != shape:
         g = unbroadcast(g, shape)
-    return g if g.dtype == dtype else cast(g, dtype)
+    return g if g.dtype is dtype or g.dtype == dtype else cast(g, dtype)
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -263,6 +263,8 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     extra = g.ndim - len(shape)
     if extra < 0:
         return np.broadcast_to(g, shape)
+    if extra and g.shape[extra:] == shape:  # only leading dimensions: a bias, a number
+        return np.add.reduce(g, 0 if extra == 1 else tuple(range(extra)))
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
     if axes:
         g = g.sum(axis=axes, keepdims=True)
