@@ -53,7 +53,7 @@ def run(epochs: int = 5, seed: int = 0, lr: float = 0.1) -> int:
     for epoch in range(1, epochs + 1):
         order = torch.randperm(len(images))
         total, norms, count = 0.0, [0.0] * len(weights), 0
-        with Progress(*columns, console=console, transient=True) as progress:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task("", total=len(images) // batch, epoch=epoch, loss=0.0)
             for start in range(0, len(images), batch):
                 rows = order[start : start + batch]
@@ -67,6 +67,6 @@ def run(epochs: int = 5, seed: int = 0, lr: float = 0.1) -> int:
         with torch.no_grad():
             right = (model(test_images).argmax(dim=1) == test_labels).float().mean().item()
         shown = "  ".join(f"{name} {n / count:.4f}" for n, (name, _) in zip(norms, weights, strict=True))
-        console.print(f"epoch {epoch}  loss {total / count:.4f}  test accuracy {right:.1%}  gradient norms: {shown}")
+        console.print(f"epoch {epoch}  loss {total / count:.4f}  test accuracy {right:.1%}  gradient norms: {shown}", soft_wrap=True)
     console.print(f"{count * epochs} steps in {time.perf_counter() - began:.2f} s")
     return 0
