@@ -229,7 +229,8 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any) -> Any:
 
     many_in, ins = _as_tuple(inputs, "inputs", "jacobian")
     columns: list[list[list[Tensor]]] = []  # per input and element, the tangents of the outputs
-    many_out, shapes = False, [()]
+    many_out = False
+    shapes: list[tuple[int, ...]] = [()]
     for i, x in enumerate(ins):
         columns.append([])
         for index in np.ndindex(x._array.shape):
