@@ -41,7 +41,9 @@ AREAS = (
     "leaves",
     "threads",
     "forward_ad",
+    "forward_reverse",
     "corners",
+    "corner_values",
 )
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -1,0 +1,214 @@
+"""More corners: empty and repeated values, several outputs, mixed types, control flow, coroutines, accumulation."""
+
+from __future__ import annotations
+
+import asyncio
+
+from .corners import _function
+from .programs import double, leaf, refusal
+
+
+def backward_of_backward_inside_no_grad(t):
+    x = double(t)
+    (g,) = t.autograd.grad((x**3).sum(), x, create_graph=True)
+    total = g.sum()
+    with t.no_grad():
+        return t.autograd.grad(total, x)
+
+
+def create_graph_inside_no_grad(t):
+    x = double(t)
+    y = (x**3).sum()
+    with t.no_grad():
+        (g,) = t.autograd.grad(y, x, create_graph=True)
+    return g.requires_grad
+
+
+def zero_size_dimensions(t):
+    x = t.ones(0, 3, requires_grad=True)
+    w = t.ones(3, 2, requires_grad=True)
+    (x @ w).sum().backward()
+    return x.grad.shape, w.grad
+
+
+def broadcast_zero_size(t):
+    x, w = t.ones(0, 3, requires_grad=True), leaf(t)
+    (x * w).sum().backward()
+    return x.grad.shape, w.grad
+
+
+def unused_split_parts(t):
+    x = leaf(t)
+    a, b = x.split([1, 2])
+    (a * 5).sum().backward()
+    return x.grad
+
+
+def several_outputs_partly_captured(t):
+    x = leaf(t)
+    a, b, c = (x * 2).unbind()
+    return t.autograd.grad(a * b + c, [a, b, c])
+
+
+def captured_output_number(t):
+    x = leaf(t)
+    a, b, c = (x * 2).unbind()
+    return t.autograd.grad((b * 3).sum(), [b, x])
+
+
+def unreachable_output_of_node(t):
+    x = leaf(t)
+    a, b, c = (x * 2).unbind()
+    return (
+        refusal(lambda: t.autograd.grad(a * 1, [b], retain_graph=True)),
+        t.autograd.grad(a * 1, [b], allow_unused=True)[0],
+    )
+
+
+def index_with_repeats(t):
+    x = leaf(t)
+    y = x[[0, 0, 1]] * t.tensor([1.0, 10.0, 100.0])
+    y.sum().backward()
+    return x.grad
+
+
+def where_with_numbers(t):
+    x = leaf(t)
+    t.where(x > 1.5, x * x, 0.0).sum().backward()
+    return x.grad
+
+
+def mixed_integer_and_float(t):
+    x, i = leaf(t), t.arange(3)
+    ((x * i) + i).sum().backward()
+    return x.grad
+
+
+def boolean_mask_as_factor(t):
+    x = leaf(t)
+    (x * (x > 1.5)).sum().backward()
+    return x.grad
+
+
+def detach_inside_expression(t):
+    x = leaf(t)
+    y = x * 2
+    (y + (y.round() - y).detach()).sum().backward()
+    return x.grad
+
+
+def coroutine_with_block(t):
+    async def inner(seen):
+        seen.append(t.is_grad_enabled())
+        await asyncio.sleep(0)
+        seen.append(t.is_grad_enabled())
+
+    async def main():
+        seen = []
+        with t.no_grad():
+            await inner(seen)
+        seen.append(t.is_grad_enabled())
+        return seen
+
+    return asyncio.run(main())
+
+
+def grad_fn_is_not_callable_with_nonsense(t):
+    x = leaf(t)
+    y = x * 2
+    return callable(y.grad_fn), refusal(lambda: y.grad_fn("hey"), 0)[0]
+
+
+def grad_fn_call(t):
+    x = leaf(t)
+    y = x * 3
+    return y.grad_fn(t.ones(3))[0]
+
+
+def output_saved_by_two_nodes(t):
+    x = double(t)
+    y = x.exp()
+    z = y.exp() * y
+    z.sum().backward()
+    return x.grad
+
+
+def tensor_with_grad_in_python_sum_and_max(t):
+    a, b = t.tensor(1.0, requires_grad=True), t.tensor(2.0, requires_grad=True)
+    (sum([a, b, a]) + max(a, b)).backward()
+    return a.grad, b.grad
+
+
+def control_flow(t):
+    x = leaf(t, 0.5, 2.0)
+    total = 0
+    for v in x:
+        total = total + (v * v if v > 1 else v * 3)
+    total.backward()
+    return x.grad
+
+
+def accumulate_into_grad_of_other_layout(t):
+    x = t.ones(2, 3, requires_grad=True)
+    x.grad = t.zeros(3, 2).t()
+    held = x.grad
+    (x * t.arange(6.0).reshape(2, 3)).sum().backward()
+    return x.grad is held, x.grad, x.grad.stride()
+
+
+def accumulate_overlapping_gradient(t):
+    x = t.ones(2, 3, requires_grad=True)
+    x.sum(0).sum().backward()
+    x.sum(1).sum().backward()
+    return x.grad, x.grad.stride()
+
+
+def saved_tensor_to_bytes_and_back(t):
+    import pickle
+
+    x = leaf(t)
+    with t.autograd.graph.saved_tensors_hooks(lambda v: pickle.dumps(v.detach()), lambda s: pickle.loads(s)):
+        y = (x.exp() * x).sum()
+    y.backward()
+    return x.grad
+
+
+def function_with_default_arguments(t):
+    def forward(ctx, x, k=4, *more):
+        ctx.k, ctx.n = k, len(more)
+        return x * k
+
+    f = _function(t, forward, lambda ctx, g: (g * ctx.k, *(None for _ in range(len(ctx.needs_input_grad) - 1))))
+    x = leaf(t)
+    f.apply(x).sum().backward()
+    f.apply(x, 2).sum().backward()
+    f.apply(x, 2, 3, 4).sum().backward()
+    return x.grad
+
+
+def gradient_returned_is_the_input(t):
+    f = _function(t, lambda ctx, x: x.clone(), lambda ctx, g: g)
+    x = leaf(t)
+    y = f.apply(x)
+    seed = t.ones(3)
+    y.backward(seed)
+    x.grad.mul_(5)
+    return seed, x.grad
+
+
+def same_gradient_for_two_inputs(t):
+    f = _function(t, lambda ctx, x, y: x + y, lambda ctx, g: (g, g))
+    x, y = leaf(t), leaf(t)
+    f.apply(x, y).sum().backward()
+    x.grad.mul_(7)
+    return x.grad, y.grad
+
+
+def leaf_gradient_is_not_a_view_of_another(t):
+    x, y = leaf(t), leaf(t)
+    t.cat([x, y]).sum().backward()
+    x.grad.mul_(7)
+    a, b = leaf(t), leaf(t)
+    t.stack([a, b]).backward(t.ones(2, 3))
+    a.grad.zero_()
+    return y.grad, b.grad
