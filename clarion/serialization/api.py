@@ -201,9 +201,10 @@ def _opened(f: Any, path: str | None) -> Iterator[Any]:
 def _check_seekable(f: Any) -> None:
     try:
         f.seek(f.tell())
-    except (io.UnsupportedOperation, AttributeError) as error:
+    except (OSError, AttributeError) as error:
         if "seek" in str(error) or "tell" in str(error):
-            raise type(error)(
+            kind = AttributeError if isinstance(error, AttributeError) else io.UnsupportedOperation
+            raise kind(
                 f"{error}. You can only torch.load from a file that is seekable. Please pre-load the data into a buffer "
                 "like io.BytesIO and try to load from it instead."
             ) from None

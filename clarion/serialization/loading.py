@@ -87,7 +87,7 @@ class ZipStorages:
 def trusted_unpickler(module: Any, file: Any, persistent_load: Callable[[Any], Any], options: dict[str, Any]) -> Any:
     """An unpickler for files that are trusted: any class, PyTorch's as clarion's."""
 
-    class Trusted(module.Unpickler):  # type: ignore[misc,name-defined]
+    class Trusted(module.Unpickler):  # type: ignore[misc]
         def find_class(self, mod_name: str, name: str) -> Any:
             if f"{mod_name}.{name}" in BY_NAME or mod_name == "torch" or mod_name.startswith("torch."):
                 return clarion_value(mod_name, name)

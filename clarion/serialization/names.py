@@ -90,7 +90,10 @@ _PLAIN: dict[Any, Name] = {
     device: ("torch", "device"),
     dtype: ("torch", "dtype"),
     Generator: ("torch._C", "Generator"),
-} | {function: tuple(name.rsplit(".", 1)) for name, function in reversed(REBUILD.items())}  # type: ignore[misc]
+}
+for _full, _function in reversed(REBUILD.items()):
+    _module, _, _name = _full.rpartition(".")
+    _PLAIN[_function] = (_module, _name)
 
 
 @functools.cache
@@ -112,12 +115,15 @@ def torch_name(value: Any) -> Name | None:
         return None
     room = "optim" if value.__module__.startswith("clarion.optim") else "nn"
     found = _written(room).get(value)
-    if found is None:
-        name = getattr(value, "__name__", "")
-        if getattr(nn.functional, name, None) is value:
-            return "torch.nn.functional", name
-        if FUNCTIONS.get(name) is value:
-            return "torch", name
+    return found or _functions().get(value)
+
+
+@functools.cache
+def _functions() -> dict[Any, Name]:
+    """Functions by the name they are public under, which need not be the one they were defined with."""
+    found: dict[Any, Name] = {}
+    for home, names in (("torch", FUNCTIONS), ("torch.nn.functional", vars(nn.functional))):
+        found |= {each: (home, name) for name, each in names.items() if callable(each) and not name.startswith("_")}
     return found
 
 
@@ -130,6 +136,8 @@ def clarion_value(module: str, name: str) -> Any:
     if full in ("torch._C.Generator", "torch.Generator"):
         return rebuild.PendingGenerator
     clarion = importlib.import_module("clarion")
+    if name == "NonDynamicallyQuantizableLinear":  # inside PyTorch's attention; the same layer
+        return nn.Linear
     if full == "torch._C._VariableFunctionsClass":  # functions of torch are attributes of it
         return clarion
     for home in _homes(module):

@@ -21,7 +21,7 @@ from . import rebuild
 from .names import torch_name
 from .storages import UNTYPED, Saved, SavedStorages, StorageKind
 
-Base: Any = pickle._Pickler  # type: ignore[attr-defined]  # the one in Python: only it lets names be chosen
+Base: Any = pickle._Pickler  # the one in Python: only it lets names be chosen
 
 
 class _Reducers(dict[type, Any]):
@@ -66,6 +66,23 @@ _REDUCERS: dict[type, Any] = {
 }
 
 
+_TUPLES = (pickle.EMPTY_TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3)
+
+
+def _number(value: int) -> bytes:
+    if value < 0x100:
+        return b"K" + value.to_bytes(1, "little")
+    if value < 0x80000000:
+        return b"J" + value.to_bytes(4, "little")
+    size = value.bit_length() // 8 + 1
+    return pickle.LONG1 + bytes([size]) + value.to_bytes(size, "little", signed=True)
+
+
+def _numbers(values: tuple[int, ...]) -> bytes:
+    inside = b"".join(map(_number, values))
+    return inside + _TUPLES[len(values)] if len(values) < 4 else pickle.MARK + inside + pickle.TUPLE
+
+
 class _Mixin(Base):  # type: ignore[misc]
     """What is added to a pickler: storages go into records of their own, classes get PyTorch's names."""
 
@@ -83,12 +100,12 @@ class _Mixin(Base):  # type: ignore[misc]
 
     def reduce_tensor(self, tensor: Any) -> Any:
         """How a tensor is taken apart: as PyTorch takes its own apart."""
-        kind = type(tensor)
+        kind: Any = type(tensor)
         if kind.__reduce_ex__ is not Tensor.__reduce_ex__:
             return tensor.__reduce_ex__(self.proto)  # a subclass that knows better
         attributes = {k: v for k, v in tensor.__dict__.items() if not rebuild.is_internal(k)} if tensor.__dict__ else {}
         if kind is Parameter:
-            data = (tensor.data, tensor._rg, OrderedDict())
+            data: Any = (tensor.data, tensor._rg, OrderedDict())
             if attributes:
                 return rebuild.rebuild_parameter_with_state, (*data, attributes)
             return rebuild.rebuild_parameter, data
@@ -102,10 +119,29 @@ class _Mixin(Base):  # type: ignore[misc]
     def _plain(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         array = tensor._array
         saved, offset, strides = self.storages.place(array)
-        args = (saved, offset, array.shape, strides, tensor.requires_grad, OrderedDict())
+        args: tuple[Any, ...] = (saved, offset, array.shape, strides, tensor.requires_grad, OrderedDict())
         if saved.kind is UNTYPED:
             return rebuild.rebuild_tensor_v3, (*args, tensor.dtype)
         return rebuild.rebuild_tensor_v2, args
+
+    def save_tensor(self, tensor: Tensor) -> None:
+        """A plain tensor, as `reduce_tensor` would have it pickled, in a third of the time."""
+        if tensor.__dict__ or self.proto not in (2, 3):
+            self.save_reduce(*self.reduce_tensor(tensor), obj=tensor)
+            return
+        function, (saved, offset, size, strides, requires_grad, _, *rest) = self._plain(tensor)
+        self.save(function)
+        self.write(pickle.MARK + pickle.MARK)
+        for part in self.storage_id(saved):
+            self.save(part)
+        flag = pickle.NEWTRUE if requires_grad else pickle.NEWFALSE
+        self.write(pickle.TUPLE + pickle.BINPERSID + _number(offset) + _numbers(size) + _numbers(strides) + flag)
+        self.save(OrderedDict)
+        self.write(pickle.EMPTY_TUPLE + pickle.REDUCE)
+        for part in rest:
+            self.save(part)
+        self.write(pickle.TUPLE + pickle.REDUCE)
+        self.memoize(tensor)
 
     def save_global(self, value: Any, name: Any = None) -> None:
         """A class or function by its name: PyTorch's, where it has one."""
@@ -129,16 +165,20 @@ class _Mixin(Base):  # type: ignore[misc]
 @functools.cache
 def _pickler_class(base: Any) -> Any:
     """A pickler on top of another pickle module's."""
-    if not (isinstance(base, type) and issubclass(base, Base)):
+    if not issubclass(base, Base):
         raise NotSupportedError(
             f"pickle_module: {base!r} cannot be used to save: only picklers built on Python's own pickle._Pickler let "
             "clarion write PyTorch's names"
         )
+    save_function = base.dispatch[FunctionType]
     made: Any = type("Pickler", (_Mixin,) if base is Base else (_Mixin, base), {})
     made.dispatch = {
         **base.dispatch,
         StorageKind: _Mixin.save_global,
-        FunctionType: (lambda self, value: self.save_global(value)) if base is Base else base.dispatch[FunctionType],
+        Tensor: _Mixin.save_tensor,
+        FunctionType: lambda self, value: (
+            self.save_global(value) if torch_name(value) is not None else save_function(self, value)
+        ),
     }
     return made
 

@@ -87,7 +87,9 @@ def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Parameter:
 
 def rebuild_parameter_with_state(data: Any, requires_grad: Any, hooks: Any, state: Any) -> Parameter:
     """`torch._utils._rebuild_parameter_with_state`: a Parameter with attributes of the user's."""
-    return set_attributes(rebuild_parameter(data, requires_grad, hooks), state)
+    made = rebuild_parameter(data, requires_grad, hooks)
+    set_attributes(made, state)
+    return made
 
 
 def rebuild_from_type_v2(func: Any, kind: Any, args: Any, state: Any) -> Any:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, created
-from ..kernels.layout import memory_root
 from ..errors import ArgumentTypeError, EngineError, Explained
+from ..kernels.layout import memory_root
 from .atomic import replacing
 from .failures import FileDamagedError
 from .loading import clean

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import ALL, FROM_NUMPY, dtype, uint8
-from ..kernels.layout import memory_root
 from ..errors import EngineError
+from ..kernels.layout import memory_root
 from ..ops.options import flat_memory
 
 # PyTorch has no storage class for the newer types: they are saved as bytes, and the tensor says its type.

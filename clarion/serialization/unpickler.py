@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..errors import Explained
 from ..nn.parameter import Parameter
 from .allowed import BLOCKED, CALLS, VALUES, by_user, check_key
 from .failures import FileDamagedError, RefusedError, TruncatedError
@@ -60,7 +61,9 @@ class Unpickler:
                 if handler is None:
                     raise RefusedError(f"Unsupported operand {code} ({_NAMES.get(code, 'no instruction of pickle')})")
                 handler(self)
-        except (IndexError, KeyError, UnicodeError, struct.error, TypeError) as error:
+        except Explained:
+            raise
+        except (IndexError, KeyError, ValueError, TypeError, OverflowError, struct.error) as error:
             raise RefusedError(
                 f"the pickle is damaged near byte {self.at}: {type(error).__name__}: {str(error)[:200]}"
             ) from error

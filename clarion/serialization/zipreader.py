@@ -44,6 +44,11 @@ class ZipReader:
         self._infos = {info.filename[prefix:]: info for info in infos if info.filename.startswith(folder + "/")}
         if len({info.filename for info in infos}) != len(infos):
             raise FileDamagedError("two records of the archive have the same name: it was tampered with or is damaged")
+        for info in infos:
+            if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
+                raise NotSupportedError(
+                    f"the record {info.filename[:60]!r} is compressed or encrypted; checkpoints hold stored records only"
+                )
         if sum(info.file_size for info in infos) > self._length:
             raise FileDamagedError(
                 "the records of the archive claim to hold more bytes than the file has: it was truncated, or made to "
@@ -89,13 +94,9 @@ class ZipReader:
     def _begin(self, name: str) -> tuple[int, int, int]:
         """Where the data of a record begins, its size and its checksum."""
         info = self._info(name)
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise NotSupportedError(f"the record {name!r} is compressed; checkpoints hold stored records only")
-        if info.flag_bits & 0x1:
-            raise NotSupportedError(f"the record {name!r} is encrypted")
-        self._file.seek(info.header_offset)
+        self._file.seek(max(info.header_offset, 0))
         head = self._file.read(30)
-        if len(head) < 30 or head[:4] != b"PK\3\4":
+        if info.header_offset < 0 or len(head) < 30 or head[:4] != b"PK\3\4":
             raise FileDamagedError(f"{_READER} reading file {name}: its header is not where the archive says")
         begin = info.header_offset + 30 + sum(struct.unpack("<HH", head[26:30]))
         if begin + info.file_size > self._length:
@@ -118,7 +119,7 @@ class ZipReader:
         if self._mapped is not None and begin % kind.alignment == 0:
             return np.frombuffer(self._mapped, np.uint8, size, begin).view(kind) if size else np.empty(0, kind)
         array = np.empty(count, kind)
-        if size and self._fill(memoryview(array.view(np.uint8)), begin) != crc and crc:
+        if size and self._fill(memoryview(array.view(np.uint8).data), begin) != crc and crc:
             raise self._damaged(name)
         return array
 

@@ -15,6 +15,7 @@ ALIGNMENT = 64
 _BIG = 0xFFFFFFFF
 _UTF8, _DESCRIPTOR = 1 << 11, 1 << 3
 _DATE = 0x21  # 1980-01-01: the same tensors give the same file
+_SMALL = 64 << 10
 _CHUNK = 4 << 20  # bytes checksummed and written at a time: still in the cache for the second of the two
 
 
@@ -33,6 +34,7 @@ class ZipWriter:
         self._write = write
         self._folder = folder
         self._at = 0
+        self._waiting = bytearray()  # small pieces, written together
         self._records: list[_Record] = []
 
     def record(self, name: str, data: Any) -> None:
@@ -76,15 +78,27 @@ class ZipWriter:
             self._put(struct.pack("<4sIQI", b"PK\6\7", 0, here, 1))
         few = min(count, 0xFFFF)
         self._put(struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, few, few, min(length, _BIG), min(begin, _BIG), 0))
+        self._push(self._waiting)
 
     def _put(self, data: Any) -> None:
         self._at += len(data)
-        written = self._write(data)
-        while type(written) is int and written < len(data):  # an unbuffered file may take less than it was given
+        if len(data) < _SMALL:
+            self._waiting += data
+            if len(self._waiting) < _CHUNK:
+                return
+            data = b""
+        self._push(self._waiting)
+        self._waiting = bytearray()
+        self._push(data)
+
+    def _push(self, data: Any) -> None:
+        while len(data):
+            written = self._write(data)
+            if type(written) is not int or written == len(data):
+                return
             if written <= 0:
                 raise OSError("the file takes no more bytes")
-            data = memoryview(data)[written:]
-            written = self._write(data)
+            data = memoryview(data)[written:]  # an unbuffered file may take less than it was given
 
 
 def _large(sizes: list[int], start: int) -> bytes:
