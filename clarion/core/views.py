@@ -64,10 +64,32 @@ def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
     if modes.special and modes.dual is not None and op.multi_view and outs:
         modes.dual.viewed(x, outs, ((op, params, 0),))
     if x._rg and op.differentiable and outs and (modes.special == 0 or modes.recording()):
-        node = record(op, (x,), params, outs)
+        node = record(op, (x,), params, outs) if op.keep(1)[0] else _node_of_many(op, x, params, outs)
         if node is not None and modes.special:
             finish(node, outs)
     return outs if op.multi_view else outs[0]
+
+
+def _node_of_many(op: Op, x: Tensor, params: tuple[Any, ...], outs: tuple[Tensor, ...]) -> Any:
+    """The node of several views, whose rule names parameters and the shape of the input."""
+    shape = x._array.shape
+    node = op.node_class()
+    node.saved = [None, *params, None, shape]
+    node.versions = node.out_guard = node.hooks = node.fix = None
+    node.edges = (x._edge or x,)
+    node.nrs = (x._nr,) if x._nr else None
+    node.seq = next(sequence)
+    mark(node)
+    for i, out in enumerate(outs):
+        out._edge = node
+        out._nr = i
+        out._rg = True
+    if len(outs) > 1:
+        node.n_out = len(outs)
+        node.out_meta = tuple([(out._array.shape, out._array.dtype) for out in outs])
+    if hub.recorded is not None:
+        announce(node, (x,), outs[0])
+    return node
 
 
 def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "normal") -> Tensor:

@@ -59,6 +59,11 @@ def tensor_needed(name: str, value: Any, argument: str = "input", position: int 
 
 def ints(values: tuple[Any, ...], name: str = "size") -> Sizes:
     """Sizes or dimensions given one by one, as one tuple or as one list."""
+    for n in values:
+        if type(n) is not int:
+            break
+    else:
+        return tuple(values)
     if len(values) == 1 and not isinstance(values[0], int):
         values = values[0]
         if isinstance(values, Tensor) and values.ndim == 0:
@@ -313,6 +318,8 @@ def expanded(x: Tensor, size: Sizes) -> Tensor:
             f"sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(shape)})"
         )
+    if size[extra:] == shape and min(size) >= 0:
+        return expand_op.call(x, size)  # type: ignore[no-any-return]
     new = list(size)
     for i, n in enumerate(size):
         if i < extra:

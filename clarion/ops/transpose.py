@@ -30,7 +30,8 @@ def permuted(x: Tensor, dims: Sizes) -> Tensor:
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"
         )
-    dims = tuple([normalize_dim(d, n) for d in dims])
+    if n and (min(dims) < 0 or max(dims) >= n):
+        dims = tuple([normalize_dim(d, n) for d in dims])
     if len(set(dims)) != n:
         raise EngineError("permute(): duplicate dims are not allowed.")
     return permute_op.call(x, dims)  # type: ignore[no-any-return]

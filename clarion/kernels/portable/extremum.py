@@ -52,12 +52,12 @@ def aminmax(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 @kernel("argmax")
 def argmax(xp: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
-    return xp.argmax(x, axis=None if x.ndim == 0 else dim, keepdims=keepdim)
+    return x.argmax(None if x.ndim == 0 else dim, keepdims=keepdim)
 
 
 @kernel("argmin")
 def argmin(xp: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
-    return xp.argmin(x, axis=None if x.ndim == 0 else dim, keepdims=keepdim)
+    return x.argmin(None if x.ndim == 0 else dim, keepdims=keepdim)
 
 
 # Gradients -----------------------------------------------------------------------------------------

@@ -28,11 +28,12 @@ def view_dtype(xp: Any, x: Any, dtype: Any) -> Any:
 @kernel("expand")
 def expand(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     # broadcast_to marks its result read-only; a Tensor's array must not be.
-    extra = len(shape) - x.ndim
-    strides = (0,) * extra + tuple(
-        [0 if n == 1 and m != 1 else s for n, m, s in zip(x.shape, shape[extra:], x.strides, strict=True)]
-    )
-    return strided(x, shape, strides)
+    have = x.shape
+    extra = len(shape) - len(have)
+    strides = x.strides
+    if have != shape[extra:]:
+        strides = tuple([0 if n == 1 and m != 1 else s for n, m, s in zip(have, shape[extra:], strides, strict=True)])
+    return strided(x, shape, (0,) * extra + strides)
 
 
 @kernel("sum_to")

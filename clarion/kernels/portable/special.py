@@ -96,9 +96,9 @@ def erf_into(out: Any, x: Any) -> None:
     if x.dtype != numpy.float32:
         out[...] = _erf64(numpy, x)
         return
-    x = numpy.minimum(x, _FOUR)
-    numpy.maximum(x, -_FOUR, out=x)
-    z = x * x
+    x = numpy.minimum(x, _FOUR, out=numpy.empty_like(x))
+    numpy.maximum(x, _MINUS_FOUR, out=x)
+    z = numpy.multiply(x, x, numpy.empty_like(x))
     numpy.multiply(z, _ERF32_P_ARRAYS[0], out)
     for c in _ERF32_P_ARRAYS[1:-1]:
         out += c
