@@ -129,6 +129,12 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: CollateMap | None = No
     """Stack NumPy arrays."""
     if batch[0].dtype.kind in "SUO":
         raise ArgumentTypeError(default_collate_err_msg_format.format(batch[0].dtype))
+    if collate_fn_map is default_collate_fn_map and default_collate_fn_map[Tensor] is collate_tensor_fn:
+        # Ordinary arrays are stacked as they are; what may be refused or warned of goes one by one.
+        if all([type(each) is np.ndarray and each.flags.carray for each in batch]):
+            joined = stack_arrays(batch)
+            if joined is not None:
+                return as_tensor(joined)
     return collate([as_tensor(each) for each in batch], collate_fn_map=collate_fn_map)
 
 
