@@ -131,7 +131,7 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: CollateMap | None = No
         raise ArgumentTypeError(default_collate_err_msg_format.format(batch[0].dtype))
     if collate_fn_map is default_collate_fn_map and default_collate_fn_map[Tensor] is collate_tensor_fn:
         # Ordinary arrays are stacked as they are; what may be refused or warned of goes one by one.
-        if all([type(each) is np.ndarray and each.flags.carray for each in batch]):
+        if all(type(each) is np.ndarray and each.flags.carray for each in batch):
             joined = stack_arrays(batch)
             if joined is not None:
                 return as_tensor(joined)
