@@ -100,9 +100,13 @@ class CustomNode(Node, FunctionCtx):
         self.to_save = None
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
-        grads = tuple(None if x is None else new_tensor(np.asarray(x)) for x in (g if type(g) is tuple else (g,)))
-        with modes.set_grad_enabled(False):
+        parts = g if type(g) is tuple else (g,)
+        grads = tuple([None if x is None else new_tensor(np.asarray(x)) for x in parts])
+        before = modes.set_grad(False)
+        try:
             results = self._call_backward(grads)
+        finally:
+            modes.set_grad(before)
         return [None if r is None else fix_raw(r._array, meta) for r, meta in zip(results, self.in_meta, strict=True)]
 
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:
@@ -121,7 +125,7 @@ class CustomNode(Node, FunctionCtx):
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
                 "one of them."
             )
-        if self.materialize_grads:
+        if self.materialize_grads and any([x is None for x in grads]):
             grads = tuple(_zeros(meta) if x is None else x for x, meta in zip(grads, self.out_meta or (), strict=False))
         result = rule(self, *grads)
         return self._check(result if isinstance(result, (tuple, list)) else (result,))
@@ -130,6 +134,14 @@ class CustomNode(Node, FunctionCtx):
         """As many gradients as arguments, each of its argument's shape; None for what is no tensor."""
         kinds = self.__dict__["_argument_is_tensor"]
         results = list(results)
+        if len(results) == len(kinds) == len(self.in_meta):  # every argument was a tensor
+            for value, (shape, dtype) in zip(results, self.in_meta, strict=True):
+                if value is None:
+                    continue
+                if not isinstance(value, Tensor) or value._array.shape != shape or value._array.dtype is not dtype:
+                    break
+            else:
+                return results
         if len(results) > len(kinds) and all(r is None for r in results[len(kinds) :]):
             results = results[: len(kinds)]
         if len(results) != len(kinds):
@@ -258,16 +270,20 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         node = cls._backward_cls()
         node.blank()
         node.saved = None  # what is kept stands in `_kept`, released by `release`
-        tensors = [a for a in args if isinstance(a, Tensor)]
-        for t in tensors:
-            if t._view is not None:
-                sync(t)
-        recording = modes.special == 0 or modes.recording()
-        node.needs = tuple([isinstance(a, Tensor) and a._rg for a in args])
-        requires = recording and any(node.needs)
-        before = modes.state.grad
+        tensors: list[Tensor] = []
+        needs: list[bool] = []
+        for a in args:
+            if isinstance(a, Tensor):
+                if a._view is not None:
+                    sync(a)
+                tensors.append(a)
+                needs.append(a._rg)
+            else:
+                needs.append(False)
+        node.needs = tuple(needs)
+        requires = True in needs and (modes.special == 0 or modes.recording())
         level = modes.dual if modes.special and modes.dual is not None and modes.dual.active() else None
-        modes._set("grad", False)
+        before = modes.set_grad(False)
         if level is not None:
             modes.state.forward = False
         try:
@@ -276,10 +292,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
                 cls.setup_context(node, args, output)
             else:
                 output = cls.forward(node, *args)
-            modes._set("grad", before)
+            modes.set_grad(before)
             return wrap_outputs(node, args, tensors, output, requires, level)
         finally:
-            modes._set("grad", before)
+            modes.set_grad(before)
             if level is not None:
                 modes.state.forward = True
 

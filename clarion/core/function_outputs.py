@@ -9,7 +9,7 @@ import numpy as np
 from .. import errors
 from ..events import hub
 from . import modes, saved
-from .dtypes import INEXACT
+from .dtypes import INEXACT, f32, f64
 from .inplace import attach, refuse_creation, wrote
 from .record import remember_stack
 from .saved import Packed, fingerprint, output_clause, overwritten, version_of
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 def wrap_outputs(
     node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Any, requires: bool, level: Any = None
 ) -> Any:
+    if requires and level is None and modes.special == 0 and _is_fresh(node, output, inputs):
+        return _wrap_fresh(node, args, inputs, output)
     is_tuple = isinstance(output, (tuple, list))
     raw = tuple(output) if is_tuple else (output,)
     dirty = {id(t) for t in node.dirty_tensors}
@@ -63,6 +65,31 @@ def wrap_outputs(
     if is_tuple:
         return outs if isinstance(output, list) else tuple(outs)
     return outs[0]
+
+
+def _is_fresh(node: CustomNode, output: Any, inputs: list[Tensor]) -> bool:
+    """Is the output one tensor of its own, with nothing said about it?"""
+    if not isinstance(output, Tensor) or output._rg or output._edge is not None or output._view is not None:
+        return False
+    if node.dirty_tensors or node.non_differentiable or node.saved_for_forward or output._vc is INFERENCE:
+        return False
+    dtype = output._array.dtype
+    return (dtype is f32 or dtype is f64) and all([t is not output for t in inputs])
+
+
+def _wrap_fresh(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Tensor) -> Tensor:
+    """The usual case: one fresh output, recorded."""
+    node.__dict__["_argument_is_tensor"] = tuple([isinstance(a, Tensor) for a in args])
+    node.in_meta = tuple([(t._array.shape, t._array.dtype) for t in inputs])
+    node.edges = tuple([(t._edge or t) if t._rg else None for t in inputs])
+    if any([t._nr for t in inputs]):
+        node.nrs = tuple([t._nr for t in inputs])
+    node.out_meta = ((output._array.shape, output._array.dtype),)
+    output._edge, output._nr, output._rg = node, 0, True
+    _keep_saved(node, (output,), [output])
+    if hub.recorded is not None:
+        hub.recorded(node, tuple(inputs), output)
+    return output
 
 
 def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requires: bool) -> None:
@@ -163,7 +190,7 @@ class _Kept:
     __slots__ = ("array", "edge", "is_input", "nr", "place", "rg", "tensor", "vc", "version")
 
     def __init__(self, tensor: Tensor, node: CustomNode, is_output: bool) -> None:
-        version = version_of(tensor)
+        version = 0 if tensor._vc is None else version_of(tensor)
         self.version = version if type(version) is tuple else (version, 0, None)
         self.rg = tensor._rg
         self.tensor = None if is_output else tensor

@@ -60,6 +60,15 @@ def _set(name: str, value: bool) -> None:
         _count(1 if value != default else -1)
 
 
+def set_grad(value: bool) -> bool:
+    """Switch recording in this thread on or off; returns how it was."""
+    before = state.grad
+    if before is not value:
+        state.grad = value
+        _count(-1 if value else 1)
+    return before
+
+
 def set_saved_hooks(hooks: tuple[Any, ...]) -> None:
     """Replace this thread's stack of saved-tensor hooks."""
     if bool(hooks) != bool(state.saved_hooks):
