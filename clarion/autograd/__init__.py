@@ -18,6 +18,10 @@ from . import graph as graph
 from .anomaly_mode import detect_anomaly as detect_anomaly
 from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from .function import Function as Function
+
+# Here, not at first use: importing the module later would put it in the place of the function.
+from .gradcheck import gradcheck as gradcheck
+from .gradcheck import gradgradcheck as gradgradcheck
 from .variable import Variable as Variable
 
 
@@ -111,10 +115,6 @@ def variable(*args: Any, **kwargs: Any) -> Any:
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("gradcheck", "gradgradcheck", "functional", "forward_ad", "profiler"):
-        home = "gradcheck" if name == "gradgradcheck" else name
-        module = importlib.import_module(f".{home}", __name__)
-        found = getattr(module, name) if name in ("gradcheck", "gradgradcheck") else module
-        globals()[name] = found
-        return found
+    if name in ("functional", "forward_ad"):
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"clarion.autograd has no attribute {name!r}")

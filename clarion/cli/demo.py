@@ -67,6 +67,9 @@ def run(epochs: int = 5, seed: int = 0, lr: float = 0.1) -> int:
         with torch.no_grad():
             right = (model(test_images).argmax(dim=1) == test_labels).float().mean().item()
         shown = "  ".join(f"{name} {n / count:.4f}" for n, (name, _) in zip(norms, weights, strict=True))
-        console.print(f"epoch {epoch}  loss {total / count:.4f}  test accuracy {right:.1%}  gradient norms: {shown}", soft_wrap=True)
+        console.print(
+            f"epoch {epoch}  loss {total / count:.4f}  test accuracy {right:.1%}  gradient norms: {shown}",
+            soft_wrap=True,
+        )
     console.print(f"{count * epochs} steps in {time.perf_counter() - began:.2f} s")
     return 0
