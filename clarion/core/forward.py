@@ -138,7 +138,7 @@ class Level:
         if tangent is None or outs[0]._array.dtype not in INEXACT:
             return
         if len(outs) == 1 and chain and chain[-1][2] is None:
-            results = (replay(chain, tangent),)
+            results = (_replay_whole(chain, tangent),)
         else:
             op, params, _ = chain[0]
             results = op.call(tangent, *params)
@@ -328,6 +328,17 @@ def _values(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any) -> list[Any
     if op.uses_shapes or not op.variadic:
         values += [None if t is None else np.shape(t._array if isinstance(t, Tensor) else t) for t in inputs]
     return values
+
+
+def _replay_whole(chain: tuple[Any, ...], tangent: Tensor) -> Tensor:
+    """The view of a tangent; a copy where it looks at memory around the value that the tangent does not have."""
+    try:
+        return replay(chain, tangent)
+    except ValueError:
+        ((op, params, _),) = chain
+        if op.name != "as_strided":
+            raise
+        return lifted.as_strided_copy(tangent, *params)  # type: ignore[no-any-return]
 
 
 def _bare(value: Any) -> Any:
