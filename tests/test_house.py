@@ -91,6 +91,11 @@ def test_a_missing_name_is_named():
         clarion.no_such_thing
 
 
+def test_a_function_is_not_hidden_by_its_module():
+    done = python("-c", "import clarion.autograd.gradcheck; print(callable(clarion.autograd.gradcheck))")
+    assert done.stdout.strip() == "True", done.stderr
+
+
 def test_functions_are_documented():
     from clarion.ops.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 
