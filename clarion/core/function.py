@@ -125,7 +125,7 @@ class CustomNode(Node, FunctionCtx):
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
                 "one of them."
             )
-        if self.materialize_grads and any([x is None for x in grads]):
+        if self.materialize_grads and any(x is None for x in grads):
             grads = tuple(_zeros(meta) if x is None else x for x, meta in zip(grads, self.out_meta or (), strict=False))
         result = rule(self, *grads)
         return self._check(result if isinstance(result, (tuple, list)) else (result,))

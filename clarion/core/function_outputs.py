@@ -74,7 +74,7 @@ def _is_fresh(node: CustomNode, output: Any, inputs: list[Tensor]) -> bool:
     if node.dirty_tensors or node.non_differentiable or node.saved_for_forward or output._vc is INFERENCE:
         return False
     dtype = output._array.dtype
-    return (dtype is f32 or dtype is f64) and all([t is not output for t in inputs])
+    return (dtype is f32 or dtype is f64) and all(t is not output for t in inputs)
 
 
 def _wrap_fresh(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Tensor) -> Tensor:
@@ -82,8 +82,8 @@ def _wrap_fresh(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], o
     node.__dict__["_argument_is_tensor"] = tuple([isinstance(a, Tensor) for a in args])
     node.in_meta = tuple([(t._array.shape, t._array.dtype) for t in inputs])
     node.edges = tuple([(t._edge or t) if t._rg else None for t in inputs])
-    if any([t._nr for t in inputs]):
-        node.nrs = tuple([t._nr for t in inputs])
+    nrs = tuple([t._nr for t in inputs])
+    node.nrs = nrs if any(nrs) else None
     node.out_meta = ((output._array.shape, output._array.dtype),)
     output._edge, output._nr, output._rg = node, 0, True
     _keep_saved(node, (output,), [output])

@@ -6,11 +6,14 @@ import functools
 import math
 from typing import Any
 
+import numpy
+
 from ..blocks import constant
 from ..quiet import quietly
-from ..registry import kernel
+from ..registry import kernel, override
 
 BLOCK = 256  # rows that one BLAS call adds up: short enough to keep float32 accurate
+add_reduce = numpy.add.reduce
 LARGE = 4096  # elements from which a reduction over outer dimensions goes through BLAS
 
 
@@ -53,7 +56,7 @@ def _inner_sum(xp: Any, x: Any) -> Any:
 def add_up(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     """The sum; large ones through BLAS in blocks, which is quicker than NumPy's and keeps float32 accurate."""
     if x.size < LARGE or x.dtype.char not in "fd" or not x.flags.c_contiguous:
-        return xp.add.reduce(x, axis=dim, keepdims=keepdim)
+        return xp.add.reduce(x, dim, None, None, keepdim)
     ndim, shape = x.ndim, x.shape
     if dim is None:
         dim = tuple(range(ndim))
@@ -93,6 +96,21 @@ def sum_all(xp: Any, x: Any) -> Any:
     if x.dtype.kind in "bui":
         return xp.add.reduce(x, axis=None, dtype=xp.int64)
     return add_up(xp, x, None, False)
+
+
+# On NumPy, small sums of floats without a detour.
+
+
+@override("sum", numpy)
+def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
+    if x.size < LARGE and x.dtype.kind == "f":
+        return add_reduce(x, dim, None, None, keepdim)
+    return sum(numpy, x, dim, keepdim)
+
+
+@override("sum_all", numpy)
+def _sum_all(x: Any) -> Any:
+    return add_reduce(x, None) if x.size < LARGE and x.dtype.kind == "f" else sum_all(numpy, x)
 
 
 def divided(total: Any, n: int) -> Any:
