@@ -91,7 +91,7 @@ def test_a_missing_name_is_named():
         clarion.no_such_thing
 
 
-def test_a_function_is_not_hidden_by_its_module():
+def test_a_function_is_not_hidden_by_its_module(python):
     done = python("-c", "import clarion.autograd.gradcheck; print(callable(clarion.autograd.gradcheck))")
     assert done.stdout.strip() == "True", done.stderr
 
