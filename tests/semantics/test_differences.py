@@ -265,3 +265,27 @@ def test_a_none_gradient_ends_the_walk() -> None:
     x = leaf()
     Stop.apply(Pass.apply(x)).sum().backward()
     assert x.grad is None
+
+
+def test_every_operation_has_a_tangent() -> None:
+    fw = clarion.autograd.forward_ad
+
+    class Half(clarion.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def jvp(ctx, dx):
+            return dx * 2, None
+
+    with fw.dual_level():
+        d = fw.make_dual(clarion.tensor([1.0, 2.0]), clarion.tensor([1.0, 3.0]))
+        product = clarion.ones(1).scatter_reduce(0, clarion.tensor([0, 0]), d, "prod")
+        assert fw.unpack_dual(product).tangent.tolist() == [5.0]
+        assert fw.unpack_dual(clarion.cdist(d[:, None], clarion.zeros(1, 1))).tangent.tolist() == [[1.0], [3.0]]
+        x = d.clone()
+        assert fw.unpack_dual(x.mul_(x)).tangent.tolist() == [2.0, 12.0]
+        one, other = Half.apply(d)
+        assert fw.unpack_dual(one).tangent.tolist() == [2.0, 6.0]
+        assert fw.unpack_dual(other).tangent is None
