@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -43,6 +43,9 @@ class Generator:
         "_block",
         "_fresh",
         "_lock",
+        "_normal_end",
+        "_normals",
+        "_normals_from",
         "_seed",
         "_seeder",
         "_units",
@@ -57,6 +60,9 @@ class Generator:
         self._seeder = np.random.RandomState(self._bits)  # only to reach init_genrand
         self._lock = threading.Lock()
         self._block = np.empty(_N, np.uint32)
+        self._normals: np.ndarray | None = None  # the words of `_block` from `_normals_from` on as normals
+        self._normals_from = 0
+        self._normal_end = -1  # where in the block the last draw of normals ended
         self._units: np.ndarray | None = None  # the words of `_block` as float32 in [0, 1), when somebody asks
         self.next_double: float | None = None  # second half of the last Box-Muller pair
         self.next_float: float | None = None  # never set by the CPU kernels, but part of the state
@@ -74,7 +80,7 @@ class Generator:
         with self._lock:
             self._seed = seed & _U64
             self._seeder.seed(self._seed & 0xFFFFFFFF)
-            self._at, self._fresh = _N, True
+            self._at, self._fresh, self._normal_end = _N, True, -1
             self.next_double = self.next_float = None
         return self
 
@@ -121,10 +127,34 @@ class Generator:
                 return self._units[start:end].copy()
         return unit_float32(self.words(n))
 
+    def standard_normals(self, n: int, transform: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The next `n` words, a multiple of sixteen, as float32 by `transform`, which maps sixteen uniforms to as many.
+
+        It costs hardly more for the rest of the block than for a few numbers. So where a draw follows another one
+        directly, it transforms the rest, and those after it are slices.
+        """
+        with self._lock:
+            start, end = self._at, self._at + n
+            if end <= _N:
+                known = self._normals
+                if known is None or start < self._normals_from or (start - self._normals_from) % 16:
+                    count = (_N - start) // 16 * 16 if start == self._normal_end else n
+                    known = transform(unit_float32(self._block[start : start + count].copy()))
+                    if count > n:
+                        self._normals, self._normals_from = known, start
+                    first = 0
+                else:
+                    first = start - self._normals_from
+                self._at = self._normal_end = end
+                return known[first : first + n].copy()
+        drawn = transform(unit_float32(self.words(n)))
+        self._normal_end = self._at
+        return drawn
+
     def _refill(self) -> None:
         self._block = self._bits.random_raw(_N).astype(np.uint32)
-        self._units = None
-        self._at = 0
+        self._units = self._normals = None
+        self._at, self._normal_end = 0, -1
 
     def unit_doubles(self) -> Iterator[float]:
         """Doubles in [0, 1) one by one, for the samplers that cannot know how many they will need.

@@ -186,11 +186,17 @@ def normal(
         raise unsupported("normal_kernel_cpu", dtype)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
+    if dtype is _FLOAT32 and contiguous and 16 <= out.size <= _FEW and not out.size % 16 and mean == 0.0 and std == 1.0:
+        return gen.standard_normals(out.size, _box_muller).reshape(shape)
     if flat.size >= 16 and contiguous:
         _fill_by_sixteen(gen, flat, mean, std)
     elif flat.size:
         flat[:] = cast(fma64(normals_one_by_one(gen, flat.size), std, mean), dtype)
     return out
+
+
+def _box_muller(unit: np.ndarray) -> np.ndarray:
+    return box_muller32(unit, 0.0, 1.0, True)
 
 
 def _fill_by_sixteen(gen: Generator, flat: np.ndarray, mean: float, std: float) -> None:
