@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.namespace import OPS
+from .normalization import _over as over
 
 # The tangent is the operation itself with one of its inputs replaced by its tangent, summed over these.
 _EACH = """
@@ -57,7 +58,33 @@ def _log_softmax(dx: Any, out: Any, dim: int, ops: Any) -> Any:
     return dx - ops.sum(ops.exp(out) * dx, (dim,), True) if out.ndim else dx * 0
 
 
+def _normalized(dx: Any, dweight: Any, dbias: Any, weight: Any, normal: Any, scale: Any, mean: Any) -> Any:
+    """Layer norm and RMS norm: (x - mean) * scale * weight + bias; `mean` takes it, of what is centered."""
+    d_normal = d_scale = None
+    if dx is not None:
+        along = mean(dx * normal)
+        d_normal = (dx - normal * along) * scale
+        d_scale = -(scale * scale * along)
+    of_x = d_normal if weight is None or d_normal is None else d_normal * weight
+    return _plus(of_x, None if dweight is None else normal * dweight, dbias), d_normal, d_scale
+
+
+def _layer_norm(
+    dx: Any, dweight: Any, dbias: Any, weight: Any, normal: Any, rstd: Any, ndim: int, ops: Any
+) -> Any:  # fmt: skip
+    def mean(x: Any) -> Any:
+        return over(x, ndim, ops)
+
+    return _normalized(None if dx is None else dx - mean(dx), dweight, dbias, weight, normal, rstd, mean)
+
+
+def _rms_norm(dx: Any, dweight: Any, weight: Any, normal: Any, rrms: Any, ndim: int, ops: Any) -> Any:
+    return _normalized(dx, dweight, None, weight, normal, rrms, lambda x: over(x, ndim, ops))
+
+
 OPS["linear"].jvp(_linear)
+OPS["layer_norm"].jvp(_layer_norm)
+OPS["rms_norm"].jvp(_rms_norm)
 OPS["linear_rows"].jvp(_linear)
 OPS["addmm"].jvp(_addmm)
 OPS["softmax"].jvp(lambda dx, out, dim, ops: ops.softmax_backward(dx, out, dim))
