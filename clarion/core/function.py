@@ -112,7 +112,7 @@ class CustomNode(Node, FunctionCtx):
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         return self._call_backward(g if type(g) is tuple else (g,))
 
-    def _call_backward(self, grads: tuple[Any, ...]) -> list[Any]:
+    def _call_backward(self, grads: tuple[Any, ...]) -> Any:
         function = self._function
         rule = function.backward if function.backward is not Function.backward else function.vjp
         if rule is Function.vjp:
@@ -130,7 +130,7 @@ class CustomNode(Node, FunctionCtx):
         result = rule(self, *grads)
         return self._check(result if isinstance(result, (tuple, list)) else (result,))
 
-    def _check(self, results: Any) -> list[Any]:
+    def _check(self, results: Any) -> Any:
         """As many gradients as arguments, each of its argument's shape; None for what is no tensor."""
         kinds = self.__dict__["_argument_is_tensor"]
         results = list(results)
