@@ -48,9 +48,7 @@ class Adadelta(Elementwise):
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("square_avg", "acc_delta")
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         rho = group["rho"]
         return [counters[0] + 1], (rho, 1 - rho, group["eps"], scalar(group["lr"]))
 

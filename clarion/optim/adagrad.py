@@ -62,9 +62,7 @@ class Adagrad(Elementwise):
         state["step"] = step_count(0.0)
         state["sum"] = new_tensor(np.full_like(array, complex(value, value) if array.dtype.kind == "c" else value))
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         count = counters[0] + 1
         return [count], (group["eps"], -scalar(group["lr"]) / (1 + (count - 1) * group["lr_decay"]))
 

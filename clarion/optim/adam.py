@@ -66,9 +66,7 @@ class Adam(Elementwise):
         names = ("exp_avg", "exp_avg_sq")
         return (*names, "max_exp_avg_sq") if group["amsgrad"] else names
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         count = counters[0] + 1
         beta1, beta2 = map(scalar, group["betas"])
         # p -= lr / (1 - beta1^t) * average / (sqrt(square) / root + eps), multiplied above and below by the root

@@ -47,9 +47,7 @@ class Adamax(Elementwise):
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("exp_avg", "exp_inf")
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         count = counters[0] + 1
         beta1, beta2 = group["betas"]
         return [count], (1 - beta1, beta2, group["eps"], -scalar(group["lr"]) / (1 - beta1**count))

@@ -55,15 +55,14 @@ class ASGD(Elementwise):
         state["mu"] = step_count(1.0)
         state["ax"] = zeros_like(param)
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
-        step, eta, mu = counters
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
+        step, eta, mu = map(float, counters)
         step += 1
         lr, lambd = scalar(group["lr"]), group["lambd"]
         later = lr / (1 + lambd * lr * step) ** group["alpha"]
         numbers = (1 - lambd * eta, eta) if mu == 1 else (1 - lambd * eta, eta, mu)
-        return [step, later, 1 / max(1, step - group["t0"])], numbers
+        real = step_count(0.0)._array.dtype.type  # both are computed in this type, whatever they are kept in
+        return [step, real(later), real(1 / max(1, step - group["t0"]))], numbers
 
     def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         less, eta, *mu = numbers

@@ -47,9 +47,7 @@ class Elementwise(Optimizer):
     def _is_fresh(self, state: dict[str, Any], names: tuple[str, ...]) -> bool:
         return not state
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         """The counters after this step, and the numbers that the rule needs."""
         raise NotImplementedError
 
@@ -216,11 +214,12 @@ class Part:
                     return False
         return True
 
-    def counters(self) -> list[float]:
-        """The counters before this step."""
-        return [counter.item() for counter in self.counted[0]]
+    def counters(self) -> list[Any]:
+        """The counters before this step: `step` as a float, others as NumPy's numbers, which keep their type."""
+        first, *others = self.counted[0] or (None,)
+        return [] if first is None else [first.item(), *(each[()] for each in others)]
 
-    def finish(self, counters: list[float]) -> None:
+    def finish(self, counters: list[Any]) -> None:
         """Write down the counters after this step."""
         for each in self.counted:
             for counter, value in zip(each, counters, strict=True):
@@ -298,7 +297,7 @@ class Gathered(Part):
         for cut, p, kept, a, b, c in self.cuts:
             yield p, self.grad[cut], kept, a, b, c
 
-    def finish(self, counters: list[float]) -> None:
+    def finish(self, counters: list[Any]) -> None:
         """Carry the result back."""
         super().finish(counters)
         for param, window in zip(self.params, self.windows[0], strict=True):

@@ -63,23 +63,25 @@ class LBFGS(Optimizer):
         grad = self._flat_grad()
         if np.abs(grad).max() <= group["tolerance_grad"]:
             return first
-        self._iterate(group, state, closure, float(first), grad)
+        self._iterate(group, state, closure, float(scalar(first)), grad)
         return first
 
     def _iterate(self, group: dict[str, Any], state: dict[str, Any], closure: Any, loss: float, grad: Any) -> None:
         lr, least = scalar(group["lr"]), group["tolerance_change"]
         direction, t = _bare(state.get("d")), _bare(state.get("t"))
         before, previous = _bare(state.get("prev_flat_grad")), state.get("prev_loss")
+        memory = {name: state.get(name) for name in ("old_dirs", "old_stps", "ro", "H_diag")}
         evaluations = 1
         for iteration in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 direction = -grad
-                state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+                memory = {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1}
                 t = min(1.0, 1.0 / np.abs(grad).sum()) * lr
             else:
-                _remember(group, state, grad - before, direction * t)
-                direction = _direction(group, state, grad)
+                _remember(group, memory, grad - before, direction * t)
+                al = state.setdefault("al", [None] * group["history_size"])
+                direction = _direction(memory, al, grad)
                 t = lr
             if before is None:
                 before = grad.copy()
@@ -98,9 +100,7 @@ class LBFGS(Optimizer):
                 break
             if np.abs(direction * t).max() <= least or abs(loss - previous) < least:
                 break
-        rest = {name: state.pop(name) for name in ("old_dirs", "old_stps", "ro", "H_diag")}
-        state.update(d=_kept(direction), t=_kept(t), **rest)
-        state.update(prev_flat_grad=_kept(before), prev_loss=previous)
+        state.update(d=_kept(direction), t=_kept(t), **memory, prev_flat_grad=_kept(before), prev_loss=previous)
 
     def _move(
         self,
@@ -140,7 +140,7 @@ class LBFGS(Optimizer):
 
     def _evaluate(self, closure: Any) -> tuple[float, Any]:
         with modes.enable_grad():
-            loss = float(closure())
+            loss = float(scalar(closure()))
         return loss, self._flat_grad()
 
     def _flat_grad(self) -> Any:
@@ -163,36 +163,33 @@ class LBFGS(Optimizer):
         bump(self._params)
 
 
-def _remember(group: dict[str, Any], state: dict[str, Any], change: Any, step: Any) -> None:
+def _remember(group: dict[str, Any], memory: dict[str, Any], change: Any, step: Any) -> None:
     """Keep how the gradient changed over the last step, if it bends upwards."""
     curvature = change.dot(step)
     if curvature > 1e-10:
-        if len(state["old_dirs"]) == group["history_size"]:
+        if len(memory["old_dirs"]) == group["history_size"]:
             for name in ("old_dirs", "old_stps", "ro"):
-                state[name].pop(0)
-        state["old_dirs"].append(_kept(change))
-        state["old_stps"].append(_kept(step))
-        state["ro"].append(_kept(1.0 / curvature))
-        state["H_diag"] = _kept(curvature / change.dot(change))
+                memory[name].pop(0)
+        memory["old_dirs"].append(_kept(change))
+        memory["old_stps"].append(_kept(step))
+        memory["ro"].append(_kept(1.0 / curvature))
+        memory["H_diag"] = _kept(curvature / change.dot(change))
 
 
-def _direction(group: dict[str, Any], state: dict[str, Any], grad: Any) -> Any:
+def _direction(memory: dict[str, Any], al: list[Any], grad: Any) -> Any:
     """Minus the gradient times the inverse of the remembered curvature, by two loops over the memory."""
-    if "al" not in state:
-        state["al"] = [None] * group["history_size"]
-    memory = [
+    steps = [
         (i, change._array, step._array, rho._array[()])
-        for i, (change, step, rho) in enumerate(zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True))
+        for i, (change, step, rho) in enumerate(zip(memory["old_dirs"], memory["old_stps"], memory["ro"], strict=True))
     ]
-    al: dict[int, Any] = {}
     q = -grad
-    for i, change, step, rho in reversed(memory):
-        al[i] = step.dot(q) * rho
-        q -= change * al[i]
-        state["al"][i] = _kept(al[i])
-    q *= _bare(state["H_diag"])
-    for i, change, step, rho in memory:
-        q += step * (al[i] - change.dot(q) * rho)
+    for i, change, step, rho in reversed(steps):
+        factor = step.dot(q) * rho
+        q -= change * factor
+        al[i] = _kept(factor)
+    q *= _bare(memory["H_diag"])
+    for i, change, step, rho in steps:
+        q += step * (al[i]._array[()] - change.dot(q) * rho)
     return q
 
 

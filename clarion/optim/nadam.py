@@ -60,18 +60,16 @@ class NAdam(Elementwise):
         state["exp_avg"] = zeros_like(param)
         state["exp_avg_sq"] = zeros_like(param)
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         count, product = counters[0] + 1, counters[1]
         lr, (beta1, beta2), decay = scalar(group["lr"]), group["betas"], group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * 0.96 ** (count * decay))
         following = beta1 * (1.0 - 0.5 * 0.96 ** ((count + 1) * decay))
-        real = step_count(0.0)._array.dtype.type  # the product is kept, and so rounded, in this type
-        product = float(real(product * float(real(mu))))
+        product = product * mu  # in the type in which it is kept, as a NumPy number
         # p += now * g / (sqrt(square / correction) + eps) + ahead * average / (the same), times the root above and below
         root = (1 - beta2**count) ** 0.5
-        now, ahead = -lr * (1.0 - mu) / (1.0 - product), -lr * following / (1.0 - product * following)
+        kept = float(product)
+        now, ahead = -lr * (1.0 - mu) / (1.0 - kept), -lr * following / (1.0 - kept * following)
         return [count, product], (1 - beta1, beta2, 1 - beta2, group["eps"] * root, now * root, ahead * root)
 
     def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:

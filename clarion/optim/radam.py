@@ -49,9 +49,7 @@ class RAdam(Elementwise):
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("exp_avg", "exp_avg_sq")
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         count = counters[0] + 1
         lr, (beta1, beta2) = scalar(group["lr"]), group["betas"]
         correction1, correction2 = 1 - beta1**count, 1 - beta2**count

@@ -55,9 +55,7 @@ class RMSprop(Elementwise):
         momentum = ("momentum_buffer",) if group["momentum"] > 0 else ()
         return ("square_avg", *momentum, *(("grad_avg",) if group["centered"] else ()))
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         alpha = group["alpha"]
         momentum = (group["momentum"],) if group["momentum"] > 0 else ()
         return [counters[0] + 1], (alpha, 1 - alpha, group["eps"], scalar(group["lr"]), *momentum)

@@ -52,9 +52,7 @@ class Rprop(Elementwise):
         state["prev"] = zeros_like(param)
         state["step_size"] = new_tensor(np.full_like(array, complex(lr, lr) if array.dtype.kind == "c" else lr))
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         return [counters[0] + 1], (*group["etas"], *group["step_sizes"], 0, 1)
 
     def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:

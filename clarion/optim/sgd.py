@@ -87,9 +87,7 @@ class SGD(Elementwise):
         for name in self._kept(group):
             state[name] = zeros_like(param)
 
-    def _advance(
-        self, group: dict[str, Any], counters: list[float], fresh: bool
-    ) -> tuple[list[float], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         lr, momentum = scalar(group["lr"]), group["momentum"]
         share = 1 if fresh else 1 - group["dampening"]  # the first gradient becomes the sum as it is
         return [], (lr, momentum, share, *((momentum,) if group["nesterov"] else ()))
