@@ -13,3 +13,4 @@ from .locations import location_tag as location_tag
 from .locations import register_package as register_package
 from .safetensors import load_safetensors as load_safetensors
 from .safetensors import save_safetensors as save_safetensors
+from .survey import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint

@@ -127,7 +127,7 @@ def load(
     if mmap and path is None:
         raise ArgumentValueError("f must be a file path in order to use the mmap argument")
     try:
-        with _opened(f, path) as file:
+        with opened(f) as file:
             if is_zip(file):
                 return _load_archive(file, map_location, module, bool(mmap), options)
             if mmap:
@@ -189,9 +189,10 @@ def _decide(weights_only: bool | None, pickle_module: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _opened(f: Any, path: str | None) -> Iterator[Any]:
-    if path is not None:
-        with open(path, "rb") as file:  # large reads go around the buffer
+def opened(f: Any) -> Iterator[Any]:
+    """A path or file, ready to be read from."""
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:  # large reads go around the buffer
             yield file
         return
     _check_seekable(f)

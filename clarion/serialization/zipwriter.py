@@ -7,6 +7,7 @@ by adding up sizes (`torch.utils.serialization.config.load.calculate_storage_off
 from __future__ import annotations
 
 import struct
+import threading
 import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ _BIG = 0xFFFFFFFF
 _UTF8, _DESCRIPTOR = 1 << 11, 1 << 3
 _DATE = 0x21  # 1980-01-01: the same tensors give the same file
 _SMALL = 64 << 10
-_CHUNK = 4 << 20  # bytes checksummed and written at a time: still in the cache for the second of the two
+_CHUNK = 4 << 20
 
 
 class _Record(NamedTuple):
@@ -51,11 +52,7 @@ class ZipWriter:
             + full
             + extra
         )
-        crc = 0
-        for first in range(0, size, _CHUNK):
-            part = data[first : first + _CHUNK]
-            crc = zlib.crc32(part, crc)
-            self._put(part)
+        crc = self._put_summed(data)
         if size:
             wide = size >= _BIG or start >= _BIG
             self._put(struct.pack("<4sIQQ" if wide else "<4sIII", b"PK\7\x08", crc, size, size))
@@ -79,6 +76,24 @@ class ZipWriter:
         few = min(count, 0xFFFF)
         self._put(struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, few, few, min(length, _BIG), min(begin, _BIG), 0))
         self._push(self._waiting)
+
+    def _put_summed(self, data: memoryview) -> int:
+        """Write data and return its checksum; for large data the two go on at the same time."""
+        if len(data) < _CHUNK:
+            self._put(data)
+            return zlib.crc32(data)
+        sums: list[int] = []
+        thread = threading.Thread(target=lambda: sums.append(zlib.crc32(data)))
+        try:
+            thread.start()
+        except RuntimeError:  # the program is ending: no new threads
+            self._put(data)
+            return zlib.crc32(data)
+        try:
+            self._put(data)
+        finally:
+            thread.join()
+        return sums[0]
 
     def _put(self, data: Any) -> None:
         self._at += len(data)

@@ -212,6 +212,15 @@ def test_safe_globals() -> None:
         assert again(nn.Linear(1, 1)).in_features == 1
 
 
+def test_unsafe_globals() -> None:
+    for protocol in (2, 4):
+        file = io.BytesIO()
+        torch.save({"p": Point(1, 2), "x": torch.ones(2), "m": nn.Linear(1, 1)}, file, pickle_protocol=protocol)
+        file.seek(0)
+        found = torch.serialization.get_unsafe_globals_in_checkpoint(file)
+        assert found == [f"{__name__}.Point", "torch.nn.modules.linear.Linear"]
+
+
 class Labelled(torch.Tensor):
     """A tensor of the user's."""
 
