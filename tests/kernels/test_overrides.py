@@ -29,7 +29,6 @@ ARGUMENTS = {
     "xlogy_by": [(0.75, X)],
     "leaky_relu_backward": [(X, X, 0.2)],
     "sum": [(X, None, False), (X, (0,), False), (X, (1,), True), (X, (0, 1), True)],
-    "sum": [(X, (0,), False), (X, (1,), True), (X, (0, 1), False)],
     "softmax": [(X, 0), (X, 1)],
     "softmax_backward": [(X, X, 0), (X, X, 1)],
     "log_softmax": [(X, 0), (X, 1)],
