@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .blocks import largest, smallest
 from .boxmuller import box_muller32, box_muller64, box_muller_pairs, fma32, fma64
 from .mt19937 import Generator as Generator
 from .mt19937 import default_generator as default_generator
@@ -410,8 +411,10 @@ def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None
     chance: np.ndarray = p if wide else p.astype(np.float32, copy=False)
     chance = chance.reshape(-1)
     # (The comparison is false for NaN, which is no probability either.)
-    if chance.size and not (np.minimum.reduce(chance) >= 0 and np.maximum.reduce(chance) <= 1):
+    if chance.size and not (smallest(chance) >= 0 and largest(chance) <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]")
+    if chance.size <= _FEW and not wide:
+        return (gen.unit_floats(chance.size) < chance).astype(dtype).reshape(p.shape)
     out = np.empty(p.shape, dtype)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
