@@ -12,6 +12,7 @@ from . import class_loss as class_loss
 from . import compare as compare
 from . import complexes as complexes
 from . import convert as convert
+from . import convolution as convolution
 from . import copying as copying
 from . import diagonal as diagonal
 from . import distance as distance
