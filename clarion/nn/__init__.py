@@ -68,5 +68,16 @@ from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .parameter_container import ParameterDict as ParameterDict
 from .parameter_container import ParameterList as ParameterList
+from .rnn import GRU as GRU
+from .rnn import LSTM as LSTM
+from .rnn import RNN as RNN
+from .rnn import GRUCell as GRUCell
+from .rnn import LSTMCell as LSTMCell
+from .rnn import RNNBase as RNNBase
+from .rnn import RNNCell as RNNCell
+from .rnn import RNNCellBase as RNNCellBase
+from .transformer import Transformer as Transformer
+from .transformer import TransformerDecoder as TransformerDecoder
+from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
 
 functional.multi_head_attention_forward = _multi_head_attention_forward

@@ -23,6 +23,7 @@ from . import embedding as embedding
 from . import extremum as extremum
 from . import factories as factories
 from . import fromdata as fromdata
+from . import gamma as gamma
 from . import generator as generator
 from . import grids as grids
 from . import hard as hard
@@ -46,6 +47,7 @@ from . import piecewise as piecewise
 from . import power as power
 from . import random as random
 from . import rearrange as rearrange
+from . import recurrent as recurrent
 from . import reduce as reduce
 from . import rounding as rounding
 from . import scan as scan

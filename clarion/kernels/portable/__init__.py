@@ -12,6 +12,7 @@ from . import diagonal as diagonal
 from . import draws as draws
 from . import embedding as embedding
 from . import extremum as extremum
+from . import gamma as gamma
 from . import indexing as indexing
 from . import join as join
 from . import linalg as linalg
@@ -22,6 +23,7 @@ from . import normalization as normalization
 from . import padding as padding
 from . import piecewise as piecewise
 from . import rearrange as rearrange
+from . import recurrent as recurrent
 from . import reduce as reduce
 from . import scan as scan
 from . import scatter as scatter
