@@ -241,12 +241,13 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
     keep = op.keep(1)
     keep_x, keep_out, keeps = keep[0], keep[-1], keep[0] or keep[-1]
     differentiable = op.differentiable
+    any_type = op.moves and not op.checks_types  # data is moved as it is, whatever its type
 
     def call(x: Any, *params: Any) -> Any:
         if type(x) is not Tensor and not isinstance(x, Tensor):
             raise not_a_tensor(op, 0, x)
         a = x._array
-        if a.dtype is not f32 and a.dtype is not f64:
+        if a.dtype is not f32 and a.dtype is not f64 and not any_type:
             return general_call(op, (x, *params))
         if len(params) + 1 < arity:
             params += defaults[len(defaults) - (arity - 1 - len(params)) :]

@@ -35,6 +35,8 @@ class Op:
     moves         the kernel only moves data: no half-precision detour
     """
 
+    checks_types = False  # a subclass looks at the types of its inputs (`raw_operands`) before it runs
+
     def __init__(
         self,
         name: str,

@@ -22,6 +22,8 @@ from .typed import TypedOp, need_tensors, show_edges
 class WhereOp(Op):
     """The condition takes no part in promotion."""
 
+    checks_types = True
+
     def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:
         """The condition as it is, the choices in their common type."""
         arrays = [t._array if isinstance(t, Tensor) else t for t in operands]

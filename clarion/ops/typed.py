@@ -20,6 +20,7 @@ class TypedOp(Op):
     The types are looked at after promotion, off the hot path: float32 and float64 are not asked.
     """
 
+    checks_types = True
     refuse = ""
     complaint: Exception | None = None
     title = ""
