@@ -163,7 +163,7 @@ class AveragedModel(Module):
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """Compute the running statistics of batch normalisation afresh, from all batches of a loader."""
-    momenta = {module: module.momentum for module in model.modules() if hasattr(module, "reset_running_stats")}
+    momenta: dict[Any, Any] = {module: module.momentum for module in model.modules() if _is_batch_norm(module)}
     if not momenta:
         return
     was_training = model.training
@@ -178,6 +178,11 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     for module, momentum in momenta.items():
         module.momentum = momentum
     model.train(was_training)
+
+
+def _is_batch_norm(module: Any) -> bool:
+    """By name: this room does not know which layers there are."""
+    return any(kind.__name__ == "_BatchNorm" for kind in type(module).__mro__)
 
 
 class SWALR(LRScheduler):
