@@ -15,8 +15,11 @@ def _moments(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> tup
     n = count(x.shape, dim)
     mean = divided(add_up(xp, x, dim, True), n)
     off = x - mean
-    square = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else off * off
-    total = add_up(xp, square, dim, keepdim)
+    if not keepdim and x.ndim and x.dtype.kind == "f" and dim == (x.ndim - 1,):
+        total = xp.vecdot(off, off)
+    else:
+        square = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else off * off
+        total = add_up(xp, square, dim, keepdim)
     free = max(n - correction, 0)
     var = total / constant(free, total.dtype.char) if total.ndim else xp.true_divide(total, free)
     return var, mean if keepdim else mean.reshape(var.shape)
