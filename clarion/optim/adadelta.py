@@ -52,7 +52,7 @@ class Adadelta(Elementwise):
         rho = group["rho"]
         return [counters[0] + 1], (rho, 1 - rho, group["eps"], scalar(group["lr"]))
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         rho, rest, eps, lr = numbers
         square, steps = kept
         decayed_square(square, rho, g, rest, a)

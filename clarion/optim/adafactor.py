@@ -70,7 +70,7 @@ class Adafactor(Optimizer):
                 raise EngineError("Adafactor does not support complex parameters")
             array, grad = writable(param), param._grad._array
             if eps1 is None:  # of the group's first type, for all: as PyTorch does
-                eps1 = float(ml_dtypes.finfo(array.dtype).eps)
+                eps1 = float(ml_dtypes.finfo(array.dtype).eps)  # type: ignore[no-untyped-call]
             state = self.state[param]
             if not state:
                 _begin(state, grad)

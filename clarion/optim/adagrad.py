@@ -66,7 +66,7 @@ class Adagrad(Elementwise):
         count = counters[0] + 1
         return [count], (group["eps"], -scalar(group["lr"]) / (1 + (count - 1) * group["lr_decay"]))
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         eps, rate = numbers
         (total,) = kept
         np.multiply(g, g, a)

@@ -74,7 +74,7 @@ class Adam(Elementwise):
         rate = -scalar(group["lr"]) / (1 - beta1**count) * root
         return [count], (1 - beta1, beta2, 1 - beta2, group["eps"] * root, rate)
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         rest1, beta2, rest2, eps, rate = numbers
         average, square = kept[0], kept[1]
         lerp(average, g, rest1, a)

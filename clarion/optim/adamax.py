@@ -52,7 +52,7 @@ class Adamax(Elementwise):
         beta1, beta2 = group["betas"]
         return [count], (1 - beta1, beta2, group["eps"], -scalar(group["lr"]) / (1 - beta1**count))
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         rest1, beta2, eps, rate = numbers
         average, largest = kept
         lerp(average, g, rest1, a)

@@ -64,7 +64,7 @@ class ASGD(Elementwise):
         real = step_count(0.0)._array.dtype.type  # both are computed in this type, whatever they are kept in
         return [step, real(later), real(1 / max(1, step - group["t0"]))], numbers
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         less, eta, *mu = numbers
         (average,) = kept
         np.multiply(g, eta, a)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.dtypes import default_float, f64
 from ..core.tensor import Tensor, new_tensor
 from ..core.versions import INFERENCE
-from .optimizer import Optimizer, number, scalar, writable
+from .optimizer import Optimizer, scalar, writable
 
 PIECE = 131072  # bytes of a piece: a few arrays of this length fit into the second-level cache
 SMALL = 4096  # parameters up to this length are gathered: copying them costs less than the calls it saves
@@ -51,7 +51,7 @@ class Elementwise(Optimizer):
         """The counters after this step, and the numbers that the rule needs."""
         raise NotImplementedError
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         """Update the parameter `p` by the gradient `g` (not to be written); `a` and `b` are there to compute in."""
         raise NotImplementedError
 
@@ -68,16 +68,13 @@ class Elementwise(Optimizer):
         negate, decay, shrink = group.get("maximize"), *_decay(group)
         rule = self._rule
         for part in plan.parts:
-            kind = part.kind
             counters, values = self._advance(group, part.counters(), part.fresh)
-            numbers = tuple(number(value, kind) for value in values)
+            weight, less, *numbers = part.numbers((decay, shrink, *values))
             part.fresh = False
-            less = number(shrink, kind) if shrink != 1 else None
-            weight = number(decay, kind) if decay else None
             for p, g, kept, a, b, c in part.pieces():
-                if less is not None:
+                if shrink != 1:
                     np.multiply(p, less, p)
-                if weight is not None:
+                if decay:
                     np.multiply(p, weight, c)
                     g = np.subtract(c, g, c) if negate else np.add(c, g, c)
                 elif negate:
@@ -88,13 +85,14 @@ class Elementwise(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self.__dict__.pop("_plans", None)
         for group in self.param_groups:
             group.setdefault("foreach", None)
             for name in ("maximize", "differentiable", "capturable", "decoupled_weight_decay", "fused"):
                 if name in self.defaults:
                     group.setdefault(name, None if name == "fused" else False)
             for param in group["params"]:
-                kept = self.state.get(param)
+                kept: Any = self.state.get(param)
                 for name in self.counters if kept else ():
                     if not isinstance(kept[name], Tensor):
                         kept[name] = step_count(float(kept[name]))
@@ -137,6 +135,16 @@ def decayed_square(square: Any, beta: Any, g: Any, rest: Any, a: Any) -> None:
     np.add(square, a, square)
 
 
+class Member(NamedTuple):
+    """A parameter with its state."""
+
+    param: Tensor
+    kept: Slots
+    counters: list[Any]
+    fresh: bool  # this is its first step
+    plain: bool  # the memory can be computed in as it is
+
+
 class Plan:
     """How the parameters of a group that have gradients are gathered and divided, as long as nothing changes."""
 
@@ -144,40 +152,35 @@ class Plan:
         self.group = group
         self.params = params
         self.parts: list[Part] = []
-        self.entries: list[tuple[Tensor, Any, Slots]] = []
-        names = optimizer._kept(group)
+        members = [self._member(optimizer, group, param) for param in params]
         alone = _overlap(params)
-        gathered: dict[Any, list[tuple[Tensor, Slots, list[Any]]]] = {}
-        for param in params:
-            array = writable(param)
-            state = optimizer.state[param] if names or optimizer.counters else {}
-            fresh = optimizer._is_fresh(state, names)
-            if fresh:
-                optimizer._begin(group, param, state)
-            kept = tuple((name, state[name]._array) for name in names)
-            counters = [state[name]._array for name in optimizer.counters]
-            plain = array.dtype.char in "fdFD" and _contiguous(array, kept)
-            if plain and (alone or array.size > SMALL):
-                self.parts.append(Whole(optimizer, param, kept, counters, fresh))
+        gathered: dict[Any, list[Member]] = {}
+        for member in members:
+            array = member.param._array
+            if alone or (member.plain and array.size > SMALL):
+                self.parts.append((Whole if member.plain else Gathered)(optimizer, [member]))
             else:
-                values = (*(c.item() for c in counters), fresh, array.dtype, plain, len(self.parts) if alone else None)
-                if alone:
-                    self.parts.append(Gathered(optimizer, [(param, kept, counters)], values, state=None))
-                else:
-                    gathered.setdefault(values, []).append((param, kept, counters))
-        for values, members in gathered.items():
-            self._gather(optimizer, members, values)
-        for param in params:
-            state = optimizer.state[param] if names or optimizer.counters else {}
-            slots = tuple((name, state[name]._array) for name in (*optimizer.counters, *names))
-            self.entries.append((param, param._array, slots))
+                alike = (array.dtype, member.fresh, member.plain, *(each.item() for each in member.counters))
+                gathered.setdefault(alike, []).append(member)
+        for each in gathered.values():
+            whole = len(each) == 1 and each[0].plain
+            self.parts.append(Whole(optimizer, each) if whole else Gathered(optimizer, each))
+        names = (*optimizer.counters, *optimizer._kept(group))
+        self.entries: list[tuple[Tensor, Any, Slots]] = [
+            (param, param._array, tuple((name, optimizer.state[param][name]._array) for name in names))
+            for param in params
+        ]
 
-    def _gather(self, optimizer: Elementwise, members: list[Any], values: tuple[Any, ...]) -> None:
-        *_, fresh, _, plain, _ = values
-        if plain and len(members) == 1:
-            self.parts.append(Whole(optimizer, *members[0], fresh))
-        else:
-            self.parts.append(Gathered(optimizer, members, values, optimizer.state if plain else None))
+    @staticmethod
+    def _member(optimizer: Elementwise, group: dict[str, Any], param: Tensor) -> Member:
+        array, names = writable(param), optimizer._kept(group)
+        state = optimizer.state[param] if names or optimizer.counters else {}
+        fresh = optimizer._is_fresh(state, names)
+        if fresh:
+            optimizer._begin(group, param, state)
+        kept = tuple((name, state[name]._array) for name in names)
+        plain = array.dtype.char in REAL and _contiguous(array, kept)
+        return Member(param, kept, [state[name]._array for name in optimizer.counters], fresh, plain)
 
     def fits(self, group: dict[str, Any], params: list[Tensor], states: Any) -> bool:
         """Is everything as it was when the plan was laid?"""
@@ -200,10 +203,20 @@ class Plan:
 class Part:
     """Parameters that are updated as one; they agree in type and counters."""
 
-    def __init__(self, dtype: Any, fresh: bool) -> None:
-        self.kind = REAL.get(dtype.char, np.dtype(np.float32))  # half precision computes in single
-        self.fresh = fresh
-        self.counted: list[list[Any]] = []  # the counters of each member
+    def __init__(self, members: list[Member]) -> None:
+        first = members[0]
+        self.kind: Any = REAL.get(first.param._array.dtype.char, REAL["f"])  # half precision computes in single
+        self.fresh = first.fresh
+        self.counted = [member.counters for member in members]
+        self._numbers: list[Any] = []
+
+    def numbers(self, values: tuple[float, ...]) -> list[Any]:
+        """Numbers as 0-dim arrays of the type, which NumPy is twice as fast with; always the same arrays."""
+        if len(self._numbers) != len(values):
+            self._numbers = [np.empty((), self.kind) for _ in values]
+        for array, value in zip(self._numbers, values, strict=True):
+            array[()] = value
+        return self._numbers
 
     def together(self) -> bool:
         """Do the counters of all members agree?"""
@@ -242,13 +255,13 @@ class Part:
 class Whole(Part):
     """One parameter, in its own memory."""
 
-    def __init__(self, optimizer: Elementwise, param: Tensor, kept: Slots, counters: list[Any], fresh: bool) -> None:
-        super().__init__(param._array.dtype, fresh)
-        self.param = param
-        self.counted = [counters]
+    def __init__(self, optimizer: Elementwise, members: list[Member]) -> None:
+        super().__init__(members)
+        (member,) = members
+        self.param = member.param
         self.copied: Any = None
-        arrays = [_flat(array, self.kind) for _, array in kept]
-        self.cuts = self._divide(_scratch(optimizer, self.kind), _flat(param._array, self.kind), arrays)
+        kept = [_flat(array, self.kind) for _, array in member.kept]
+        self.cuts = self._divide(_scratch(optimizer, self.kind), _flat(self.param._array, self.kind), kept)
 
     def pieces(self) -> Iterator[tuple[Any, ...]]:
         """Parameter, gradient, state and three arrays to compute in, piece by piece."""
@@ -266,24 +279,23 @@ class Whole(Part):
 class Gathered(Part):
     """Several small parameters in one flat array; or what has to be copied to be computed with."""
 
-    def __init__(self, optimizer: Elementwise, members: list[Any], values: tuple[Any, ...], state: Any) -> None:
-        dtype = values[-3]
-        super().__init__(dtype, values[-4])
-        self.params = [param for param, _, _ in members]
-        self.counted = [counters for _, _, counters in members]
+    def __init__(self, optimizer: Elementwise, members: list[Member]) -> None:
+        super().__init__(members)
+        self.params = [member.param for member in members]
+        dtype = self.params[0]._array.dtype
         length = sum(param._array.size for param in self.params)
         flat = dtype if dtype.char in REAL else self.kind
-        arrays = [np.empty(length, flat) for _ in range(2 + len(members[0][1]))]
+        arrays = [np.empty(length, flat) for _ in range(2 + len(members[0].kept))]
         self.windows = [list(_windows(each, self.params)) for each in arrays]
         self.copied: list[tuple[Any, Any]] = []  # state that is not a window: its place and its window
-        for i, (param, kept, _) in enumerate(members):
-            for j, (name, array) in enumerate(kept):
+        for i, member in enumerate(members):
+            for j, (name, array) in enumerate(member.kept):
                 window = self.windows[2 + j][i]
-                if state is None:
-                    self.copied.append((array, window))
-                else:
+                if member.plain:
                     window[...] = array
-                    state[param][name]._array = window
+                    optimizer.state[member.param][name]._array = window
+                else:
+                    self.copied.append((array, window))
         p, self.grad, *rest = [_flat(each, self.kind) for each in arrays]
         self.cuts = self._divide(_scratch(optimizer, self.kind), p, rest)
 
@@ -291,7 +303,7 @@ class Gathered(Part):
         """Parameter, gradient, state and three arrays to compute in, piece by piece."""
         for param, window, place in zip(self.params, self.windows[0], self.windows[1], strict=True):
             window[...] = param._array
-            place[...] = param._grad._array
+            place[...] = param._grad._array  # type: ignore[union-attr]
         for place, window in self.copied:
             window[...] = place
         for cut, p, kept, a, b, c in self.cuts:

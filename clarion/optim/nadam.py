@@ -72,7 +72,7 @@ class NAdam(Elementwise):
         now, ahead = -lr * (1.0 - mu) / (1.0 - kept), -lr * following / (1.0 - kept * following)
         return [count, product], (1 - beta1, beta2, 1 - beta2, group["eps"] * root, now * root, ahead * root)
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         rest1, beta2, rest2, eps, now, ahead = numbers
         average, square = kept
         lerp(average, g, rest1, a)

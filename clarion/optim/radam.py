@@ -61,7 +61,7 @@ class RAdam(Elementwise):
         rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
         return [count], (*numbers[:3], numbers[3] * correction2**0.5 * rectified, group["eps"])
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         rest1, beta2, rest2, rate, *eps = numbers
         average, square = kept
         lerp(average, g, rest1, a)

@@ -60,7 +60,7 @@ class RMSprop(Elementwise):
         momentum = (group["momentum"],) if group["momentum"] > 0 else ()
         return [counters[0] + 1], (alpha, 1 - alpha, group["eps"], scalar(group["lr"]), *momentum)
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         alpha, rest, eps, lr, *momentum = numbers
         square = kept[0]
         decayed_square(square, alpha, g, rest, a)

@@ -55,7 +55,7 @@ class Rprop(Elementwise):
     def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
         return [counters[0] + 1], (*group["etas"], *group["step_sizes"], 0, 1)
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         minus, plus, least, most, zero, one = numbers
         before, size = kept
         np.multiply(g, before, a)

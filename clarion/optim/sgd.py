@@ -92,7 +92,7 @@ class SGD(Elementwise):
         share = 1 if fresh else 1 - group["dampening"]  # the first gradient becomes the sum as it is
         return [], (lr, momentum, share, *((momentum,) if group["nesterov"] else ()))
 
-    def _rule(self, numbers: tuple[Any, ...], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
+    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
         lr, momentum, share, *nesterov = numbers
         if kept:
             buffer = kept[0]

@@ -16,7 +16,7 @@ from ..core.many import bump
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError
 from ..nn.module import Module
-from .optimizer import Optimizer
+from .optimizer import Optimizer, scalar
 from .schedules.base import LRScheduler, one_per_group
 
 __all__ = [
@@ -80,7 +80,7 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
 
 def _share(count: Any) -> float:
     """1 / (count + 1), in float32 where the count is a Tensor, as PyTorch divides."""
-    return float(np.float32(1) / np.float32(int(count) + 1)) if isinstance(count, Tensor) else 1 / (count + 1)
+    return float(np.float32(1) / np.float32(scalar(count) + 1)) if isinstance(count, Tensor) else 1 / (count + 1)
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:

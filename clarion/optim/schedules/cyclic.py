@@ -73,7 +73,7 @@ class CyclicLR(LRScheduler):
     def scale_fn(self, x: float) -> float:
         """How high a cycle is (or an iteration, by `scale_mode`)."""
         function = self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom
-        return function(x)  # type: ignore[no-any-return]
+        return function(x)
 
     @staticmethod
     def _triangular_scale_fn(x: float) -> float:
@@ -81,11 +81,11 @@ class CyclicLR(LRScheduler):
 
     @staticmethod
     def _triangular2_scale_fn(x: float) -> float:
-        return 1 / (2.0 ** (x - 1))
+        return float(1 / (2.0 ** (x - 1)))
 
     @staticmethod
     def _exp_range_scale_fn(gamma: float, x: float) -> float:
-        return gamma**x
+        return float(gamma**x)
 
     def get_lr(self) -> list[Any]:
         """The rates for this step; sets the momentum, too."""
@@ -117,7 +117,7 @@ class CyclicLR(LRScheduler):
         attributes = state_dict.get("_scale_fn_custom")
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
         if attributes is not None:
-            self._scale_fn_custom.__dict__.update(attributes)  # type: ignore[union-attr]
+            self._scale_fn_custom.__dict__.update(attributes)
         self._init_scale_fn()
 
 
