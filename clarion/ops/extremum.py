@@ -13,6 +13,7 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, EngineError, NotSupportedError
 from .api import public
 from .reduce import array_of, reduced_dims, restore_dims
+from .strict import strict_out
 
 # Gradients -----------------------------------------------------------------------------------------
 
@@ -161,6 +162,9 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, axis: Any = N
     dims = reduced_dims(dim if axis is None else axis, array.ndim)
     _refuse_empty("aminmax", array, dims, EngineError)
     return return_types.aminmax(*aminmax_op.call(input, dims, keepdim or keepdims))
+
+
+strict_out("aminmax", alike=True)
 
 
 def _arg(op: Op, input: Any, dim: Any, keepdim: bool) -> Any:

@@ -14,7 +14,8 @@ from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ..kernels.blocks import in_range
 from .api import call, public
-from .scatter import first_outside, gather, index_reduce_mean_op, index_reduce_op, strict_out, tensor_argument
+from .scatter import first_outside, gather, index_reduce_mean_op, index_reduce_op, tensor_argument
+from .strict import strict_out
 
 index_select_op = Op("index_select", "x index", "dim", moves=True)
 index_select_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.index_select_backward(g, index, x_shape, dim))

@@ -13,6 +13,7 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from .api import public
 from .shape import ints, reshaped, tensor_needed
+from .strict import strict_out
 from .views import slice_op
 
 
@@ -118,6 +119,9 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
         return cat_op.call(tensors, dim, common_type(tensors))  # type: ignore[no-any-return]
     except ValueError as error:
         raise _cat_error(tensors, dim) or error from None
+
+
+strict_out("cat", "concat", "concatenate", apart=True, any_type=True)
 
 
 def _cat_error(tensors: Sequence[Tensor], dim: int) -> Exception | None:

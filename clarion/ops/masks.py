@@ -12,7 +12,8 @@ from ..core.op import Op
 from ..core.tensor import created
 from ..errors import DtypeError, EngineError
 from .api import call, public
-from .scatter import strict_out, tensor_argument
+from .scatter import tensor_argument
+from .strict import strict_out
 
 masked_select_op = Op("masked_select", "x mask", moves=True)
 masked_select_op.vjp(x=lambda g, mask, x_shape, ops: ops.sum_to(ops.masked_select_backward(g, mask, x_shape), x_shape))

@@ -1,14 +1,16 @@
-"""Vector norms: `linalg.vector_norm`, `norm`, `dist`."""
+"""Vector norms: `linalg.vector_norm`, `norm`, `dist`, `renorm`."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from ..core.description import normalize_dim
 from ..core.dtypes import FROM_NUMPY, INEXACT
+from ..core.namespace import OPS
 from ..core.op import Op
 from ..errors import DtypeError, EngineError
-from .api import public
+from .api import FUNCTIONS, call, public
 from .reduce import array_of, converted, reduced_dims, restore_dims
 
 
@@ -98,6 +100,24 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
 
         return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return vector_norm(input, p, dim, keepdim, dtype=dtype)
+
+
+@public(inplace=True, out=True)
+def renorm(input: Any, p: Any, dim: int, maxnorm: float, *, run: Any = call) -> Any:
+    """`input` with every slice along `dim` whose p-norm is over `maxnorm` scaled down to it."""
+    array = array_of(input, "renorm")
+    if p <= 0:
+        raise EngineError("non-positive-norm not supported")
+    if maxnorm < 0:
+        raise EngineError(f"expected maxnorm to be >= 0 but got {maxnorm}")
+    if array.ndim < 2:
+        raise EngineError(f"input needs at least 2 dimensions, got {array.ndim} dimensions")
+    kept = normalize_dim(dim, array.ndim)
+    others = tuple(i for i in range(array.ndim) if i != kept)
+    # Written in place, the norm must be that of the values before.
+    norms = vector_norm(input if run is call else OPS["clone"].call(input), p, others, True)
+    scale = FUNCTIONS["where"](norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+    return run(OPS["mul"], input, scale)
 
 
 @public()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from ..core.op import Op
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ..kernels.blocks import in_range
-from .api import FUNCTIONS, call, public
+from .api import call, public
+from .strict import strict_out
 
 gather_op = Op("gather", "x index", "dim", moves=True)
 gather_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.gather_backward(g, index, x_shape, dim))
@@ -191,36 +191,6 @@ def fitting_src(name: str, x: Any, dim: int, index: Any, src: Any) -> Any:
     if given == wanted:
         return src
     return src[tuple([slice(n) for n in wanted])] if wanted else src.reshape(())
-
-
-_C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int"}
-
-
-def strict_out(*names: str, apart: bool = False) -> None:
-    """Functions whose `out` must have the type of the input (a second one int64), and lie `apart` from it."""
-    for name in names:
-        FUNCTIONS[name] = _strict(FUNCTIONS[name], apart)
-
-
-def _strict(function: Any, apart: bool) -> Any:
-    @functools.wraps(function)
-    def checked(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        if out is None:
-            return function(*args, **kwargs)
-        source = args[0] if args else kwargs.get("input")
-        targets = out if isinstance(out, (tuple, list)) else (out,)
-        for target, kind in zip(targets, (getattr(source, "dtype", None), FROM_NUMPY[i64]), strict=False):
-            if isinstance(target, Tensor) and target.dtype is not kind:
-                have, want = (_C_NAMES.get(str(d)[6:], str(d)[6:]) for d in (target.dtype, kind))
-                raise DtypeError(f"Expected out tensor to have dtype {want}, but got {have} instead")
-            if apart and any(isinstance(t, Tensor) and np.may_share_memory(t._array, target._array) for t in args):
-                raise EngineError(
-                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                    "single memory location. Please clone() the tensor before performing the operation."
-                )
-        return function(*args, out=out, **kwargs)
-
-    return checked
 
 
 # Public functions -----------------------------------------------------------------------------------------

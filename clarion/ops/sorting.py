@@ -11,7 +11,8 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
 from .api import public
-from .scatter import strict_out, tensor_argument
+from .scatter import tensor_argument
+from .strict import strict_out
 
 sort_op = Op("sort", "x", "dim descending", outputs="values indices", moves=True)
 sort_stable_op = Op("sort_stable", "x", "dim descending", outputs="values indices", node="SortBackward1", moves=True)
