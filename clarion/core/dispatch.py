@@ -226,6 +226,8 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
         else:
             out._edge = None
             out._rg = False
+            if hub.left is not None and not differentiable and (rx or ry):
+                hub.left(x if rx else y, op.name)
         if modes.special:
             if modes.dual is not None:
                 modes.dual.derive(op, (x, y), (), (out,))
