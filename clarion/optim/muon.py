@@ -10,6 +10,7 @@ import numpy as np
 from ..core.tensor import new_tensor
 from ..errors import ArgumentValueError, EngineError
 from .checks import check_lr
+from .elementwise import SMALL
 from .optimizer import Optimizer, scalar, writable
 
 
@@ -54,7 +55,8 @@ class Muon(Optimizer):
                     )
 
     def _update(self, group: dict[str, Any], written: list[Any]) -> None:
-        lr, momentum = scalar(group["lr"]), group["momentum"]
+        lr, momentum, nesterov = scalar(group["lr"]), group["momentum"], group["nesterov"]
+        alike: dict[Any, list[tuple[Any, Any]]] = {}  # small matrices of one shape are made orthogonal together
         for param in group["params"]:
             if param._grad is None:
                 continue
@@ -66,30 +68,33 @@ class Muon(Optimizer):
                 state["momentum_buffer"] = new_tensor(np.zeros_like(grad))
             buffer = state["momentum_buffer"]._array
             _between(buffer, grad, 1 - momentum, buffer)
-            update = _between(grad, buffer, momentum, np.empty_like(grad)) if group["nesterov"] else buffer
-            update = orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
-            np.multiply(array, np.asarray(1 - lr * group["weight_decay"], array.dtype), array)
-            np.multiply(update, np.float32(_adjusted(lr, group["adjust_lr_fn"], array.shape)), update)
-            np.subtract(array, update, array, casting="same_kind")
+            update = _between(grad, buffer, momentum, np.empty_like(grad)) if nesterov else buffer
+            alike.setdefault((array.shape, None if array.size <= SMALL else len(written)), []).append((array, update))
             written.append(param)
+        for (shape, _), pairs in alike.items():
+            updates = np.array([update for _, update in pairs], np.float32)
+            updates = orthogonal(updates, group["ns_coefficients"], group["ns_steps"], group["eps"])
+            np.multiply(updates, np.float32(_adjusted(lr, group["adjust_lr_fn"], shape)), updates)
+            for (array, _), update in zip(pairs, updates, strict=True):
+                np.multiply(array, np.asarray(1 - lr * group["weight_decay"], array.dtype), array)
+                np.subtract(array, update, array, casting="same_kind")
 
 
-def orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
-    """The nearest matrix with singular values near one, by Newton and Schulz's iteration, rounded as in bfloat16."""
+def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
+    """The nearest matrices with singular values near one, by Newton and Schulz's iteration, rounded as in bfloat16."""
     if steps >= 100:
         raise ArgumentValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:
         raise ArgumentValueError("Coefficients must be a tuple of exactly 3 values")
-    a, b, c = map(np.float32, coefficients)
-    tall = matrix.shape[0] > matrix.shape[1]
-    x = _rounded(np.array(matrix.T if tall else matrix, np.float32, order="C"))
-    flat = x.reshape(-1)
-    norm = _rounded(np.sqrt(np.dot(flat, flat)).reshape(1))
-    np.divide(x, _rounded(np.maximum(norm, np.float32(eps))), x)
+    a, b, c = (np.asarray(each, np.float32) for each in coefficients)
+    tall = x.shape[1] > x.shape[2]
+    x = _rounded(np.ascontiguousarray(_turned(x)) if tall else x)
+    norm = _rounded(np.sqrt(np.einsum("nij,nij->n", x, x)))
+    np.divide(x, _rounded(np.maximum(norm, np.float32(eps)))[:, None, None], x)
     _rounded(x)
     for _ in range(steps):
-        gram = _rounded(x @ x.T)
-        change = gram @ gram.T  # the same, but BLAS computes only half of what is known to be symmetric
+        gram = _rounded(x @ _turned(x))
+        change = gram @ _turned(gram)  # it is symmetric, and said like this BLAS computes only half of it
         np.multiply(change, c, change)
         np.multiply(gram, b, gram)
         np.add(change, gram, change)
@@ -97,17 +102,24 @@ def orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int
         np.multiply(x, a, x)
         np.add(following, x, following)
         x = _rounded(following)
-    return x.T if tall else x
+    return _turned(x) if tall else x
+
+
+def _turned(x: Any) -> Any:
+    return x.transpose(0, 2, 1)
+
+
+HALF_BITS, LAST, BELOW, KEPT = (np.asarray(each, np.uint32) for each in (16, 1, 0x7FFF, 0xFFFF0000))
 
 
 def _rounded(array: Any) -> Any:
     """Round float32 to what bfloat16 can hold, in place: to the nearest, ties to even."""
     bits = array.view(np.uint32)
-    odd = np.right_shift(bits, np.uint32(16))
-    np.bitwise_and(odd, np.uint32(1), odd)
-    np.add(odd, np.uint32(0x7FFF), odd)
+    odd = np.right_shift(bits, HALF_BITS)
+    np.bitwise_and(odd, LAST, odd)
+    np.add(odd, BELOW, odd)
     np.add(bits, odd, bits)
-    np.bitwise_and(bits, np.uint32(0xFFFF0000), bits)
+    np.bitwise_and(bits, KEPT, bits)
     return array
 
 
