@@ -1,4 +1,4 @@
-"""Single operations on 8 × 8 tensors, recorded: `op_NAME` is the call, `op_NAME_backward` its sum differentiated, too."""
+"""Single operations on 8 × 8 tensors, recorded: `operation_NAME` is the call, `operation_NAME_backward` also differentiates its sum."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _backward(step: Step) -> Callable[[Any], Callable[[], object]]:
 
 
 for _name, _step in _RECORDED.items():
-    WORKLOADS[f"op_{_name}"] = _forward(_step)
-    WORKLOADS[f"op_{_name}_backward"] = _backward(_step)
+    WORKLOADS[f"operation_{_name}"] = _forward(_step)
+    WORKLOADS[f"operation_{_name}_backward"] = _backward(_step)
 for _name, _step in _UNRECORDED.items():
-    WORKLOADS[f"op_{_name}"] = _forward(_step)
+    WORKLOADS[f"operation_{_name}"] = _forward(_step)
