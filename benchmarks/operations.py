@@ -1,4 +1,4 @@
-"""Single operations on 8 × 8 tensors, recorded: `operation_NAME` is the call, `operation_NAME_backward` also differentiates its sum."""
+"""Single operations on 8 × 8 tensors, recorded: `operation_NAME`; with `_backward`, the gradient of their sum, too."""
 
 from __future__ import annotations
 
