@@ -14,7 +14,7 @@ import numpy as np
 from ..core import modes
 from ..core.many import bump
 from ..core.tensor import Tensor, new_tensor
-from ..errors import ArgumentValueError
+from ..errors import ArgumentValueError, EngineError
 from ..nn.module import Module
 from .optimizer import Optimizer, scalar
 from .schedules.base import LRScheduler, one_per_group
@@ -71,9 +71,10 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
         if first.is_floating_point() or first.is_complex():
             _all_toward(averaged_param_list, current_param_list, _share(num_averaged))
             return
-        with modes.no_grad():
-            for mean, new in zip(averaged_param_list, current_param_list, strict=True):
-                mean += (new - mean) // (int(num_averaged) + 1)
+        raise EngineError(
+            "Integer division with addcdiv is no longer supported\n"
+            "Whole numbers have no average of their own type: use avg_fn, which computes in floating point and cuts off."
+        )
 
     return swa_update
 
@@ -141,18 +142,18 @@ class AveragedModel(Module):
             if int(self.n_averaged) == 0:
                 for mean, new in pairs:
                     mean.copy_(new)
-            elif self.avg_fn is not None:
-                for mean, new in pairs:
-                    mean.copy_(self.avg_fn(mean, new, self.n_averaged))
+            elif self.multi_avg_fn is not None:
+                self._average_all(pairs, self.multi_avg_fn)
             else:
-                self._average(pairs)
+                average = self.avg_fn or get_swa_avg_fn()
+                for mean, new in pairs:
+                    mean.copy_(average(mean, new, self.n_averaged))
             if not self.use_buffers:
                 for mean, new in zip(self.module.buffers(), model.buffers(), strict=True):
                     mean.detach().copy_(new.detach())  # type: ignore[attr-defined]
             self.n_averaged += 1
 
-    def _average(self, pairs: list[tuple[Any, Any]]) -> None:
-        average = self.multi_avg_fn or get_swa_multi_avg_fn()
+    def _average_all(self, pairs: list[tuple[Any, Any]], average: Callable[..., None]) -> None:
         by_type: dict[Any, list[tuple[Any, Any]]] = {}
         for mean, new in pairs:
             by_type.setdefault(mean.dtype, []).append((mean, new))

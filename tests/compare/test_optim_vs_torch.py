@@ -316,6 +316,7 @@ MODELS = {
     "ema": lambda u: {"multi_avg_fn": u.get_ema_multi_avg_fn(0.9)},
     "ema-one": lambda u: {"avg_fn": u.get_ema_avg_fn(0.9)},
     "swa-one": lambda u: {"avg_fn": u.get_swa_avg_fn()},
+    "default-buffers": lambda u: {"use_buffers": True},
     "ema-buffers": lambda u: {"multi_avg_fn": u.get_ema_multi_avg_fn(0.3), "use_buffers": True},
     "swa-buffers": lambda u: {"multi_avg_fn": u.get_swa_multi_avg_fn(), "use_buffers": True},
 }
@@ -327,16 +328,18 @@ def test_averaged_models(name):
     for t in (torch, clarion):
         model = t.nn.Linear(3, 2)
         model.register_buffer("running", t.zeros(2))
+        if not name.startswith("swa"):  # PyTorch refuses to average whole numbers in place
+            model.register_buffer("count", t.tensor(0))
         averaged = t.optim.swa_utils.AveragedModel(model, **MODELS[name](t.optim.swa_utils))
         rng = np.random.default_rng(0)
         for _ in range(4):
             with t.no_grad():
                 for each in (*model.parameters(), *model.buffers()):
-                    each.copy_(t.tensor(rng.standard_normal(tuple(each.shape)).tolist()))
+                    each.copy_(t.tensor((10 * rng.standard_normal(tuple(each.shape))).tolist()))
             averaged.update_parameters(model)
         found.append(averaged.state_dict())
     mine, wanted = found[1], found[0]
     assert list(mine) == list(wanted)
     for key, value in wanted.items():
-        np.testing.assert_allclose(plain(mine[key]), plain(value), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(plain(mine[key]), plain(value), rtol=1e-6, atol=1e-6)
         assert str(mine[key].dtype) == str(value.dtype)

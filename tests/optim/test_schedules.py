@@ -161,6 +161,8 @@ def test_moving_average_of_whole_numbers():
     mean, new = torch.tensor([4, 8]), torch.tensor([8, 8])
     swa_utils.get_ema_multi_avg_fn(0.5)([mean], [new], 1)
     assert mean.tolist() == [6, 8]
+    with pytest.raises(RuntimeError, match="Integer division with addcdiv is no longer supported"):
+        swa_utils.get_swa_multi_avg_fn()([mean], [new], 1)
 
 
 class _BatchNorm(torch.nn.Module):
