@@ -2,6 +2,7 @@
 
 from ..kernels import portable as _portable  # registers the kernels  # noqa: F401
 from . import activation as activation
+from . import adaptive_pooling as adaptive_pooling
 from . import addmm as addmm
 from . import arithmetic as arithmetic
 from . import assignment as assignment
@@ -23,13 +24,13 @@ from . import embedding as embedding
 from . import extremum as extremum
 from . import factories as factories
 from . import fromdata as fromdata
-from . import gamma as gamma
 from . import generator as generator
 from . import grids as grids
 from . import hard as hard
 from . import index_rows as index_rows
 from . import indexing as indexing
 from . import info as info
+from . import interpolate as interpolate
 from . import join as join
 from . import legacy as legacy
 from . import linalg as linalg
@@ -44,6 +45,7 @@ from . import normalization as normalization
 from . import operators as operators
 from . import padding as padding
 from . import piecewise as piecewise
+from . import pooling as pooling
 from . import power as power
 from . import random as random
 from . import rearrange as rearrange

@@ -12,8 +12,8 @@ from . import diagonal as diagonal
 from . import draws as draws
 from . import embedding as embedding
 from . import extremum as extremum
-from . import gamma as gamma
 from . import indexing as indexing
+from . import interpolate as interpolate
 from . import join as join
 from . import linalg as linalg
 from . import loss as loss
@@ -22,6 +22,7 @@ from . import meeting as meeting
 from . import normalization as normalization
 from . import padding as padding
 from . import piecewise as piecewise
+from . import pooling as pooling
 from . import rearrange as rearrange
 from . import recurrent as recurrent
 from . import reduce as reduce

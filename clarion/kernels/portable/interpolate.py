@@ -1,0 +1,174 @@
+"""Resampling: each output is a weighted sum of few inputs, one dimension after the other.
+
+A *table* says of one dimension which: a list of taps, each (outputs, inputs, weights): `outputs` None for all of them,
+`weights` None for 1. Inputs never decrease, so that gradients are added up run by run.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ..registry import kernel
+from .pooling import adaptive_bounds
+
+Sizes = tuple[int, ...]
+Table = tuple[tuple[Any, Any, Any], ...]
+
+
+def _sources(n: int, size: int, scale: float | None, align: bool, cubic: bool) -> Any:
+    """The place in the input that each output looks at."""
+    i = np.arange(size, dtype=np.float64)
+    if align:
+        return i * ((n - 1) / (size - 1)) if size > 1 else i * 0
+    ratio = 1 / scale if scale is not None and scale > 0 else n / size
+    place = (i + 0.5) * ratio - 0.5
+    return place if cubic else np.maximum(place, 0)
+
+
+def _linear(n: int, size: int, scale: float | None, align: bool) -> Table:
+    place = _sources(n, size, scale, align, False)
+    low = np.minimum(place.astype(np.int64), n - 1)
+    high = np.minimum(low + 1, n - 1)
+    part = np.clip(place - low, 0, 1)
+    return (None, low, 1 - part), (None, high, part)
+
+
+def _cubic(n: int, size: int, scale: float | None, align: bool) -> Table:
+    place = _sources(n, size, scale, align, True)
+    low = np.floor(place)
+    t = np.clip(place - low, 0, 1)
+    a = -0.75
+
+    def near(d: Any) -> Any:
+        return ((a + 2) * d - (a + 3)) * d * d + 1
+
+    def far(d: Any) -> Any:
+        return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+
+    weights = (far(t + 1), near(t), near(1 - t), far(2 - t))
+    return tuple((None, np.clip(low + k - 1, 0, n - 1).astype(np.int64), w) for k, w in enumerate(weights))
+
+
+def _nearest(n: int, size: int, scale: float | None, exact: bool) -> Table:
+    # In single precision, as PyTorch: which neighbour is taken can depend on it.
+    ratio = np.float32(1 / scale) if scale is not None and scale > 0 else np.float32(n) / np.float32(size)
+    i = np.arange(size).astype(np.float32)
+    place = np.floor((i + np.float32(0.5) if exact else i) * ratio).astype(np.int64)
+    return ((None, np.minimum(place, n - 1), None),)
+
+
+def _area(n: int, size: int) -> Table:
+    start, end = adaptive_bounds(n, size)
+    count = end - start
+    taps = []
+    for t in range(int(count.max()) if size else 0):
+        there = np.flatnonzero(count > t)
+        every = len(there) == size
+        taps.append((None if every else there, (start + t)[there], 1 / count[there]))
+    return tuple(taps)
+
+
+@functools.lru_cache(maxsize=256)
+def table(mode: str, n: int, size: int, scale: float | None, align: bool) -> Table:
+    """What each of `size` outputs takes from `n` inputs."""
+    if mode == "linear":
+        return _linear(n, size, scale, align)
+    if mode == "cubic":
+        return _cubic(n, size, scale, align)
+    if mode == "area":
+        return _area(n, size)
+    return _nearest(n, size, scale, mode == "nearest-exact")
+
+
+def _shaped(xp: Any, weights: Any, kind: Any, after: int) -> Any:
+    """Weights along a dimension that has `after` dimensions behind it."""
+    return xp.asarray(weights, kind).reshape(-1, *(1,) * after)
+
+
+def take_along(xp: Any, x: Any, axis: int, taps: Table, size: int) -> Any:
+    """One dimension resampled."""
+    after = x.ndim - axis - 1
+    if len(taps) == 1 and taps[0][2] is None:
+        return x.take(xp.asarray(taps[0][1]), axis=axis)
+    out = xp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+    lead = (slice(None),) * axis
+    for where, source, weights in taps:
+        values = x.take(xp.asarray(source), axis=axis)
+        values *= _shaped(xp, weights, x.dtype, after)
+        if where is None:
+            out += values
+        else:
+            out[(*lead, xp.asarray(where))] += values
+    return out
+
+
+def put_along(xp: Any, g: Any, axis: int, taps: Table, n: int) -> Any:
+    """The transposed form: the gradient of a dimension with `n` elements."""
+    after = g.ndim - axis - 1
+    out = xp.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), g.dtype)
+    lead = (slice(None),) * axis
+    for where, source, weights in taps:
+        values = g if where is None else g.take(xp.asarray(where), axis=axis)
+        if weights is not None:
+            values = values * _shaped(xp, weights, g.dtype, after)
+        starts = np.flatnonzero(np.diff(source, prepend=-1))
+        if len(starts) < len(source):  # inputs that several outputs took: runs, because they never decrease
+            values = xp.add.reduceat(values, starts, axis=axis)
+        out[(*lead, xp.asarray(source[starts]))] += values
+    return out
+
+
+def resample(xp: Any, x: Any, out_size: Sizes, mode: str, scales: tuple[float | None, ...], align: bool) -> Any:
+    """The last dimensions resampled to `out_size`."""
+    if x.dtype.kind in "iu" and not mode.startswith("nearest"):
+        return resample_bytes(xp, x, out_size, mode, scales, align)
+    first = x.ndim - len(out_size)
+    given = x
+    for i, size in enumerate(out_size):
+        n = x.shape[first + i]
+        if n != size or scales[i] is not None or mode == "cubic":
+            x = take_along(xp, x, first + i, table(mode, n, size, scales[i], align), size)
+    return x.copy() if x is given else x
+
+
+def _bits(largest: float) -> int:
+    """By how many bits weights are shifted so that the largest just fits into 16."""
+    bits = 0
+    while bits < 22 and int(0.5 + largest * (1 << (bits + 1))) < 1 << 15:
+        bits += 1
+    return bits
+
+
+def resample_bytes(xp: Any, x: Any, out_size: Sizes, mode: str, scales: tuple[float | None, ...], align: bool) -> Any:
+    """Images of bytes: the last dimension first, rounded to bytes after each, with weights in whole numbers as PyTorch's."""
+    first = x.ndim - len(out_size)
+    for i, size in reversed(tuple(enumerate(out_size))):
+        if x.shape[first + i] != size or scales[i] is not None:
+            taps = table(mode, x.shape[first + i], size, scales[i], align)
+            bits = _bits(max(float(w.max()) for _, _, w in taps))
+            whole = tuple((where, at, np.rint(w * (1 << bits)).astype(np.int64)) for where, at, w in taps)
+            made = take_along(xp, x.astype(xp.int64), first + i, whole, size)
+            x = xp.clip((made + (1 << (bits - 1))) >> bits, 0, 255).astype(xp.uint8)
+    return x
+
+
+def resample_backward(xp: Any, g: Any, in_size: Sizes, mode: str, scales: tuple[float | None, ...], align: bool) -> Any:
+    """The gradient of an input whose last dimensions have `in_size`."""
+    first = g.ndim - len(in_size)
+    given = g
+    for i, n in reversed(tuple(enumerate(in_size))):
+        size = g.shape[first + i]
+        if n != size or scales[i] is not None or mode == "cubic":
+            g = put_along(xp, g, first + i, table(mode, n, size, scales[i], align), n)
+    return g.copy() if g is given else g
+
+
+# One operation per mode and number of dimensions: PyTorch's nodes are named after them.
+for _name in ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_nearest_exact1d",
+              "upsample_nearest_exact2d", "upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
+              "upsample_trilinear3d", "upsample_bicubic2d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"):  # fmt: skip
+    kernel(_name)(resample)
+kernel("resample_backward")(resample_backward)

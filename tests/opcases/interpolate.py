@@ -1,0 +1,70 @@
+"""Resampling, folding, shuffling of pixels and channels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clarion.core.namespace import OPS
+
+from .row import Row
+
+HALF = ("float16", "bfloat16")
+LINE, IMAGE, VOLUME = ((2, 3, 5),), ((2, 2, 3, 4),), ((1, 2, 2, 3, 2),)
+
+
+def call(name, *args, **fixed):
+    return lambda t, x: getattr(t.nn.functional, name)(x, *args, **fixed)
+
+
+def sized(mode, size=None, **fixed):
+    return call("interpolate", size, mode=mode, **fixed)
+
+
+def chosen(x, sizes, shift=0.0):
+    """The nearest neighbour in every dimension."""
+    for i, size in enumerate(sizes):
+        axis = x.ndim - len(sizes) + i
+        x = x.take(np.floor((np.arange(size) + shift) * x.shape[axis] / size).astype(int), axis)
+    return x
+
+
+def lines(x, sizes, align=False):
+    """Linear in every dimension, by NumPy's own interpolation."""
+    for i, size in enumerate(sizes):
+        axis = x.ndim - len(sizes) + i
+        n = x.shape[axis]
+        at = np.arange(size)
+        at = at * (n - 1) / max(size - 1, 1) if align else (at + 0.5) * n / size - 0.5
+        x = np.apply_along_axis(lambda v: np.interp(at, np.arange(n), v), axis, x)
+    return x
+
+
+def inner(name, *params):
+    """An operation that only gradients use."""
+
+    def run(t, *xs):
+        return OPS[name].call(*xs, *params)
+
+    run.internal = True
+    return run
+
+
+ROWS = [
+    Row("upsample_nearest1d", sized("nearest", 8), LINE, lambda x: chosen(x, (8,)), dtypes=HALF),
+    Row("upsample_nearest2d", sized("nearest", (5, 2)), IMAGE, lambda x: chosen(x, (5, 2)), dtypes=HALF,
+        edge_shapes=(((0, 2, 3, 4),),)),
+    Row("upsample_nearest2d", sized("nearest", scale_factor=2.5), IMAGE, label="scale"),
+    Row("upsample_nearest3d", sized("nearest", scale_factor=2), VOLUME, lambda x: chosen(x, (4, 6, 4))),
+    Row("upsample_nearest_exact1d", sized("nearest-exact", 7), LINE, lambda x: chosen(x, (7,), 0.5)),
+    Row("upsample_nearest_exact2d", sized("nearest-exact", (5, 2)), IMAGE, lambda x: chosen(x, (5, 2), 0.5)),
+    Row("upsample_nearest_exact3d", sized("nearest-exact", (3, 2, 5)), VOLUME, lambda x: chosen(x, (3, 2, 5), 0.5)),
+    Row("upsample_linear1d", sized("linear", 8), LINE, lambda x: lines(x, (8,)), dtypes=HALF),
+    Row("upsample_linear1d", sized("linear", 3, align_corners=True), LINE, lambda x: lines(x, (3,), True), label="aligned"),
+    Row("upsample_bilinear2d", sized("bilinear", (5, 7)), IMAGE, lambda x: lines(x, (5, 7)), dtypes=HALF),
+    Row("upsample_bilinear2d", sized("bilinear", scale_factor=1.7), IMAGE, label="scale"),
+    Row("upsample_trilinear3d", sized("trilinear", (3, 2, 4)), VOLUME, lambda x: lines(x, (3, 2, 4))),
+    Row("upsample_bicubic2d", sized("bicubic", (5, 3)), IMAGE, dtypes=HALF),
+    Row("upsample_bicubic2d", sized("bicubic", (5, 3), align_corners=True), IMAGE, label="aligned"),
+    Row("resample_backward", inner("resample_backward", (3,), "nearest", (None,), False), ((2, 6),),
+        lambda g: g.reshape(2, 3, 2).sum(-1)),
+]  # fmt: skip
