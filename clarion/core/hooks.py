@@ -68,6 +68,12 @@ class NodeHooks:
         self.post = HookDict()
         self.post_accumulate = HookDict()
 
+    def __del__(self) -> None:
+        global leaf_hook_count
+        if self.leaf:  # a leaf that dies takes its hooks along
+            leaf_hook_count -= len(self.pre) + len(self.post) + len(self.post_accumulate)
+            leaf_hook_count -= sum(len(hooks) for hooks in self.tensor.values())
+
     def of_output(self, nr: int) -> HookDict:
         """Tensor hooks of output `nr`."""
         return self.tensor.setdefault(nr, HookDict())

@@ -35,6 +35,7 @@ class _State(threading.local):
     anomaly_check_nan: bool = True
     # Are tangents computed? Only looked at while a level is open.
     forward: bool = True
+    away: _Away | None = None
 
 
 state = _State()
@@ -42,8 +43,23 @@ state = _State()
 
 def _count(change: int) -> None:
     global special
+    away = state.away
+    if away is None:
+        away = state.away = _Away()
+    away.switches += change
     with _lock:
         special += change
+
+
+class _Away:
+    """How many switches a thread has away from the default: a thread that ends so takes them out of `special`."""
+
+    switches = 0
+
+    def __del__(self) -> None:
+        global special
+        if self.switches:
+            special -= self.switches
 
 
 def recording() -> bool:
