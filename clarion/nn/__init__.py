@@ -31,6 +31,7 @@ from .activation import Softsign as Softsign
 from .activation import Tanh as Tanh
 from .activation import Tanhshrink as Tanhshrink
 from .activation import Threshold as Threshold
+from .adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from .attention import MultiheadAttention as MultiheadAttention
 from .attention import TransformerEncoder as TransformerEncoder
 from .attention import TransformerEncoderLayer as TransformerEncoderLayer
@@ -42,7 +43,9 @@ from .dropout import Dropout as Dropout
 from .dropout import Dropout1d as Dropout1d
 from .dropout import Dropout2d as Dropout2d
 from .dropout import Dropout3d as Dropout3d
+from .dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from .embedding import Embedding as Embedding
+from .embedding_bag import EmbeddingBag as EmbeddingBag
 from .linear import Bilinear as Bilinear
 from .linear import Flatten as Flatten
 from .linear import Identity as Identity
@@ -60,6 +63,17 @@ from .loss import NLLLoss as NLLLoss
 from .loss import PairwiseDistance as PairwiseDistance
 from .loss import SmoothL1Loss as SmoothL1Loss
 from .loss import SoftMarginLoss as SoftMarginLoss
+from .margin_loss import CosineEmbeddingLoss as CosineEmbeddingLoss
+from .margin_loss import CTCLoss as CTCLoss
+from .margin_loss import GaussianNLLLoss as GaussianNLLLoss
+from .margin_loss import HingeEmbeddingLoss as HingeEmbeddingLoss
+from .margin_loss import MarginRankingLoss as MarginRankingLoss
+from .margin_loss import MultiLabelMarginLoss as MultiLabelMarginLoss
+from .margin_loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
+from .margin_loss import MultiMarginLoss as MultiMarginLoss
+from .margin_loss import PoissonNLLLoss as PoissonNLLLoss
+from .margin_loss import TripletMarginLoss as TripletMarginLoss
+from .margin_loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from .module import Module as Module
 from .multihead import multi_head_attention_forward as _multi_head_attention_forward
 from .normalization import LayerNorm as LayerNorm

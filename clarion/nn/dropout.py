@@ -61,3 +61,11 @@ class AlphaDropout(_DropoutNd):
     def forward(self, input: Any) -> Any:
         """Dropout to SELU's lower end."""
         return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_DropoutNd):
+    """`AlphaDropout` of whole channels."""
+
+    def forward(self, input: Any) -> Any:
+        """Dropout of channels to SELU's lower end."""
+        return F.feature_alpha_dropout(input, self.p, self.training)

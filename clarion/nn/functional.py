@@ -11,7 +11,7 @@ from ..ops.api import NN_FUNCTIONAL as _NN_FUNCTIONAL
 # Functions of the main namespace that PyTorch offers here too, where no special form is registered.
 _SHARED = (
     "relu", "relu_", "sigmoid", "tanh", "softmax", "log_softmax", "one_hot", "celu", "celu_", "selu", "selu_", "prelu",
-    "rrelu", "rrelu_", "hardshrink", "logsigmoid", "bilinear", "pairwise_distance", "cosine_similarity", "threshold",
+    "rrelu", "rrelu_", "hardshrink", "logsigmoid", "bilinear", "pairwise_distance", "cosine_similarity", "threshold", "pdist",
 )  # fmt: skip
 
 globals().update({name: _FUNCTIONS[name] for name in _SHARED if name in _FUNCTIONS})

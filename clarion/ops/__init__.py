@@ -15,12 +15,14 @@ from . import complexes as complexes
 from . import convert as convert
 from . import convolution as convolution
 from . import copying as copying
+from . import ctc as ctc
 from . import diagonal as diagonal
 from . import distance as distance
 from . import distinct as distinct
 from . import dropout as dropout
 from . import einsum as einsum
 from . import embedding as embedding
+from . import embedding_bag as embedding_bag
 from . import extremum as extremum
 from . import factories as factories
 from . import fromdata as fromdata
@@ -36,6 +38,7 @@ from . import legacy as legacy
 from . import linalg as linalg
 from . import logical as logical
 from . import loss as loss
+from . import margin_loss as margin_loss
 from . import masks as masks
 from . import matmul as matmul
 from . import matrix_norm as matrix_norm

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.description import normalize_dim
 from ..core.messages import broadcast_error
 from ..core.namespace import lifted
 from ..core.op import Op
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, ShapeError
-from .api import public
+from .api import FUNCTIONS, public
 from .matmul import check_types, matmul, tensors
 from .norm import vector_norm_grad
 
@@ -222,3 +224,17 @@ def chain_matmul(*matrices: Any) -> Any:
         if t._array.ndim != 2:
             raise ShapeError(f"Tensor dimension is {t._array.ndim}, expected 2 instead (argument {i})")
     return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
+
+
+@public(method=False)
+def pdist(input: Any, p: float = 2) -> Any:
+    """The distances of all pairs of rows (i, j), i < j, in one vector."""
+    if input.ndim != 2:
+        raise EngineError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p < 0:
+        raise EngineError("pdist only supports non-negative p values")
+    first, second = np.triu_indices(input._array.shape[0], 1)
+    rows = FUNCTIONS["index_select"]
+    differences = rows(input, 0, new_tensor(first)) - rows(input, 0, new_tensor(second))
+    # Counting has no slope; PyTorch's gradient is zero, not absent.
+    return differences.norm(p, 1) if p else differences.norm(0, 1) + (differences * 0).sum(1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.inplace import inplace as write_into
 from ..core.tensor import Tensor, new_tensor
-from ..errors import ArgumentTypeError, ArgumentValueError
+from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ..kernels.random import default_generator, dropout_mask
 from .api import METHODS, functional, public
 from .arithmetic import mul_op
@@ -89,8 +89,26 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
         return input
     if p == 1:
         return _apply(input, np.zeros(input._array.shape, input._array.dtype), inplace)
+    return _towards_lower_end(input, input._array.shape, p, inplace)
+
+
+@functional()
+def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`alpha_dropout` of whole channels."""
+    _check(p, input)
+    if p == 0 or not training or not input._array.size:
+        return input
+    if input._array.ndim < 2:
+        raise EngineError("Feature dropout requires at least 2 dimensions in the input")
+    if p == 1:
+        return _apply(input, np.zeros(input._array.shape, input._array.dtype), inplace)
+    shape = input._array.shape
+    return _towards_lower_end(input, (*shape[:2], *(1,) * (len(shape) - 2)), p, inplace)
+
+
+def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bool) -> Any:
     alpha = 1.7580993408473766
-    keep = dropout_mask(default_generator, input._array.shape, p).astype(input._array.dtype)
+    keep = dropout_mask(default_generator, shape, p).astype(input._array.dtype)
     a = 1.0 / np.sqrt((alpha * alpha * p + 1) * (1 - p))
     shift = (keep - 1) * (alpha * a) + alpha * a * p
     scaled = _apply(input, keep * input._array.dtype.type(a), inplace)

@@ -105,3 +105,26 @@ ROWS = [
     Row("rnn_layer", padded("rnn_relu"), shapes(1, (H,)), lambda *a: joined(rnn(lambda x: np.maximum(x, 0))(*a)), label="relu"),
     Row("rnn_layer", packed("rnn_tanh"), rows(1, (H,)), label="packed"),
 ]  # fmt: skip
+
+
+# Alignments ----------------------------------------------------------------------------------------
+
+
+def ctc(t, log_probs, **more):
+    """CTC of three sequences; the middle one is shorter, the last has no labels."""
+    targets = t.tensor([[1, 2, 2], [3, 0, 0], [0, 0, 0]])
+    return t.nn.functional.ctc_loss(log_probs, targets, (6, 4, 5), (3, 1, 0), **more)
+
+
+def log_probs(rng):
+    scores = rng.standard_normal((6, 3, 4))
+    return [scores - np.log(np.exp(scores).sum(-1, keepdims=True))]
+
+
+# PyTorch takes its input to be normalized, and has no second derivative.
+FIRST_ONLY = {"numeric": False, "second": False}
+ROWS += [
+    Row("ctc_loss", ctc, inputs=log_probs, **FIRST_ONLY),
+    Row("ctc_loss", lambda t, x: ctc(t, x, reduction="none"), inputs=log_probs, label="none", **FIRST_ONLY),
+    Row("ctc_loss_backward", lambda t, x: ctc(t, x, reduction="sum", zero_infinity=True), inputs=log_probs, **FIRST_ONLY),
+]  # fmt: skip

@@ -7,6 +7,7 @@ from . import binary as binary
 from . import cast as cast
 from . import compare as compare
 from . import contract as contract
+from . import ctc as ctc
 from . import convolution as convolution
 from . import diagonal as diagonal
 from . import draws as draws
