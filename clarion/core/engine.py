@@ -109,7 +109,8 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     plain = not watching and not in_order
     tensors = this.create_graph
     anomaly = modes.state.anomaly
-    sums: dict[Any, Any] = {}  # gradients that are sums made by this loop: they may be added to in place
+    # Whose gradient is a sum that this loop made: it may be added to in place. (Not the sums: they must die early.)
+    sums: set[Any] = set()
     add_to = np.add
     freed = hub.freed
     for (target, nr), seed in zip(roots, seeds, strict=True):
@@ -154,13 +155,13 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         for target, r in zip(node.edges, result):  # noqa: B905  (the rules gave one per edge; strict costs 60 ns)
             if r is None or target is None:
                 continue
-            total = sums.get(target)
-            if total is not None:
-                add_to(total, r, total)
-            elif target in grads:
-                total = grads[target] = grads[target] + r
-                if type(total) is ndarray:
-                    sums[target] = total
+            if target in grads:
+                if target in sums:
+                    add_to(grads[target], r, grads[target])
+                else:
+                    total = grads[target] = grads[target] + r
+                    if type(total) is ndarray:
+                        sums.add(target)
             elif target.seq is None:
                 grads[target] = r
                 leaves.append(target)
