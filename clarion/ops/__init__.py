@@ -7,6 +7,7 @@ from . import addmm as addmm
 from . import arithmetic as arithmetic
 from . import assignment as assignment
 from . import attention as attention
+from . import batch_norm as batch_norm
 from . import binary as binary
 from . import cast as cast
 from . import class_loss as class_loss
@@ -25,6 +26,7 @@ from . import embedding as embedding
 from . import embedding_bag as embedding_bag
 from . import extremum as extremum
 from . import factories as factories
+from . import fold as fold
 from . import fromdata as fromdata
 from . import generator as generator
 from . import grids as grids

@@ -39,6 +39,36 @@ def lines(x, sizes, align=False):
     return x
 
 
+def folded(x):
+    """2 × 2 windows, one apart, padded by 1, added up again to 3 × 4."""
+    n, rows, _ = x.shape
+    out = np.zeros((n, rows // 4, 5, 6))
+    columns = x.reshape(n, rows // 4, 2, 2, 4, 5)
+    for i in range(2):
+        for j in range(2):
+            out[:, :, i : i + 4, j : j + 5] += columns[:, :, i, j]
+    return out[:, :, 1:-1, 1:-1]
+
+
+def unfolded(x):
+    seen = np.lib.stride_tricks.sliding_window_view(x, (2, 2), (2, 3))  # N C H W i j
+    return seen.transpose(0, 1, 4, 5, 2, 3).reshape(x.shape[0], x.shape[1] * 4, np.prod(seen.shape[2:4]))
+
+
+def shuffled(x):
+    n, c, h, w = x.shape
+    return x.reshape(n, c // 4, 2, 2, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c // 4, 2 * h, 2 * w)
+
+
+def unshuffled(x):
+    n, c, h, w = x.shape
+    return x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(0, 1, 3, 5, 2, 4).reshape(n, 4 * c, h // 2, w // 2)
+
+
+def dealt(x):
+    return x[:, [0, 3, 1, 4, 2, 5]]
+
+
 def inner(name, *params):
     """An operation that only gradients use."""
 
@@ -67,4 +97,10 @@ ROWS = [
     Row("upsample_bicubic2d", sized("bicubic", (5, 3), align_corners=True), IMAGE, label="aligned"),
     Row("resample_backward", inner("resample_backward", (3,), "nearest", (None,), False), ((2, 6),),
         lambda g: g.reshape(2, 3, 2).sum(-1)),
+    Row("im2col", call("unfold", 2), IMAGE, unfolded, dtypes=(*HALF, "complex64"), edge_shapes=(((0, 2, 3, 4),),)),
+    Row("im2col", call("unfold", (2, 1), 2, 1, 2), IMAGE, label="dilated"),
+    Row("col2im", call("fold", (3, 4), 2, padding=1), ((2, 8, 20),), folded, dtypes=HALF),
+    Row("pixel_shuffle", call("pixel_shuffle", 2), ((2, 8, 2, 3),), shuffled, dtypes=("int64", *HALF)),
+    Row("pixel_unshuffle", call("pixel_unshuffle", 2), ((2, 2, 4, 6),), unshuffled, dtypes=("int64", *HALF)),
+    Row("channel_shuffle", call("channel_shuffle", 2), ((2, 6, 2, 2),), dealt, dtypes=("int64", *HALF)),
 ]  # fmt: skip

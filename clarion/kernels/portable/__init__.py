@@ -3,6 +3,7 @@
 from . import activation as activation
 from . import arithmetic as arithmetic
 from . import attention as attention
+from . import batch_norm as batch_norm
 from . import binary as binary
 from . import cast as cast
 from . import compare as compare
@@ -13,6 +14,7 @@ from . import diagonal as diagonal
 from . import draws as draws
 from . import embedding as embedding
 from . import extremum as extremum
+from . import fold as fold
 from . import indexing as indexing
 from . import interpolate as interpolate
 from . import join as join
