@@ -46,6 +46,7 @@ from .dropout import Dropout3d as Dropout3d
 from .dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from .embedding import Embedding as Embedding
 from .embedding_bag import EmbeddingBag as EmbeddingBag
+from .lazy import LazyLinear as LazyLinear
 from .linear import Bilinear as Bilinear
 from .linear import Flatten as Flatten
 from .linear import Identity as Identity
@@ -80,6 +81,8 @@ from .normalization import LayerNorm as LayerNorm
 from .normalization import RMSNorm as RMSNorm
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
+from .parameter import UninitializedBuffer as UninitializedBuffer
+from .parameter import UninitializedParameter as UninitializedParameter
 from .parameter_container import ParameterDict as ParameterDict
 from .parameter_container import ParameterList as ParameterList
 from .rnn import GRU as GRU

@@ -12,9 +12,10 @@ from ..core.dtypes import dtype as DType
 from ..core.many import clear_gradients
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
+from ..ops.api import FUNCTIONS
 from ..ops.info import typename
 from .hooks import HookMixin, everywhere
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, is_lazy
 from .state import StateMixin
 
 _set = object.__setattr__
@@ -332,13 +333,18 @@ class Module(StateMixin, HookMixin):
         for param in self._parameters.values():
             if param is None:
                 continue
+            if is_lazy(param):
+                param.convert(fn)  # type: ignore[attr-defined]
+                continue
             grad = param._grad
             with modes.no_grad():
                 param.data = fn(param)
                 if grad is not None:
                     grad.data = fn(grad)
         for name, buffer in self._buffers.items():
-            if buffer is not None:
+            if is_lazy(buffer):
+                buffer.convert(fn)  # type: ignore[union-attr]
+            elif buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
 
@@ -396,6 +402,10 @@ class Module(StateMixin, HookMixin):
     def cuda(self, device: Any = None) -> Any:
         """Everything to a GPU."""
         return self._apply(lambda t: t.cuda(device))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """Everything anew on a device, with any values."""
+        return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse)
 
     def share_memory(self) -> Any:
         """Everything into shared memory."""

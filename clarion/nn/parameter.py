@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core.dtypes import default_float
 from ..core.tensor import Tensor, make_subclass, new_tensor
+from ..errors import ArgumentValueError, EngineError
 
 
 def _empty() -> Tensor:
@@ -54,3 +55,118 @@ class Buffer(Tensor):
 
     def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
         pass
+
+
+# Parameters without a shape ------------------------------------------------------------------------
+
+_slot = Tensor._array  # the descriptor: what follows hides it
+
+
+class UninitializedTensorMixin:
+    """A tensor whose shape is not known yet. Using it is refused until `materialize`."""
+
+    __slots__ = ()
+    cls_to_become: Any = None
+
+    def _refuse(self) -> Any:
+        raise ArgumentValueError(
+            "Attempted to use an uninitialized parameter in an operation. This error happens when you are using a "
+            "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using "
+            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+    _array = property(_refuse, lambda self, value: _slot.__set__(self, value))
+
+    @property
+    def shape(self) -> Any:
+        """Refused: there is none yet."""
+        raise EngineError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
+            "initialize the parameters before accessing their attributes."
+        )
+
+    @property
+    def dtype(self) -> Any:
+        """The type that its elements will have."""
+        return self._placeholder().dtype
+
+    def _placeholder(self) -> Tensor:
+        return new_tensor(_slot.__get__(self))
+
+    def is_floating_point(self) -> bool:
+        """Will its elements be floating-point numbers?"""
+        return bool(self._placeholder()._array.dtype.kind == "f")
+
+    def convert(self, fn: Any) -> None:
+        """Change the type: what `Module.to` does."""
+        _slot.__set__(self, fn(self._placeholder())._array)
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become an ordinary parameter (or buffer) of this shape, with any values."""
+        import numpy as np
+
+        kind = _slot.__get__(self).dtype if dtype is None else dtype.numpy
+        _slot.__set__(self, np.empty(tuple(shape), kind))
+        self.__class__ = self.cls_to_become
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, proto: Any) -> Any:
+        return type(self), (self.requires_grad,)  # type: ignore[attr-defined]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = type(self)(requires_grad=self.requires_grad, dtype=self.dtype)  # type: ignore[attr-defined, call-arg]
+        memo[id(self)] = made
+        return made
+
+
+def _blank(dtype: Any) -> Any:
+    import numpy as np
+
+    return new_tensor(np.empty((0,), default_float() if dtype is None else dtype.numpy))
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet."""
+
+    __slots__ = ()
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        made = make_subclass(Parameter, _blank(dtype), requires_grad)
+        made.__class__ = cls
+        return made
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        pass
+
+    __repr__ = UninitializedTensorMixin.__repr__
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape is not known yet."""
+
+    __slots__ = ()
+    cls_to_become = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Any:
+        made = _blank(dtype)
+        made._rg = requires_grad
+        made.__class__ = cls
+        return made
+
+    def __init__(
+        self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> None:
+        pass
+
+    __repr__ = UninitializedTensorMixin.__repr__
+
+
+def is_lazy(param: Any) -> bool:
+    """Is the shape of a parameter or buffer not known yet?"""
+    return isinstance(param, UninitializedTensorMixin)

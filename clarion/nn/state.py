@@ -11,7 +11,7 @@ from ..core import modes
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
-from .parameter import Parameter
+from .parameter import Parameter, is_lazy
 
 EXTRA_STATE = "_extra_state"
 
@@ -215,6 +215,8 @@ class StateMixin:
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
                 f"but received {type(value)}"
             )
+            return
+        if is_lazy(target):  # both: a shape that is known was given to the target before
             return
         if target.ndim == 0 and value._array.shape == (1,):
             value = value[0]  # type: ignore[index]  # saved by a very old version
