@@ -66,13 +66,13 @@ _MODULES = frozenset(
         "autograd",
         "backends",
         "checkpoint",
+        "compiler",
         "cuda",
         "data",
         "distributed",
         "distributions",
         "fft",
         "func",
-        "jit",
         "linalg",
         "nn",
         "optim",
@@ -84,6 +84,11 @@ _MODULES = frozenset(
         "utils",
         "version",
     ]
+)
+
+# Parts that clarion does not have, which say so when they are called.
+_ABSENT = frozenset(
+    ["ao", "export", "fx", "hub", "jit", "multiprocessing", "onnx", "package", "quantization", "sparse"]
 )
 
 
@@ -98,6 +103,10 @@ def __getattr__(name: str) -> _Any:
         return getattr(_importlib.import_module(".autograd.anomaly_mode", __name__), name)
     if name in ("save", "load"):
         return getattr(_importlib.import_module(".serialization", __name__), name)
+    if name == "compile":
+        return _importlib.import_module(".compiler", __name__).compile
+    if name in _ABSENT:
+        return _importlib.import_module(".absent", __name__).module(name)
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise AttributeError(f"clarion does not have torch.{name} yet")
@@ -108,5 +117,7 @@ def __dir__() -> list[str]:
 
     there = {name for name in _MODULES if find_spec(f"{__name__}.{name}") is not None}
     return sorted(
-        name for name in {*globals(), *there, "save", "load"} if not name.startswith("_") or name == "__version__"
+        name
+        for name in {*globals(), *there, "save", "load", "compile"}
+        if not name.startswith("_") or name == "__version__"
     )

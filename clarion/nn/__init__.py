@@ -1,5 +1,8 @@
 """`torch.nn`: modules, one family per file."""
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from . import functional as functional
 from . import init as init
 from . import utils as utils
@@ -35,9 +38,24 @@ from .adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from .attention import MultiheadAttention as MultiheadAttention
 from .attention import TransformerEncoder as TransformerEncoder
 from .attention import TransformerEncoderLayer as TransformerEncoderLayer
+from .batchnorm import BatchNorm1d as BatchNorm1d
+from .batchnorm import BatchNorm2d as BatchNorm2d
+from .batchnorm import BatchNorm3d as BatchNorm3d
+from .batchnorm import GroupNorm as GroupNorm
+from .batchnorm import InstanceNorm1d as InstanceNorm1d
+from .batchnorm import InstanceNorm2d as InstanceNorm2d
+from .batchnorm import InstanceNorm3d as InstanceNorm3d
+from .batchnorm import LocalResponseNorm as LocalResponseNorm
+from .batchnorm import SyncBatchNorm as SyncBatchNorm
 from .container import ModuleDict as ModuleDict
 from .container import ModuleList as ModuleList
 from .container import Sequential as Sequential
+from .conv import Conv1d as Conv1d
+from .conv import Conv2d as Conv2d
+from .conv import Conv3d as Conv3d
+from .conv import ConvTranspose1d as ConvTranspose1d
+from .conv import ConvTranspose2d as ConvTranspose2d
+from .conv import ConvTranspose3d as ConvTranspose3d
 from .dropout import AlphaDropout as AlphaDropout
 from .dropout import Dropout as Dropout
 from .dropout import Dropout1d as Dropout1d
@@ -46,6 +64,8 @@ from .dropout import Dropout3d as Dropout3d
 from .dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from .embedding import Embedding as Embedding
 from .embedding_bag import EmbeddingBag as EmbeddingBag
+from .fold import Fold as Fold
+from .fold import Unfold as Unfold
 from .lazy import LazyLinear as LazyLinear
 from .linear import Bilinear as Bilinear
 from .linear import Flatten as Flatten
@@ -79,12 +99,49 @@ from .module import Module as Module
 from .multihead import multi_head_attention_forward as _multi_head_attention_forward
 from .normalization import LayerNorm as LayerNorm
 from .normalization import RMSNorm as RMSNorm
+from .padding import CircularPad1d as CircularPad1d
+from .padding import CircularPad2d as CircularPad2d
+from .padding import CircularPad3d as CircularPad3d
+from .padding import ConstantPad1d as ConstantPad1d
+from .padding import ConstantPad2d as ConstantPad2d
+from .padding import ConstantPad3d as ConstantPad3d
+from .padding import ReflectionPad1d as ReflectionPad1d
+from .padding import ReflectionPad2d as ReflectionPad2d
+from .padding import ReflectionPad3d as ReflectionPad3d
+from .padding import ReplicationPad1d as ReplicationPad1d
+from .padding import ReplicationPad2d as ReplicationPad2d
+from .padding import ReplicationPad3d as ReplicationPad3d
+from .padding import ZeroPad1d as ZeroPad1d
+from .padding import ZeroPad2d as ZeroPad2d
+from .padding import ZeroPad3d as ZeroPad3d
+from .parallel import DataParallel as DataParallel
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 from .parameter_container import ParameterDict as ParameterDict
 from .parameter_container import ParameterList as ParameterList
+from .pixelshuffle import ChannelShuffle as ChannelShuffle
+from .pixelshuffle import PixelShuffle as PixelShuffle
+from .pixelshuffle import PixelUnshuffle as PixelUnshuffle
+from .pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
+from .pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
+from .pooling import AdaptiveAvgPool3d as AdaptiveAvgPool3d
+from .pooling import AdaptiveMaxPool1d as AdaptiveMaxPool1d
+from .pooling import AdaptiveMaxPool2d as AdaptiveMaxPool2d
+from .pooling import AdaptiveMaxPool3d as AdaptiveMaxPool3d
+from .pooling import AvgPool1d as AvgPool1d
+from .pooling import AvgPool2d as AvgPool2d
+from .pooling import AvgPool3d as AvgPool3d
+from .pooling import LPPool1d as LPPool1d
+from .pooling import LPPool2d as LPPool2d
+from .pooling import LPPool3d as LPPool3d
+from .pooling import MaxPool1d as MaxPool1d
+from .pooling import MaxPool2d as MaxPool2d
+from .pooling import MaxPool3d as MaxPool3d
+from .pooling import MaxUnpool1d as MaxUnpool1d
+from .pooling import MaxUnpool2d as MaxUnpool2d
+from .pooling import MaxUnpool3d as MaxUnpool3d
 from .rnn import GRU as GRU
 from .rnn import LSTM as LSTM
 from .rnn import RNN as RNN
@@ -96,5 +153,14 @@ from .rnn import RNNCellBase as RNNCellBase
 from .transformer import Transformer as Transformer
 from .transformer import TransformerDecoder as TransformerDecoder
 from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
+from .upsampling import Upsample as Upsample
+from .upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
+from .upsampling import UpsamplingNearest2d as UpsamplingNearest2d
 
 functional.multi_head_attention_forward = _multi_head_attention_forward
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "modules":  # it names all of this, hence comes last
+        return _importlib.import_module(".modules", __name__)
+    raise AttributeError(f"clarion.nn has no attribute {name!r}")
