@@ -28,6 +28,7 @@ from . import extremum as extremum
 from . import factories as factories
 from . import fold as fold
 from . import fromdata as fromdata
+from . import gamma as gamma
 from . import generator as generator
 from . import grids as grids
 from . import hard as hard

@@ -14,6 +14,7 @@ from . import diagonal as diagonal
 from . import draws as draws
 from . import embedding as embedding
 from . import extremum as extremum
+from . import gamma as gamma
 from . import fold as fold
 from . import indexing as indexing
 from . import interpolate as interpolate

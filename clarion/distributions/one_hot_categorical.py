@@ -1,0 +1,89 @@
+"""Categorical distributions over one-hot vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import clarion
+
+from ..core.dtypes import Size
+from ..core.tensor import Tensor
+from ..ops.api import NN_FUNCTIONAL
+from . import constraints
+from .categorical import Categorical
+from .distribution import Distribution
+
+
+class OneHotCategorical(Distribution):
+    """As Categorical, but a value is the vector with a 1 at the index."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits)
+        shape = self._categorical.param_shape
+        super().__init__(self._categorical.batch_shape, shape[-1:], validate_args=validate_args)
+
+    def _expand_rest(self, new: Any, batch_shape: Size) -> None:
+        new._categorical = self._categorical.expand(batch_shape)
+
+    @property
+    def _param(self) -> Tensor:
+        return self._categorical._param
+
+    @property
+    def probs(self) -> Tensor:
+        """The probability of each index."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        """Logarithms of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the parameter."""
+        return self._categorical.param_shape
+
+    @property
+    def mean(self) -> Tensor:
+        return self._categorical.probs
+
+    @property
+    def mode(self) -> Tensor:
+        n = self._categorical._num_events
+        return NN_FUNCTIONAL["one_hot"](self.probs.argmax(-1), num_classes=n).to(self.probs)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+        indices = self._categorical.sample(sample_shape)
+        return NN_FUNCTIONAL["one_hot"](indices, self._categorical._num_events).to(self._categorical.probs)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return self._categorical.log_prob(value.max(-1)[1])
+
+    def entropy(self) -> Tensor:
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        n = self.event_shape[0]
+        values = clarion.eye(n, dtype=self._param.dtype).view((n, *[1] * len(self.batch_shape), n))
+        return values.expand((n, *self.batch_shape, n)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """Drawn values are one-hot; gradients pass as if they were the probabilities."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
+        drawn, probs = self.sample(sample_shape), self._categorical.probs
+        return drawn + (probs - probs.detach())
