@@ -63,9 +63,11 @@ def _sizes(kind: str, input: Any, output_size: Any, n: int) -> Sizes:
             f"{name}: elements of output_size must be greater than or equal to 0 but received {'{'}"
             f"{', '.join(map(str, sizes))}{'}'}"
         )
-    if 0 in shape[-n:] or (kind == "max" and 0 in shape[-n - 1 :]):
+    first = n + 1 if kind == "max" else n
+    if 0 in shape[-first:]:
         raise ShapeError(
-            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}"
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)} with "
+            f"dimension {len(shape) - first + shape[-first:].index(0)} being empty"
         )
     return sizes
 

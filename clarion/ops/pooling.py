@@ -118,21 +118,24 @@ def _refuse_input(name: str, input: Any, n: int) -> None:
     if not isinstance(input, Tensor):
         raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     shape = input._array.shape
-    if len(shape) not in (n + 1, n + 2):
-        kinds = f"{n + 1}D or {n + 2}D (batch mode)"
-        if name.startswith("max_pool") and n < 3:
+    kinds = f"{n + 1}D or {n + 2}D (batch mode)"
+    if len(shape) not in (n + 1, n + 2) and name != "max_pool1d":
+        if name == "avg_pool1d":
             raise ShapeError(
-                f"{name}() Expected {kinds} tensor with optional 0 dim batch size for input, but got: {list(shape)}"
+                f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 'self' (while checking "
+                "arguments for avg_pool1d)"
             )
-        raise ShapeError(f"non-empty {kinds} tensor expected for input, but got a tensor of size {list(shape)}")
-    if 0 in shape[-n - 1 :]:
+        raise ShapeError(f"non-empty {kinds} tensor expected for input\nIts shape is {list(shape)}.")
+    if len(shape) not in (n + 1, n + 2) or 0 in shape[-n - 1 :]:
         if n < 3:
+            name = "max_pool1d: " if name == "max_pool1d" else ""
             raise ShapeError(
-                f"{name}() Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, "
-                f"but got: {list(shape)}"
+                f"{name}Expected {kinds} tensor with optional 0 dim batch size for input, but got:{list(shape)}"
             )
+        empty = shape[-n - 1 :].index(0)
         raise ShapeError(
-            f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape of {list(shape)}"
+            f"{name}(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
+            f"{list(shape)} and non-batch dimension {empty} has length zero!"
         )
 
 
@@ -252,7 +255,9 @@ def _refuse_unpool(name: str, input: Any, indices: Any, n: int, size: Sizes) -> 
     places = indices._array
     if places.size and (places.min() < 0 or places.max() >= math.prod(size)):
         wrong = int(places.max()) if places.max() >= math.prod(size) else int(places.min())
-        raise EngineError(f"found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))}")
+        raise EngineError(
+            f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})"
+        )
 
 
 def _named(name: str, fn: Any, text: str) -> Any:

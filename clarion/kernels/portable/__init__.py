@@ -8,14 +8,14 @@ from . import binary as binary
 from . import cast as cast
 from . import compare as compare
 from . import contract as contract
-from . import ctc as ctc
 from . import convolution as convolution
+from . import ctc as ctc
 from . import diagonal as diagonal
 from . import draws as draws
 from . import embedding as embedding
 from . import extremum as extremum
-from . import gamma as gamma
 from . import fold as fold
+from . import gamma as gamma
 from . import indexing as indexing
 from . import interpolate as interpolate
 from . import join as join
