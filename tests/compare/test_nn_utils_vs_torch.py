@@ -171,6 +171,21 @@ def lazy_linear(t):
     return [before, y, repr(net), dict(net.state_dict()), fresh.weight, fresh(data(t, 5, 3)), repr(fresh)]
 
 
+def lazy_convolutions(t):
+    def build():
+        return t.nn.Sequential(
+            t.nn.LazyConv2d(4, 3, padding=1), t.nn.LazyBatchNorm2d(), t.nn.LazyConvTranspose2d(2, 2, bias=False),
+            t.nn.LazyInstanceNorm2d(affine=False, track_running_stats=False),
+        )  # fmt: skip
+
+    net, twin, x = build(), build(), data(t, 2, 3, 5, 5)
+    before = [repr(net), [repr(v) for v in net.state_dict().values()]]
+    y = net(x)
+    (y * data(t, *y.shape)).sum().backward()
+    twin.load_state_dict(net.state_dict())
+    return [before, y, repr(net), dict(net.state_dict()), [p.grad for p in net.parameters()], twin(x)]
+
+
 def refusals(t):
     seen = []
     for call in (
@@ -194,7 +209,7 @@ def refusals(t):
 
 PROGRAMS = [
     symmetric, several, weight_norm, weight_norm_whole, old_weight_norm, spectral_norm, old_spectral_norm,
-    functional_call, tied, skip_init, lazy_linear, refusals,
+    functional_call, tied, skip_init, lazy_linear, lazy_convolutions, refusals,
     orthogonal("matrix_exp", 3, 3), orthogonal("cayley", 3, 3), orthogonal("householder", 4, 3),
     orthogonal("householder", 3, 4), orthogonal("cayley", 4, 2), orthogonal("householder", 4, 3, False),
     orthogonal("matrix_exp", 3, 4),
