@@ -1,6 +1,7 @@
 """`torch.nn.utils` and lazy modules against PyTorch's: the same program in both libraries."""
 
 import copy
+import importlib
 import warnings
 
 import numpy as np
@@ -186,6 +187,27 @@ def lazy_convolutions(t):
     return [before, y, repr(net), dict(net.state_dict()), [p.grad for p in net.parameters()], twin(x)]
 
 
+def pruning(t):
+    p = importlib.import_module(f"{t.__name__}.nn.utils.prune")  # PyTorch does not import it by itself
+    seen = []
+    for prune in (
+        lambda m: p.l1_unstructured(m, "weight", 0.4),
+        lambda m: p.random_unstructured(m, "weight", 5),
+        lambda m: p.ln_structured(m, "weight", 0.5, 2, 0),
+        lambda m: p.random_structured(m, "weight", 1, 1),
+        lambda m: p.identity(m, "bias"),
+        lambda m: p.l1_unstructured(p.ln_structured(m, "weight", 1, 1, -1), "weight", 2),
+        lambda m: p.global_unstructured([(m, "weight"), (m, "bias")], p.L1Unstructured, amount=0.3),
+    ):
+        net = t.nn.Linear(4, 4)
+        prune(net)
+        seen += [p.is_pruned(net), trained(t, net, data(t, 2, 4))]
+        name = "bias" if hasattr(net, "bias_mask") else "weight"
+        p.remove(net, name)
+        seen.append(dict(net.state_dict()))
+    return seen
+
+
 def refusals(t):
     seen = []
     for call in (
@@ -209,7 +231,7 @@ def refusals(t):
 
 PROGRAMS = [
     symmetric, several, weight_norm, weight_norm_whole, old_weight_norm, spectral_norm, old_spectral_norm,
-    functional_call, tied, skip_init, lazy_linear, lazy_convolutions, refusals,
+    functional_call, tied, skip_init, lazy_linear, lazy_convolutions, pruning, refusals,
     orthogonal("matrix_exp", 3, 3), orthogonal("cayley", 3, 3), orthogonal("householder", 4, 3),
     orthogonal("householder", 3, 4), orthogonal("cayley", 4, 2), orthogonal("householder", 4, 3, False),
     orthogonal("matrix_exp", 3, 4),

@@ -5,6 +5,7 @@ from typing import Any as _Any
 from ...errors import NotSupportedError as _NotSupportedError
 from . import parametrizations as parametrizations
 from . import parametrize as parametrize
+from . import prune as prune
 from . import rnn as rnn
 from . import stateless as stateless
 from .clip_grad import clip_grad_norm as clip_grad_norm
