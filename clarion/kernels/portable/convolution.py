@@ -134,6 +134,7 @@ def correlate_input(
     n, c, ksize, size = g.shape[0], weight.shape[1] * groups, weight.shape[2:], g.shape[2:]
     if not n or not c or 0 in in_size or 0 in g.shape or 0 in weight.shape:
         return xp.zeros((n, c, *in_size), g.dtype)
+    g = xp.ascontiguousarray(g)  # a gradient may be one number, broadcast: no array for BLAS
     if is_pointwise(ksize, stride, padding) and tuple(in_size) == tuple(size):
         rows = g.reshape(n, groups, g.shape[1] // groups, math.prod(size))
         return (by_group(weight, groups).swapaxes(-1, -2) @ rows).reshape(n, c, *in_size)
@@ -143,12 +144,17 @@ def correlate_input(
     matrices = by_group(weight, groups).swapaxes(-1, -2)
     out = xp.empty((n, c, *in_size), g.dtype)
     whole = inner(in_size, padding)
+    columns = room = None
     for block in blocks(n, math.prod((c, *ksize, *size))):
         count = block.stop - block.start
-        columns = (matrices @ grouped_rows(g[block], groups)).reshape(c, *ksize, count, *size)
-        room = xp.zeros((c, count, *padded), g.dtype)
+        if room is None or room.shape[1] != count:  # the last block may be smaller
+            columns = xp.empty((groups, matrices.shape[1], count * math.prod(size)), g.dtype)
+            room = xp.empty((c, count, *padded), g.dtype)
+        xp.matmul(matrices, grouped_rows(g[block], groups), out=columns)
+        parts = columns.reshape(c, *ksize, count, *size)
+        room.fill(0)
         for place, seen in taps(ksize, stride, dilation, size):
-            room[(slice(None), slice(None), *seen)] += columns[(slice(None), *place)]
+            room[(slice(None), slice(None), *seen)] += parts[(slice(None), *place)]
         out[block] = channels_first(room[whole])
     return out
 
@@ -162,6 +168,7 @@ def correlate_weight(
     shape = (o, c // groups, *ksize)
     if 0 in g.shape or 0 in x.shape or 0 in shape:
         return xp.zeros(shape, x.dtype)
+    g = xp.ascontiguousarray(g)
     if is_depthwise(shape, groups):
         return depthwise_weight(xp, g, x, stride, padding, dilation, ksize)
     total = xp.zeros((groups, o // groups, c // groups * math.prod(ksize)), x.dtype)
@@ -195,10 +202,16 @@ def depthwise(
     many = weight.shape[0] // c
     x = with_border(xp, x, padding)[:, :, None]
     weight = weight.reshape(c, many, *weight.shape[2:])
-    out = xp.zeros((n, c, many, *size), x.dtype)
-    for place, seen in taps(weight.shape[2:], stride, dilation, size):
-        factor = weight[(slice(None), slice(None), *place)]
-        out += x[(Ellipsis, *seen)] * factor.reshape(c, many, *(1,) * len(size))
+    out = xp.empty((n, c, many, *size), x.dtype)
+    room = None
+    for block in blocks(n, 8 * math.prod(out.shape[1:])):
+        part, seen_block = out[block], x[block]
+        room = xp.empty(part.shape, x.dtype) if room is None or room.shape != part.shape else room
+        for i, (place, seen) in enumerate(taps(weight.shape[2:], stride, dilation, size)):
+            factor = weight[(slice(None), slice(None), *place)].reshape(c, many, *(1,) * len(size))
+            xp.multiply(seen_block[(Ellipsis, *seen)], factor, out=room if i else part)
+            if i:
+                part += room
     return out.reshape(n, c * many, *size)
 
 
@@ -210,23 +223,29 @@ def depthwise_input(
     many = weight.shape[0] // groups
     weight = weight.reshape(groups, many, *ksize)
     g = g.reshape(n, groups, many, *size)
-    room = xp.zeros((n, groups, *padded), g.dtype)
-    for place, seen in taps(ksize, stride, dilation, size):
-        factor = weight[(slice(None), slice(None), *place)]
-        part = g * factor.reshape(groups, many, *(1,) * len(size))
-        room[(Ellipsis, *seen)] += part[:, :, 0] if many == 1 else part.sum(axis=2)
-    return xp.ascontiguousarray(room[inner(in_size, padding)])
+    out = xp.zeros((n, groups, *padded), g.dtype)
+    room = None
+    for block in blocks(n, 8 * math.prod(out.shape[1:])):
+        part, upstream = out[block], g[block]
+        room = xp.empty(upstream.shape, g.dtype) if room is None or room.shape != upstream.shape else room
+        for place, seen in taps(ksize, stride, dilation, size):
+            factor = weight[(slice(None), slice(None), *place)].reshape(groups, many, *(1,) * len(size))
+            xp.multiply(upstream, factor, out=room)
+            part[(Ellipsis, *seen)] += room[:, :, 0] if many == 1 else room.sum(axis=2)
+    return xp.ascontiguousarray(out[inner(in_size, padding)])
 
 
 def depthwise_weight(xp: Any, g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, ksize: Sizes) -> Any:
     n, c = x.shape[:2]
     many, size = g.shape[1] // c, g.shape[2:]
     x = with_border(xp, x, padding)[:, :, None]
-    g = g.reshape(n, c, many, *size)
-    out = xp.empty((c, many, *ksize), x.dtype)
-    axes = (0, *range(3, g.ndim))
-    for place, seen in taps(ksize, stride, dilation, size):
-        out[(slice(None), slice(None), *place)] = (g * x[(Ellipsis, *seen)]).sum(axis=axes)
+    g = g.reshape(n, c, many, math.prod(size))
+    out = xp.zeros((c, many, *ksize), x.dtype)
+    for block in blocks(n, 8 * math.prod(g.shape[1:])):
+        seen_block, upstream = x[block], g[block]
+        for place, seen in taps(ksize, stride, dilation, size):
+            rows = seen_block[(Ellipsis, *seen)].reshape(upstream.shape[0], c, 1, g.shape[3])
+            out[(slice(None), slice(None), *place)] += xp.vecdot(upstream.conj(), rows).sum(axis=0)
     return out.reshape(c * many, 1, *ksize)
 
 

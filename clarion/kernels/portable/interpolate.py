@@ -7,6 +7,7 @@ A *table* says of one dimension which: a list of taps, each (outputs, inputs, we
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,35 @@ def _shaped(xp: Any, weights: Any, kind: Any, after: int) -> Any:
     return xp.asarray(weights, kind).reshape(-1, *(1,) * after)
 
 
+@functools.lru_cache(maxsize=128)
+def matrix(mode: str, n: int, size: int, scale: float | None, align: bool, kind: str) -> Any:
+    """A table as a matrix, (size, n)."""
+    made = np.zeros((size, n))
+    for where, source, weights in table(mode, n, size, scale, align):
+        rows = np.arange(size) if where is None else where
+        np.add.at(made, (rows, source), 1.0 if weights is None else weights)
+    return made.astype(kind)
+
+
+DENSE = 256  # up to this many inputs a product of matrices is faster than a few passes over everything
+
+
+def along(xp: Any, x: Any, axis: int, weights: Any) -> Any:
+    """The product of a matrix with one dimension of x."""
+    weights = xp.asarray(weights)
+    if axis == x.ndim - 1:
+        return x @ weights.T
+    lead, after = x.shape[:axis], x.shape[axis + 1 :]
+    return (weights @ x.reshape(*lead, x.shape[axis], math.prod(after))).reshape(*lead, weights.shape[0], *after)
+
+
+def all_finite(xp: Any, x: Any) -> bool:
+    """May zeros of a matrix meet infinities or NaNs? (A sum that overflows says no, too.)"""
+    return bool(xp.isfinite(x.sum()))
+
+
 def take_along(xp: Any, x: Any, axis: int, taps: Table, size: int) -> Any:
-    """One dimension resampled."""
+    """One dimension resampled, tap by tap."""
     after = x.ndim - axis - 1
     if len(taps) == 1 and taps[0][2] is None:
         return x.take(xp.asarray(taps[0][1]), axis=axis)
@@ -127,9 +155,14 @@ def resample(xp: Any, x: Any, out_size: Sizes, mode: str, scales: tuple[float | 
         return resample_bytes(xp, x, out_size, mode, scales, align)
     first = x.ndim - len(out_size)
     given = x
+    dense = not mode.startswith("nearest") and x.size > 0 and all_finite(xp, x)
     for i, size in enumerate(out_size):
         n = x.shape[first + i]
-        if n != size or scales[i] is not None or mode == "cubic":
+        if n == size and scales[i] is None and mode != "cubic":
+            continue
+        if dense and n <= DENSE:
+            x = along(xp, x, first + i, matrix(mode, n, size, scales[i], align, x.dtype.char))
+        else:
             x = take_along(xp, x, first + i, table(mode, n, size, scales[i], align), size)
     return x.copy() if x is given else x
 
@@ -159,9 +192,15 @@ def resample_backward(xp: Any, g: Any, in_size: Sizes, mode: str, scales: tuple[
     """The gradient of an input whose last dimensions have `in_size`."""
     first = g.ndim - len(in_size)
     given = g
+    g = xp.ascontiguousarray(g)
+    dense = g.size > 0 and all_finite(xp, g)
     for i, n in reversed(tuple(enumerate(in_size))):
         size = g.shape[first + i]
-        if n != size or scales[i] is not None or mode == "cubic":
+        if n == size and scales[i] is None and mode != "cubic":
+            continue
+        if dense and n <= DENSE:
+            g = along(xp, g, first + i, matrix(mode, n, size, scales[i], align, g.dtype.char).T)
+        else:
             g = put_along(xp, g, first + i, table(mode, n, size, scales[i], align), n)
     return g.copy() if g is given else g
 
