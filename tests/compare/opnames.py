@@ -51,5 +51,10 @@ EXTRA = """
     nn.functional.prelu nn.functional.rrelu nn.functional.glu nn.functional.normalize
     nn.functional.cosine_similarity nn.functional.binary_cross_entropy
     nn.functional.binary_cross_entropy_with_logits nn.functional.kl_div
-    nn.functional.huber_loss
+    nn.functional.huber_loss nn.functional.margin_ranking_loss nn.functional.multi_margin_loss
+    nn.functional.multilabel_margin_loss nn.functional.multilabel_soft_margin_loss
+    nn.functional.triplet_margin_loss nn.functional.embedding_bag nn.functional.ctc_loss
+    nn.functional.cosine_embedding_loss nn.functional.gaussian_nll_loss
+    nn.functional.hinge_embedding_loss nn.functional.poisson_nll_loss nn.functional.pdist
+    nn.functional.bilinear
 """.split()
