@@ -222,6 +222,8 @@ def _convolve(
         ).squeeze(0)
     if w.ndim != n + 2:
         k = w.ndim - 2
+        if k < 1:
+            raise ShapeError("weight should have at least three dimensions")
         stride = _each("stride", (stride,) * n if isinstance(stride, int) else stride, k)
         raise ShapeError(
             f"Expected {w.ndim}-dimensional input for {w.ndim}-dimensional weight {list(w.shape)}, but got "

@@ -57,4 +57,14 @@ EXTRA = """
     nn.functional.cosine_embedding_loss nn.functional.gaussian_nll_loss
     nn.functional.hinge_embedding_loss nn.functional.poisson_nll_loss nn.functional.pdist
     nn.functional.bilinear
+    nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d
+    nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d
+    nn.functional.avg_pool1d nn.functional.avg_pool2d nn.functional.avg_pool3d nn.functional.max_pool1d
+    nn.functional.adaptive_avg_pool1d nn.functional.adaptive_avg_pool2d nn.functional.adaptive_avg_pool3d
+    nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool3d
+    nn.functional.max_unpool1d nn.functional.max_unpool2d nn.functional.max_unpool3d
+    nn.functional.batch_norm nn.functional.instance_norm nn.functional.group_norm
+    nn.functional.local_response_norm nn.functional.interpolate nn.functional.unfold
+    nn.functional.upsample_nearest nn.functional.upsample_bilinear
+    nn.functional.pixel_shuffle nn.functional.pixel_unshuffle nn.functional.channel_shuffle
 """.split()

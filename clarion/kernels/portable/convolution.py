@@ -141,6 +141,8 @@ def correlate_input(
     if is_depthwise(weight.shape, groups):
         return depthwise_input(xp, g, weight, stride, padding, dilation, groups, in_size)
     padded = tuple(m + 2 * p for m, p in zip(in_size, padding, strict=True))
+    if lies_flat(size, padded, stride):
+        return flat_input(xp, g, weight, padding, dilation, groups, in_size, padded)
     matrices = by_group(weight, groups).swapaxes(-1, -2)
     out = xp.empty((n, c, *in_size), g.dtype)
     whole = inner(in_size, padding)
@@ -177,10 +179,70 @@ def correlate_weight(
         for i in range(n):
             total += left[i] @ x[i].reshape(groups, c // groups, -1).swapaxes(-1, -2)
         return total.reshape(shape)
+    padded = tuple(m + 2 * p for m, p in zip(x.shape[2:], padding, strict=True))
+    if lies_flat(size, padded, stride):
+        return flat_weight(xp, g, x, padding, dilation, groups, ksize, padded)
     columns = Columns(xp, x, ksize, padding, groups, size)
     for block in blocks(n, math.prod((c, *ksize, *size))):
         total += grouped_rows(g[block], groups) @ columns.of(block, stride, dilation).swapaxes(-1, -2)
     return total.reshape(shape)
+
+
+# Stride 1 on large images: with the padded image as one long row, what a place of the kernel meets is that row, shifted.
+# Gradients become one product per place, without columns; the price is to compute the border, too.
+
+
+def lies_flat(size: Sizes, padded: Sizes, stride: Sizes) -> bool:
+    """Is the border worth computing?"""
+    return max(stride) == 1 and 4 * math.prod(padded) <= 5 * math.prod(size)
+
+
+def shifts(ksize: Sizes, dilation: Sizes, padded: Sizes) -> list[int]:
+    """How far along the row each place of the kernel looks."""
+    pitch = [math.prod(padded[i + 1 :]) for i in range(len(padded))]
+    return [
+        sum(k * d * p for k, d, p in zip(place, dilation, pitch, strict=True))
+        for place in itertools.product(*map(range, ksize))
+    ]
+
+
+def flat_rows(xp: Any, x: Any, groups: int, padded: Sizes, start: Sizes) -> Any:
+    """(N, C, *S) inside of zeros, as (groups, C / groups, N * padded)."""
+    n, c = x.shape[:2]
+    out = xp.zeros((c, n, *padded), x.dtype)
+    out[inner(x.shape[2:], start)] = channels_first(x)
+    return out.reshape(groups, c // groups, n * math.prod(padded))
+
+
+def flat_input(
+    xp: Any, g: Any, weight: Any, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes, padded: Sizes
+) -> Any:
+    n, c, ksize = g.shape[0], weight.shape[1] * groups, weight.shape[2:]
+    places = weight.reshape(groups, weight.shape[0] // groups, c // groups, math.prod(ksize))
+    places = xp.ascontiguousarray(places.transpose(3, 0, 2, 1))  # K groups C O
+    out = xp.empty((n, c, *in_size), g.dtype)
+    for block in blocks(n, 4 * max(c, g.shape[1]) * math.prod(padded)):
+        rows = flat_rows(xp, g[block], groups, padded, (0,) * len(padded))
+        total = xp.zeros((groups, c // groups, rows.shape[2]), g.dtype)
+        part = xp.empty(total.shape, g.dtype)
+        for matrices, shift in zip(places, shifts(ksize, dilation, padded), strict=True):
+            xp.matmul(matrices, rows, out=part)
+            total[..., shift:] += part[..., : rows.shape[2] - shift]
+        out[block] = channels_first(total.reshape(c, -1, *padded)[inner(in_size, padding)])
+    return out
+
+
+def flat_weight(
+    xp: Any, g: Any, x: Any, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes, padded: Sizes
+) -> Any:
+    n, c, o = x.shape[0], x.shape[1], g.shape[1]
+    total = xp.zeros((math.prod(ksize), groups, o // groups, c // groups), x.dtype)
+    for block in blocks(n, 4 * max(c, o) * math.prod(padded)):
+        left = flat_rows(xp, g[block], groups, padded, (0,) * len(padded))
+        right = flat_rows(xp, x[block], groups, padded, padding).swapaxes(1, 2)
+        for i, shift in enumerate(shifts(ksize, dilation, padded)):
+            total[i] += left[..., : left.shape[2] - shift] @ right[:, shift:]
+    return total.transpose(1, 2, 3, 0).reshape(o, c // groups, *ksize)
 
 
 # One channel per group: a sum over the places of the kernel, each a product of whole images ------------------------
