@@ -67,6 +67,7 @@ _MODULES = frozenset(
         "backends",
         "checkpoint",
         "compiler",
+        "cpu",
         "cuda",
         "data",
         "distributed",
@@ -105,6 +106,10 @@ def __getattr__(name: str) -> _Any:
         return getattr(_importlib.import_module(".serialization", __name__), name)
     if name == "compile":
         return _importlib.import_module(".compiler", __name__).compile
+    if name == "autocast":
+        return _importlib.import_module(".amp", __name__).autocast
+    if "autocast" in name and hasattr(settings := _importlib.import_module(".amp.settings", __name__), name):
+        return getattr(settings, name)
     if name in _ABSENT:
         return _importlib.import_module(".absent", __name__).module(name)
     if name.startswith("__"):

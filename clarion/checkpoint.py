@@ -62,6 +62,18 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         _debug = before
 
 
+# What else a region is run with: each takes note at the first run and gives the context of the second (autocast does).
+remembered: list[Callable[[], contextlib.AbstractContextManager[Any]]] = []
+
+
+@contextlib.contextmanager
+def _as_remembered(contexts: list[contextlib.AbstractContextManager[Any]]) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context)
+        yield
+
+
 class _Holder:
     """Stands in the graph for a value that will be recomputed: run -> the value, or None once handed out."""
 
@@ -105,6 +117,7 @@ class _Region:
         self.check = check
         self.early_stop = _early_stop
         self.place = provenance.here()
+        self.contexts = [note() for note in remembered]
         self.holders: list[weakref.ref[_Holder]] = []
         self.metadata: list[tuple[Any, ...]] = []
         self.places: list[Any] = []
@@ -169,7 +182,8 @@ class _Region:
                 raise _Stop
             return tensor.detach()
 
-        with contextlib.suppress(_Stop), saved_tensors_hooks(fill, lambda value: value), modes.enable_grad():
+        hooks = saved_tensors_hooks(fill, lambda value: value)
+        with contextlib.suppress(_Stop), hooks, modes.enable_grad(), _as_remembered(self.contexts):
             self.recompute(args)
         self.done.add(run)
         self._check_match(run)
@@ -329,6 +343,7 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
         ctx.function = function
         ctx.state = default_generator.get_state() if preserve else None
+        ctx.contexts = [note() for note in remembered]
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.save_for_backward(*[a for a in args if isinstance(a, Tensor)])
@@ -345,7 +360,7 @@ class CheckpointFunction(Function):
             )
         saved = iter(ctx.saved_tensors)
         inputs = tuple(_leaf_like(next(saved)) if t else o for t, o in zip(ctx.is_tensor, ctx.others, strict=True))
-        with _replayed(ctx.state), modes.enable_grad():
+        with _replayed(ctx.state), modes.enable_grad(), _as_remembered(ctx.contexts):
             outputs = ctx.function(*inputs)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, Tensor) and o.requires_grad]

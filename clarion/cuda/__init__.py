@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .ops.options import NoCudaError
+from ..ops.options import NoCudaError
+from . import amp as amp
 
 
 def is_available() -> bool:

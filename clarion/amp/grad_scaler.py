@@ -1,0 +1,258 @@
+"""Loss scaling: gradients that would vanish in float16 are computed larger, and divided before the step."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..core import modes
+from ..core.dtypes import f16
+from ..core.tensor import Tensor, new_tensor
+from ..errors import ArgumentValueError, EngineError
+
+
+class OptState(Enum):
+    """How far an optimizer is in this iteration."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
+
+
+class _Progress:
+    """What is known of one optimizer since the last update()."""
+
+    def __init__(self) -> None:
+        self.stage = OptState.READY
+        self.found_inf: bool | None = None
+
+
+class GradScaler:
+    """GradScaler(device, …): `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`.
+
+    A step is skipped if a gradient is infinite or NaN, and the scale shrinks by `backoff_factor`; after `growth_interval`
+    steps without, it grows by `growth_factor`.
+    """
+
+    def __init__(
+        self,
+        device: str = "cuda",
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        if device == "cuda" and enabled:
+            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            enabled = False
+        self._device, self._enabled = device, enabled
+        if enabled:
+            if growth_factor <= 1.0:
+                raise AssertionError("The growth factor must be > 1.0.")
+            if backoff_factor >= 1.0:
+                raise AssertionError("The backoff factor must be < 1.0.")
+            self._init_scale = init_scale
+            self._scale: Tensor | None = None  # made by the first scale()
+            self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
+            self._growth_interval = growth_interval
+            self._init_growth_tracker = 0
+            self._growth_tracker: Tensor | None = None
+            self._progress: dict[int, _Progress] = {}
+
+    # One iteration -------------------------------------------------------------------------------
+
+    def scale(self, outputs: Any) -> Any:
+        """A tensor (or an iterable of them) times the scale."""
+        if not self._enabled:
+            return outputs
+        if isinstance(outputs, Tensor):
+            return outputs * self._begun()
+        if isinstance(outputs, Iterable):
+            scaled = map(self.scale, outputs)
+            return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
+        raise ArgumentValueError("outputs must be a Tensor or an iterable of Tensors")
+
+    def _begun(self) -> Tensor:
+        if self._scale is None:
+            self._scale = new_tensor(np.array(self._init_scale, np.float32))
+            self._growth_tracker = new_tensor(np.array(self._init_growth_tracker, np.int32))
+        return self._scale
+
+    def _checked(self, asked: str) -> Tensor:
+        if self._scale is None:
+            raise AssertionError(
+                f"Attempted {asked} but _scale is None.  This may indicate your script did not use scaler.scale(loss or "
+                "outputs) earlier in the iteration."
+            )
+        return self._scale
+
+    def _of(self, optimizer: Any) -> _Progress:
+        return self._progress.setdefault(id(optimizer), _Progress())
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Divide the optimizer's gradients by the scale, and look for infinities; step() does so if nobody did."""
+        if not self._enabled:
+            return
+        scale = self._checked("unscale_")
+        progress = self._of(optimizer)
+        if progress.stage is OptState.UNSCALED:
+            raise EngineError("unscale_() has already been called on this optimizer since the last update().")
+        if progress.stage is OptState.STEPPED:
+            raise EngineError("unscale_() is being called after step().")
+        inverse = new_tensor(np.asarray(1.0 / np.float64(scale._array), np.float32))
+        progress.found_inf = self._unscale_grads(optimizer, inverse)
+        progress.stage = OptState.UNSCALED
+
+    def _unscale_grads(self, optimizer: Any, inverse: Tensor) -> bool:
+        grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        if any(grad._array.dtype is f16 for grad in grads):
+            raise ArgumentValueError("Attempting to unscale FP16 gradients.")
+        found = False
+        with modes.no_grad():
+            for grad in grads:
+                grad.mul_(inverse)
+                found = found or not bool(np.isfinite(grad._array).all())
+        return found
+
+    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """optimizer.step(*args, **kwargs), unless a gradient is infinite or NaN."""
+        if not self._enabled:
+            return optimizer.step(*args, **kwargs)
+        if "closure" in kwargs:
+            raise EngineError("Closure use is not currently supported if GradScaler is enabled.")
+        self._checked("step")
+        progress = self._of(optimizer)
+        if progress.stage is OptState.STEPPED:
+            raise EngineError("step() has already been called since the last update().")
+        if progress.stage is OptState.READY:
+            self.unscale_(optimizer)
+        if not any(p.grad is not None for group in optimizer.param_groups for p in group["params"]):
+            raise AssertionError("No inf checks were recorded for this optimizer.")
+        result = None if progress.found_inf else optimizer.step(*args, **kwargs)
+        progress.stage = OptState.STEPPED
+        return result
+
+    def update(self, new_scale: float | Tensor | None = None) -> None:
+        """End the iteration: the scale shrinks, stays or grows; or it is set to `new_scale`."""
+        if not self._enabled:
+            return
+        scale = self._checked("update")
+        if new_scale is not None:
+            if isinstance(new_scale, Tensor) and (new_scale.numel() != 1 or new_scale.requires_grad):
+                raise AssertionError(
+                    "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
+                    "requires_grad=False."
+                )
+            scale._array[...] = float(new_scale)
+        else:
+            found = [p.found_inf for p in self._progress.values() if p.found_inf is not None]
+            if not found:
+                raise AssertionError("No inf checks were recorded prior to update.")
+            self._adjust(scale._array, any(found))
+        self._progress = {}
+
+    def _adjust(self, scale: Any, found_inf: bool) -> None:
+        tracker: Any = self._growth_tracker._array  # type: ignore[union-attr]
+        if found_inf:
+            scale[...] = scale * np.float32(self._backoff_factor)
+            tracker[...] = 0
+            return
+        tracker[...] = tracker + 1
+        if tracker == self._growth_interval:
+            with np.errstate(over="ignore"):
+                grown = np.float32(scale * np.float32(self._growth_factor))
+            if math.isfinite(grown):
+                scale[...] = grown
+            tracker[...] = 0
+
+    # Settings ------------------------------------------------------------------------------------
+
+    def get_scale(self) -> float:
+        """The scale; 1 if scaling is off."""
+        if not self._enabled:
+            return 1.0
+        return self._init_scale if self._scale is None else float(self._scale.item())
+
+    def get_growth_factor(self) -> float:
+        """By how much the scale grows."""
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Set by how much the scale grows."""
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        """By how much the scale shrinks."""
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Set by how much the scale shrinks."""
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        """After how many good steps the scale grows."""
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Set after how many good steps the scale grows."""
+        self._growth_interval = new_interval
+
+    def _get_growth_tracker(self) -> int:
+        if not self._enabled:
+            return 0
+        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
+
+    def is_enabled(self) -> bool:
+        """Is scaling on?"""
+        return self._enabled
+
+    def state_dict(self) -> dict[str, Any]:
+        """What must be kept to continue; empty if scaling is off."""
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(),
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._get_growth_tracker(),
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Continue from a state_dict()."""
+        if not self._enabled:
+            return
+        if len(state_dict) == 0:
+            raise EngineError(
+                "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+            )
+        self._init_scale = state_dict["scale"]
+        if self._scale is not None:
+            self._scale._array[...] = state_dict["scale"]
+        self._growth_factor = state_dict["growth_factor"]
+        self._backoff_factor = state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]
+        self._init_growth_tracker = state_dict["_growth_tracker"]
+        if self._growth_tracker is not None:
+            self._growth_tracker._array[...] = state_dict["_growth_tracker"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._enabled and self._progress:
+            raise AssertionError(
+                "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after "
+                "scaler.update()."
+            )
+        state = dict(self.__dict__)
+        if self._enabled:
+            state |= {"_init_scale": self.get_scale(), "_init_growth_tracker": self._get_growth_tracker()}
+            state |= {"_scale": None, "_growth_tracker": None}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)

@@ -1,0 +1,100 @@
+"""Casting where operations are called, at no cost while autocast is off.
+
+NOTE [Stand-ins]: while autocast is on in any thread, the functions on PyTorch's lists run other code: a call of a
+stand-in, which casts the arguments (if autocast is on in this thread) and then runs the function as it was written. Not
+the names are exchanged but the functions' own code, so it does not matter who holds a reference to them: a module, a
+method of Tensor, a `from ... import` in the user's program. With autocast off everything is as if this file were not
+there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..ops import convolution
+from ..ops.api import FUNCTIONS, NN_FUNCTIONAL
+from . import lists
+from .state import full, lower, state, widest
+
+_prepared: list[tuple[Any, types.CodeType, types.CodeType]] = []  # (function, its code, the stand-in's code)
+
+
+def install() -> None:
+    """Let the functions on the lists run their stand-ins."""
+    if not _prepared:
+        _prepare()
+    for function, _, instead in _prepared:
+        function.__code__ = instead
+
+
+def remove() -> None:
+    """Let the functions run as they were written."""
+    for function, own, _ in _prepared:
+        function.__code__ = own
+
+
+def _prepare() -> None:
+    seen: set[int] = set()
+    for policy, names in lists.POLICIES.items():
+        for name in names:
+            for table in (FUNCTIONS, NN_FUNCTIONAL, lists.linear_algebra(), vars(convolution)):
+                shown = table.get(name)
+                if shown is None:
+                    continue
+                written = inspect.unwrap(shown)
+                for function, what in ((written, policy), (shown, "as given")):
+                    if id(function) not in seen:
+                        seen.add(id(function))
+                        _prepared.append(_stand_in(function, name, what))
+
+
+def _stand_in(function: Any, name: str, policy: str) -> tuple[Any, types.CodeType, types.CodeType]:
+    """The function, its code and that of its stand-in."""
+    own = function.__code__
+    original = types.FunctionType(
+        own, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    original.__kwdefaults__ = function.__kwdefaults__
+    cast_for = _casts(policy)
+    wanted = lists.ONLY_IF.get(name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not state.casting:
+            return original(*args, **kwargs)
+        writes = "run" in kwargs or kwargs.get("out") is not None  # in place and out= are never cast
+        if policy == "as given" and not writes:
+            return original(*args, **kwargs)
+        state.casting = False  # what the function calls in turn is not cast again
+        try:
+            if not writes and (wanted is None or wanted(*args, **kwargs)):
+                cast = cast_for(args, kwargs)
+                args = tuple([cast(value) for value in args])
+                kwargs = {key: cast(value) for key, value in kwargs.items()}
+            return original(*args, **kwargs)
+        finally:
+            state.casting = True
+
+    return function, own, _calling(call, own)
+
+
+def _casts(policy: str) -> Callable[[Any, Any], Callable[[Any], Any]]:
+    if policy == "widest":
+        return widest
+    cast = {"lower": lower, "float32": full}.get(policy, lambda value: value)
+    return lambda args, kwargs: cast
+
+
+def _calling(call: Callable[..., Any], own: types.CodeType) -> types.CodeType:
+    """Code that calls `call` with whatever it is given, and can take the place of `own`."""
+
+    def template(*args: Any, **kwargs: Any) -> Any:
+        stand_in: Any = "the stand-in"
+        return stand_in(*args, **kwargs)
+
+    code = template.__code__
+    constants = tuple([call if constant == "the stand-in" else constant for constant in code.co_consts])
+    # A function's code must have as many free variables as it has cells, though this code uses none.
+    return code.replace(co_consts=constants, co_freevars=own.co_freevars, co_name=own.co_name)

@@ -1,0 +1,58 @@
+"""What autocast is set to in each thread, and its casts."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ..core import modes
+from ..core.dtypes import HALF, bfloat16, dtype, f32, float16
+from ..core.tensor import Tensor
+
+DEVICES = ("cpu", "cuda")
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.enabled = dict.fromkeys(DEVICES, False)
+        self.dtype: dict[str, dtype] = {"cpu": bfloat16, "cuda": float16}
+        self.cache_enabled = True
+        self.nesting = 0
+        self.cache: dict[Any, Any] = {}
+        # True while operations on the CPU are to be cast: autocast is on, and we are not inside one that was.
+        self.casting = False
+
+
+state = _State()
+
+
+# Casts ----------------------------------------------------------------------------------------------
+
+
+def lower(value: Any) -> Any:
+    """A floating tensor (float64 excepted) in the lower precision; weights are cast once per region."""
+    if not isinstance(value, Tensor):
+        return type(value)(lower(v) for v in value) if type(value) in (list, tuple) else value
+    kind, wanted = value._array.dtype, state.dtype["cpu"]
+    if (kind != f32 and kind not in HALF) or kind == wanted.numpy:
+        return value
+    if kind == f32 and state.cache_enabled and value._rg and value._edge is None and value._view is None:
+        key = id(value), wanted, value._version, modes.recording()
+        known = state.cache.get(key)
+        if known is None:
+            known = state.cache[key] = value, value.to(wanted)  # the weight is kept: its id stays its own
+        return known[1]
+    return value.to(wanted)
+
+
+def full(value: Any) -> Any:
+    """A tensor in lower precision as float32."""
+    if not isinstance(value, Tensor):
+        return type(value)(full(v) for v in value) if type(value) in (list, tuple) else value
+    return value.float() if value._array.dtype in HALF else value
+
+
+def widest(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A cast to float32 if any tensor has that type, else none."""
+    given = [v for v in (*args, *kwargs.values()) if isinstance(v, Tensor)]
+    return full if any(v._array.dtype == f32 for v in given) else lambda value: value

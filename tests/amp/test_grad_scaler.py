@@ -1,0 +1,94 @@
+"""GradScaler: what it multiplies, divides, skips and remembers."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+import clarion as torch
+
+
+@pytest.fixture
+def setup() -> tuple[Any, Any, Any]:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    return w, torch.optim.SGD([w], lr=0.5), torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+
+
+def test_steps_are_those_without_scaling(setup: Any) -> None:
+    w, optimizer, scaler = setup
+    scaler.scale((w * w).sum()).backward()
+    assert w.grad.tolist() == [16.0, 32.0]
+    scaler.unscale_(optimizer)
+    assert w.grad.tolist() == [2.0, 4.0]
+    scaler.step(optimizer)
+    scaler.update()
+    assert w.tolist() == [0.0, 0.0]
+    assert (scaler.get_scale(), scaler.state_dict()["_growth_tracker"]) == (8.0, 1)
+
+
+def test_infinite_gradients_skip_the_step_and_shrink_the_scale(setup: Any) -> None:
+    w, optimizer, scaler = setup
+    for factor, scale in ((float("inf"), 4.0), (float("nan"), 2.0), (1.0, 2.0), (1.0, 4.0)):
+        optimizer.zero_grad()
+        before = w.tolist()
+        scaler.scale((w * factor).sum()).backward()
+        assert scaler.step(optimizer) is None
+        scaler.update()
+        assert scaler.get_scale() == scale
+        assert (w.tolist() == before) == (factor != 1.0)
+
+
+def test_refusals(setup: Any) -> None:
+    w, optimizer, scaler = setup
+    with pytest.raises(AssertionError, match="Attempted step but _scale is None"):
+        scaler.step(optimizer)
+    scaler.scale(w.sum()).backward()
+    scaler.unscale_(optimizer)
+    with pytest.raises(RuntimeError, match="already been called on this optimizer"):
+        scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    with pytest.raises(RuntimeError, match="already been called since the last update"):
+        scaler.step(optimizer)
+    with pytest.raises(RuntimeError, match="being called after step"):
+        scaler.unscale_(optimizer)
+    with pytest.raises(AssertionError, match="may only be pickled"):
+        pickle.dumps(scaler)
+    scaler.update()
+    with pytest.raises(AssertionError, match="No inf checks were recorded prior to update"):
+        scaler.update()
+    with pytest.raises(RuntimeError, match="Closure use"):
+        scaler.step(optimizer, closure=lambda: None)
+    half = torch.ones(2, dtype=torch.float16, requires_grad=True)
+    half.grad = torch.ones(2, dtype=torch.float16)
+    with pytest.raises(ValueError, match="Attempting to unscale FP16 gradients"):
+        scaler.step(torch.optim.SGD([half], lr=1.0))
+
+
+def test_state(setup: Any) -> None:
+    _, _, scaler = setup
+    scaler.scale(torch.ones(()))
+    scaler.update(5.0)
+    other = torch.amp.GradScaler("cpu")
+    other.load_state_dict(scaler.state_dict())
+    assert other.state_dict() == scaler.state_dict() == copy.deepcopy(other).state_dict()
+    assert [t.item() for t in other.scale([torch.ones(()), torch.ones(())])] == [5.0, 5.0]
+    other.set_growth_factor(3.0), other.set_backoff_factor(0.25), other.set_growth_interval(7)
+    assert (other.get_growth_factor(), other.get_backoff_factor(), other.get_growth_interval()) == (3.0, 0.25, 7)
+    with pytest.raises(RuntimeError, match="state dict is empty"):
+        other.load_state_dict({})
+
+
+def test_disabled(setup: Any) -> None:
+    w, optimizer, _ = setup
+    off = torch.amp.GradScaler("cpu", enabled=False)
+    off.scale(w.sum()).backward()
+    off.unscale_(optimizer)
+    off.step(optimizer)
+    off.update()
+    assert w.tolist() == [0.5, 1.5]
+    assert (off.get_scale(), off.state_dict(), off.is_enabled()) == (1.0, {}, False)
+    with pytest.warns(UserWarning, match="CUDA is not available"):
+        assert not torch.amp.GradScaler().is_enabled()
