@@ -100,6 +100,7 @@ from .margin_loss import CosineEmbeddingLoss as CosineEmbeddingLoss
 from .margin_loss import CTCLoss as CTCLoss
 from .margin_loss import GaussianNLLLoss as GaussianNLLLoss
 from .margin_loss import HingeEmbeddingLoss as HingeEmbeddingLoss
+from .margin_loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from .margin_loss import MarginRankingLoss as MarginRankingLoss
 from .margin_loss import MultiLabelMarginLoss as MultiLabelMarginLoss
 from .margin_loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..compiler import compile as compile_nothing
 from ..core import modes
 from ..core.dtypes import dtype as DType
 from ..core.many import clear_gradients
@@ -435,6 +436,10 @@ class Module(StateMixin, HookMixin):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop all gradients, or set them to zero."""
         clear_gradients(self.parameters(), set_to_none)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: modules run as they are written; says so once."""
+        compile_nothing(self, **kwargs)
 
     # Text ----------------------------------------------------------------------------------------
 

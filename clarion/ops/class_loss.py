@@ -52,7 +52,8 @@ def _cross_entropy_rule(g: Any, probs: Any, row: Any, target: Any, ignore_index:
         s = g_loss * row
         if isinstance(ops, RawNamespace):
             # One weight for all targets means that none of them is ignored.
-            result = ops.cross_entropy_backward(s, probs, target, ignore_index if row.ndim else None)
+            several = row.ndim or probs.ndim == 1
+            result = ops.cross_entropy_backward(s, probs, target, ignore_index if several else None)
         else:
             result = probs * at_class_dim(s, probs.shape, ops) - ops.into_targets(s, target, probs.shape, ignore_index)
     if g_probs is not None:

@@ -10,7 +10,7 @@ from ..core.inplace import inplace as write_into
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ..kernels.random import default_generator, dropout_mask
-from .api import METHODS, functional, public
+from .api import FUNCTIONS, METHODS, functional, public
 from .arithmetic import mul_op
 
 
@@ -126,4 +126,19 @@ def _dropout_(input: Any, p: float, train: bool) -> Any:
     return dropout(input, p, train, True)
 
 
+def _in_main(name: str, function: Any) -> None:
+    """Offer a dropout as `torch.name` and `torch.name_`, whose last argument is `train`."""
+
+    def main(input: Any, p: float, train: bool) -> Any:
+        return function(input, p, train)
+
+    def main_(input: Any, p: float, train: bool) -> Any:
+        return function(input, p, train, True)
+
+    main.__doc__ = main_.__doc__ = function.__doc__
+    FUNCTIONS[name], FUNCTIONS[name + "_"] = main, main_
+
+
+_in_main("alpha_dropout", alpha_dropout)
+_in_main("feature_alpha_dropout", feature_alpha_dropout)
 METHODS.pop("dropout", None)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import modes
 from ..core.tensor import Tensor, new_tensor
-from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from .api import FUNCTIONS, NN_FUNCTIONAL, functional
 from .loss import reduce_all, reduction_number
 
@@ -337,3 +337,59 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
         return soft
     index = soft.max(dim, keepdim=True)[1]
     return FUNCTIONS["zeros_like"](logits).scatter_(dim, index, 1.0) - soft.detach() + soft
+
+
+# A projection and its loss -------------------------------------------------------------------------
+
+
+def _check_projection(input: Any, linear_weight: Any, linear_bias: Any) -> None:
+    if not 1 <= input.dim() <= 2:
+        raise EngineError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise EngineError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+    if input.shape[-1] != linear_weight.shape[-1]:
+        raise EngineError(
+            "expected equal input and linear_weight last dimensions (in_features), "
+            f"got {input.shape[-1]} and {linear_weight.shape[-1]}, respectively"
+        )
+    outputs = tuple(linear_weight.shape[:-1])
+    if linear_bias is not None and tuple(linear_bias.shape) != outputs:
+        raise EngineError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
+    if len(outputs) > 1 and input.dim() == 1:
+        raise EngineError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
+            f"(N, {input.shape[-1]}), got unbatched input with shape {tuple(input.shape)}"
+        )
+
+
+@functional()
+def linear_cross_entropy(
+    input: Any,
+    linear_weight: Any,
+    target: Any,
+    *,
+    linear_bias: Any = None,
+    weight: Any = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Any:
+    """The cross entropy of `input @ linear_weight.T + linear_bias`."""
+    _check_projection(input, linear_weight, linear_bias)
+    if options is not None:
+        raise NotSupportedError("linear_cross_entropy(options=...): clarion computes the whole projection at once")
+    outputs = linear_weight.shape[:-1]
+    matrix = linear_weight.reshape(-1, linear_weight.shape[-1])
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    scores = NN_FUNCTIONAL["linear"](input, matrix, bias).reshape(*input.shape[:-1], *outputs)
+    if target.shape == scores.shape and ignore_index is not None:
+        raise EngineError("ignore_index cannot be specified when target contains probabilities")
+    return NN_FUNCTIONAL["cross_entropy"](
+        scores,
+        target,
+        weight,
+        reduction=reduction,
+        ignore_index=-100 if ignore_index is None else ignore_index,
+        label_smoothing=label_smoothing,
+    )

@@ -154,7 +154,11 @@ def row_weights(xp: Any, x: Any, target: Any, counts: Any, weight: Any, reductio
     each = xp.ones(target.shape, x.dtype) if weight is None else weight.take(target)
     if counts is not None:
         each = each * counts
-    return each / xp.add.reduce(each, axis=None) if reduction == 1 else each
+    if reduction != 1:
+        return each
+    share = each / xp.add.reduce(each, axis=None)
+    # Where all are ignored the mean is NaN, but no gradient flows.
+    return share if counts is None or counts.any() else xp.zeros_like(share)
 
 
 def pick(xp: Any, x: Any, target: Any) -> Any:

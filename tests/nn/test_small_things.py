@@ -99,3 +99,12 @@ def test_gradient_through_a_state_carried_on():
         state = tuple(s.detach() for s in state)
         out.sum().backward()
     assert all(p.grad is not None for p in cell.parameters())
+
+
+@pytest.mark.parametrize(("shape", "target"), [((4,), -100), ((2, 4), [-100, -100])])
+def test_targets_that_are_all_ignored_send_no_gradient(shape, target):
+    x = torch.ones(*shape, requires_grad=True)
+    loss = torch.nn.functional.cross_entropy(x, torch.tensor(target))
+    assert loss.isnan()
+    loss.backward()
+    assert not x.grad.any()
