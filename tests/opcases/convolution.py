@@ -78,6 +78,8 @@ ROWS = [
         lambda x, w, b: correlated(x, w, b, groups=2), label="groups"),
     Row("convolution", conv("conv2d", padding=1, groups=3, stride=2), ((2, 3, 4, 5), (6, 1, 3, 3), (6,)),
         lambda x, w, b: correlated(x, w, b, 2, 1, groups=3), label="depthwise"),
+    Row("convolution", conv("conv1d", padding=1, groups=2), ((2, 2, 24), (4, 1, 3), (4,)),
+        lambda x, w, b: correlated(x, w, b, padding=1, groups=2), label="depthwise-flat", dtypes=("complex64",)),
     Row("convolution", conv("conv2d", dilation=2), ((1, 2, 6, 5), (2, 2, 3, 2)),
         lambda x, w: correlated(x, w, dilation=2), label="dilated"),
     Row("convolution", conv("conv1d", padding="same"), ((2, 2, 6), (3, 2, 4)), same, label="same"),

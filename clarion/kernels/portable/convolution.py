@@ -257,23 +257,51 @@ def with_border(xp: Any, x: Any, padding: Sizes) -> Any:
     return out
 
 
+def depthwise_steps(
+    ksize: Sizes, stride: Sizes, dilation: Sizes, size: Sizes, padded: Sizes
+) -> tuple[list[tuple[slice, ...]], Sizes, Sizes]:
+    """What each place of the kernel meets in the padded image, how large the image is, and how large the result.
+
+    Where the image is one long row, the result is as long as the padded image, less the last shift.
+    """
+    if not lies_flat(size, padded, stride):
+        return [seen for _, seen in taps(ksize, stride, dilation, size)], padded, size
+    moves = shifts(ksize, dilation, padded)
+    length = math.prod(padded) - moves[-1]
+    return [(slice(shift, shift + length),) for shift in moves], (math.prod(padded),), (length,)
+
+
+def widened(xp: Any, g: Any, size: Sizes, padded: Sizes, extent: Sizes) -> Any:
+    """(N, C, m, *size) as the result of `depthwise_steps`: with zeros where a long row has its border."""
+    if extent == size:
+        return g
+    out = xp.zeros((*g.shape[:3], *padded), g.dtype)
+    out[inner(size, (0,) * len(size))] = g
+    return out.reshape(*g.shape[:3], math.prod(padded))[..., : extent[0]]
+
+
 def depthwise(
     xp: Any, x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, size: Sizes
 ) -> Any:  # (N, C, *S), (C * m, 1, *K)
     n, c = x.shape[:2]
-    many = weight.shape[0] // c
-    x = with_border(xp, x, padding)[:, :, None]
-    weight = weight.reshape(c, many, *weight.shape[2:])
-    out = xp.empty((n, c, many, *size), x.dtype)
+    many, ksize = weight.shape[0] // c, weight.shape[2:]
+    x = with_border(xp, x, padding)
+    padded = x.shape[2:]
+    steps, image, extent = depthwise_steps(ksize, stride, dilation, size, padded)
+    x = x.reshape(n, c, 1, *image)
+    factors = weight.reshape(c, many, len(steps), *(1,) * len(image))
+    flat = extent != size
+    out = xp.empty((n, c, many, *(image if flat else size)), x.dtype)
     room = None
     for block in blocks(n, 8 * math.prod(out.shape[1:])):
-        part, seen_block = out[block], x[block]
+        part, seen_block = out[block][..., : extent[0]] if flat else out[block], x[block]
         room = xp.empty(part.shape, x.dtype) if room is None or room.shape != part.shape else room
-        for i, (place, seen) in enumerate(taps(weight.shape[2:], stride, dilation, size)):
-            factor = weight[(slice(None), slice(None), *place)].reshape(c, many, *(1,) * len(size))
-            xp.multiply(seen_block[(Ellipsis, *seen)], factor, out=room if i else part)
+        for i, seen in enumerate(steps):
+            xp.multiply(seen_block[(Ellipsis, *seen)], factors[:, :, i], out=room if i else part)
             if i:
                 part += room
+    if flat:
+        out = xp.ascontiguousarray(out.reshape(n, c, many, *padded)[inner(size, (0,) * len(size))])
     return out.reshape(n, c * many, *size)
 
 
@@ -283,31 +311,35 @@ def depthwise_input(
     n, ksize, size = g.shape[0], weight.shape[2:], g.shape[2:]
     padded = tuple(m + 2 * p for m, p in zip(in_size, padding, strict=True))
     many = weight.shape[0] // groups
-    weight = weight.reshape(groups, many, *ksize)
-    g = g.reshape(n, groups, many, *size)
-    out = xp.zeros((n, groups, *padded), g.dtype)
+    steps, image, extent = depthwise_steps(ksize, stride, dilation, size, padded)
+    factors = weight.reshape(groups, many, len(steps), *(1,) * len(image))
+    g = widened(xp, g.reshape(n, groups, many, *size), size, padded, extent)
+    out = xp.zeros((n, groups, *image), g.dtype)
     room = None
     for block in blocks(n, 8 * math.prod(out.shape[1:])):
         part, upstream = out[block], g[block]
         room = xp.empty(upstream.shape, g.dtype) if room is None or room.shape != upstream.shape else room
-        for place, seen in taps(ksize, stride, dilation, size):
-            factor = weight[(slice(None), slice(None), *place)].reshape(groups, many, *(1,) * len(size))
-            xp.multiply(upstream, factor, out=room)
+        for i, seen in enumerate(steps):
+            xp.multiply(upstream, factors[:, :, i], out=room)
             part[(Ellipsis, *seen)] += room[:, :, 0] if many == 1 else room.sum(axis=2)
-    return xp.ascontiguousarray(out[inner(in_size, padding)])
+    return xp.ascontiguousarray(out.reshape(n, groups, *padded)[inner(in_size, padding)])
 
 
 def depthwise_weight(xp: Any, g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, ksize: Sizes) -> Any:
     n, c = x.shape[:2]
     many, size = g.shape[1] // c, g.shape[2:]
-    x = with_border(xp, x, padding)[:, :, None]
-    g = g.reshape(n, c, many, math.prod(size))
-    out = xp.zeros((c, many, *ksize), x.dtype)
-    for block in blocks(n, 8 * math.prod(g.shape[1:])):
-        seen_block, upstream = x[block], g[block]
-        for place, seen in taps(ksize, stride, dilation, size):
-            rows = seen_block[(Ellipsis, *seen)].reshape(upstream.shape[0], c, 1, g.shape[3])
-            out[(slice(None), slice(None), *place)] += xp.vecdot(upstream.conj(), rows).sum(axis=0)
+    x = with_border(xp, x, padding)
+    steps, image, extent = depthwise_steps(ksize, stride, dilation, size, x.shape[2:])
+    g = widened(xp, g.reshape(n, c, many, *size), size, x.shape[2:], extent)
+    x = x.reshape(n, c, 1, *image)
+    length = math.prod(extent)
+    out = xp.zeros((c, many, len(steps)), x.dtype)
+    for block in blocks(n, 8 * c * many * length):
+        seen_block = x[block]
+        upstream = g[block].conj().reshape(-1, c, many, length)  # vecdot conjugates it back
+        for i, seen in enumerate(steps):
+            rows = seen_block[(Ellipsis, *seen)].reshape(-1, c, 1, length)
+            out[:, :, i] += xp.vecdot(upstream, rows).sum(axis=0)
     return out.reshape(c * many, 1, *ksize)
 
 
