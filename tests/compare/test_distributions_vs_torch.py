@@ -54,6 +54,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "mvn_covariance": ("MultivariateNormal", {"loc": REAL, "covariance_matrix": SQUARE}),
     "mvn_precision": ("MultivariateNormal", {"loc": REAL, "precision_matrix": SQUARE}),
     "mvn_tril": ("MultivariateNormal", {"loc": REAL[0], "scale_tril": np.stack([LOWER, 2 * LOWER])}),
+    "negative_binomial": ("NegativeBinomial", {"total_count": POSITIVE, "probs": UNIT}),
+    "inverse_gamma": ("InverseGamma", {"concentration": POSITIVE, "rate": POSITIVE[::-1].copy()}),
+    "logistic_normal": ("LogisticNormal", {"loc": REAL, "scale": POSITIVE}),
+    "fisher_snedecor": ("FisherSnedecor", {"df1": POSITIVE, "df2": POSITIVE[::-1].copy()}),
     "relaxed_bernoulli": ("RelaxedBernoulli", {"temperature": np.array(0.7), "probs": UNIT}),
     "relaxed_one_hot": ("RelaxedOneHotCategorical", {"temperature": np.array(0.7), "logits": REAL}),
 }  # fmt: skip
@@ -168,7 +172,7 @@ def test_log_prob_cdf_icdf_entropy(case: str) -> None:
             continue
         same(a, b, what=name, rtol=1e-7)
         more = ([values], [torch_values]) if values.requires_grad else ([], [])
-        if name == "cdf" and case in ("gamma", "chi2"):  # PyTorch's has no gradient in the concentration
+        if name == "cdf" and case in ("gamma", "chi2", "inverse_gamma"):  # PyTorch's has no gradient in the concentration
             same_gradients(a, b, *more, name)
         else:
             same_gradients(a, b, our_params + more[0], their_params + more[1], name)
@@ -209,3 +213,30 @@ def test_divergences(p: str) -> None:
         finite = np.isfinite(array(b)).all()
         if finite and p != "beta" and b.requires_grad:
             same_gradients(a, b, our_params + more, their_params + their_more, f"{p} {q}")
+
+
+@pytest.mark.parametrize("events", [False, True])
+def test_mixtures(events: bool) -> None:
+    def build(lib: Any) -> tuple[Any, list[Any]]:
+        d = lib.distributions
+        params = [lib.tensor(a, requires_grad=True) for a in (REAL, REAL, POSITIVE)]
+        parts = d.Normal(params[1], params[2])
+        if events:
+            more = lib.stack([params[1], 2 * params[1]], -1)
+            parts = d.Independent(d.Normal(more, lib.stack([params[2], params[2]], -1)), 1)
+        return d.MixtureSameFamily(d.Categorical(logits=params[0]), parts), params
+
+    (ours, our_params), (theirs, their_params) = build(clarion), build(torch)
+    assert repr(ours) == repr(theirs)
+    assert str(ours.batch_shape) == str(theirs.batch_shape)
+    clarion.manual_seed(3), torch.manual_seed(3)
+    drawn = ours.sample((4,))
+    same(drawn, theirs.sample((4,)), rtol=1e-6)
+    for name in ("mean", "variance"):
+        same(getattr(ours, name), getattr(theirs, name))
+    a, b = ours.log_prob(drawn), theirs.log_prob(torch.tensor(array(drawn)))
+    same(a, b)
+    same_gradients(a, b, our_params, their_params)
+    if not events:
+        same(ours.cdf(drawn), theirs.cdf(torch.tensor(array(drawn))))
+    same(ours.expand((5, 2)).log_prob(drawn[0]), theirs.expand((5, 2)).log_prob(torch.tensor(array(drawn[0]))))
