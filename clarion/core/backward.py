@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,25 @@ from .tensor import Tensor, new_tensor
 
 # The gradient that backward() of a scalar begins with. Shared: the engine never writes into what it was given.
 _ONE = {dtype: np.ones((), dtype) for dtype in (f32, f64, f16, bf16)}
+
+
+_cycle_told = False
+
+
+def _warn_of_cycle() -> None:
+    """Once per process, as PyTorch does: `.grad` with a graph holds its own leaf."""
+    global _cycle_told
+    if _cycle_told:
+        return
+    _cycle_told = True
+    warnings.warn(
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+        "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+        "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the "
+        f"cycle and avoid the leak.\nAt {provenance.text(provenance.here())}",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def backward(
@@ -43,6 +63,8 @@ def backward(
     keep = create_graph if retain_graph is None else retain_graph
     this = Pass(bool(keep), bool(create_graph))
     this.recorded = recorded
+    if create_graph and recorded:
+        _warn_of_cycle()
     if inputs is not None:
         wanted = _as_tuple(inputs)
         if not wanted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .programs import double, leaf, refusal, warned
+from .programs import double, leaf, refusal
 
 
 def grad_keeps_its_identity(t):
@@ -161,12 +161,6 @@ def create_graph_without_retain(t):
     y = x.exp().sum()
     t.autograd.grad(y, x, create_graph=True, retain_graph=False)
     return refusal(lambda: t.autograd.grad(y, x))
-
-
-def create_graph_warns_in_backward(t):
-    x = leaf(t)
-    y = (x * x).sum()
-    return warned(lambda: y.backward(create_graph=True))
 
 
 def third_derivative(t):
