@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
+
+from ..core.dtypes import HALF
 
 POLICIES: dict[str, tuple[str, ...]] = {
     # Products: computed in the lower precision.
     "lower": (
         "_convolve", "conv_tbc", "bmm", "mm", "baddbmm", "addmm", "addbmm", "linear", "matmul", "prelu", "vecdot",
         "scaled_dot_product_attention", "einsum", "tensordot", "inner", "chain_matmul", "multi_dot",
+        "lstm", "gru", "rnn_tanh", "rnn_relu",
     ),
     # Losses, decompositions, what loses too much: computed in float32.
     "float32": (
@@ -46,16 +50,20 @@ def _pads_by_content(input: Any, pad: Any, mode: str = "constant", value: Any = 
     return mode in ("reflect", "replicate")
 
 
+def _is_low(input: Any, *rest: Any) -> bool:
+    """A GRU keeps the type of its input."""
+    return input._array.dtype in HALF
+
+
 # Where it depends on the arguments: is the call on the list?
 ONLY_IF: dict[str, Callable[..., bool]] = {
     "einsum": _contracts,
     "inner": lambda input, other: input.dim() > 1 or other.dim() > 1,
     "pad": _pads_by_content,
+    "gru": _is_low,
 }
 
 
 def linear_algebra() -> dict[str, Any]:
     """The functions of torch.linalg."""
-    from .. import linalg
-
-    return vars(linalg)
+    return vars(importlib.import_module("clarion.linalg"))  # by its name: it stands above this room

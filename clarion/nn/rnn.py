@@ -58,6 +58,13 @@ def _check_sizes(
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 
+def _mixed() -> bool:
+    """Is autocast on? Then types are its business."""
+    from ..amp.settings import is_autocast_enabled
+
+    return is_autocast_enabled("cpu")
+
+
 class RNNBase(Module):
     """What recurrent layers share: their weights and the forms of input they take."""
 
@@ -143,7 +150,7 @@ class RNNBase(Module):
     def check_input(self, input: Any, batch_sizes: Any) -> None:
         """Refuse inputs of another type or shape than the weights'."""
         wanted = self._flat_weights[0].dtype
-        if input.dtype != wanted:
+        if input.dtype != wanted and not _mixed():
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({wanted}). Convert input: input.to({wanted}), "
                 f"or convert model: model.to({input.dtype})"

@@ -50,6 +50,11 @@ CALLS: dict[str, Any] = {
     "conv_transpose2d": lambda t, F, x, a: F.conv_transpose2d(x[None, None], a[None, None, :2, :2]),
     "attention": lambda t, F, x, a: F.scaled_dot_product_attention(x[None], a[None], a[None]),
     "prelu": lambda t, F, x, a: F.prelu(x, a[0, :1]),
+    "LSTM": lambda t, F, x, a: t.nn.LSTM(4, 3)(x)[0],
+    "GRU": lambda t, F, x, a: t.nn.GRU(4, 3)(x)[0],
+    "RNN": lambda t, F, x, a: t.nn.RNN(4, 3)(x)[0],
+    "LSTMCell": lambda t, F, x, a: t.nn.LSTMCell(4, 3)(x)[0],
+    "MultiheadAttention": lambda t, F, x, a: t.nn.MultiheadAttention(4, 2)(x[None], x[None], x[None])[0],
     "prod": lambda t, F, x, a: t.prod(x),
     "prod of a dimension": lambda t, F, x, a: x.prod(0),
     "trace": lambda t, F, x, a: t.trace(x),
@@ -103,6 +108,7 @@ CALLS: dict[str, Any] = {
 def result(lib: Any, call: Any, kind: str, lower: str) -> Any:
     a = lib.tensor(A)
     x = a.to(getattr(lib, lower)) if kind == "lower" else a.clone()
+    lib.manual_seed(0)
     with lib.autocast("cpu", dtype=getattr(lib, lower)):
         try:
             out = call(lib, lib.nn.functional, x, a)

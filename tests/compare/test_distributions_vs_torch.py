@@ -172,7 +172,7 @@ def test_log_prob_cdf_icdf_entropy(case: str) -> None:
             continue
         same(a, b, what=name, rtol=1e-7)
         more = ([values], [torch_values]) if values.requires_grad else ([], [])
-        if name == "cdf" and case in ("gamma", "chi2", "inverse_gamma"):  # PyTorch's has no gradient in the concentration
+        if name == "cdf" and case in ("gamma", "chi2", "inverse_gamma"):  # no gradient in the concentration
             same_gradients(a, b, *more, name)
         else:
             same_gradients(a, b, our_params + more[0], their_params + more[1], name)
