@@ -25,6 +25,7 @@ from .independent import Independent as Independent
 from .inverse_gamma import InverseGamma as InverseGamma
 from .kl import kl_divergence as kl_divergence
 from .kl import register_kl as register_kl
+from .kumaraswamy import Kumaraswamy as Kumaraswamy
 from .laplace import Laplace as Laplace
 from .log_normal import LogNormal as LogNormal
 from .logistic_normal import LogisticNormal as LogisticNormal

@@ -9,7 +9,6 @@ import clarion
 
 from ..core.dtypes import Size
 from ..core.tensor import Tensor
-from ..errors import ArgumentValueError
 from . import constraints
 from .distribution import Distribution
 from .utils import broadcast_all
@@ -23,13 +22,10 @@ class Uniform(Distribution):
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self.low, self.high = broadcast_all(low, high)
         super().__init__(self.low.shape, validate_args=validate_args)
-        if self._validate_args and not bool((self.low < self.high).all()):
-            raise ArgumentValueError("Uniform is not defined when low>= high")
 
     @property
     def arg_constraints(self) -> dict[str, Any]:
-        anywhere = constraints.dependent(is_discrete=False, event_dim=0)
-        return {"low": anywhere, "high": anywhere}
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:

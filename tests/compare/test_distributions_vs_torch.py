@@ -58,6 +58,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "inverse_gamma": ("InverseGamma", {"concentration": POSITIVE, "rate": POSITIVE[::-1].copy()}),
     "logistic_normal": ("LogisticNormal", {"loc": REAL, "scale": POSITIVE}),
     "fisher_snedecor": ("FisherSnedecor", {"df1": POSITIVE, "df2": POSITIVE[::-1].copy()}),
+    "kumaraswamy": ("Kumaraswamy", {"concentration1": POSITIVE, "concentration0": POSITIVE[::-1].copy()}),
     "relaxed_bernoulli": ("RelaxedBernoulli", {"temperature": np.array(0.7), "probs": UNIT}),
     "relaxed_one_hot": ("RelaxedOneHotCategorical", {"temperature": np.array(0.7), "logits": REAL}),
 }  # fmt: skip
@@ -240,3 +241,49 @@ def test_mixtures(events: bool) -> None:
     if not events:
         same(ours.cdf(drawn), theirs.cdf(torch.tensor(array(drawn))))
     same(ours.expand((5, 2)).log_prob(drawn[0]), theirs.expand((5, 2)).log_prob(torch.tensor(array(drawn[0]))))
+
+
+WRONG: dict[str, Any] = {
+    "scale": lambda t, d: d.Normal(t.tensor([0.0, 1.0]), t.tensor([1.0, -1.0])),
+    "nan": lambda t, d: d.Normal(t.tensor(float("nan")), 1.0),
+    "probs": lambda t, d: d.Bernoulli(1.5),
+    "both": lambda t, d: d.Bernoulli(probs=0.5, logits=0.1),
+    "simplex": lambda t, d: d.Categorical(t.tensor([0.5, -0.5, 2.0])),
+    "no dimension": lambda t, d: d.Categorical(t.tensor(0.5)),
+    "concentration": lambda t, d: d.Dirichlet(t.tensor(0.5)),
+    "low and high": lambda t, d: d.Uniform(1.0, 0.5),
+    "count": lambda t, d: d.Binomial(-1, 0.5),
+    "multinomial": lambda t, d: d.Multinomial(t.tensor(3), t.ones(2)),
+    "geometric": lambda t, d: d.Geometric(t.tensor([0.0, 0.5])),
+    "covariance": lambda t, d: d.MultivariateNormal(t.zeros(2), t.tensor([[1.0, 2.0], [2.0, 1.0]])),
+    "lower": lambda t, d: d.MultivariateNormal(t.zeros(2), scale_tril=t.tensor([[1.0, 2.0], [2.0, 1.0]])),
+    "vector": lambda t, d: d.MultivariateNormal(t.zeros(2), t.ones(2)),
+    "nothing": lambda t, d: d.MultivariateNormal(t.zeros(2)),
+    "text": lambda t, d: d.Normal("a", 1.0),
+    "value": lambda t, d: d.Exponential(1.0).log_prob(t.tensor([1.0, -1.0])),
+    "half a success": lambda t, d: d.Binomial(3, 0.5).log_prob(t.tensor(1.5)),
+    "not one": lambda t, d: d.OneHotCategorical(t.ones(3)).log_prob(t.tensor([1.0, 1.0, 0.0])),
+    "shape": lambda t, d: d.Normal(t.zeros(3), 1.0).log_prob(t.zeros(2)),
+    "event": lambda t, d: d.Dirichlet(t.ones(3)).log_prob(t.ones(2)),
+    "number": lambda t, d: d.Normal(0.0, 1.0).log_prob(0.5),
+    "independent": lambda t, d: d.Independent(d.Normal(0.0, 1.0), 1),
+    "transforms": lambda t, d: d.TransformedDistribution(d.Normal(0.0, 1.0), 3),
+    "cache": lambda t, d: d.ExpTransform(cache_size=2),
+    "divergence": lambda t, d: d.kl_divergence(d.Laplace(0.0, 1.0), d.StudentT(1.0)),
+    "support": lambda t, d: d.Normal(0.0, 1.0).enumerate_support(),
+    "mode": lambda t, d: d.Multinomial(3, t.ones(2)).mode,
+    "several counts": lambda t, d: d.Binomial(t.tensor([1.0, 2.0]), 0.5).entropy(),
+    "transform of": lambda t, d: d.biject_to(d.constraints.boolean),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refusals(name: str) -> None:
+    def text(lib: Any) -> tuple[str, Any]:
+        with pytest.raises((ValueError, TypeError, NotImplementedError, RuntimeError)) as caught:
+            WRONG[name](lib, lib.distributions)
+        kinds = (NotImplementedError, ValueError, TypeError, RuntimeError)
+        words = " ".join(str(caught.value).replace("clarion.", "torch.").split())
+        return next(kind.__name__ for kind in kinds if isinstance(caught.value, kind)), words.replace("studentT", "")
+
+    assert text(clarion) == text(torch)
