@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from .harness import workload
 
 def _mlp(t: Any, *sizes: int) -> Any:
     layers: list[Any] = []
-    for i, (n, m) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for i, (n, m) in enumerate(itertools.pairwise(sizes)):
         layers += [t.nn.ReLU()] * (i > 0) + [t.nn.Linear(n, m)]
     return t.nn.Sequential(*layers)
 
