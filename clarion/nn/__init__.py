@@ -66,6 +66,8 @@ from .embedding import Embedding as Embedding
 from .embedding_bag import EmbeddingBag as EmbeddingBag
 from .fold import Fold as Fold
 from .fold import Unfold as Unfold
+from .fractional_pooling import FractionalMaxPool2d as FractionalMaxPool2d
+from .fractional_pooling import FractionalMaxPool3d as FractionalMaxPool3d
 from .lazy import LazyLinear as LazyLinear
 from .lazy_conv import LazyBatchNorm1d as LazyBatchNorm1d
 from .lazy_conv import LazyBatchNorm2d as LazyBatchNorm2d

@@ -67,4 +67,5 @@ EXTRA = """
     nn.functional.local_response_norm nn.functional.interpolate nn.functional.unfold
     nn.functional.upsample_nearest nn.functional.upsample_bilinear
     nn.functional.pixel_shuffle nn.functional.pixel_unshuffle nn.functional.channel_shuffle
+    nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d
 """.split()

@@ -34,10 +34,7 @@ KNOWN_GAPS = (
 )
 
 # Modules that clarion does not have, and why.
-ABSENT = {
-    "nn.FractionalMaxPool2d": "its random windows are rarely used",
-    "nn.FractionalMaxPool3d": "its random windows are rarely used",
-}
+ABSENT = {}
 
 
 def name_of(info):
