@@ -12,9 +12,10 @@ from ..core import modes
 from ..core.dtypes import dtype as DType
 from ..core.many import clear_gradients
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, ArgumentValueError
+from ..errors import ArgumentTypeError, ArgumentValueError, Explained
 from ..ops.api import FUNCTIONS
 from ..ops.info import typename
+from .blame import name_layer
 from .hooks import HookMixin, everywhere
 from .parameter import Buffer, Parameter, is_lazy
 from .state import StateMixin
@@ -71,7 +72,11 @@ class Module(StateMixin, HookMixin):
             or _global_backward_pre
         ):
             return self._call_with_hooks(args, kwargs)
-        return self.forward(*args, **kwargs)
+        try:
+            return self.forward(*args, **kwargs)
+        except Explained as error:
+            name_layer(error, self)
+            raise
 
     # Registration --------------------------------------------------------------------------------
 
