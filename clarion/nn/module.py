@@ -61,18 +61,18 @@ class Module(StateMixin, HookMixin):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            self._forward_hooks
-            or self._forward_pre_hooks
-            or self._backward_hooks
-            or self._backward_pre_hooks
-            or _global_forward
-            or _global_forward_pre
-            or _global_backward
-            or _global_backward_pre
-        ):
-            return self._call_with_hooks(args, kwargs)
         try:
+            if (
+                self._forward_hooks
+                or self._forward_pre_hooks
+                or self._backward_hooks
+                or self._backward_pre_hooks
+                or _global_forward
+                or _global_forward_pre
+                or _global_backward
+                or _global_backward_pre
+            ):
+                return self._call_with_hooks(args, kwargs)
             return self.forward(*args, **kwargs)
         except Explained as error:
             name_layer(error, self)

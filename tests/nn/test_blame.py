@@ -26,6 +26,14 @@ def test_the_layer_is_named_by_its_path() -> None:
     assert text.endswith("\nIn encoder.2: Linear(in_features=6, out_features=2, bias=True)")
 
 
+def test_hooks_do_not_hide_the_name() -> None:
+    net = Net()
+    net.encoder[2].register_forward_hook(lambda module, inputs, output: None)
+    net.register_forward_pre_hook(lambda module, inputs: None)
+    with pytest.raises(RuntimeError, match=r"In encoder\.2: Linear"):
+        net(torch.randn(3, 10))
+
+
 def test_a_layer_on_its_own_is_named_by_its_text() -> None:
     with pytest.raises(IndexError, match=r"index out of range in self[\s\S]*In Embedding\(5, 3\)$"):
         Net().table(torch.tensor([7]))
