@@ -10,18 +10,42 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 
 | event | arguments | when |
 |---|---|---|
+| **the graph** | | |
 | recorded  | node, inputs, output        | an operation joined the graph |
+| applied   | op, inputs, params, outputs | an operation ran, recorded or not (told only while `modes.watch` is on) |
 | saved     | node, tensor                | a value was kept for the backward pass |
+| freed     | node                        | a node released its saved values |
+| left      | tensor, how                 | a value left the graph ("item", "numpy", "detach", "argmax", …) |
 | will_write | tensor                     | a tensor is about to be written in place |
 | wrote     | tensor, how                 | a tensor was written in place ("inplace", "data", "numpy") |
-| left      | tensor, how                 | a value left the graph ("item", "numpy", "detach", "argmax", …) |
-| mode      | name, entered               | a gradient mode was entered (True) or left (False) |
-| backward_began | roots, create_graph    | a backward pass begins |
-| backward_ended | roots, retained        | it ended; not retained: the graph's saved values are freed |
-| accumulated | leaf                      | a gradient was added to `leaf.grad` |
-| cleared   | leaf                        | `leaf.grad` was set to None or overwritten by the user |
-| freed     | node                        | a node released its saved values |
 | silently_overwritten | node, how, where | a saved value was changed behind the version counter's back |
+| mode      | name, entered               | a gradient mode was entered (True) or left (False) |
+| refused   | error, facts                | the engine is about to raise; `facts` names what it knows, by word |
+| **backward** | | |
+| backward_began | tensors, gradients, retained, create_graph, accumulates | `backward()` (accumulates) or `autograd.grad` begins |
+| backward_ended | roots, retained        | it ended; not retained: the graph's saved values are freed |
+| ran       | node, gradient, result      | a node ran (told of passes that begin while somebody listens) |
+| **leaves** | | |
+| flagged   | tensor, requires_grad       | `requires_grad` was set by hand, or a tensor was made with it |
+| made      | parameter                   | a Parameter was made |
+| accumulated | leaf                      | a gradient was added to `leaf.grad` |
+| cleared   | leaves                      | their `.grad` was set to None, to zero, or overwritten by the user |
+| looked    | leaf                        | the user read `leaf.grad` |
+| clipped   | leaves, limit               | gradients were clipped (all that were given, with and without a gradient) |
+| **training** | | |
+| optimizer_made | optimizer              | an optimizer was built |
+| step_began | optimizer                  | `step()` begins (before its closure) |
+| stepped   | optimizer                   | `step()` has written the parameters |
+| attribute_set | module, name, value     | something that is no parameter, buffer or module was assigned to a module |
+| training_set | module, training         | `train()` or `eval()` was called on a module |
+| module_entered | module                 | a module is called |
+| module_left | module, output            | its forward has returned |
+| dropped   | tensor, p                   | dropout drew a mask for a tensor |
+| loss      | name, input, target         | a loss function was called |
+| state_taken | module, state             | `state_dict()` was called |
+| state_loaded | module, state            | `load_state_dict()` was called |
+| state_written | object                  | `save()` was called |
+| recomputed | function, facts            | activation checkpointing ran a region again; `facts` says what differed |
 """
 
 from __future__ import annotations
@@ -37,31 +61,71 @@ class Hub:
 
     __slots__ = (
         "accumulated",
+        "applied",
+        "attribute_set",
         "backward_began",
         "backward_ended",
         "cleared",
+        "clipped",
+        "dropped",
+        "flagged",
         "freed",
         "left",
+        "looked",
+        "loss",
+        "made",
         "mode",
+        "module_entered",
+        "module_left",
+        "optimizer_made",
+        "ran",
+        "recomputed",
         "recorded",
+        "refused",
         "saved",
         "silently_overwritten",
+        "state_loaded",
+        "state_taken",
+        "state_written",
+        "step_began",
+        "stepped",
+        "training_set",
         "will_write",
         "wrote",
     )
 
     recorded: Handler | None
+    applied: Handler | None
     saved: Handler | None
+    freed: Handler | None
+    left: Handler | None
     will_write: Handler | None
     wrote: Handler | None
-    left: Handler | None
+    silently_overwritten: Handler | None
     mode: Handler | None
+    refused: Handler | None
     backward_began: Handler | None
     backward_ended: Handler | None
+    ran: Handler | None
+    flagged: Handler | None
+    made: Handler | None
     accumulated: Handler | None
     cleared: Handler | None
-    freed: Handler | None
-    silently_overwritten: Handler | None
+    looked: Handler | None
+    clipped: Handler | None
+    optimizer_made: Handler | None
+    step_began: Handler | None
+    stepped: Handler | None
+    attribute_set: Handler | None
+    training_set: Handler | None
+    module_entered: Handler | None
+    module_left: Handler | None
+    dropped: Handler | None
+    loss: Handler | None
+    state_taken: Handler | None
+    state_loaded: Handler | None
+    state_written: Handler | None
+    recomputed: Handler | None
 
     def __init__(self) -> None:
         for name in self.__slots__:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..events import hub
 from . import modes, provenance
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .engine import execute
@@ -55,6 +56,8 @@ def backward(
     if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
         root = tensors
         if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":
+            if hub.backward_began is not None:
+                hub.backward_began((root,), (None,), bool(retain_graph), False, True)
             seed = _ONE.get(root._array.dtype) if root._array.ndim == 0 else np.ones_like(root._array)
             execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
             return
@@ -70,6 +73,8 @@ def backward(
         if not wanted:
             raise errors.EngineError("`inputs` argument to `backward()` cannot be empty.")
     roots, start = _roots(tensors_, seeds, create_graph)
+    if hub.backward_began is not None:
+        hub.backward_began(tensors_, seeds, this.retain, this.create_graph and recorded, True)
     if inputs is not None:
         _accumulate_only(this, roots, wanted)
     execute(roots, start, this)
@@ -141,6 +146,8 @@ def gradients(
         this.capture.setdefault(target if nr == 0 else (target, nr), []).append(position)
     this.goals = goals
     this.needed = find_needed(roots, goals)
+    if hub.backward_began is not None:
+        hub.backward_began(outs, seeds, this.retain, this.create_graph and recorded, False)
     execute(roots, start, this)
     unused_ok = materialize_grads if allow_unused is None else allow_unused
     return tuple(_captured(this, i, ins[i], unused_ok, materialize_grads) for i in range(len(ins)))

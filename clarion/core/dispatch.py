@@ -111,6 +111,8 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             if modes.dual is not None:
                 modes.dual.derive(op, (x,), (), (out,))
             _finish(out)
+            if hub.applied is not None:
+                hub.applied(op, (x,), (), (out,))
         return out
 
     return call
@@ -232,6 +234,8 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             if modes.dual is not None:
                 modes.dual.derive(op, (x, y), (), (out,))
             _finish(out)
+            if hub.applied is not None:
+                hub.applied(op, (x, y), (), (out,))
         return out
 
     return call
@@ -288,6 +292,8 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
             if modes.dual is not None:
                 modes.dual.derive(op, (x,), params, (out,))
             _finish(out)
+            if hub.applied is not None:
+                hub.applied(op, (x,), params, (out,))
         return out
 
     return call
@@ -343,6 +349,8 @@ def _variadic_call(op: Op) -> Callable[..., Any]:
             if modes.dual is not None:
                 modes.dual.derive(op, tuple(tensors), params, (out,))
             _finish(out)
+            if hub.applied is not None:
+                hub.applied(op, tuple(tensors), params, (out,))
         return out
 
     return call

@@ -38,8 +38,6 @@ ndarray = np.ndarray
 
 def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     """Run a pass: modes set, events told, a deep nest of passes moved to a thread of its own."""
-    if hub.backward_began is not None:
-        hub.backward_began(tuple(roots), this.create_graph and this.recorded)
     if hook_module.leaf_hook_count:
         count_leaf_uses(roots, this)
     outer = running.this
@@ -108,7 +106,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     watching = this.capture is not None or this.wanted is not None
     plain = not watching and not in_order
     tensors = this.create_graph
-    anomaly = modes.state.anomaly
+    checked = modes.state.anomaly or hub.ran is not None
     # Whose gradient is a sum that this loop made: it may be added to in place. (Not the sums: they must die early.)
     sums: set[Any] = set()
     add_to = np.add
@@ -132,7 +130,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 if node not in this.needed:
                     continue
                 edges = _needed_edges(this, node)
-        if anomaly:
+        if checked:
             result = apply_checked(this, node, g, edges)
         elif tensors:
             result = node.apply_tensors(g, edges)

@@ -54,6 +54,8 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
                 out._vc = INFERENCE
         elif outs and outs[0]._edge is not None:
             finish(outs[0]._edge, outs)
+        if hub.applied is not None:
+            hub.applied(op, inputs, params, outs)
     return outs[0] if len(op.outputs) == 1 and type(result) is not list else outs
 
 

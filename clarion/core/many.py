@@ -10,7 +10,10 @@ from .versions import INFERENCE, VersionCounter
 
 
 def bump(tensors: list[Any]) -> None:
-    """Count a write to each tensor; all were written by the same line of the user's program."""
+    """Count a write to each tensor; all were written by the same line of the user's program.
+
+    Whoever calls this tells what happened in larger words than `wrote`: `stepped`, `clipped`.
+    """
     place = provenance.here()
     for tensor in tensors:
         counter = tensor._vc
@@ -21,23 +24,20 @@ def bump(tensors: list[Any]) -> None:
         elif counter is not INFERENCE:
             counter.n += 1
             counter.place = place
-    if hub.wrote is not None:
-        for tensor in tensors:
-            hub.wrote(tensor, "inplace")
 
 
 def clear_gradients(params: Any, set_to_none: bool) -> None:
     """`zero_grad` of modules and optimizers."""
-    if set_to_none and hub.cleared is None:
+    if hub.cleared is not None:
+        params = list(params)
+        hub.cleared(params)
+    if set_to_none:
         for param in params:
             param._grad = None
         return
     for param in params:
         grad = param._grad
         if grad is None:
-            continue
-        if set_to_none:
-            param.grad = None
             continue
         if grad.grad_fn is not None:
             grad.detach_()

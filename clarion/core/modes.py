@@ -62,6 +62,18 @@ class _Away:
             special -= self.switches
 
 
+watched = False
+
+
+def watch(on: bool) -> None:
+    """Have every operation of every thread told as the event `applied`, recorded or not; or stop that."""
+    global special, watched
+    with _lock:
+        if on is not watched:
+            watched = on
+            special += 1 if on else -1
+
+
 def recording() -> bool:
     """Are operations recorded in this thread?"""
     return state.grad and not state.inference

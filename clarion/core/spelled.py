@@ -223,7 +223,9 @@ def finished(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tup
     if modes.state.inference:
         for out in outs:
             out._vc = INFERENCE
-        return
-    made = next((out._edge for out in outs if out._edge is not None), None)
-    if made is not None:
-        finish(made, outs)
+    else:
+        made = next((out._edge for out in outs if out._edge is not None), None)
+        if made is not None:
+            finish(made, outs)
+    if hub.applied is not None:
+        hub.applied(op, inputs, params, outs)

@@ -135,6 +135,8 @@ class Tensor(Description):
         if value and self._array.dtype not in INEXACT:
             raise errors.DtypeError(f"{type_phrase}\nThis tensor is {self.dtype}; convert it first: x.float().")
         self._rg = value
+        if hub.flagged is not None:
+            hub.flagged(self, value)
 
     @property
     def grad(self) -> Tensor | None:
@@ -149,6 +151,8 @@ class Tensor(Description):
                 UserWarning,
                 stacklevel=2,
             )
+        if hub.looked is not None and self._grad is not None:
+            hub.looked(self)
         return self._grad
 
     @grad.setter
@@ -157,7 +161,7 @@ class Tensor(Description):
             self._check_grad(value)
         self._grad = value
         if hub.cleared is not None:
-            hub.cleared(self)
+            hub.cleared((self,))
 
     @grad.deleter
     def grad(self) -> None:
@@ -351,6 +355,8 @@ def created(array: Any, requires_grad: bool = False) -> Tensor:
                 f"The tensor would be {FROM_NUMPY[array.dtype]}: give it a floating dtype, e.g. dtype=torch.float32, or write 1. for 1."
             )
         tensor._rg = True
+        if hub.flagged is not None:
+            hub.flagged(tensor, True)
     return tensor
 
 

@@ -49,6 +49,8 @@ def view_call(op: Op) -> Callable[..., Any]:
                 announce(node, (x,), out)
             if modes.special:
                 finish(node, (out,))
+        if modes.special and hub.applied is not None:
+            hub.applied(op, (x,), params, (out,))
         return out
 
     return call
@@ -67,6 +69,8 @@ def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:
         node = record(op, (x,), params, outs) if op.keep(1)[0] else _node_of_many(op, x, params, outs)
         if node is not None and modes.special:
             finish(node, outs)
+    if modes.special and hub.applied is not None:
+        hub.applied(op, (x,), params, outs)
     return outs if op.multi_view else outs[0]
 
 

@@ -13,6 +13,7 @@ from ..core.dtypes import dtype as DType
 from ..core.many import clear_gradients
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, Explained
+from ..events import hub
 from ..ops.api import FUNCTIONS
 from ..ops.info import typename
 from .blame import name_layer
@@ -61,6 +62,8 @@ class Module(StateMixin, HookMixin):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if hub.module_entered is not None:
+            hub.module_entered(self)
         try:
             if (
                 self._forward_hooks
@@ -72,11 +75,15 @@ class Module(StateMixin, HookMixin):
                 or _global_backward
                 or _global_backward_pre
             ):
-                return self._call_with_hooks(args, kwargs)
-            return self.forward(*args, **kwargs)
+                result = self._call_with_hooks(args, kwargs)
+            else:
+                result = self.forward(*args, **kwargs)
         except Explained as error:
             name_layer(error, self)
             raise
+        if hub.module_left is not None:
+            hub.module_left(self, result)
+        return result
 
     # Registration --------------------------------------------------------------------------------
 
@@ -174,6 +181,8 @@ class Module(StateMixin, HookMixin):
             self.register_buffer(name, value, kept)
         else:
             _set(self, name, value)
+            if hub.attribute_set is not None:
+                hub.attribute_set(self, name, value)
 
     def _forget(self, name: str, *where: str) -> None:
         for each in where:
@@ -423,6 +432,8 @@ class Module(StateMixin, HookMixin):
         """Set training mode, here and below."""
         if not isinstance(mode, bool):
             raise ArgumentValueError("training mode is expected to be boolean")
+        if hub.training_set is not None:
+            hub.training_set(self, mode)
         self.training = mode
         for module in self.children():
             module.train(mode)

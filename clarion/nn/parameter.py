@@ -7,6 +7,7 @@ from typing import Any
 from ..core.dtypes import default_float
 from ..core.tensor import Tensor, make_subclass, new_tensor
 from ..errors import ArgumentValueError, EngineError
+from ..events import hub
 
 
 def _empty() -> Tensor:
@@ -33,6 +34,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if data is None:
             data = _empty()
         made: Parameter = make_subclass(cls, data, requires_grad)
+        if hub.made is not None:
+            hub.made(made)
         return made
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:

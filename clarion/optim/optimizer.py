@@ -113,6 +113,8 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        if hub.optimizer_made is not None:
+            hub.optimizer_made(self)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group of parameters with options of its own."""
@@ -183,9 +185,16 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change all parameters that have a gradient. A closure recomputes the loss, which is returned."""
+        told = hub.stepped is not None and "_stepping" not in self.__dict__
+        if told and hub.step_began is not None:
+            hub.step_began(self)
         if self._hooked():
-            return _run_with_hooks(Optimizer._step, self, (closure,) if closure is not None else (), {})
-        return self._step(closure)
+            loss = _run_with_hooks(Optimizer._step, self, (closure,) if closure is not None else (), {})
+        else:
+            loss = self._step(closure)
+        if told and hub.stepped is not None:
+            hub.stepped(self)
+        return loss
 
     def _step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = None
@@ -219,12 +228,10 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zero."""
-        if set_to_none and hub.cleared is None:
-            for group in self.param_groups:
-                for param in group["params"]:
-                    param._grad = None
-        else:
-            clear_gradients((p for group in self.param_groups for p in group["params"]), set_to_none)
+        groups = self.param_groups
+        clear_gradients(
+            groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]], set_to_none
+        )
 
     # State ---------------------------------------------------------------------------------------
 
@@ -355,9 +362,18 @@ def _with_hooks(step: Any) -> Any:
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if self._hooked():
-            return _run_with_hooks(step, self, args, kwargs)
-        return step(self, *args, **kwargs)
+        outermost = not self.__dict__.get("_stepping")  # a step of the user's own may call its parent's
+        if outermost and hub.step_began is not None:
+            self._stepping = True
+            hub.step_began(self)
+        try:
+            result = _run_with_hooks(step, self, args, kwargs) if self._hooked() else step(self, *args, **kwargs)
+        finally:
+            if outermost:
+                self.__dict__.pop("_stepping", None)
+        if outermost and hub.stepped is not None:
+            hub.stepped(self)
+        return result
 
     hooked.hooked = True  # type: ignore[attr-defined]
     return hooked

@@ -14,14 +14,17 @@ from ...core.dtypes import default_float
 from ...core.many import bump
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError
+from ...events import hub
 
 _ORDINARY = "fd"
 
 
-def _listed(parameters: Any) -> list[Any]:
+def _listed(parameters: Any, limit: float) -> list[Any]:
     if isinstance(parameters, Tensor):
-        return [parameters]
+        parameters = [parameters]
     found = list(parameters)
+    if hub.clipped is not None:
+        hub.clipped(found, limit)
     if not found and isinstance(parameters, types.GeneratorType):
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=3)
     return found
@@ -87,7 +90,7 @@ def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale all gradients by max_norm / total_norm, where that is below 1."""
-    grads = [p._grad for p in _listed(parameters) if p._grad is not None]
+    grads = [p._grad for p in _listed(parameters, float(max_norm)) if p._grad is not None]
     _scale(grads, float(max_norm), float(total_norm._array))
 
 
@@ -109,7 +112,7 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:
     """Scale the gradients so that the norm of all of them together is at most `max_norm`; gives the norm before."""
-    grads = [p._grad for p in _listed(parameters) if p._grad is not None]
+    grads = [p._grad for p in _listed(parameters, float(max_norm)) if p._grad is not None]
     if not grads:
         return new_tensor(np.asarray(0.0, default_float()))
     norm_type = float(norm_type)
@@ -135,7 +138,7 @@ def clip_grad_norm(
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of the gradients to [-clip_value, clip_value]."""
     clip_value = float(clip_value)
-    grads = [p._grad for p in _listed(parameters) if p._grad is not None]
+    grads = [p._grad for p in _listed(parameters, clip_value) if p._grad is not None]
     for grad in grads:
         np.clip(grad._array, -clip_value, clip_value, out=grad._array)
     bump(grads)
