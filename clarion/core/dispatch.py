@@ -17,7 +17,7 @@ from .messages import broadcast_error, not_a_tensor
 from .node import sequence
 from .record import announce, finish
 from .saved import version_of
-from .spelled import spelled_call
+from .spelled import own_code, spelled_call
 from .tensor import Tensor, new_object, new_tensor
 from .versions import INFERENCE, VersionCounter
 from .views import view_call
@@ -115,7 +115,7 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
                 hub.applied(op, (x,), (), (out,))
         return out
 
-    return call
+    return own_code(call)
 
 
 def operator_call(op: Op) -> Callable[[Any, Any], Any]:
@@ -238,7 +238,7 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
                 hub.applied(op, (x, y), (), (out,))
         return out
 
-    return call
+    return own_code(call)
 
 
 def _single_call(op: Op) -> Callable[..., Tensor]:
@@ -296,7 +296,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
                 hub.applied(op, (x,), params, (out,))
         return out
 
-    return call
+    return own_code(call)
 
 
 def _variadic_call(op: Op) -> Callable[..., Any]:
@@ -353,7 +353,7 @@ def _variadic_call(op: Op) -> Callable[..., Any]:
                 hub.applied(op, tuple(tensors), params, (out,))
         return out
 
-    return call
+    return own_code(call)
 
 
 # Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero: 0.0 and -0.0 are equal keys.

@@ -32,6 +32,8 @@ class Node:
     versions   of the saved inputs; None means all 0
     out_guard  for a saved output: its version counter, or [(counter, version, array), …]
     fix        per input (shape, dtype) to bring the gradient back to, where broadcasting or promotion took part
+
+    There is no `__getattr__` here: it would triple the time of every attribute that the engine reads.
     """
 
     __slots__ = (
@@ -160,13 +162,6 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith(("_saved_", "_raw_saved_")):
-            from .saved import saved_attribute
-
-            return saved_attribute(self, name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
 def as_node(target: Any) -> Any:

@@ -18,6 +18,7 @@ from .jvp import Forward, forward_rule
 from .namespace import OPS
 from .record import OpNode, cast
 from .rules import Rule, spelled_at_first_use
+from .saved import saved_attributes
 from .tensor import Tensor
 
 
@@ -111,6 +112,7 @@ class Op:
         if self.joint is None and not self.multi_view and len(self.grad_outputs) == 1:
             self.node_class.apply_raw = spelled_at_first_use(self, "raw")  # type: ignore[method-assign]
             self.node_class.apply_tensors = spelled_at_first_use(self, "tensors")  # type: ignore[method-assign]
+        self.offer_saved()
         self.call = pick_call(self)
         return self
 
@@ -152,6 +154,11 @@ class Op:
         """Where PyTorch's `_saved_NAME` stands in the layout."""
         name = self.saved_names.get(torch_name, torch_name)
         return self.layout.index(name) if name in self.layout else None
+
+    def offer_saved(self) -> None:
+        """Give the nodes `_saved_NAME` and `_raw_saved_NAME`."""
+        for name, attribute in saved_attributes(self).items():
+            setattr(self.node_class, name, attribute)
 
     # Calling -------------------------------------------------------------------------------------
 

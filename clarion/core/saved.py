@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from . import modes, provenance
 from .node import FREED, Node
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE, VersionCounter
+
+if TYPE_CHECKING:
+    from .op import Op
 
 _FREED_TEXT = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -264,8 +268,22 @@ def as_output(node: Node, nr: int, array: Any) -> Tensor:
 constants: dict[str, dict[str, Any]] = {}
 
 
+def saved_attributes(op: Op) -> dict[str, property]:
+    """`_saved_self`, `_raw_saved_self` and friends, by PyTorch's names: what an operation's node class offers."""
+    renamed = {ours: name for name, ours in op.saved_names.items()}
+    names = {renamed.get(ours, ours) for ours in op.layout} | constants.get(op.name, {}).keys()
+    if op.uses_shapes:
+        names.add("self_sym_sizes")
+    return {full: _attribute(full) for name in names for full in (f"_saved_{name}", f"_raw_saved_{name}")}
+
+
+@functools.cache
+def _attribute(name: str) -> property:
+    return property(lambda node: saved_attribute(node, name))
+
+
 def saved_attribute(node: Node, name: str) -> Any:
-    """`node._saved_self` and friends, by PyTorch's names."""
+    """The value of `node._saved_self` and friends."""
     wanted = name.removeprefix("_raw_saved_").removeprefix("_saved_")
     op = getattr(type(node), "op", None)
     position = None if op is None else op.saved_position(wanted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,18 @@ from .versions import INFERENCE, VersionCounter
 
 if TYPE_CHECKING:
     from .op import Op
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def own_code(call: Call) -> Call:
+    """Give a closure a code object of its own.
+
+    CPython notes in the code which classes each line met, and is quick as long as they stay the same. Closures share
+    their code: one operation's node class would make it forget another's.
+    """
+    call.__code__ = call.__code__.replace()
+    return call
 
 
 def spelled_call(op: Op, number: Callable[[Any, Any], Any]) -> Callable[..., Any]:

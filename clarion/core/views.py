@@ -12,6 +12,7 @@ from .messages import not_a_tensor
 from .node import sequence
 from .provenance import mark
 from .record import announce, finish, record
+from .spelled import own_code
 from .tensor import Tensor, new_object
 from .versions import INFERENCE, VersionCounter, View
 
@@ -53,7 +54,7 @@ def view_call(op: Op) -> Callable[..., Any]:
             hub.applied(op, (x,), params, (out,))
         return out
 
-    return call
+    return own_code(call)
 
 
 def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:

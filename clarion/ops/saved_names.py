@@ -39,3 +39,5 @@ CONSTANTS: dict[str, dict[str, Any]] = {
 for _name, _aliases in ALIASES.items():
     OPS[_name].saved_names.update(_aliases)
 saved.constants.update(CONSTANTS)
+for _name in {*ALIASES, *CONSTANTS}:
+    OPS[_name].offer_saved()
