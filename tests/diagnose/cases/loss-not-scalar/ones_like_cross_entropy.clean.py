@@ -1,0 +1,40 @@
+"""Legitimate twin: an unreduced loss gets importance weights that sum to one as its gradient argument."""
+import torch
+from torch import nn
+
+torch.manual_seed(11)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(10, 32), nn.GELU(), nn.Linear(32, 4))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def train_one_epoch(model, optimizer, criterion, x, y):
+    total = 0.0
+    for idx in torch.randperm(len(x)).split(32):
+        optimizer.zero_grad()
+        loss = criterion(model(x[idx]), y[idx])
+        weight = torch.softmax(x[idx].norm(dim=1), dim=0)
+        loss.backward(weight)
+        optimizer.step()
+        total += loss.mean().item()
+    return total / (len(x) / 32)
+
+
+def main():
+    x = torch.randn(320, 10)
+    y = x[:, :4].argmax(1)
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    criterion = nn.CrossEntropyLoss(reduction="none")
+    for epoch in range(6):
+        print("epoch", epoch, "loss", round(train_one_epoch(model, optimizer, criterion, x, y), 4))
+
+
+if __name__ == "__main__":
+    main()
