@@ -40,6 +40,8 @@ from .core.modes import no_grad as no_grad
 from .core.modes import set_grad_enabled as set_grad_enabled
 from .core.printing import set_printoptions as set_printoptions
 from .core.tensor import Tensor as Tensor
+from .errors import DiagnosisError as DiagnosisError
+from .errors import DiagnosisWarning as DiagnosisWarning
 from .ops.api import FUNCTIONS as _FUNCTIONS
 from .version import __version__ as __version__
 
@@ -126,3 +128,7 @@ def __dir__() -> list[str]:
         for name in {*globals(), *there, "save", "load", "compile"}
         if not name.startswith("_") or name == "__version__"
     )
+
+
+# Diagnoses begin to listen when the first leaf is made; until then this costs nothing.
+diagnose = _importlib.import_module(".diagnose", __name__)

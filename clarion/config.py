@@ -6,3 +6,11 @@ import os
 
 # Every node carries the user's file and line. CLARION_PROVENANCE=0 turns that off.
 PROVENANCE: bool = os.environ.get("CLARION_PROVENANCE", "1") != "0"
+
+# Diagnoses are on in every program. CLARION_DIAGNOSE=off turns them off, =strict raises what would be a warning.
+DIAGNOSE: str = os.environ.get("CLARION_DIAGNOSE", "on").lower()
+
+# Names of diagnoses that stay silent, separated by commas.
+DIAGNOSE_ALLOW: tuple[str, ...] = tuple(
+    name.strip() for name in os.environ.get("CLARION_DIAGNOSE_ALLOW", "").split(",") if name.strip()
+)

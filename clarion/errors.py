@@ -83,3 +83,26 @@ class ArgumentIndexError(Explained, IndexError):
 
 class NotSupportedError(Explained, NotImplementedError):
     """Part of PyTorch's surface that clarion does not have yet, named exactly."""
+
+
+# Diagnoses -----------------------------------------------------------------------------------------
+
+
+class DiagnosisWarning(UserWarning):
+    """Something in the program is silently wrong; `finding` says what, where, why, and what to change.
+
+    Python's warning filters apply. `# clarion: allow NAME` on the line, or `clarion.diagnose.off("NAME")`,
+    silences one diagnosis.
+    """
+
+    def __init__(self, finding: Any) -> None:
+        super().__init__(str(finding))
+        self.finding = finding
+
+
+class DiagnosisError(EngineError):
+    """A finding under `clarion run --strict` or `clarion.diagnose.strict()`: warnings are raised."""
+
+    def __init__(self, finding: Any) -> None:
+        super().__init__(str(finding))
+        self.finding = finding

@@ -36,6 +36,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | optimizer_made | optimizer              | an optimizer was built |
 | step_began | optimizer                  | `step()` begins (before its closure) |
 | stepped   | optimizer                   | `step()` has written the parameters |
+| module_made | module                    | a module was built |
 | attribute_set | module, name, value     | something that is no parameter, buffer or module was assigned to a module |
 | training_set | module, training         | `train()` or `eval()` was called on a module |
 | module_entered | module                 | a module is called |
@@ -77,6 +78,7 @@ class Hub:
         "mode",
         "module_entered",
         "module_left",
+        "module_made",
         "optimizer_made",
         "ran",
         "recomputed",
@@ -116,6 +118,7 @@ class Hub:
     optimizer_made: Handler | None
     step_began: Handler | None
     stepped: Handler | None
+    module_made: Handler | None
     attribute_set: Handler | None
     training_set: Handler | None
     module_entered: Handler | None

@@ -6,6 +6,9 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+# Tests do on purpose what diagnoses are there to name; tests/diagnose turns them on where they are meant.
+os.environ.setdefault("CLARION_DIAGNOSE", "off")
+
 try:
     from hypothesis import HealthCheck, settings
 except ImportError:  # only the comparison with PyTorch is installed

@@ -31,7 +31,7 @@ class Tensor(Description):
 
     # _array  the data          _edge  the node that made it (None: a leaf)    _nr    which of the node's outputs
     # _rg     requires grad     _vc    version counter, made when first needed _view  View or None
-    # Few tensors have these, so they are no slots: _grad the gradient, _hooks those of a leaf.
+    # Few tensors have these, so they are no slots: _grad the gradient, _hooks those of a leaf, _story.
     __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_nr", "_rg", "_vc", "_view")
 
     _array: Any
@@ -42,6 +42,7 @@ class Tensor(Description):
     _vc: VersionCounter | None
     _view: View | None
     _hooks: NodeHooks | None = None
+    _story: Any = None  # of a leaf: what the diagnoses know of it (diagnose/ledger.py)
 
     __array_priority__ = 1000
     _is_parameter = False
@@ -302,6 +303,8 @@ class Tensor(Description):
                 "data set to a tensor that requires gradients must be floating point or complex dtype"
             )
         self._array = value._array
+        if hub.wrote is not None:
+            hub.wrote(self, "data")
 
 
 new_object = object.__new__

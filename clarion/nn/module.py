@@ -56,6 +56,8 @@ class Module(StateMixin, HookMixin):
             own[name] = OrderedDict()
         if self.call_super_init:
             super().__init__(*args, **kwargs)
+        if hub.module_made is not None:
+            hub.module_made(self)
 
     def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass defines it."""
@@ -204,6 +206,8 @@ class Module(StateMixin, HookMixin):
         self.__dict__.update(state)
         for name in _HOOK_DICTS:
             self.__dict__.setdefault(name, OrderedDict())
+        if hub.module_made is not None:
+            hub.module_made(self)
 
     def __dir__(self) -> list[str]:
         names = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]

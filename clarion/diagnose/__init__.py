@@ -1,0 +1,202 @@
+"""What clarion says out loud: diagnoses of programs that run, and train, and are silently wrong.
+
+On in every program that imports clarion. The session begins when the first tensor that requires a gradient is made, so
+that programs without any pay nothing.
+
+    clarion.diagnose.findings()        what was found so far
+    clarion.diagnose.off("name", …)    silence some (all, without a name); also as `with off("name"):`
+    clarion.diagnose.strict()          raise clarion.DiagnosisError instead of warning
+    clarion.diagnose.thorough()        also the diagnoses that cost more
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from .. import config
+from ..errors import ArgumentValueError
+from ..events import subscribe
+from .finding import Finding as Finding
+
+__all__ = ["Finding", "catalogue", "findings", "off", "on", "strict", "summary", "thorough", "watching"]
+
+_session: Any = None
+_waiting: list[Any] = []  # what ends the wait for the first leaf
+_silenced: set[str] = set(config.DIAGNOSE_ALLOW)
+_strict = config.DIAGNOSE == "strict"
+_thorough = False
+
+
+def catalogue() -> dict[str, Any]:
+    """All diagnoses by name: classes, whose docstrings are the pages that `clarion explain` shows."""
+    from .rules import RULES
+
+    return RULES
+
+
+def findings() -> list[Finding]:
+    """What was found so far, in order."""
+    return [] if _session is None else list(_session.findings)
+
+
+def summary() -> str:
+    """What was found so far, for a terminal; empty if nothing was."""
+    from .report import terminal
+
+    return "" if _session is None else terminal.summary(_session)
+
+
+class off:
+    """Silence the named diagnoses from now on, or all of them. As a context, until it ends."""
+
+    def __init__(self, *names: str) -> None:
+        _check(names)
+        self._everything = not names
+        self._was_on = is_on()
+        self._names = {name for name in names if name not in _silenced}
+        if self._everything:
+            _stop()
+        self._silence(True)
+
+    def _silence(self, silent: bool) -> None:
+        for target in (_silenced, *(() if _session is None else (_session.silenced,))):
+            target.update(self._names) if silent else target.difference_update(self._names)
+
+    def __enter__(self) -> off:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._everything and self._was_on:
+            on()
+        self._silence(False)
+
+
+def on(*names: str) -> None:
+    """Take back `off`."""
+    _check(names)
+    for target in (_silenced, *(() if _session is None else (_session.silenced,))):
+        target.difference_update(names)
+    if not names and not is_on():
+        _wait()
+
+
+def is_on() -> bool:
+    """Is the program being diagnosed (or waiting for its first leaf)?"""
+    return (_session is not None and bool(_session._always)) or bool(_waiting)
+
+
+class strict:
+    """Raise what would be a warning, from now on. As a context, until it ends."""
+
+    def __init__(self, on: bool = True) -> None:
+        self._before = _strict
+        _set_strict(on)
+
+    def __enter__(self) -> strict:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _set_strict(self._before)
+
+
+def thorough() -> None:
+    """Also check every operation for non-finite values, and every custom backward against finite differences."""
+    global _thorough
+    _thorough = True
+    if _session is not None:
+        _stop()
+        _wait()
+
+
+def _set_strict(value: bool) -> None:
+    global _strict
+    _strict = value
+    if _session is not None:
+        _session.strict = value
+
+
+def _check(names: tuple[str, ...]) -> None:
+    known = catalogue() if names else {}
+    for name in names:
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, known, 3)
+            hint = f"; did you mean {', '.join(near)}?" if near else f"; there are: {', '.join(known)}"
+            raise ArgumentValueError(f"no diagnosis is called {name!r}{hint}")
+
+
+@contextlib.contextmanager
+def watching(thorough: bool = False) -> Iterator[list[Finding]]:
+    """A session of its own for what runs inside; gives the list that its findings are put into."""
+    global _session, _thorough
+    outer, was_on, was_thorough = _session, is_on(), _thorough
+    _stop()
+    _session, _thorough = None, thorough
+    _begin()
+    inner: Any = _session
+    try:
+        yield inner.findings
+        inner.finish()
+    finally:
+        inner.stop()
+        _session, _thorough = outer, was_thorough
+        if was_on:
+            _session.start() if _session is not None else _wait()
+
+
+# The life of the session ---------------------------------------------------------------------------
+
+
+def _wait() -> None:
+    """Begin as soon as something can be differentiated."""
+    if not _waiting:
+        _waiting.extend((subscribe("made", _begin), subscribe("flagged", _begin)))
+
+
+def _begin(*first: Any) -> None:
+    global _session
+    while _waiting:
+        _waiting.pop()()
+    from .session import Session
+
+    carried = [] if _session is None else _session.findings
+    _session = Session(catalogue(), _thorough)
+    _session.findings = carried
+    _session.silenced |= _silenced
+    _session.strict = _strict
+    _session.start()
+    # The leaf that began it is part of the story.
+    if len(first) == 1:
+        _session.ledger.on_made(*first)
+    elif first:
+        _session.ledger.on_flagged(*first)
+
+
+def _stop() -> None:
+    while _waiting:
+        _waiting.pop()()
+    if _session is not None:
+        _session.stop()
+
+
+def _at_exit() -> None:
+    if _session is None or not is_on():
+        return
+    _session.finish()
+    text = summary()
+    if text and not _quiet_exit:
+        print(text, file=sys.stderr)
+
+
+_quiet_exit = False  # `clarion run` prints the summary itself
+
+if config.DIAGNOSE not in ("off", "0", "no", "false"):
+    _wait()
+    atexit.register(_at_exit)
+    os.register_at_fork(after_in_child=_stop)  # worker processes of a DataLoader do not train

@@ -1,0 +1,229 @@
+"""The ledger of a training: which backward deposited which gradients, which update used them, who cleared them.
+
+Kept at the leaves themselves (`leaf._story`), so that it dies with them. Rules read it; it never judges.
+
+An *update* is an optimizer's `step()`, or a write to a leaf by hand (under no_grad or through `.data`) after its gradient
+was looked at. A *step* is counted at the first update after a backward pass: several optimizers that step one after
+another belong to one step only if no backward lies between.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ..core import modes
+from .history import sample
+from .places import Place, here
+from .records import Backward, Clear, OptimizerStory, Story, Update
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def story_of(leaf: Any) -> Story:
+    """The story of a leaf, begun on first need."""
+    found: Story | None = leaf._story
+    if found is None:
+        found = leaf._story = Story()
+    return found
+
+
+class Ledger:
+    """The books of one process."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.step = 0  # updates so far
+        self.passes = 0  # backward passes that deposited
+        self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.last_update: Place | None = None
+        self.last_backward: Backward | None = None
+        self._counted_pass = -1  # the pass after which the last step was counted
+        self._open: list[Backward] = []
+        self._deposited: list[Any] = []
+        self._looked: dict[int, Any] = {}
+        self._by_array: dict[int, weakref.ref[Any]] = {}
+        self.on_accumulated = self._deposited.append  # at C speed: one call per leaf and pass
+
+    # Leaves, modules, optimizers -----------------------------------------------------------------
+
+    def on_made(self, parameter: Any) -> None:
+        """A Parameter was made."""
+        story_of(parameter).made = here()
+
+    def on_flagged(self, tensor: Any, requires_grad: bool) -> None:
+        """requires_grad was set."""
+        if tensor._edge is None:
+            story_of(tensor).flagged = (requires_grad, here())
+
+    def on_module_made(self, module: Any) -> None:
+        """A module was made."""
+        self.modules.add(module)
+
+    def on_optimizer_made(self, optimizer: Any) -> None:
+        """An optimizer was built."""
+        self.optimizers.add(optimizer)
+        optimizer._story = OptimizerStory(here())
+        self._own(optimizer)
+
+    def _own(self, optimizer: Any) -> None:
+        reference = weakref.ref(optimizer)
+        for group in optimizer.param_groups:
+            for leaf in group["params"]:
+                story_of(leaf).owner = reference
+
+    # Backward ------------------------------------------------------------------------------------
+
+    def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
+        """backward() or autograd.grad begins."""
+        if not accumulates:
+            return
+        this = Backward(self.passes, self.step, here(), retained, create)
+        self.passes += 1
+        root = tensors[0]
+        array = getattr(root, "_array", None)  # a GradientEdge has none
+        if array is not None:
+            if array.size == 1 and array.dtype.kind == "f":
+                this.loss = float(array.reshape(()) if array.ndim else array)
+            if root._edge is not None:
+                this.root_place = root._edge.place
+        self._open.append(this)
+
+    def on_backward_ended(self, roots: Any, retained: bool) -> None:
+        """It ended: whoever got a gradient has one more deposit."""
+        if not self._open:
+            return
+        this = self._open.pop()
+        if self._open and not self._deposited:
+            return
+        for leaf in self._deposited:
+            story = leaf._story
+            if story is None:
+                story = story_of(leaf)
+            if story.deposits == 0:
+                self._by_array[id(leaf._array)] = weakref.ref(leaf)
+            story.backward = this
+            story.fresh = True
+            story.looked = False
+            story.deposits += 1
+        if self.session.near:
+            this.leaves = [weakref.ref(leaf) for leaf in self._deposited]
+        self._deposited.clear()
+        self._looked.clear()
+        self.last_backward = this
+        self.session.tell("at_backward", this)
+
+    # Looking, clearing, writing ------------------------------------------------------------------
+
+    def on_looked(self, leaf: Any) -> None:
+        """The user read `.grad`."""
+        story = leaf._story
+        if story is not None:
+            story.looked = True
+            if len(self._looked) < 10_000:
+                self._looked[id(leaf)] = leaf
+
+    def on_cleared(self, leaves: Any) -> None:
+        """Gradients were set to None, to zero, or overwritten."""
+        unused: list[Backward] = []
+        touched = False
+        for leaf in leaves:
+            story = leaf._story
+            if story is None:
+                continue
+            this = story.backward
+            if story.fresh and this is not None and not this.used and this not in unused:
+                if story.looked or (len(leaves) == 1 and leaf._grad is not None):
+                    this.used = True  # somebody had a use for it
+                else:
+                    unused.append(this)
+            touched = touched or story.fresh or story.consumed
+            story.consumed = story.fresh = story.looked = False
+        if touched:
+            self.session.tell("at_clear", Clear(here() if unused else None, leaves, unused))
+
+    def on_wrote(self, tensor: Any, how: str) -> None:
+        """Something was written in place: perhaps a gradient, perhaps a leaf, by hand."""
+        if not self._looked:
+            return
+        array = tensor._array
+        for leaf in self._looked.values():
+            grad = leaf._grad
+            if grad is not None and grad._array is array:
+                story = leaf._story
+                if story.backward is not None:
+                    story.backward.used = True
+                story.consumed = story.fresh = False
+                return
+        known = self._by_array.get(id(array))
+        leaf = known() if known is not None else None
+        if leaf is None or leaf._array is not array or not leaf._rg:
+            return
+        story = leaf._story
+        if story.looked and not (modes.recording() and tensor is leaf):
+            self._updated_by_hand(leaf, story)
+
+    # Updates -------------------------------------------------------------------------------------
+
+    def _updated_by_hand(self, leaf: Any, story: Story) -> None:
+        self._count_step()
+        update = Update(self.step, here(), None, None)
+        update.leaves = [leaf]
+        update.with_gradient = 1
+        if story.consumed and story.fresh:
+            update.stale = [leaf]
+            story.stale_run += 1
+        elif story.fresh:
+            story.stale_run = 0
+        self._consume(story)
+        story.looked = False
+        self.last_update = update.place
+        self.session.tell("at_update", update)
+
+    def on_stepped(self, optimizer: Any) -> None:
+        """An optimizer has written its parameters."""
+        story = getattr(optimizer, "_story", None)
+        if story is None:  # built before the session began, or unpickled
+            self.on_optimizer_made(optimizer)
+            story = optimizer._story
+            story.made = None
+        self._count_step()
+        story.steps += 1
+        update = Update(self.step, here(), optimizer, story)
+        groups = optimizer.param_groups
+        leaves = update.leaves = groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]]
+        for leaf in leaves:
+            if leaf._grad is None:
+                continue
+            update.with_gradient += 1
+            leaf_story = leaf._story
+            if leaf_story is None:
+                continue
+            if leaf_story.fresh:
+                if leaf_story.consumed:
+                    update.stale.append(leaf)
+                    leaf_story.stale_run += 1
+                else:
+                    leaf_story.stale_run = 0
+            self._consume(leaf_story)
+        story.empty_run = 0 if update.with_gradient else story.empty_run + 1
+        self.last_update = update.place
+        self.session.tell("at_update", update)
+        if update.with_gradient:
+            measured = sample(update, self.last_backward)
+            story.track.add(measured)
+            self.session.tell("at_gradients", update, measured)
+
+    def _consume(self, story: Story) -> None:
+        story.consumed = True
+        story.fresh = False
+        if story.backward is not None:
+            story.backward.used = True
+
+    def _count_step(self) -> None:
+        if self._counted_pass != self.passes:
+            self._counted_pass = self.passes
+            self.step += 1
+            self.session.step_counted(self.step)

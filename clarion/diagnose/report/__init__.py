@@ -1,0 +1,1 @@
+"""How findings reach a person: the terminal, JSON, a page of HTML."""

@@ -1,0 +1,54 @@
+"""The base of all diagnoses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .finding import WARN, Finding
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+    from .places import Where
+    from .session import Session
+
+
+class Diagnosis:
+    """One diagnosis: a rule, its messages, and its page (the docstring, which `clarion explain` shows).
+
+    A subclass in `rules/` is found by itself. It listens by defining methods:
+
+    on_EVENT(...)    an event of `clarion/events.py`, always. It runs at every such event: spend less than a microsecond
+    near_EVENT(...)  the same, only while the session listens closely: the first steps, and a few later on
+    at_update(u)     the ledger says: parameters were updated (`records.Update`)
+    at_backward(b)   the ledger says: gradients were deposited (`records.Backward`)
+    at_gradients(u, sample)  the ledger says: the gradients of an optimizer's step were measured (`records.Sample`)
+    at_clear(c)      the ledger says: gradients were cleared (`records.Clear`)
+    at_exit()        the program ends
+    """
+
+    name: ClassVar[str]
+    level: ClassVar[str] = WARN
+    why: ClassVar[str] = ""
+    thorough: ClassVar[bool] = False  # only with `clarion run --thorough`
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    @property
+    def ledger(self) -> Ledger:
+        """What is known of the training so far."""
+        return self.session.ledger
+
+    def report(
+        self,
+        where: Where,
+        what: str,
+        *,
+        fix: str,
+        why: str | None = None,
+        also: tuple[Where, ...] | list[Where] = (),
+        level: str | None = None,
+        error: Any = None,
+    ) -> Finding | None:
+        """Say it. Once per line; None if it was said or silenced. `error`: the exception about to be raised carries it."""
+        return self.session.report(self, where, what, fix, why or self.why, also, level or self.level, error)
