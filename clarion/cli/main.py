@@ -6,31 +6,84 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+RUN_USAGE = "clarion run [options] script.py [arguments…]\n       clarion run [options] -m module [arguments…]"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    from .. import __version__
+    own, program = _split(list(sys.argv[1:] if argv is None else argv))
+    parser, commands = _parser()
+    args = parser.parse_args(own)
+    if args.command is None:
+        parser.print_help()
+        return 0
+    if args.command == "run":
+        if not program or program == ["-m"]:
+            commands["run"].error("name a script, or a module after -m")
+        from .run import Options, run
+
+        return run(program, Options(args.json, args.report, args.strict, args.thorough, args.allow))
+    if args.command == "explain":
+        from .explain import explain
+
+        return explain(args.name)
+    from .demo import run as demo
+
+    try:
+        return demo(epochs=args.epochs, seed=args.seed, lr=args.lr)
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return INTERRUPTED
+
+
+INTERRUPTED = 130
+
+
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser, and those of its commands by name."""
+    from ..version import __version__
 
     parser = argparse.ArgumentParser(
         prog="clarion", description="Automatic differentiation that says out loud what others keep silent."
     )
     parser.add_argument("--version", action="version", version=f"clarion {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        help="run a PyTorch program on clarion, under diagnosis",
+        description="Run a PyTorch program on clarion (`import torch` gives clarion), under diagnosis. "
+        "Standard output is the program's alone; so is the exit status, but for 3 (see --strict).",
+        usage=RUN_USAGE,
+        allow_abbrev=False,
+    )
+    run.add_argument("--json", metavar="FILE", help="write the findings as JSON")
+    run.add_argument("--report", metavar="FILE.html", help="write a report as a page of HTML")
+    run.add_argument("--strict", action="store_true", help="stop at the first warning, with exit status 3")
+    run.add_argument("--thorough", action="store_true", help="also run the diagnoses that cost time")
+    run.add_argument("--allow", metavar="NAME", action="append", default=[], help="silence a diagnosis (repeatable)")
+    explain = commands.add_parser("explain", help="what a diagnosis or an error means, and what to do about it")
+    explain.add_argument(
+        "name", nargs="?", metavar="NAME", help="as in a finding, or an error's class (default: list all)"
+    )
     demo = commands.add_parser("demo", help="train a small network on handwritten digits and watch its gradients")
     demo.add_argument("--epochs", type=_positive, default=5, help="passes over the data (default: 5)")
     demo.add_argument("--seed", type=int, default=0, help="seed of all random numbers (default: 0)")
     demo.add_argument("--lr", type=float, default=0.1, help="learning rate (default: 0.1)")
-    args = parser.parse_args(argv)
-    if args.command is None:
-        parser.print_help()
-        return 0
-    from .demo import run
+    return parser, {"run": run, "explain": explain, "demo": demo}
 
-    try:
-        return run(epochs=args.epochs, seed=args.seed, lr=args.lr)
-    except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)
-        return 130
+
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Our own arguments, and the program of `clarion run` with its arguments, which are none of our business."""
+    if argv[:1] != ["run"]:
+        return argv, []
+    i = 1
+    while i < len(argv):
+        if argv[i] == "--":
+            return argv[:i], argv[i + 1 :]
+        if argv[i] == "-m" or not argv[i].startswith("-"):
+            break
+        i += 2 if argv[i] in ("--json", "--report", "--allow") else 1
+    return argv[:i], argv[i:]
 
 
 def _positive(text: str) -> int:

@@ -1,0 +1,228 @@
+"""`clarion run script.py`: a program as it was written for PyTorch, under diagnosis.
+
+Standard output belongs to the program: what clarion has to say goes to standard error, and into the files that were asked
+for. They are written last of all (by `atexit`), after the program's threads and its own last words.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from .. import diagnose
+from ..errors import ArgumentValueError, DiagnosisError, DiagnosisWarning
+from ..serialization.atomic import replacing
+from ..torch_alias import install
+from .program import Unreadable, run_module, run_script, user_traceback
+from .progress import BottomLine
+
+REFUSED, FOUND, INTERRUPTED = 2, 3, 130  # exit statuses besides the program's own
+
+
+@dataclasses.dataclass
+class Options:
+    """What the command line asks for."""
+
+    json: str | None = None
+    report: str | None = None
+    strict: bool = False
+    thorough: bool = False
+    allow: Sequence[str] = ()
+
+
+def run(program: Sequence[str], options: Options) -> int:
+    """Run `script arguments…` or `-m module arguments…`; returns the exit status."""
+    try:
+        diagnosis = Diagnosis(options)
+    except (OSError, ArgumentValueError) as error:
+        return _refuse(str(error))
+    install()
+    diagnosis.begin()
+    try:
+        if program[0] == "-m":
+            run_module(program[1], program[2:])
+        else:
+            run_script(program[0], program[1:])
+        status = 0
+    except Unreadable as error:
+        diagnosis.drop()
+        return _refuse(str(error))
+    except BaseException as error:
+        status = diagnosis.ended_by(error)
+    return diagnosis.status(status)
+
+
+def _refuse(why: str) -> int:
+    print(f"clarion run: {why}", file=sys.stderr)
+    return REFUSED
+
+
+class Diagnosis:
+    """One run of a program: what was found, and where it is to be told."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        # The program may go to another folder.
+        self.json = _writable(options.json)
+        self.report = _writable(options.report)
+        self.process = os.getpid()
+        self.terminal: TextIO = sys.stderr  # the program may put something else there
+        self.error: BaseException | None = None  # what the program died of
+        self.concluded = self.told = False
+        self.line = BottomLine(self.terminal, _progress) if BottomLine.fits(self.terminal) else None
+        if options.allow:
+            diagnose.off(*options.allow)
+
+    def begin(self) -> None:
+        """From here on the process belongs to the program."""
+        if self.options.allow:  # processes that the program starts read it there
+            there = os.environ.get("CLARION_DIAGNOSE_ALLOW", "").split(",")
+            os.environ["CLARION_DIAGNOSE_ALLOW"] = ",".join(filter(None, [*there, *self.options.allow]))
+        if self.options.strict:
+            diagnose.strict()
+        if self.options.thorough:
+            diagnose.thorough()
+        diagnose._quiet_exit = True
+        atexit.unregister(diagnose._at_exit)
+        atexit.register(self.tell)
+        self._exit_at_once = os._exit
+        os._exit = self._tell_and_exit  # type: ignore[assignment]
+        if self.line is not None:
+            self.line.start()
+
+    def drop(self) -> None:
+        """There was nothing to run."""
+        self.told = True
+        if self.line is not None:
+            self.line.stop()
+
+    # The end ---------------------------------------------------------------------------------------
+
+    def ended_by(self, error: BaseException) -> int:
+        """The exit status of a program that raised `error`, which is shown as Python shows it, or as a finding."""
+        self.error = error
+        if isinstance(error, SystemExit):
+            return _exit_status(error)
+        if self.line is not None and os.getpid() == self.process:
+            self.line.stop()
+        if isinstance(error, DiagnosisError) and self.options.strict:
+            self._say(f"clarion run --strict: stopped by a finding.\n\n{error.finding}\n")
+            return FOUND
+        error.__traceback__ = user_traceback(error)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+
+    def status(self, of_program: int) -> int:
+        """The exit status: the program's own, unless it ended well and `--strict` found something."""
+        if not self.options.strict or of_program != 0 or os.getpid() != self.process:
+            return of_program
+        self._conclude()
+        return FOUND if any(finding.level != "info" for finding in self.findings()) else 0
+
+    def findings(self) -> list[diagnose.Finding]:
+        """All findings, with that of the exception that ended the program."""
+        found = diagnose.findings()
+        last = getattr(self.error, "finding", None)
+        if last is not None and last not in found and last.name not in self.options.allow:
+            found.append(last)
+        return found
+
+    def _conclude(self) -> None:
+        """Diagnoses that wait for the end of the program may speak."""
+        if not self.concluded:
+            self.concluded = True
+            with contextlib.suppress(DiagnosisError, DiagnosisWarning):  # it is among the findings
+                diagnose._at_exit()
+
+    def tell(self) -> None:
+        """Write the files and the summary: once, and not in processes that were forked from this one."""
+        if self.told or os.getpid() != self.process:
+            return
+        self.told = True
+        if self.line is not None:
+            self.line.stop()
+        self._conclude()
+        found = self.findings()
+        if self.json is not None:
+            self._write(self.json, lambda path: write_json(path, found))
+        if self.report is not None:
+            self._write(self.report, write_report)
+        stopped_by_it = isinstance(self.error, DiagnosisError) and self.options.strict
+        if not stopped_by_it or len(found) > 1:
+            self._say(diagnose.summary())
+
+    def _write(self, path: str, write: Any) -> None:
+        try:
+            write(path)
+        except Exception as error:  # the disk is full, say; the other file and the summary can still be written
+            self._say(f"clarion run: {path} was not written: {error}")
+
+    def _say(self, text: str) -> None:
+        if text:
+            with contextlib.suppress(OSError, ValueError):  # closed
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # what was printed before stands before
+                print(text, file=self.terminal, flush=True)
+
+    def _tell_and_exit(self, status: int) -> Any:
+        """`os._exit` calls nothing of what was registered."""
+        self.tell()
+        self._exit_at_once(status)
+
+
+def write_json(path: str, findings: Sequence[diagnose.Finding]) -> None:
+    """A list of objects with the fields of a finding; the file is whole, or it is not there."""
+    text = json.dumps([finding.as_dict() for finding in findings], indent=2) + "\n"
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def write_report(path: str) -> None:
+    """The report as a page of HTML."""
+    from ..diagnose.report import html
+
+    html.write(path)
+
+
+def _writable(path: str | None) -> str | None:
+    """The full path of a file to be written; refused at the beginning rather than after hours of training."""
+    if path is None:
+        return None
+    full = os.path.abspath(path)
+    folder = os.path.dirname(full)
+    if os.path.isdir(full):
+        raise OSError(f"cannot write {path}: it is a folder")
+    if not os.path.isdir(folder):
+        raise OSError(f"cannot write {path}: there is no folder {folder}")
+    if not os.access(full if os.path.exists(full) else folder, os.W_OK):
+        raise OSError(f"cannot write {path}: permission denied")
+    return full
+
+
+def _exit_status(error: SystemExit) -> int:
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def _progress() -> str:
+    """`clarion  step 120  loss 0.3142  2 findings`; empty before the first step."""
+    session = diagnose._session
+    if session is None or session.ledger.step == 0:
+        return ""
+    parts = ["clarion", f"step {session.ledger.step}"]
+    last = session.ledger.last_backward
+    if last is not None and last.loss is not None:
+        parts.append(f"loss {last.loss:.4g}")
+    count = len(session.findings)
+    parts.append(f"{count} finding{'s' * (count != 1)}")
+    return "  ".join(parts)

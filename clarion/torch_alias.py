@@ -1,0 +1,238 @@
+"""`import torch` gives clarion: for programs that are run as they were written.
+
+    with alias():
+        import torch                              # clarion itself
+        from torch.utils.data import DataLoader   # sys.modules["torch.utils.data"] is sys.modules["clarion.utils.data"]
+
+Every name of `torch` is the module object of clarion with the same path, never a second copy, and the real PyTorch is not
+loaded, even where it is installed. What clarion does not have is refused by its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+import clarion
+
+from .absent import WHY
+from .version import __version__ as VERSION
+
+PYTORCH = "2.13.0"  # the release whose behaviour is clarion's
+
+# Objects that programs import as if they were modules: `import torch.backends.cudnn as cudnn`.
+NAMESPACES = {"torch.backends": ("cudnn", "cuda", "mkl", "mkldnn", "mps", "openmp")}
+
+_COMPILED = "it is compiled against PyTorch's own library"
+_INSIDES = "it is built on parts of PyTorch that clarion does not have"
+# Packages that import PyTorch's insides, and what to do without them.
+NEED_PYTORCH = {
+    "torchvision": f"{_COMPILED}. Read images with PIL and NumPy, and write the model with torch.nn",
+    "torchaudio": f"{_COMPILED}. Read sound with scipy.io.wavfile",
+    "torchtext": f"{_COMPILED}. Read text with Python",
+    "torch_xla": f"{_COMPILED}. clarion computes on the CPU",
+    "triton": f"{_COMPILED}. clarion computes on the CPU",
+    "functorch": f"{_INSIDES}. Newer programs use torch.func",
+    "lightning": f"{_INSIDES}. Write the training loop in plain PyTorch",
+    "pytorch_lightning": f"{_INSIDES}. Write the training loop in plain PyTorch",
+}
+
+
+class TorchVersion(str):
+    """A version that compares as PyTorch's do: by its numbers, with text (`"2.4"`) and with tuples (`(2, 4)`)."""
+
+    def _key(self, other: Any) -> tuple[tuple[int, ...], bool]:
+        text = ".".join(map(str, other)) if isinstance(other, tuple | list) else str(other)
+        public, _, local = text.partition("+")
+        found = re.match(r"\d+(\.\d+)*", public)
+        release = [int(part) for part in found[0].split(".")] if found else [0]
+        while len(release) > 1 and release[-1] == 0:  # 2.4 and 2.4.0 are one
+            release.pop()
+        return tuple(release), bool(local)
+
+    def __lt__(self, other: Any) -> bool:
+        return self._key(self) < self._key(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._key(self) <= self._key(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._key(self) > self._key(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._key(self) >= self._key(other)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key(self) == self._key(other) if isinstance(other, tuple | list | str) else NotImplemented
+
+    __hash__ = str.__hash__
+
+
+class TorchFinder(importlib.abc.MetaPathFinder):
+    """Finds `torch` and all below it in clarion."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of `torch.x`, whose module is `clarion.x`; a refusal where there is none."""
+        root = name.partition(".")[0]
+        if root in NEED_PYTORCH and _is_import():
+            raise ModuleNotFoundError(f"{root} does not run on clarion: {NEED_PYTORCH[root]}.", name=name)
+        if root != "torch":
+            return None
+        if not _is_there(name):
+            if _is_import():
+                raise ModuleNotFoundError(_missing(name), name=name)
+            return None
+        return importlib.machinery.ModuleSpec(name, TorchLoader(), is_package=True)
+
+
+class TorchLoader(importlib.abc.Loader):
+    """Puts clarion's module under PyTorch's name."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Replace the empty module that was made for the name. (Returning clarion's from `create_module` would let the
+        import system write another `__spec__` into it.)"""
+        sys.modules[module.__name__] = _ours(module.__name__)
+        _mirror()
+
+
+def _clarion_name(name: str) -> str:
+    return "clarion" + name.removeprefix("torch")
+
+
+def _is_there(name: str) -> bool:
+    """Does clarion have a module of this name, or a stand-in for it?"""
+    if importlib.util.find_spec(_clarion_name(name)) is not None:
+        return True
+    parent, _, child = name.rpartition(".")
+    return parent == "torch" and isinstance(getattr(clarion, child, None), ModuleType)
+
+
+def _ours(name: str) -> ModuleType:
+    """The module of clarion that stands for `torch.x`."""
+    here = _clarion_name(name)
+    try:
+        return importlib.import_module(here)
+    except ModuleNotFoundError as error:
+        if error.name != here:
+            raise
+    stand_in: Any = getattr(clarion, name.rpartition(".")[2])
+    stand_in.__path__ = []  # so that what is asked for below it comes here, to be refused by name
+    sys.modules[here] = stand_in
+    return stand_in
+
+
+def _mirror() -> None:
+    """Every loaded module of clarion under its other name, too.
+
+    Importing `torch.autograd.gradcheck` when `clarion.autograd.gradcheck` is loaded would otherwise make Python put the
+    module in the place of the function that its package has under this name.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith("clarion."):
+            sys.modules.setdefault("torch" + name.removeprefix("clarion"), module)
+    for parent, children in NAMESPACES.items():
+        if parent in sys.modules:
+            for child in children:
+                sys.modules.setdefault(f"{parent}.{child}", getattr(sys.modules[parent], child))
+
+
+def _missing(name: str) -> str:
+    part = name.removeprefix("torch.").partition(".")[0]
+    if part in WHY:
+        return f"clarion does not have {name}: {WHY[part]}"
+    if part == "_C":
+        return f"clarion does not have {name}: PyTorch's compiled insides; clarion is Python"
+    return f"clarion does not have {name} yet (this is clarion {VERSION}, in the place of PyTorch)"
+
+
+def _is_import() -> bool:
+    """Is a module being imported, or is it only asked whether it could be (`importlib.util.find_spec`)?"""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name != "_find_and_load_unlocked":
+        if frame.f_code.co_filename == importlib.util.__file__:
+            return False
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None
+
+
+def install() -> Callable[[], None]:
+    """From now on `import torch` gives clarion; returns the function that undoes it."""
+    finder = TorchFinder()
+    before = {name: sys.modules.pop(name) for name in _torch_modules()}
+    version = clarion.__version__
+    sys.meta_path.insert(0, finder)
+    clarion.__version__ = TorchVersion(f"{PYTORCH}+clarion")  # programs compare it with PyTorch's releases
+    stop_telling = _tell_new_processes()
+
+    def undo() -> None:
+        stop_telling()
+        clarion.__version__ = version
+        sys.meta_path.remove(finder)
+        for name in _torch_modules():
+            del sys.modules[name]
+        sys.modules.update(before)
+
+    return undo
+
+
+@contextlib.contextmanager
+def alias() -> Iterator[ModuleType]:
+    """`import torch` gives clarion inside the block; afterwards it is as before."""
+    undo = install()
+    try:
+        yield clarion
+    finally:
+        undo()
+
+
+def _torch_modules() -> list[str]:
+    return [name for name in sys.modules if name == "torch" or name.startswith("torch.")]
+
+
+# Processes that begin anew ---------------------------------------------------------------------------------
+
+
+class _InstallOnArrival:
+    """Installs the alias in the process that unpickles it.
+
+    It is done by text, because a process that begins anew may not know yet where clarion is.
+    """
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[str]]:
+        folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        return exec, (
+            f"import sys\nsys.path.append({folder!r})\ntry:\n    from clarion.torch_alias import install\n"
+            f"finally:\n    sys.path.remove({folder!r})\ninstall()\n",
+        )
+
+
+def _tell_new_processes() -> Callable[[], None]:
+    """Processes that multiprocessing starts by "spawn" or "forkserver" import the program again: they need the alias before.
+
+    What they are told first is a dictionary, in which names that they do not know do no harm.
+    """
+    from multiprocessing import spawn
+
+    original = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        return {"clarion": _InstallOnArrival(), **original(name)}
+
+    spawn.get_preparation_data = get_preparation_data
+
+    def stop() -> None:
+        if spawn.get_preparation_data is get_preparation_data:
+            spawn.get_preparation_data = original
+
+    return stop
