@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import new_tensor
+from ..core.dtypes import bf16
+from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from .checks import check_lr
 from .elementwise import SMALL
-from .optimizer import Optimizer, scalar, writable
+from .optimizer import Optimizer, writable
 
 
 class Muon(Optimizer):
@@ -55,7 +56,9 @@ class Muon(Optimizer):
                     )
 
     def _update(self, group: dict[str, Any], written: list[Any]) -> None:
-        lr, momentum, nesterov = scalar(group["lr"]), group["momentum"], group["nesterov"]
+        lr, nesterov = group["lr"], group["nesterov"]
+        if isinstance(lr, Tensor):  # a number of its own type: what is computed from it is rounded to that
+            lr = lr._array.reshape(())[()]
         alike: dict[Any, list[tuple[Any, Any]]] = {}  # small matrices of one shape are made orthogonal together
         for param in group["params"]:
             if param._grad is None:
@@ -67,42 +70,76 @@ class Muon(Optimizer):
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = new_tensor(np.zeros_like(grad))
             buffer = state["momentum_buffer"]._array
-            _between(buffer, grad, 1 - momentum, buffer)
-            update = _between(grad, buffer, momentum, np.empty_like(grad)) if nesterov else buffer
+            _between(buffer, grad, 1 - group["momentum"], buffer)
+            update = _between(grad, buffer, group["momentum"], np.empty_like(grad)) if nesterov else buffer
             alike.setdefault((array.shape, None if array.size <= SMALL else len(written)), []).append((array, update))
             written.append(param)
         for (shape, _), pairs in alike.items():
-            updates = np.array([update for _, update in pairs], np.float32)
-            updates = orthogonal(updates, group["ns_coefficients"], group["ns_steps"], group["eps"])
-            np.multiply(updates, np.float32(_adjusted(lr, group["adjust_lr_fn"], shape)), updates)
+            updates = normalized(np.array([update for _, update in pairs], np.float32), group["eps"])
+            for (_, momentum), update in zip(pairs, updates, strict=True):
+                if not nesterov and momentum.dtype == bf16:
+                    momentum[...] = update  # in PyTorch, too: nothing is converted, so that nothing is copied before
+            updates = orthogonal(updates, group["ns_coefficients"], group["ns_steps"])
+            rate = _adjusted(lr, group["adjust_lr_fn"], shape)
             for (array, _), update in zip(pairs, updates, strict=True):
-                np.multiply(array, np.asarray(1 - lr * group["weight_decay"], array.dtype), array)
-                np.subtract(array, update, array, casting="same_kind")
+                number = _computed_in(array)
+                decay = number(1 - lr * group["weight_decay"])
+                np.multiply(array, decay, array, dtype=number, casting="same_kind")
+                _sum(update, -number(rate), array, array)
 
 
-def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
+def normalized(x: Any, eps: float) -> Any:
+    """Matrices over their norms, in place, rounded as in bfloat16."""
+    _rounded(x)
+    norm = _rounded(np.sqrt(np.einsum("nij,nij->n", x, x)))
+    np.divide(x, _rounded(np.maximum(norm, np.float32(eps)))[:, None, None], x)
+    return _rounded(x)
+
+
+def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int) -> Any:
     """The nearest matrices with singular values near one, by Newton and Schulz's iteration, rounded as in bfloat16."""
     if steps >= 100:
         raise ArgumentValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:
         raise ArgumentValueError("Coefficients must be a tuple of exactly 3 values")
-    a, b, c = (np.asarray(each, np.float32) for each in coefficients)
+    a, b, c = (float(np.float32(each)) for each in coefficients)
     tall = x.shape[1] > x.shape[2]
-    x = _rounded(np.ascontiguousarray(_turned(x)) if tall else x)
-    norm = _rounded(np.sqrt(np.einsum("nij,nij->n", x, x)))
-    np.divide(x, _rounded(np.maximum(norm, np.float32(eps)))[:, None, None], x)
-    _rounded(x)
+    x = np.ascontiguousarray(_turned(x)) if tall else x
     for _ in range(steps):
-        gram = _rounded(x @ _turned(x))
-        change = gram @ _turned(gram)  # it is symmetric, and said like this BLAS computes only half of it
+        gram = _rounded(_product(x, _turned(x)))
+        change = _product(gram, _turned(gram))  # it is symmetric, and said like this BLAS computes only half of it
         np.multiply(change, c, change)
-        np.multiply(gram, b, gram)
-        np.add(change, gram, change)
-        following = _rounded(change) @ x
-        np.multiply(x, a, x)
-        np.add(following, x, following)
-        x = _rounded(following)
+        following = _product(_rounded(_sum(gram, b, change, change)), x)
+        x = _rounded(_sum(x, a, following, following))
     return _turned(x) if tall else x
+
+
+# NOTE [Rounding of Muon]: PyTorch iterates in bfloat16: every product is summed in float32, scaled and added there, and
+# rounded once. Rounded differently, the iteration, which magnifies small singular values, is soon somewhere else; rounded
+# at the same places it stays bit for bit while the sums do. Products of up to 4096 multiplications PyTorch sums in a loop
+# of its own, which is followed here; larger ones go to a library whose order depends on the processor.
+OWN_LOOP = 16 * 16 * 16
+LANES = 4
+
+
+def _product(x: Any, y: Any) -> Any:
+    """x @ y, small ones summed in PyTorch's order: each fourth term in a sum of its own, and what is left in the first."""
+    count, rows, inner = x.shape
+    if rows * inner * y.shape[2] > OWN_LOOP:
+        return x @ y
+    whole = inner - inner % LANES
+    left = x[:, :, :whole].reshape(count, rows, whole // LANES, LANES).transpose(3, 0, 1, 2)
+    right = y[:, :whole].reshape(count, whole // LANES, LANES, y.shape[2]).transpose(2, 0, 1, 3)
+    first, second, third, fourth = np.ascontiguousarray(left) @ np.ascontiguousarray(right)
+    for i in range(whole, inner):
+        first += x[:, :, i, None] * y[:, i, None]
+    return ((first + second) + third) + fourth
+
+
+def _sum(x: Any, factor: Any, y: Any, out: Any) -> Any:
+    """x * factor + y into `out`, rounded once as processors do it: in float64 the product is exact."""
+    exact = np.multiply(x, factor, dtype=np.float64)
+    return np.add(exact, y, out, dtype=np.float64, casting="same_kind")
 
 
 def _turned(x: Any) -> Any:
@@ -125,10 +162,14 @@ def _rounded(array: Any) -> Any:
 
 def _between(start: Any, end: Any, weight: float, out: Any) -> Any:
     """start + weight * (end - start), counted from the nearer end."""
-    gap = np.subtract(end, start)
-    if weight < 0.5:
-        return np.add(start, np.multiply(gap, gap.dtype.type(weight), gap), out)
-    return np.subtract(end, np.multiply(gap, gap.dtype.type(1 - weight), gap), out)
+    number = _computed_in(start)
+    nearer, factor = (start, number(weight)) if weight < 0.5 else (end, number(weight) - number(1))
+    return _sum(np.subtract(end, start, dtype=number), factor, nearer, out)
+
+
+def _computed_in(array: Any) -> Any:
+    """The type that PyTorch computes in: half precision is only how numbers are kept."""
+    return np.promote_types(array.dtype, np.float32).type
 
 
 def _adjusted(lr: float, how: str | None, shape: tuple[int, ...]) -> float:
