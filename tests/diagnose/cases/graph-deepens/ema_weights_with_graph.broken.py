@@ -1,0 +1,33 @@
+"""mean-teacher weights are averaged without no_grad: the average hangs on the parameters of all earlier steps and is in the loss."""
+import torch
+from torch import nn
+
+torch.manual_seed(3)
+
+
+class MLP(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(8, 20)
+        self.fc2 = nn.Linear(20, 3)
+
+    def forward(self, x):
+        return self.fc2(torch.tanh(self.fc1(x)))
+
+
+x = torch.randn(200, 8)
+y = x[:, :3].argmax(1)
+model = MLP()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+average = {name: p.detach().clone() for name, p in model.named_parameters()}
+for step in range(40):
+    idx = torch.randint(0, 200, (32,))
+    loss = nn.functional.cross_entropy(model(x[idx]), y[idx])
+    for name, p in model.named_parameters():
+        average[name] = average[name].lerp(p, 0.1)  # EXPECT: graph-deepens
+        loss = loss + 0.01 * (p - average[name]).pow(2).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 10 == 9:
+        print("step", step, "loss", round(loss.item(), 4))

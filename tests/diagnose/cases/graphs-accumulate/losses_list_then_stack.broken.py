@@ -1,0 +1,31 @@
+"""losses are appended as tensors to be plotted at the end of training; each keeps its graph."""
+import torch
+from torch import nn
+
+torch.manual_seed(25)
+
+
+class Regressor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inp = nn.Linear(6, 32)
+        self.out = nn.Linear(32, 1)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.inp(x)))
+
+
+x = torch.randn(300, 6)
+y = x[:, :1].sin() + 0.5 * x[:, 1:2]
+model = Regressor()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+losses = []
+for step in range(60):
+    idx = torch.randint(0, 300, (20,))
+    loss = nn.functional.mse_loss(model(x[idx]), y[idx])  # EXPECT: graphs-accumulate
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss)
+curve = torch.stack(losses).detach()
+print("first", curve[0].item(), "last", curve[-10:].mean().item())
