@@ -125,6 +125,30 @@ LBFGS_CASES = [
 ]
 
 
+def run_lbfgs_on_data(t, model, options, steps):
+    """The loss before each step and the point after it, of a small network or a logistic regression in float64."""
+    rng = np.random.default_rng(0)
+    number = lambda *shape: t.tensor(rng.standard_normal(shape).tolist(), dtype=t.float64)
+    x, y = number(60, 5), number(60, 1)
+    shapes = [(5, 8), (8,), (8, 1)] if model == "network" else [(5, 1), (1,)]
+    params = [t.nn.Parameter(0.5 * number(*shape)) for shape in shapes]
+    optimizer = t.optim.LBFGS(params, **options)
+
+    def closure():
+        optimizer.zero_grad()
+        z = x @ params[0] + params[1]
+        if model == "network":
+            loss = ((z.tanh() @ params[2] - y) ** 2).mean()
+        else:
+            loss = t.nn.functional.softplus(-z * y.sign()).mean() + 0.01 * (params[0] ** 2).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(steps):
+        loss = optimizer.step(closure)
+        yield np.concatenate([[loss.item()], *(param.detach().numpy().reshape(-1) for param in params)])
+
+
 def run_lbfgs(t, options, dtype="float64", steps=6):
     """The loss before each step and the point after it."""
     wolfe = "line_search_fn" in options
