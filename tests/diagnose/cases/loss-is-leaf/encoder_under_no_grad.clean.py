@@ -1,0 +1,44 @@
+"""Legitimate twin: no_grad covers the frozen encoder only; its output is made a leaf to see the gradient of the features."""
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class Siamese(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Linear(14, 32), nn.Tanh())
+        self.project = nn.Linear(32, 6)
+
+    def forward(self, x):
+        return F.normalize(self.project(self.encoder(x)), dim=1)
+
+
+def contrastive(a, b, same):
+    distance = (a - b).pow(2).sum(1)
+    return torch.where(same, distance, F.softplus(1 - distance)).mean()
+
+
+def train(model, pairs, same):
+    optimizer = torch.optim.Adam(model.project.parameters(), lr=5e-3)
+    for step in range(40):
+        rows = torch.randint(0, len(same), (32,))
+        left, right = pairs[rows, 0], pairs[rows, 1]
+        optimizer.zero_grad()
+        with torch.no_grad():
+            features = model.encoder(torch.cat([left, right]))
+        features.requires_grad = True
+        a, b = F.normalize(model.project(features), dim=1).chunk(2)
+        loss = contrastive(a, b, same[rows])
+        loss.backward()
+        optimizer.step()
+    print("loss", loss.item())
+    print("feature gradient", features.grad.abs().mean().item())
+
+
+if __name__ == "__main__":
+    torch.manual_seed(58)
+    base = torch.randn(160, 1, 14)
+    same = torch.arange(160) % 2 == 0
+    noise = torch.randn(160, 2, 14)
+    train(Siamese(), torch.where(same.view(-1, 1, 1), base + 0.1 * noise, noise), same)
