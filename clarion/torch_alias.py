@@ -211,10 +211,8 @@ class _InstallOnArrival:
 
     def __reduce__(self) -> tuple[Callable[..., None], tuple[str]]:
         folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        return exec, (
-            f"import sys\nsys.path.append({folder!r})\ntry:\n    from clarion.torch_alias import install\n"
-            f"finally:\n    sys.path.remove({folder!r})\ninstall()\n",
-        )
+        text = f"import sys; sys.path.append({folder!r}); from clarion.torch_alias import install; sys.path.pop(); install()"
+        return exec, (text,)
 
 
 def _tell_new_processes() -> Callable[[], None]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from difflib import SequenceMatcher
+from textwrap import dedent
 from typing import Any
 
 from .. import errors
@@ -16,6 +18,14 @@ _LEVELS = {"error": "an error", "warn": "a warning", "info": "a note, in the rep
 
 def explain(name: str | None = None) -> int:
     """Print one page, or the table of all; returns the exit status."""
+    try:
+        return _explain(name)
+    except BrokenPipeError:  # `| head` has seen enough; nothing is left to be written at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _explain(name: str | None) -> int:
     if name is None:
         _print_table()
         return 0
@@ -99,9 +109,8 @@ def _print_page(title: str, kind: str, text: str) -> None:
 def _fenced(text: str) -> str:
     """Indented programs as fenced ones, which are set in colour."""
     block = r"(?:^ {4}.*\n(?:[ \t]*\n(?= {4}))*)+"
-    return re.sub(
-        block, lambda found: f"```python\n{inspect.cleandoc(found[0])}\n```\n", text + "\n", flags=re.MULTILINE
-    )
+    fence = "```python\n{}\n```\n".format
+    return re.sub(block, lambda found: fence(dedent(found[0]).rstrip()), text + "\n", flags=re.MULTILINE)
 
 
 def _print_table() -> None:
@@ -119,6 +128,7 @@ def _print_table() -> None:
         print(end)
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
@@ -126,7 +136,7 @@ def _print_table() -> None:
     for section, rows in first_lines.items():
         table.add_row(f"[bold]{section}[/bold]")
         for name, line in rows:
-            table.add_row(f"  [cyan]{name}[/cyan]", line)
+            table.add_row(f"  [cyan]{name}[/cyan]", escape(line))
         table.add_row()
     console = Console()
     console.print(table)

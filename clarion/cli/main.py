@@ -11,18 +11,14 @@ RUN_USAGE = "clarion run [options] script.py [arguments…]\n       clarion run 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    own, program = _split(list(sys.argv[1:] if argv is None else argv))
-    parser, commands = _parser()
-    args = parser.parse_args(own)
+    argv = list(sys.argv[1:] if argv is None else argv)
+    parser, run_parser = _parsers()
+    if argv[:1] == ["run"]:
+        return _run(run_parser, argv[1:])
+    args = parser.parse_args(argv)
     if args.command is None:
         parser.print_help()
         return 0
-    if args.command == "run":
-        if not program or program == ["-m"]:
-            commands["run"].error("name a script, or a module after -m")
-        from .run import Options, run
-
-        return run(program, Options(args.json, args.report, args.strict, args.thorough, args.allow))
     if args.command == "explain":
         from .explain import explain
 
@@ -33,14 +29,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return demo(epochs=args.epochs, seed=args.seed, lr=args.lr)
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
-        return INTERRUPTED
+        return 130
 
 
-INTERRUPTED = 130
+def _run(parser: argparse.ArgumentParser, argv: list[str]) -> int:
+    own, program = _split(argv)
+    args = parser.parse_args(own)
+    if not program or program == ["-m"]:
+        parser.error("name a script, or a module after -m")
+    from .run import Options, run
+
+    return run(program, Options(**vars(args)))
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, and those of its commands by name."""
+def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """The parser of all commands, and that of `clarion run` alone."""
     from ..version import __version__
 
     parser = argparse.ArgumentParser(
@@ -69,14 +72,12 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     demo.add_argument("--epochs", type=_positive, default=5, help="passes over the data (default: 5)")
     demo.add_argument("--seed", type=int, default=0, help="seed of all random numbers (default: 0)")
     demo.add_argument("--lr", type=float, default=0.1, help="learning rate (default: 0.1)")
-    return parser, {"run": run, "explain": explain, "demo": demo}
+    return parser, run
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Our own arguments, and the program of `clarion run` with its arguments, which are none of our business."""
-    if argv[:1] != ["run"]:
-        return argv, []
-    i = 1
+    """The options of `clarion run`, and the program with its own arguments, which are none of our business."""
+    i = 0
     while i < len(argv):
         if argv[i] == "--":
             return argv[:i], argv[i + 1 :]

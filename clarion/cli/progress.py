@@ -55,8 +55,8 @@ class BottomLine:
             return
         take = ""
         if size.lines != self._rows:  # the first time, or the window was resized
-            # A line feed and one row up again: the cursor stands above the last row then, wherever it was.
-            take = f"\n\x1b7\x1b[1;{size.lines - 1}r\x1b8\x1b[A"
+            # One row down (the screen scrolls where there is none) and up again: then the cursor is above the last row.
+            take = f"\x1bD\x1b7\x1b[1;{size.lines - 1}r\x1b8\x1b[A"
             self._rows = size.lines
         self._shown = text
         self._write(f"{take}\x1b7\x1b[{size.lines};1H\x1b[2K\x1b[2m{text[: size.columns - 1]}\x1b[0m\x1b8")
