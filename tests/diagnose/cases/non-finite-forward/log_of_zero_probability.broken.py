@@ -1,0 +1,36 @@
+"""A hand-written cross entropy takes log of a softmax that underflows to 0: 0 * -inf = nan in the loss."""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(21)
+
+
+class Classifier(nn.Module):
+    def __init__(self, classes=4):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, classes))
+
+    def forward(self, x):
+        return self.net(x)
+
+
+def one_hot_cross_entropy(logits, target):
+    onehot = nn.functional.one_hot(target, logits.shape[1]).float()
+    probability = torch.softmax(logits, dim=1)
+    log_probability = torch.log(probability)  # EXPECT: non-finite-forward
+    return -(onehot * log_probability).sum(1).mean()
+
+
+x = torch.randn(200, 6) * 40
+y = x[:, :4].argmax(1)
+loader = DataLoader(TensorDataset(x, y), batch_size=25, shuffle=True)
+model = Classifier()
+optimizer = torch.optim.Adam(model.parameters(), lr=2e-2)
+for epoch in range(6):
+    for xb, yb in loader:
+        loss = one_hot_cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print("epoch", epoch, "loss", loss.item())

@@ -1,0 +1,32 @@
+"""The initial weights for each fold are kept by reference, so every fold starts from the previous fold's result."""
+import torch
+from torch import nn
+
+torch.manual_seed(93)
+
+
+def make_model():
+    return nn.Sequential(nn.Linear(5, 20), nn.Tanh(), nn.Linear(20, 2))
+
+
+def train_fold(model, x, y, steps=15):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
+    for _ in range(steps):
+        loss = nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+x = torch.randn(120, 5)
+y = (x[:, 0] * x[:, 1] > 0).long()
+model = make_model()
+initial = model.state_dict()  # EXPECT: snapshot-aliased
+scores = []
+for fold in range(4):
+    model.load_state_dict(initial)  # ALSO: snapshot-aliased
+    held = torch.arange(120) % 4 == fold
+    train_fold(model, x[~held], y[~held])
+    with torch.no_grad():
+        scores.append((model(x[held]).argmax(1) == y[held]).float().mean().item())
+print("folds", [round(s, 3) for s in scores])
