@@ -1,0 +1,34 @@
+"""Legitimate twin: a cosine schedule whose rate is close to 0 at the end, and not before."""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(62)
+
+
+class AutoEncoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Conv1d(1, 4, 4, stride=2, padding=1)
+        self.up = nn.ConvTranspose1d(4, 1, 4, stride=2, padding=1)
+
+    def forward(self, x):
+        return self.up(torch.tanh(self.down(x)))
+
+
+t = torch.linspace(0, 6.28, 16)
+waves = torch.sin(t * (1 + 2 * torch.rand(96, 1)) + torch.rand(96, 1)).unsqueeze(1)
+loader = DataLoader(TensorDataset(waves), batch_size=16, shuffle=True)
+model = AutoEncoder()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=8)
+for epoch in range(8):
+    total = 0.0
+    for (batch,) in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(batch), batch)
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    scheduler.step()
+    print("epoch", epoch, "loss", round(total / len(loader), 5))
