@@ -16,6 +16,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | saved     | node, tensor                | a value was kept for the backward pass |
 | freed     | node                        | a node released its saved values |
 | left      | tensor, how                 | a value left the graph ("item", "numpy", "detach", "argmax", …) |
+| aliased   | tensor, other               | `detach()` gave another tensor of the same memory |
 | will_write | tensor                     | a tensor is about to be written in place |
 | wrote     | tensor, how                 | a tensor was written in place ("inplace", "data", "numpy") |
 | silently_overwritten | node, how, where | a saved value was changed behind the version counter's back |
@@ -36,6 +37,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | optimizer_made | optimizer              | an optimizer was built |
 | step_began | optimizer                  | `step()` begins (before its closure) |
 | stepped   | optimizer                   | `step()` has written the parameters |
+| step_skipped | optimizer                | a GradScaler left a step out, because of an infinite gradient |
 | module_made | module                    | a module was built |
 | attribute_set | module, name, value     | something that is no parameter, buffer or module was assigned to a module |
 | training_set | module, training         | `train()` or `eval()` was called on a module |
@@ -62,6 +64,7 @@ class Hub:
 
     __slots__ = (
         "accumulated",
+        "aliased",
         "applied",
         "attribute_set",
         "backward_began",
@@ -90,6 +93,7 @@ class Hub:
         "state_taken",
         "state_written",
         "step_began",
+        "step_skipped",
         "stepped",
         "training_set",
         "will_write",
@@ -101,6 +105,7 @@ class Hub:
     saved: Handler | None
     freed: Handler | None
     left: Handler | None
+    aliased: Handler | None
     will_write: Handler | None
     wrote: Handler | None
     silently_overwritten: Handler | None
@@ -118,6 +123,7 @@ class Hub:
     optimizer_made: Handler | None
     step_began: Handler | None
     stepped: Handler | None
+    step_skipped: Handler | None
     module_made: Handler | None
     attribute_set: Handler | None
     training_set: Handler | None

@@ -14,6 +14,7 @@ from ..core import modes
 from ..core.dtypes import f16
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
+from ..events import hub
 
 
 class OptState(Enum):
@@ -110,7 +111,7 @@ class GradScaler:
         progress.stage = OptState.UNSCALED
 
     def _unscale_grads(self, optimizer: Any, inverse: Tensor) -> bool:
-        grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        grads = [p._grad for group in optimizer.param_groups for p in group["params"] if p._grad is not None]
         if any(grad._array.dtype is f16 for grad in grads):
             raise ArgumentValueError("Attempting to unscale FP16 gradients.")
         found = False
@@ -132,9 +133,13 @@ class GradScaler:
             raise EngineError("step() has already been called since the last update().")
         if progress.stage is OptState.READY:
             self.unscale_(optimizer)
-        if not any(p.grad is not None for group in optimizer.param_groups for p in group["params"]):
+        if not any(p._grad is not None for group in optimizer.param_groups for p in group["params"]):
             raise AssertionError("No inf checks were recorded for this optimizer.")
-        result = None if progress.found_inf else optimizer.step(*args, **kwargs)
+        result = None
+        if not progress.found_inf:
+            result = optimizer.step(*args, **kwargs)
+        elif hub.step_skipped is not None:
+            hub.step_skipped(optimizer)
         progress.stage = OptState.STEPPED
         return result
 

@@ -162,6 +162,8 @@ class Tensor(Description):
             self._check_grad(value)
         self._grad = value
         if hub.cleared is not None:
+            if value is not None and hub.looked is not None:
+                hub.looked(self)  # who puts another gradient in its place had a use for it
             hub.cleared((self,))
 
     @grad.deleter
@@ -255,6 +257,8 @@ class Tensor(Description):
         result._vc = self._counter()
         if hub.left is not None and self._rg:
             hub.left(self, "detach")
+        if hub.aliased is not None:
+            hub.aliased(self, result)
         return result
 
     def detach_(self) -> Tensor:

@@ -24,3 +24,8 @@ def sample(update: Update, backward: Backward | None) -> Sample:
         grad = leaf._grad
         squares.append(None if grad is None else square(grad._array))
     return Sample(update, squares, backward)
+
+
+def all_finite(leaves: list[Any]) -> bool:
+    """Are the gradients of these leaves finite?"""
+    return all(leaf._grad is None or bool(np.isfinite(leaf._grad._array).all()) for leaf in leaves)

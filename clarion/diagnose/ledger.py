@@ -13,7 +13,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..core import modes
-from .history import sample
+from .history import all_finite, sample
 from .places import Place, here
 from .records import Backward, Clear, OptimizerStory, Story, Update
 
@@ -34,13 +34,15 @@ class Ledger:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.step = 0  # updates so far
+        self.step = 0  # steps so far
+        self.updates = 0  # calls of an optimizer's step(), and writes to leaves by hand
         self.passes = 0  # backward passes that deposited
         self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
         self.last_update: Place | None = None
         self.last_backward: Backward | None = None
         self._counted_pass = -1  # the pass after which the last step was counted
+        self._stepping = 0  # inside an optimizer's step()
         self._open: list[Backward] = []
         self._deposited: list[Any] = []
         self._looked: dict[int, Any] = {}
@@ -74,6 +76,12 @@ class Ledger:
             for leaf in group["params"]:
                 story_of(leaf).owner = reference
 
+    def is_trained(self, tensor: Any) -> bool:
+        """Is this the memory of a leaf that an optimizer has updated?"""
+        known = self._by_array.get(id(tensor._array))
+        leaf = known() if known is not None else None
+        return leaf is not None and leaf._array is tensor._array and leaf._story.owner is not None
+
     # Backward ------------------------------------------------------------------------------------
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
@@ -81,6 +89,7 @@ class Ledger:
         if not accumulates:
             return
         this = Backward(self.passes, self.step, here(), retained, create)
+        this.used = self._stepping > 0
         self.passes += 1
         root = tensors[0]
         array = getattr(root, "_array", None)  # a GradientEdge has none
@@ -122,6 +131,8 @@ class Ledger:
         story = leaf._story
         if story is not None:
             story.looked = True
+            if story.backward is not None:
+                story.backward.used = True
             if len(self._looked) < 10_000:
                 self._looked[id(leaf)] = leaf
 
@@ -135,14 +146,13 @@ class Ledger:
                 continue
             this = story.backward
             if story.fresh and this is not None and not this.used and this not in unused:
-                if story.looked or (len(leaves) == 1 and leaf._grad is not None):
-                    this.used = True  # somebody had a use for it
-                else:
-                    unused.append(this)
+                unused.append(this)
             touched = touched or story.fresh or story.consumed
             story.consumed = story.fresh = story.looked = False
+            story.backward = None
         if touched:
-            self.session.tell("at_clear", Clear(here() if unused else None, leaves, unused))
+            finite = not unused or all_finite(leaves)
+            self.session.tell("at_clear", Clear(here() if unused else None, leaves, unused, finite))
 
     def on_wrote(self, tensor: Any, how: str) -> None:
         """Something was written in place: perhaps a gradient, perhaps a leaf, by hand."""
@@ -169,6 +179,7 @@ class Ledger:
 
     def _updated_by_hand(self, leaf: Any, story: Story) -> None:
         self._count_step()
+        self.updates += 1
         update = Update(self.step, here(), None, None)
         update.leaves = [leaf]
         update.with_gradient = 1
@@ -182,14 +193,29 @@ class Ledger:
         self.last_update = update.place
         self.session.tell("at_update", update)
 
+    def on_step_began(self, optimizer: Any) -> None:
+        """What a closure computes from here on is used by the step itself."""
+        self._stepping += 1
+
+    def on_step_skipped(self, optimizer: Any) -> None:
+        """A GradScaler left a step out: the gradients were looked at, and are done with."""
+        for group in optimizer.param_groups:
+            for leaf in group["params"]:
+                story = leaf._story
+                if story is not None:
+                    self._consume(story)
+                    story.consumed = False
+
     def on_stepped(self, optimizer: Any) -> None:
         """An optimizer has written its parameters."""
+        self._stepping = 0
         story = getattr(optimizer, "_story", None)
         if story is None:  # built before the session began, or unpickled
             self.on_optimizer_made(optimizer)
             story = optimizer._story
             story.made = None
         self._count_step()
+        self.updates += 1
         story.steps += 1
         update = Update(self.step, here(), optimizer, story)
         groups = optimizer.param_groups

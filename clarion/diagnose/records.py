@@ -74,10 +74,11 @@ class Update:
 class Clear:
     """Gradients were cleared: `unused` are the backward passes that no update and no reader had any use of."""
 
-    __slots__ = ("leaves", "place", "unused")
+    __slots__ = ("finite", "leaves", "place", "unused")
 
-    def __init__(self, place: Place | None, leaves: list[Any], unused: list[Backward]) -> None:
+    def __init__(self, place: Place | None, leaves: list[Any], unused: list[Backward], finite: bool) -> None:
         self.place, self.leaves, self.unused = place, leaves, unused
+        self.finite = finite  # were the unused gradients finite? (known only where there are any)
 
 
 class Sample:

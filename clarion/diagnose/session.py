@@ -187,6 +187,10 @@ class Session:
             self._warn(finding)
         return finding
 
+    def said(self, *names: str) -> bool:
+        """Was any of these found already? (A rule that would only name a consequence then stays silent.)"""
+        return any(finding.name in names for finding in self.findings)
+
     def _warn(self, finding: Finding) -> None:
         if self.strict:
             raise DiagnosisError(finding)

@@ -11,6 +11,7 @@ from ..core import modes
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
+from ..events import hub
 from .parameter import Parameter, is_lazy
 
 EXTRA_STATE = "_extra_state"
@@ -68,6 +69,7 @@ class StateMixin:
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and prefix == "" else prefix
             keep_vars = args[2] if len(args) > 2 and keep_vars is False else keep_vars
+        outermost = destination is None
         if destination is None:
             destination = StateDict()
             destination._metadata = OrderedDict()
@@ -86,6 +88,8 @@ class StateMixin:
                 if getattr(hook, "_from_public_api", False):
                     raise EngineError("state_dict post-hook must return None")
                 destination = result
+        if outermost and hub.state_taken is not None:
+            hub.state_taken(self, destination)
         return destination
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
@@ -137,6 +141,8 @@ class StateMixin:
         """Copy a state into this module; `strict` wants exactly the same names, `assign` takes the tensors over."""
         if not isinstance(state_dict, Mapping):
             raise ArgumentTypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        if hub.state_loaded is not None:
+            hub.state_loaded(self, state_dict)
         missing: list[str] = []
         unexpected: list[str] = []
         messages: list[str] = []

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, Explained, NotSupportedError
+from ..events import hub
 from .atomic import replacing
 from .failures import UNSAFE, RefusedError, refused_load
 from .legacy import load_legacy, save_legacy
@@ -47,6 +48,8 @@ def save(
     Tensors that share memory still do after loading. A path is replaced only when the new file is complete and on the
     disk: an interrupted save leaves the old file as it was.
     """
+    if hub.state_written is not None:
+        hub.state_written(obj)
     path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
     if path is None and not hasattr(f, "write"):
         raise NoWriteError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")

@@ -1,0 +1,78 @@
+"""clip-without-effect"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..places import Place, here, text
+from ..records import Backward
+from ..rule import Diagnosis
+
+
+class ClipWithoutEffect(Diagnosis):
+    """Gradients were clipped when there was nothing to clip: before `backward()`, after `step()`, or of an empty list.
+
+    Broken:
+
+        loss.backward()
+        optimizer.step()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)     # too late: the update has used them
+
+    Fixed:
+
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+    A generator (`params = model.parameters()`) is empty after its first use: make a list of it. Clipping with
+    `max_norm=inf`, to log the norm, never triggers this.
+    """
+
+    name = "clip-without-effect"
+    why = "the updates use gradients that were never clipped; one bad batch can ruin the weights."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._times: dict[Any, int] = {}
+        self._too_early: Place | None = None
+
+    def on_clipped(self, leaves: list[Any], limit: float) -> None:
+        """Is there anything to clip?"""
+        if limit == math.inf:
+            return
+        consumed = False
+        for leaf in leaves:
+            if leaf._grad is None:
+                continue
+            story = leaf._story
+            if story is None or story.fresh:
+                return
+            if story.consumed:
+                consumed = True
+            elif leaf._grad._array.any():  # written by hand
+                return
+        place = here()
+        if not leaves:
+            self._count(place, "it was given no parameters at all (a generator is empty after its first use)", [])
+        elif consumed:
+            where = self.ledger.last_update
+            self._count(place, f"`step()` at {text(where)} had already used the gradients", [where])
+        else:
+            self._too_early = place
+
+    def at_backward(self, backward: Backward) -> None:
+        """A clip that found no gradient, and then `backward()`: it came too early."""
+        place, self._too_early = self._too_early, None
+        if place is not None:
+            self._count(place, f"`backward()` at {text(backward.place)} comes only after it", [backward.place])
+
+    def _count(self, place: Place | None, reason: str, also: list[Place | None]) -> None:
+        times = self._times[place] = self._times.get(place, 0) + 1
+        if times == 2:
+            self.report(
+                place,
+                f"Clipping had no effect, twice: {reason}.",
+                fix="loss.backward(); torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm); optimizer.step()",
+                also=also,
+            )

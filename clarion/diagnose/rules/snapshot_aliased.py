@@ -1,0 +1,96 @@
+"""snapshot-aliased"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from ...core.tensor import Tensor
+from ..places import Place, here, text
+from ..rule import Diagnosis
+
+
+class SnapshotAliased(Diagnosis):
+    """A `state_dict()` was kept as a snapshot, training went on, and then it was loaded or saved: it had changed, too.
+
+    `state_dict()` does not copy: its tensors share their memory with the parameters. What is loaded as "the best weights"
+    are the current ones.
+
+    Broken:
+
+        if loss < best:
+            best, best_state = loss, model.state_dict()
+        …
+        model.load_state_dict(best_state)        # loads what is there already
+
+    Fixed:
+
+            best, best_state = loss, copy.deepcopy(model.state_dict())
+
+    Silent where the state is saved at once, or where it was copied.
+    """
+
+    name = "snapshot-aliased"
+    why = "the snapshot is not a copy: what comes back are the weights of the last step, not those of the moment it was taken."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        # Tensors that a state_dict() gave, by identity: where, and the version of their memory then.
+        self._taken: dict[int, tuple[weakref.ref[Tensor], Place | None, int]] = {}
+
+    def on_state_taken(self, module: Any, state: Any) -> None:
+        """Remember whose tensors these are."""
+        place = here()
+        for tensor in state.values():
+            if isinstance(tensor, Tensor):
+                self._remember(tensor, place, tensor._counter().n)
+
+    def _remember(self, tensor: Tensor, place: Place | None, version: int) -> None:
+        key = id(tensor)
+        self._taken[key] = weakref.ref(tensor, lambda _: self._taken.pop(key, None)), place, version
+
+    def on_aliased(self, tensor: Tensor, other: Tensor) -> None:
+        """`value.detach()` of a state's tensor is no copy either."""
+        known = self._taken.get(id(tensor))
+        if known is not None:
+            self._remember(other, known[1], known[2])
+
+    def on_state_loaded(self, module: Any, state: Any) -> None:
+        """A state is put back."""
+        self._judge(state, "loaded")
+
+    def on_state_written(self, value: Any) -> None:
+        """Something is saved."""
+        self._judge(value, "saved")
+
+    def _judge(self, value: Any, what: str) -> None:
+        if not self._taken:
+            return
+        changed: list[tuple[Tensor, Place | None]] = []
+        for tensor in _tensors(value):
+            known = self._taken.get(id(tensor))
+            if known is not None and known[0]() is tensor and tensor._counter().n != known[2]:
+                changed.append((tensor, known[1]))
+        if not changed:
+            return
+        changed = [(tensor, place) for tensor, place in changed if self.ledger.is_trained(tensor)]
+        if changed:
+            self.report(
+                changed[0][1],
+                f"The `state_dict()` taken here is {what} at {text(here())}, after {len(changed)} of its tensors were changed "
+                "by training steps: it shares their memory.",
+                fix="take a copy: `copy.deepcopy(model.state_dict())`, or save it to a file at once.",
+                also=[here()],
+            )
+
+
+def _tensors(value: Any, depth: int = 0) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif depth < 5 and isinstance(value, dict):
+        for each in value.values():
+            yield from _tensors(each, depth + 1)
+    elif depth < 5 and isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _tensors(each, depth + 1)

@@ -1,0 +1,69 @@
+"""step-without-gradient"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..records import Clear, Update
+from ..rule import Diagnosis
+
+
+class StepWithoutGradient(Diagnosis):
+    """`step()` was called twice in a row without a gradient on any of the optimizer's parameters: it did nothing.
+
+    The optimizer holds other tensors than the model that is trained (it was built before the model was copied or
+    replaced), or `backward()` is never reached, or `step()` comes before it.
+
+    Broken:
+
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model = copy.deepcopy(model)          # the optimizer still owns the old one
+        …
+        loss.backward()
+        optimizer.step()
+
+    Fixed:
+
+        model = copy.deepcopy(model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    Silent where optimizers take turns, and where no backward pass ran at all (drawing a learning-rate schedule).
+    """
+
+    name = "step-without-gradient"
+    why = "an update without gradients changes nothing: the model does not learn."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._discarded = False  # gradients were there, and were cleared: another diagnosis' case
+        self._recorded = 0  # operations that joined a graph (counted while listening closely)
+        self._seen: dict[int, tuple[int, int]] = {}  # per optimizer: passes and operations at its last step
+
+    def at_clear(self, clear: Clear) -> None:
+        """Was there something to use, before it was cleared?"""
+        self._discarded = self._discarded or bool(clear.unused)
+
+    def near_recorded(self, node: Any, inputs: Any, output: Any) -> None:
+        """Somebody computes what could be differentiated."""
+        self._recorded += 1
+
+    def at_update(self, update: Update) -> None:
+        """The second empty step in a row, with a forward or backward pass between."""
+        discarded, self._discarded = self._discarded, False
+        story = update.story
+        if story is None or update.with_gradient:
+            return
+        now = self.ledger.passes, self._recorded
+        idle, self._seen[id(story)] = self._seen.get(id(story)) == now, now
+        if story.empty_run < 2 or discarded or idle:
+            return
+        if self.session.said("loss-is-leaf", "path-cut"):
+            return
+        count = len(update.leaves)
+        self.report(
+            update.place,
+            f"`step()` found no gradient on any of the optimizer's {count} parameter{'s' * (count != 1)}, "
+            f"{story.empty_run} times in a row.",
+            fix="see that `loss.backward()` runs before it, and that the optimizer was built from the parameters of the "
+            "very model that computes the loss (after any copy, `.to()` or replacement of layers).",
+        )
