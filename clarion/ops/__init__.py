@@ -42,6 +42,7 @@ from . import legacy as legacy
 from . import linalg as linalg
 from . import logical as logical
 from . import loss as loss
+from . import lowlevel as lowlevel
 from . import margin_loss as margin_loss
 from . import masks as masks
 from . import matmul as matmul

@@ -131,6 +131,16 @@ def _wants_grad(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(_wants_grad(v) for v in value)
 
 
+def no_gradient(function: str, **arguments: Any) -> None:
+    """Refuse arguments that require a gradient which the function cannot give: they would silently never get one."""
+    for name, value in arguments.items():
+        if value is not None and value.requires_grad and modes.recording():
+            raise EngineError(
+                f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
+                f"have requires_grad True. Pass {name}.detach() if no gradient is wanted."
+            )
+
+
 def write_out(target: Tensor, value: Tensor) -> None:
     """Put a result into the tensor given as `out=`, resizing it if it has another shape."""
     refuse(target, "out")

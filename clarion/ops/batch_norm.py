@@ -12,7 +12,7 @@ from ..core.inplace import wrote
 from ..core.op import Op
 from ..errors import ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ..kernels.registry import RawNamespace
-from .api import NN_FUNCTIONAL, functional, public
+from .api import NN_FUNCTIONAL, functional, no_gradient, public
 
 # Backward saves the input and the statistics. Second derivatives have to know how the statistics depend on the input,
 # so that the rules on Tensors compute them once more.
@@ -86,6 +86,7 @@ group_norm_op.vjp(_group_norm_rule)
 
 
 def _refuse(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool) -> None:
+    no_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
     x = input._array
     if x.dtype.kind not in "fV":
         raise NotSupportedError(f"\"batch_norm\" not implemented for '{input.dtype.old}'")

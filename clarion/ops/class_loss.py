@@ -8,7 +8,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
 from ..kernels.registry import RawNamespace
-from .api import FUNCTIONS, functional
+from .api import FUNCTIONS, functional, no_gradient
 from .loss import reduction_number
 
 
@@ -93,6 +93,8 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
         raise ArgumentValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({have}).")
     elif x.shape[2:] != t.shape[1:]:
         raise EngineError(f"Expected target size {[x.shape[0], *x.shape[2:]]}, got {list(t.shape)}")
+    if weight is not None:
+        no_gradient("nll_loss_forward" if x.ndim <= 2 else "nll_loss2d_forward", weight=weight)
     if weight is not None and weight.numel() != x.shape[min(x.ndim - 1, 1)]:
         raise EngineError(
             f"weight tensor should be defined either for all {x.shape[min(x.ndim - 1, 1)]} classes or no classes but got "

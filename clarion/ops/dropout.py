@@ -126,14 +126,32 @@ def _dropout_(input: Any, p: float, train: bool) -> Any:
     return dropout(input, p, train, True)
 
 
+def feature_dropout(input: Any, p: float, train: bool, inplace: bool = False) -> Any:
+    """Zero whole channels of (N, C, *) with probability p and scale the others by 1 / (1 - p)."""
+    if p == 0 or not train or not input._array.size:
+        return input
+    if input._array.ndim < 2:
+        raise EngineError("Feature dropout requires at least 2 dimensions in the input")
+    return _whole_channels(input, p, inplace)
+
+
 def _in_main(name: str, function: Any) -> None:
     """Offer a dropout as `torch.name` and `torch.name_`, whose last argument is `train`."""
 
     def main(input: Any, p: float, train: bool) -> Any:
-        return function(input, p, train)
+        return checked(input, p, train, False)
 
     def main_(input: Any, p: float, train: bool) -> Any:
-        return function(input, p, train, True)
+        return checked(input, p, train, True)
+
+    def checked(input: Any, p: float, train: bool, inplace: bool) -> Any:
+        if not isinstance(input, Tensor):
+            raise ArgumentTypeError(
+                f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+            )
+        if not 0.0 <= p <= 1.0:
+            raise EngineError(f"dropout probability has to be between 0 and 1, but got {p}")
+        return function(input, p, train, inplace)
 
     main.__doc__ = main_.__doc__ = function.__doc__
     FUNCTIONS[name], FUNCTIONS[name + "_"] = main, main_
@@ -141,4 +159,5 @@ def _in_main(name: str, function: Any) -> None:
 
 _in_main("alpha_dropout", alpha_dropout)
 _in_main("feature_alpha_dropout", feature_alpha_dropout)
+_in_main("feature_dropout", feature_dropout)
 METHODS.pop("dropout", None)

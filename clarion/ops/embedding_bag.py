@@ -46,23 +46,32 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
     return input, np.searchsorted(starts, np.arange(input.numel()), "right") - 1, count
 
 
-def _largest(rows: Any, bag: Any, count: int) -> Any:
-    """The largest of each bag's rows, element by element; empty bags give 0."""
-    values = rows._array
-    winner = np.zeros((count, values.shape[1]), np.int64)
+def _winners(values: Any, bag: Any, count: int) -> tuple[Any, Any]:
+    """For each bag and column the place of the largest row, and which bags have rows at all."""
+    winner, filled = np.zeros((count, values.shape[1]), np.int64), np.zeros(count, bool)
     starts = np.flatnonzero(np.diff(bag, prepend=-1))
-    filled = bag[starts]
-    if values.size:
+    if starts.size:
         best = np.maximum.reduceat(values, starts, axis=0)
         runs = np.diff(np.append(starts, len(bag)))
         hit = values == np.repeat(best, runs, axis=0)
         places = np.where(hit, np.arange(len(bag))[:, None], len(bag))
+        filled[bag[starts]] = True
         winner[filled] = np.minimum(np.minimum.reduceat(places, starts, axis=0), len(bag) - 1)
-    else:
-        return rows.new_zeros((count, values.shape[1]))
-    empty = np.ones(count, bool)
-    empty[filled] = False
-    return rows.gather(0, new_tensor(winner)).masked_fill(new_tensor(empty[:, None]), 0)
+    return winner, filled
+
+
+def _largest(rows: Any, bag: Any, count: int) -> Any:
+    """The largest of each bag's rows, element by element; empty bags give 0."""
+    if not rows._array.size:
+        return rows.new_zeros((count, rows._array.shape[1]))
+    winner, filled = _winners(rows._array, bag, count)
+    return rows.gather(0, new_tensor(winner)).masked_fill(new_tensor(~filled[:, None]), 0)
+
+
+def largest_places(weight: Any, indices: Any, bag: Any, count: int) -> Any:
+    """For each bag and column which row of the table was the largest; 0 for empty bags."""
+    winner, filled = _winners(weight[indices], bag, count)
+    return np.where(filled[:, None], indices[winner] if indices.size else winner, 0)
 
 
 def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: bool, sparse: bool) -> None:

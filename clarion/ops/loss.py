@@ -8,7 +8,7 @@ from typing import Any
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
-from .api import FUNCTIONS, functional
+from .api import FUNCTIONS, functional, no_gradient
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
@@ -238,6 +238,7 @@ def binary_cross_entropy(
     array = input._array
     if array.size and not (array.min() >= 0 and array.max() <= 1):
         raise EngineError("all elements of input should be between 0 and 1")
+    no_gradient("binary_cross_entropy", weight=weight)
     return binary_cross_entropy_op.call(input, target, weight, number)
 
 
@@ -285,6 +286,7 @@ def binary_cross_entropy_with_logits(
     number = reduction_number(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ArgumentValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     return binary_cross_entropy_with_logits_op.call(input, target, weight, pos_weight, number)
 
 
@@ -309,6 +311,11 @@ def soft_margin_loss(
 # Distributions -------------------------------------------------------------------------------------
 
 
+def divergence(input: Any, target: Any, log_target: bool) -> Any:
+    """The Kullback-Leibler divergence element by element."""
+    return target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
+
+
 @functional()
 def kl_div(
     input: Any,
@@ -329,6 +336,5 @@ def kl_div(
             stacklevel=2,
         )
     number = 2 if batch else reduction_number(reduction, size_average, reduce)
-    loss = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
-    total = reduce_all(loss, number)
+    total = reduce_all(divergence(input, target, log_target), number)
     return total / input.size(0) if batch and input.dim() else total

@@ -12,7 +12,7 @@ import numpy as np
 from ..core import modes
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
-from .api import FUNCTIONS, NN_FUNCTIONAL, functional
+from .api import FUNCTIONS, NN_FUNCTIONAL, functional, no_gradient
 from .loss import reduce_all, reduction_number
 
 
@@ -205,6 +205,7 @@ def multi_margin_loss(
         raise ArgumentValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ArgumentValueError("weight must be one-dimensional")
+    no_gradient("multi_margin_loss", weight=weight)
     x, y = _batch_of_scores("multi_margin_loss", input, target, 0)
     classes = x.shape[1]
     if weight is not None and weight.numel() != classes:

@@ -5,16 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...ops.lowlevel import norm_except_dim
 from ..module import Module
 from ..parameter import Parameter, is_lazy
-
-
-def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
-    """The norm over all dimensions but one (all of them for -1), of a shape that broadcasts."""
-    if dim == -1:
-        return v.norm(pow)
-    dims = [d for d in range(v.dim()) if d != dim]
-    return v.norm(pow, dims, keepdim=True) if dims else v.abs()
 
 
 def weight_of(v: Any, g: Any, dim: int = 0) -> Any:
