@@ -16,7 +16,7 @@ class Calibrator(nn.Module):
 
 
 def fit(model, reading, truth):
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)  # MAY: parameter-not-optimized
     for step in range(60):
         rows = torch.randint(0, len(reading), (20,))
         loss = nn.functional.l1_loss(model(reading[rows]), truth[rows])

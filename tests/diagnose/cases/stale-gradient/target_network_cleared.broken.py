@@ -32,7 +32,7 @@ def learn(batch, gamma=0.9):
     chosen = policy(torch.stack(s)).gather(1, torch.tensor(a).unsqueeze(1)).squeeze(1)
     with torch.no_grad():
         best = target(torch.stack(s2)).max(1).values
-    loss = nn.functional.smooth_l1_loss(chosen, torch.tensor(r) + gamma * best)
+    loss = nn.functional.smooth_l1_loss(chosen, torch.tensor(r) + gamma * best)  # MAY: gradient-spikes
     target.zero_grad()
     loss.backward()  # ALSO: stale-gradient
     optimizer.step()  # EXPECT: stale-gradient
