@@ -82,7 +82,7 @@ def on(*names: str) -> None:
     for target in (_silenced, *(() if _session is None else (_session.silenced,))):
         target.difference_update(names)
     if not names and not is_on():
-        _wait()
+        _resume()
 
 
 def is_on() -> bool:
@@ -147,7 +147,7 @@ def watching(thorough: bool = False) -> Iterator[list[Finding]]:
         inner.stop()
         _session, _thorough = outer, was_thorough
         if was_on:
-            _session.start() if _session is not None else _wait()
+            _resume()
 
 
 # The life of the session ---------------------------------------------------------------------------
@@ -176,6 +176,11 @@ def _begin(*first: Any) -> None:
         _session.ledger.on_made(*first)
     elif first:
         _session.ledger.on_flagged(*first)
+
+
+def _resume() -> None:
+    """Go on where `off()` stopped, or wait for the beginning."""
+    _session.start() if _session is not None else _wait()
 
 
 def _stop() -> None:

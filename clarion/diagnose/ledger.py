@@ -10,9 +10,11 @@ another belong to one step only if no backward lies between.
 from __future__ import annotations
 
 import weakref
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..core import modes
+from ..core.tensor import Tensor
 from .history import all_finite, sample
 from .places import Place, here
 from .records import Backward, Clear, OptimizerStory, Story, Update
@@ -88,14 +90,13 @@ class Ledger:
         """backward() or autograd.grad begins."""
         if not accumulates:
             return
-        this = Backward(self.passes, self.step, here(), retained, create)
-        this.used = self._stepping > 0
+        this = Backward(self.passes, self.step, here(), retained, create, self._stepping > 0)
         self.passes += 1
         root = tensors[0]
-        array = getattr(root, "_array", None)  # a GradientEdge has none
-        if array is not None:
+        if isinstance(root, Tensor):  # not a GradientEdge
+            array = root._array
             if array.size == 1 and array.dtype.kind == "f":
-                this.loss = float(array.reshape(()) if array.ndim else array)
+                this.loss = array.item()
             if root._edge is not None:
                 this.root_place = root._edge.place
         self._open.append(this)
@@ -122,7 +123,9 @@ class Ledger:
         self._deposited.clear()
         self._looked.clear()
         self.last_backward = this
-        self.session.tell("at_backward", this)
+        told = self.session.told
+        if told["at_backward"]:
+            self.session.tell("at_backward", this)
 
     # Looking, clearing, writing ------------------------------------------------------------------
 
@@ -139,7 +142,6 @@ class Ledger:
     def on_cleared(self, leaves: Any) -> None:
         """Gradients were set to None, to zero, or overwritten."""
         unused: list[Backward] = []
-        touched = False
         for leaf in leaves:
             story = leaf._story
             if story is None:
@@ -147,12 +149,10 @@ class Ledger:
             this = story.backward
             if story.fresh and this is not None and not this.used and this not in unused:
                 unused.append(this)
-            touched = touched or story.fresh or story.consumed
             story.consumed = story.fresh = story.looked = False
             story.backward = None
-        if touched:
-            finite = not unused or all_finite(leaves)
-            self.session.tell("at_clear", Clear(here() if unused else None, leaves, unused, finite))
+        if unused:
+            self.session.tell("at_discard", Clear(here(), leaves, unused, all_finite(leaves)))
 
     def on_wrote(self, tensor: Any, how: str) -> None:
         """Something was written in place: perhaps a gradient, perhaps a leaf, by hand."""
@@ -190,8 +190,7 @@ class Ledger:
             story.stale_run = 0
         self._consume(story)
         story.looked = False
-        self.last_update = update.place
-        self.session.tell("at_update", update)
+        self._tell_update(update)
 
     def on_step_began(self, optimizer: Any) -> None:
         """What a closure computes from here on is used by the step itself."""
@@ -233,14 +232,34 @@ class Ledger:
                     leaf_story.stale_run += 1
                 else:
                     leaf_story.stale_run = 0
-            self._consume(leaf_story)
-        story.empty_run = 0 if update.with_gradient else story.empty_run + 1
-        self.last_update = update.place
-        self.session.tell("at_update", update)
+            leaf_story.consumed = True  # `_consume`, written out
+            leaf_story.fresh = False
+            if leaf_story.backward is not None:
+                leaf_story.backward.used = True
         if update.with_gradient:
-            measured = sample(update, self.last_backward)
-            story.track.add(measured)
+            story.empty_run = 0
+        else:
+            story.empty_run += 1
+            self.session.tell("at_empty_step", update)
+        self._tell_update(update)
+        if update.with_gradient and (self.session.near or story.track.is_due(story.steps)):
+            self._measure(update, story)
+
+    def _tell_update(self, update: Update) -> None:
+        self.last_update = update.place
+        told = self.session.told
+        if update.stale:
+            self.session.tell("at_stale", update)
+        if told["at_update"]:
+            self.session.tell("at_update", update)
+
+    def _measure(self, update: Update, story: OptimizerStory) -> None:
+        begin = perf_counter()
+        measured = sample(update, self.last_backward)
+        story.track.add(measured)
+        if self.session.told["at_gradients"]:
             self.session.tell("at_gradients", update, measured)
+        story.track.spent(begin, perf_counter(), story.steps)
 
     def _consume(self, story: Story) -> None:
         story.consumed = True

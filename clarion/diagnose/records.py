@@ -10,6 +10,8 @@ from typing import Any
 from .places import Place
 
 RECENT = 128  # steps of an optimizer that are kept as they are
+DENSE = 200  # the first steps of an optimizer, each of which is measured
+SHARE = 0.02  # of the time is given to measuring, after that
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 
 
@@ -18,13 +20,18 @@ class Backward:
 
     __slots__ = ("create_graph", "leaves", "loss", "number", "place", "retained", "root_place", "step", "used")
 
-    def __init__(self, number: int, step: int, place: Place | None, retained: bool, create_graph: bool) -> None:
-        self.number, self.step, self.place = number, step, place
-        self.retained, self.create_graph = retained, create_graph
+    def __init__(
+        self, number: int, step: int, place: Place | None, retained: bool, create_graph: bool, used: bool
+    ) -> None:
+        self.number = number
+        self.step = step
+        self.place = place
+        self.retained = retained
+        self.create_graph = create_graph
+        self.used = used  # did an update use any of its gradients, or the user look at one?
         self.root_place: Place | None = None  # where the root was computed
         self.loss: float | None = None  # its value, if it has one element
-        self.leaves: list[weakref.ref[Any]] = []  # who got a gradient (known only while listening closely)
-        self.used = False  # did an update use any of its gradients, or the user look at one?
+        self.leaves: list[weakref.ref[Any]] | tuple[()] = ()  # who got a gradient (known only while listening closely)
 
 
 class Story:
@@ -107,12 +114,26 @@ class Sample:
 class Track:
     """The samples of one optimizer."""
 
-    __slots__ = ("every", "long", "recent")
+    __slots__ = ("due", "every", "last", "long", "recent")
 
     def __init__(self) -> None:
         self.recent: deque[Sample] = deque(maxlen=RECENT)
         self.long: list[Sample] = []
         self.every = 1
+        self.due = 0  # the step from which on to measure again
+        self.last = (0.0, 0)  # when the last measurement ended, and at which step
+
+    def is_due(self, steps: int) -> bool:
+        """Measure at this step? Always in the first steps; then as often as it costs next to nothing."""
+        return steps <= DENSE or steps >= self.due
+
+    def spent(self, begin: float, end: float, steps: int) -> None:
+        """A measurement took from `begin` to `end`: put the next one so far off that they take less than `SHARE` of the time."""
+        before, at = self.last
+        if at and steps > at:
+            whole = (begin - before) / (steps - at)  # of one step
+            self.due = steps + min(64, 1 + int((end - begin) / (whole * SHARE + 1e-9)))
+        self.last = (end, steps)
 
     def add(self, sample: Sample) -> None:
         """Keep a sample."""

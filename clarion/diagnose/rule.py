@@ -22,7 +22,9 @@ class Diagnosis:
     at_update(u)     the ledger says: parameters were updated (`records.Update`)
     at_backward(b)   the ledger says: gradients were deposited (`records.Backward`)
     at_gradients(u, sample)  the ledger says: the gradients of an optimizer's step were measured (`records.Sample`)
-    at_clear(c)      the ledger says: gradients were cleared (`records.Clear`)
+    at_stale(u)      the ledger says: an update used gradients twice (`u.stale`)
+    at_empty_step(u) the ledger says: an optimizer stepped without any gradient
+    at_discard(c)    the ledger says: gradients were cleared that nobody had used (`records.Clear`)
     at_exit()        the program ends
     """
 

@@ -29,7 +29,7 @@ from .rule import Diagnosis
 _NEAR_LIMIT = 20_000
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
-_LEDGER_CALLS = ("at_update", "at_backward", "at_clear", "at_gradients")
+_LEDGER_CALLS = ("at_update", "at_stale", "at_empty_step", "at_backward", "at_discard", "at_gradients")
 
 
 class Session:
@@ -49,7 +49,7 @@ class Session:
         self._said: dict[tuple[str, str, int], Finding | None] = {}
         self._always: list[Callable[[], None]] = []
         self._nearby: list[Callable[[], None]] = []
-        self._told: dict[str, tuple[tuple[str, Any], ...]] = {}
+        self.told: dict[str, tuple[tuple[str, Any], ...]] = dict.fromkeys(_LEDGER_CALLS, ())
         self._heard = 0  # operations since the last step
         self._evaluations = 0
         self._reporting = threading.local()
@@ -57,12 +57,12 @@ class Session:
     # Listening -----------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Begin to listen, or go on."""
         for name in _LEDGER_CALLS:
-            self._told[name] = self._listeners(name)
+            self.told[name] = self._listeners(name)
         self._always = self._subscribe("on_", [("the ledger", self.ledger), *self.rules.items()])
         self._always.append(subscribe("training_set", self._training_set))
-        self.listen_closely(True)
+        self.listen_closely(self.ledger.step < _NEAR_STEPS)
 
     def stop(self) -> None:
         """Stop listening: from now on nothing costs anything."""
@@ -70,7 +70,6 @@ class Session:
         for unsubscribe in self._always:
             unsubscribe()
         self._always = []
-        self._told = {}
 
     def _listeners(self, name: str) -> tuple[tuple[str, Any], ...]:
         return tuple((key, getattr(rule, name)) for key, rule in self.rules.items() if hasattr(rule, name))
@@ -100,7 +99,7 @@ class Session:
 
     def tell(self, name: str, *facts: Any) -> None:
         """Pass on what the ledger has found out."""
-        for key, method in self._told.get(name, ()):
+        for key, method in self.told[name]:
             try:
                 method(*facts)
             except (DiagnosisError, DiagnosisWarning):
@@ -114,7 +113,7 @@ class Session:
             raise error
         self.failures.setdefault(key, error)
         self.silenced.add(key)
-        self._told = {name: tuple((k, m) for k, m in told if k != key) for name, told in self._told.items()}
+        self.told = {name: tuple((k, m) for k, m in told if k != key) for name, told in self.told.items()}
 
     # Listening closely ---------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ class GradientDiscarded(Diagnosis):
         self._pending: list[tuple[Backward, Place | None, int]] = []
         self._times: dict[Any, int] = {}
 
-    def at_clear(self, clear: Clear) -> None:
+    def at_discard(self, clear: Clear) -> None:
         """Judge what was pending, and put the new ones there."""
         still: list[tuple[Backward, Place | None, int]] = []
         for backward, place, updates in self._pending:

@@ -35,7 +35,7 @@ class StaleGradient(Diagnosis):
     name = "stale-gradient"
     why = "each update mixes in every earlier batch; it looks like a learning rate that is too high."
 
-    def at_update(self, update: Update) -> None:
+    def at_stale(self, update: Update) -> None:
         """Two updates in a row that used a gradient, had it added to, and used it again."""
         stale = [leaf for leaf in update.stale if leaf._story.stale_run >= 2]
         if not stale:

@@ -35,24 +35,23 @@ class StepWithoutGradient(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        self._discarded = False  # gradients were there, and were cleared: another diagnosis' case
+        self._discarded = -1  # when gradients were there, and were cleared: another diagnosis' case
         self._recorded = 0  # operations that joined a graph (counted while listening closely)
         self._seen: dict[int, tuple[int, int]] = {}  # per optimizer: passes and operations at its last step
 
-    def at_clear(self, clear: Clear) -> None:
-        """Was there something to use, before it was cleared?"""
-        self._discarded = self._discarded or bool(clear.unused)
+    def at_discard(self, clear: Clear) -> None:
+        """There was something to use, before it was cleared."""
+        self._discarded = self.ledger.updates
 
     def near_recorded(self, node: Any, inputs: Any, output: Any) -> None:
         """Somebody computes what could be differentiated."""
         self._recorded += 1
 
-    def at_update(self, update: Update) -> None:
+    def at_empty_step(self, update: Update) -> None:
         """The second empty step in a row, with a forward or backward pass between."""
-        discarded, self._discarded = self._discarded, False
         story = update.story
-        if story is None or update.with_gradient:
-            return
+        assert story is not None
+        discarded = self._discarded == self.ledger.updates - 1
         now = self.ledger.passes, self._recorded
         idle, self._seen[id(story)] = self._seen.get(id(story)) == now, now
         if story.empty_run < 2 or discarded or idle:
