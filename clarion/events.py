@@ -20,7 +20,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | will_write | tensor                     | a tensor is about to be written in place |
 | wrote     | tensor, how                 | a tensor was written in place ("inplace", "data", "numpy") |
 | silently_overwritten | node, how, where | a saved value was changed behind the version counter's back |
-| mode      | name, entered               | a gradient mode was entered (True) or left (False) |
+| mode      | mode, entered               | `no_grad()` or another gradient mode (the object) was entered (True; again at `__enter__`) or left |
 | refused   | error, facts                | the engine is about to raise; `facts` names what it knows, by word |
 | **backward** | | |
 | backward_began | tensors, gradients, retained, create_graph, accumulates | `backward()` (accumulates) or `autograd.grad` begins |

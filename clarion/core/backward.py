@@ -13,6 +13,7 @@ from ..events import hub
 from . import modes, provenance
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .engine import execute
+from .messages import told
 from .node import FREED, AccumulateGrad, GradientEdge, Node
 from .passes import Pass, Target, find_needed
 from .saved import freed_error
@@ -194,12 +195,12 @@ def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool)
             nr, (shape, dtype) = root.output_nr, _edge_meta(root)
         elif isinstance(root, Tensor):
             if not root.requires_grad:
-                raise _no_history(i)
+                raise _no_history(i, root)
             target, nr = root._edge or root, root._nr
             shape, dtype = root._array.shape, root._array.dtype
         else:
             raise errors.ArgumentTypeError(f"tensors must be Tensors or GradientEdges, but got {type(root).__name__}")
-        seed = _seed(i, seed, shape, dtype)
+        seed = _seed(i, seed, shape, dtype, target)
         if isinstance(target, Node) and target.saved is FREED:
             raise freed_error(target)
         roots.append((target, nr))
@@ -218,15 +219,16 @@ def _edge_meta(edge: GradientEdge) -> tuple[Any, Any]:
     return node.out_meta[edge.output_nr]
 
 
-def _seed(i: int, seed: Any, shape: Any, dtype: Any) -> Tensor:
+def _seed(i: int, seed: Any, shape: Any, dtype: Any, target: Any) -> Tensor:
     if seed is None:
         if math.prod(shape) != 1:
-            raise errors.LossNotScalarError(
+            error = errors.LossNotScalarError(
                 "grad can be implicitly created only for scalar outputs\n"
                 f"backward() was called on a tensor of shape {list(shape)} at {provenance.text(provenance.here())}.\n"
                 "Reduce it with .mean() or .sum() (they differ by a factor of its size in the gradients), or pass a "
                 "gradient of its shape."
             )
+            raise told(error, not_scalar=target, shape=shape)
         if dtype.kind == "c":
             raise errors.LossNotScalarError(
                 f"grad can be implicitly created only for real scalar outputs but got {FROM_NUMPY[dtype]}"
@@ -250,13 +252,14 @@ def _seed(i: int, seed: Any, shape: Any, dtype: Any) -> Tensor:
     return converted
 
 
-def _no_history(i: int) -> Exception:
+def _no_history(i: int, root: Tensor) -> Exception:
     reason = "It was not computed from any tensor that requires a gradient"
     if not modes.state.grad:
         reason = "Recording is off here (no_grad or set_grad_enabled(False))"
-    return errors.NoHistoryError(
+    error = errors.NoHistoryError(
         f"element {i} of tensors does not require grad and does not have a grad_fn\n"
         f"{reason}; at {provenance.text(provenance.here())}.\n"
         "Common causes: the loss was computed under torch.no_grad(), or passed through .detach(), .item(), NumPy or an "
         "integer operation such as argmax."
     )
+    return told(error, without_history=root)

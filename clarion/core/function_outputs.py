@@ -12,7 +12,7 @@ from . import modes, saved
 from .dtypes import INEXACT, f32, f64
 from .inplace import attach, refuse_creation, wrote
 from .record import remember_stack
-from .saved import Packed, fingerprint, output_clause, overwritten, version_of
+from .saved import Packed, check_silent, output_clause, overwritten, version_of
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE
 from .views import as_view
@@ -206,9 +206,8 @@ class _Kept:
             origin = node if tensor is None else tensor.grad_fn
             clause = output_clause(self.nr, origin) if origin is not None else ""
             raise overwritten(node, self.array, counter, self.version[0], clause)
-        if counter is not None and hub.silently_overwritten is not None and self.version[2] is not None:
-            if fingerprint(self.array) != self.version[2]:
-                hub.silently_overwritten(node, "numpy", None)
+        if counter is not None and counter.watched and counter is not INFERENCE:
+            check_silent(node, counter, self.array, self.version)
         if tensor is not None:
             return tensor
         out = new_tensor(self.array)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import errors
+from ..events import hub
 from . import provenance
 
 if TYPE_CHECKING:
     from .op import Op
+
+E = TypeVar("E", bound=Exception)
+
+
+def told(error: E, **facts: Any) -> E:
+    """An error that is about to be raised; whoever listens is told what is known, and may attach a finding to it."""
+    if hub.refused is not None:
+        hub.refused(error, facts)
+    return error
 
 
 def broadcast_error(*shapes: tuple[int, ...]) -> errors.ShapeError:

@@ -146,6 +146,8 @@ def is_inference_mode_enabled() -> bool:
 class _Mode:
     """Context manager and decorator; decorated generators and coroutines keep their mode to themselves."""
 
+    decorates: Any = None  # the function that runs in it, where it stands as a decorator
+
     def __enter__(self) -> Any:
         raise NotImplementedError
 
@@ -169,11 +171,19 @@ class _Mode:
             )
             _decorate_class(self, target)
             return target
-        return decorate(self.clone, target)
+        return decorate(self._around(target), target)
+
+    def _around(self, target: Any) -> Callable[[], _Mode]:
+        def make() -> _Mode:
+            mode = self.clone()
+            mode.decorates = target
+            return mode
+
+        return make
 
 
 def _decorate_class(mode: _Mode, cls: type) -> None:
-    cls.__init__ = decorate(mode.clone, cls.__init__)  # type: ignore[misc]
+    cls.__init__ = decorate(mode._around(cls.__init__), cls.__init__)  # type: ignore[misc]
 
 
 def decorate(make: Callable[[], Any], target: F) -> F:
@@ -279,12 +289,12 @@ class no_grad(_Mode):
         self._before = state.grad
         _set("grad", False)
         if hub.mode is not None:
-            hub.mode("no_grad", True)
+            hub.mode(self, True)
 
     def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _set("grad", self._before)
         if hub.mode is not None:
-            hub.mode("no_grad", False)
+            hub.mode(self, False)
 
 
 class enable_grad(_Mode):
@@ -298,12 +308,12 @@ class enable_grad(_Mode):
         self._before = state.grad
         _set("grad", True)
         if hub.mode is not None:
-            hub.mode("enable_grad", True)
+            hub.mode(self, True)
 
     def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _set("grad", self._before)
         if hub.mode is not None:
-            hub.mode("enable_grad", False)
+            hub.mode(self, False)
 
 
 class set_grad_enabled(_Mode):
@@ -318,19 +328,21 @@ class set_grad_enabled(_Mode):
         self.mode = bool(mode)
         _set("grad", self.mode)
         if hub.mode is not None:
-            hub.mode(f"set_grad_enabled({self.mode})", True)
+            hub.mode(self, True)
 
     def __call__(self, target: F) -> F:
-        _set("grad", self._before)  # as a decorator it must not take effect now
+        self.__exit__(None, None, None)  # as a decorator it must not take effect now
         return super().__call__(target)
 
     def __enter__(self) -> None:
         _set("grad", self.mode)
+        if hub.mode is not None:
+            hub.mode(self, True)
 
     def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _set("grad", self._before)
         if hub.mode is not None:
-            hub.mode(f"set_grad_enabled({self.mode})", False)
+            hub.mode(self, False)
 
     def __str__(self) -> str:
         return f"torch.autograd.grad_mode.{type(self).__name__}(mode={self.mode})"
@@ -338,10 +350,8 @@ class set_grad_enabled(_Mode):
     __repr__ = __str__
 
     def clone(self) -> _Mode:
-        before = state.grad
-        mode = self.__class__(self.mode)
-        _set("grad", before)
-        mode._before = before
+        mode = object.__new__(self.__class__)  # not made anew: that would switch at once
+        mode.mode, mode._before = self.mode, state.grad
         return mode
 
 
@@ -364,13 +374,13 @@ class inference_mode(_Mode):
         # Leaving inference mode inside it (mode=False) turns recording back on.
         _set("grad", not self.mode)
         if hub.mode is not None:
-            hub.mode("inference_mode", True)
+            hub.mode(self, True)
 
     def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _set("inference", self._before[0])
         _set("grad", self._before[1])
         if hub.mode is not None:
-            hub.mode("inference_mode", False)
+            hub.mode(self, False)
 
     def clone(self) -> _Mode:
         return self.__class__(self.mode)

@@ -30,7 +30,7 @@ class Node:
     nrs        which output of the edge's node the input was; None means all 0
     saved      values the rules name, in the operation's layout (see record.py)
     versions   of the saved inputs; None means all 0
-    out_guard  for a saved output: its version counter, or [(counter, version, array), …]
+    out_guard  for a saved output: its version counter, or [(counter, version, array, silent writes), …]
     fix        per input (shape, dtype) to bring the gradient back to, where broadcasting or promotion took part
 
     There is no `__getattr__` here: it would triple the time of every attribute that the engine reads.

@@ -6,6 +6,7 @@ A place is `(code object, last instruction)` of the innermost frame outside clar
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
 import sys
@@ -17,6 +18,7 @@ from .. import config
 Place = tuple[CodeType, int]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_CONTEXTLIB = contextlib.__file__
 _getframe = sys._getframe
 
 
@@ -25,9 +27,9 @@ inside: dict[str, bool] = {}
 
 
 def is_inside(filename: str) -> bool:
-    """Is a file part of clarion?"""
+    """Is a file part of clarion? (`contextlib` counts: it enters the contexts of others.)"""
     if filename not in inside:
-        inside[filename] = filename.startswith((_PACKAGE, "<gradient of ", "<call of "))
+        inside[filename] = filename.startswith((_PACKAGE, "<gradient of ", "<call of ")) or filename == _CONTEXTLIB
     return inside[filename]
 
 

@@ -126,7 +126,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     for i, out in enumerate(outs[: len(op.outputs)], first_out):  # of many outputs (split) none is ever saved
         if i < len(keep) and keep[i]:
             counter = out._counter()
-            guards.append((counter, counter.n, out._array))
+            guards.append((counter, counter.n, out._array, counter.silent))
             layout.append(out._array)
         else:
             layout.append(None)

@@ -67,7 +67,7 @@ _SAVED = """    saved = node.saved
         return general(node, g, edges)
 """
 _GUARD = """    guard = node.out_guard
-    if guard is not None and (type(guard) is not VersionCounter or guard.n):
+    if guard is not None and (type(guard) is not VersionCounter or guard.n or guard.watched):
         check_versions(node)
 """
 _INPUT = """    v{p} = saved[{p}]

@@ -10,6 +10,7 @@ import numpy as np
 from .. import errors
 from ..events import hub
 from . import modes, provenance
+from .messages import told
 from .node import FREED, Node
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE, VersionCounter
@@ -27,12 +28,13 @@ _FREED_TEXT = (
 
 def freed_error(node: Node) -> errors.GraphFreedError:
     """The error of a second walk, with the line that built the freed part."""
-    return errors.GraphFreedError(
+    error = errors.GraphFreedError(
         f"{_FREED_TEXT}\n"
         f"{type(node).__name__} was recorded at {provenance.text(node.place)}, and its saved values are gone.\n"
         "If two losses share this part, add them and call backward() once; if it belongs to an earlier step, "
         "detach() the state that you carry over."
     )
+    return told(error, freed=node)
 
 
 # Stands in `node.versions`: some saved values went through hooks and are Packed.
@@ -131,16 +133,18 @@ def check_versions(node: Node) -> None:
                 clause = output_clause(tensor._nr, origin) if origin is not None else ""
                 raise overwritten(node, tensor._array, counter, expected[0], clause)
             if counter.silent != expected[1] or counter.exported:
-                _check_silent(node, tensor, expected)
-    for counter, version, array in _out_guards(node):
+                check_silent(node, counter, tensor._array, expected)
+    for counter, version, array, silent in _out_guards(node):
         if counter.n != version:
             raise overwritten(node, array, counter, version, output_clause(0, node))
+        if counter.silent != silent or counter.exported:
+            check_silent(node, counter, array, (version, silent, None))
 
 
 def _out_guards(node: Node) -> Any:
     guard = node.out_guard
     if type(guard) is VersionCounter:
-        return ((guard, 0, node.saved[node.op.out_positions[0][0]]),)
+        return ((guard, 0, node.saved[node.op.out_positions[0][0]], 0),)
     return guard or ()
 
 
@@ -153,7 +157,7 @@ def overwritten(node: Node, array: Any, counter: Any, expected: int, clause: str
     from .dtypes import FROM_NUMPY
 
     kind = f"torch.{FROM_NUMPY[array.dtype].old}Tensor"
-    return errors.SavedValueOverwrittenError(
+    error = errors.SavedValueOverwrittenError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{kind} {list(array.shape)}]{clause} is at version {counter.n}; expected version {expected} instead. "
         "Hint: the backtrace further below shows the operation that failed to compute its gradient.\n"
@@ -161,22 +165,40 @@ def overwritten(node: Node, array: Any, counter: Any, expected: int, clause: str
         f"and overwritten at {provenance.text(counter.place)}.\n"
         "Write out of place there (x = x * 2 for x *= 2), or write into a clone() of it."
     )
+    return told(error, saved_by=node, overwritten_at=counter.place, shape=array.shape, writes=counter.n - expected)
 
 
 def fingerprint(array: Any) -> int:
     """A cheap digest of values, taken only of tensors whose memory was handed to NumPy."""
-    return hash(array.tobytes())
+    if array.nbytes <= 4096:
+        return hash(array.tobytes())
+    words = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return int(words[: words.size // 8 * 8].view(np.uint64).sum()) * 31 + int(words[words.size // 8 * 8 :].sum())
 
 
-def _check_silent(node: Node, tensor: Tensor, expected: Any) -> None:
+def hand_to_numpy(tensor: Tensor) -> None:
+    """From now on NumPy may write to this memory without telling: backward passes look at what they saved."""
+    counter = tensor._counter()
+    counter.exported = counter.watched = True
+    if hub.silently_overwritten is not None and modes.watched and counter is not INFERENCE:
+        counter.handed = provenance.here(), counter.n, counter.silent, fingerprint(tensor._array)
+
+
+def check_silent(node: Node, counter: VersionCounter, array: Any, expected: Any) -> None:
     """A write through .data or numpy(): PyTorch computes on; so do we, and say so."""
-    counter = tensor._vc
-    if hub.silently_overwritten is None or counter is None:
+    if hub.silently_overwritten is None:
         return
-    if counter.silent != expected[1]:
+    version, silent, digest = expected
+    if counter.silent != silent:
         hub.silently_overwritten(node, "data", counter.place)
-    elif expected[2] is not None and fingerprint(tensor._array) != expected[2]:
-        hub.silently_overwritten(node, "numpy", None)
+        return
+    place = None
+    if counter.handed is not None:
+        place, *then, before = counter.handed
+        if digest is None and then == [version, silent]:  # it was saved first and handed over later
+            digest = before
+    if digest is not None and fingerprint(array) != digest:
+        hub.silently_overwritten(node, "numpy", place)
 
 
 def version_of(tensor: Any) -> Any:
@@ -187,12 +209,13 @@ def version_of(tensor: Any) -> Any:
     if not counter.watched:
         return counter.n
     if counter is INFERENCE:
-        raise errors.EngineError(
+        error = errors.EngineError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
             "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
-    looked_at = counter.exported and hub.silently_overwritten is not None
+        raise told(error, inference=tensor)
+    looked_at = counter.exported and hub.silently_overwritten is not None and modes.watched
     return counter.n, counter.silent, fingerprint(tensor._array) if looked_at else None
 
 

@@ -118,7 +118,7 @@ _GUARD = """        if ko0:
             out0._vc = node.out_guard = VersionCounter()
 """
 _GUARDS = """        if {any_output}:
-            node.out_guard = [(o._counter(), 0, o._array) for o, k in (({pairs},)) if k]
+            node.out_guard = [(o._counter(), 0, o._array, 0) for o, k in (({pairs},)) if k]
 """
 
 

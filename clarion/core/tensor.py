@@ -307,6 +307,8 @@ class Tensor(Description):
                 "data set to a tensor that requires gradients must be floating point or complex dtype"
             )
         self._array = value._array
+        if self._vc is not INFERENCE:
+            self._counter().bump_silently()
         if hub.wrote is not None:
             hub.wrote(self, "data")
 

@@ -16,14 +16,16 @@ class VersionCounter:
     watched   somebody may write without being counted here: through `.data`, or NumPy
     silent    writes through `.data`, which PyTorch's counter does not see
     exported  the memory was handed to NumPy
+    handed    (place, n, silent, digest of the values) when it was, if somebody listened
     """
 
-    __slots__ = ("exported", "n", "place", "shadow_of", "silent", "watched")
+    __slots__ = ("exported", "handed", "n", "place", "shadow_of", "silent", "watched")
 
     def __init__(self, shadow_of: VersionCounter | None = None) -> None:
         self.n = 0
         self.silent = 0
         self.exported = self.watched = False
+        self.handed: tuple[Any, ...] | None = None
         self.place: provenance.Place | None = None
         self.shadow_of = shadow_of
 
@@ -36,6 +38,12 @@ class VersionCounter:
             shadowed.silent += 1
             shadowed.place = self.place
             shadowed = shadowed.shadow_of
+
+    def bump_silently(self) -> None:
+        """Other memory was put in place (`x.data = y`), which PyTorch does not count."""
+        self.watched = True
+        self.silent += 1
+        self.place = provenance.here()
 
 
 # The counter of inference tensors: they have none.

@@ -11,6 +11,7 @@ from ..core.dtypes import COMPLEX, bf16, f32, get_default_dtype
 from ..core.inplace import refuse, wrote
 from ..core.printing import tensor_text
 from ..core.provenance import text as place_text
+from ..core.saved import hand_to_numpy
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
 from ..events import hub
@@ -136,9 +137,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     array = self._array
     if array.dtype is bf16:
         raise ArgumentTypeError("Got unsupported ScalarType BFloat16\nNumPy has no such type; use x.float().numpy().")
-    # From now on NumPy may write without telling; backward passes check what they saved (core/saved.py).
-    counter = self._counter()
-    counter.exported = counter.watched = True
+    hand_to_numpy(self)
     return array.view()
 
 

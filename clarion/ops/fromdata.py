@@ -19,6 +19,7 @@ from ..core.dtypes import (
     promote_pair,
 )
 from ..core.record import cast
+from ..core.saved import hand_to_numpy
 from ..core.tensor import Tensor, created, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..events import hub
@@ -417,8 +418,7 @@ def dlpack_array(self: Tensor) -> Any:
     """The memory behind a tensor, for another library."""
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    counter = self._counter()
-    counter.exported = counter.watched = True
+    hand_to_numpy(self)
     return self._array
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import clarion as torch
 from clarion import events
+from clarion.core import modes
 
 
 class Listener:
@@ -96,9 +97,24 @@ def test_modes(listener: Listener) -> None:
         pass
     with torch.inference_mode():
         pass
-    assert [args for _, args in listener.heard] == [
+    assert [(type(mode).__name__, entered) for _, (mode, entered) in listener.heard] == [
         ("no_grad", True), ("no_grad", False), ("inference_mode", True), ("inference_mode", False),
     ]  # fmt: skip
+
+
+def test_a_decorator_is_entered_at_the_call_and_names_its_function(listener: Listener) -> None:
+    listener.to("mode")
+
+    @torch.set_grad_enabled(False)
+    def frozen() -> bool:
+        return torch.is_grad_enabled()
+
+    assert [entered for _, (_, entered) in listener.heard] == [True, False]  # it acts at once until it decorates
+    listener.heard.clear()
+    assert frozen() is False
+    assert torch.is_grad_enabled()
+    assert [entered for _, (_, entered) in listener.heard] == [True, False]
+    assert listener.heard[0][1][0].decorates is frozen.__wrapped__
 
 
 def test_a_step_of_training(listener: Listener) -> None:
@@ -120,12 +136,19 @@ def test_silent_writes_are_told(listener: Listener) -> None:
     y.sum().backward()
     assert {args[1] for _, args in listener.heard} == {"data"}
     listener.heard.clear()
-    w = torch.ones(2)
-    memory = w.numpy()
-    y = x * w
-    memory[0] = 5
-    y.sum().backward()
-    assert [args[1] for _, args in listener.heard] == ["numpy"]
+    modes.watch(True)  # looking at the values costs too much for every step
+    try:
+        w = torch.ones(2)
+        memory = w.numpy()
+        y = x * w
+        memory[0] = 5
+        y.sum().backward()
+        out = torch.sigmoid(x)
+        out.detach().numpy()[0] = 5
+        out.sum().backward()
+    finally:
+        modes.watch(False)
+    assert [args[1] for _, args in listener.heard] == ["numpy", "numpy"]
 
 
 def test_unsubscribing_ends_the_cost() -> None:
