@@ -32,4 +32,4 @@ for epoch in range(8):
     history.append((loss, snapshot(model)))
 tail = [state for _, state in history[-3:]]
 model.load_state_dict({name: sum(state[name] for state in tail) / len(tail) for name in tail[0]})
-print("back at the epoch with training loss", round(min(loss for loss, _ in history), 4))
+print("lowest training loss", round(min(loss for loss, _ in history), 4))
