@@ -4,16 +4,19 @@ Kept at the leaves themselves (`leaf._story`), so that it dies with them. Rules 
 
 An *update* is an optimizer's `step()`, or a write to a leaf by hand (under no_grad or through `.data`) after its gradient
 was looked at. A *step* is counted at the first update after a backward pass: several optimizers that step one after
-another belong to one step only if no backward lies between.
+another belong to one step only if no backward lies between. A *round* is one turn of the training loop, however many
+optimizers it has: it begins at an update of somebody who was updated in the round before.
 """
 
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..core import modes
+from ..core.node import sequence
 from ..core.tensor import Tensor
 from .history import all_finite, sample
 from .places import Place, here
@@ -39,12 +42,15 @@ class Ledger:
         self.step = 0  # steps so far
         self.updates = 0  # calls of an optimizer's step(), and writes to leaves by hand
         self.passes = 0  # backward passes that deposited
+        self.round = 0
+        self.round_marks: deque[int] = deque(maxlen=1024)  # sequence numbers (they fall) at which rounds began
         self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
         self.last_update: Place | None = None
         self.last_backward: Backward | None = None
         self._counted_pass = -1  # the pass after which the last step was counted
         self._stepping = 0  # inside an optimizer's step()
+        self._turn: set[int] = set()  # who was updated in this round
         self._open: list[Backward] = []
         self._deposited: list[Any] = []
         self._looked: dict[int, Any] = {}
@@ -179,6 +185,7 @@ class Ledger:
 
     def _updated_by_hand(self, leaf: Any, story: Story) -> None:
         self._count_step()
+        self._count_round(id(leaf))
         self.updates += 1
         update = Update(self.step, here(), None, None)
         update.leaves = [leaf]
@@ -214,6 +221,7 @@ class Ledger:
             story = optimizer._story
             story.made = None
         self._count_step()
+        self._count_round(id(optimizer))
         self.updates += 1
         story.steps += 1
         update = Update(self.step, here(), optimizer, story)
@@ -272,3 +280,11 @@ class Ledger:
             self._counted_pass = self.passes
             self.step += 1
             self.session.step_counted(self.step)
+
+    def _count_round(self, updated: int) -> None:
+        turn = self._turn
+        if not turn or updated in turn:
+            turn.clear()
+            self.round += 1
+            self.round_marks.append(next(sequence))
+        turn.add(updated)
