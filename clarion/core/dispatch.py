@@ -60,7 +60,10 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
     keep_x, keep_out = op.keep(1)
     keeps = keep_x or keep_out
 
+    user: Any = None  # the code that called last: mostly the same, and known not to be clarion's own
+
     def call(x: Any) -> Any:
+        nonlocal user
         if type(x) is not Tensor and not isinstance(x, Tensor):
             raise not_a_tensor(op, 0, x)
         a = x._array
@@ -89,10 +92,10 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
                 frame: Any = _getframe(1)
                 code = frame.f_code
                 try:
-                    while _inside[code.co_filename]:
+                    while code is not user and _inside[code.co_filename]:
                         frame = frame.f_back
                         code = frame.f_code
-                    node.code = code
+                    user = node.code = code
                     node.lasti = frame.f_lasti
                 except KeyError:
                     node.place = provenance.here()
@@ -137,7 +140,10 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
     # Rules that do not run may still be spelled out: what they name has a place, where there is nothing to free.
     nothing: Any = [None, None, None] if keeps_both else ()
 
+    user: Any = None  # see above
+
     def call(x: Any, y: Any) -> Any:
+        nonlocal user
         if checked and type(x) is not Tensor and not isinstance(x, Tensor):
             return general_call(op, (x, y))
         a = x._array
@@ -212,10 +218,10 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
                 frame: Any = _getframe(1)
                 code = frame.f_code
                 try:
-                    while _inside[code.co_filename]:
+                    while code is not user and _inside[code.co_filename]:
                         frame = frame.f_back
                         code = frame.f_code
-                    node.code = code
+                    user = node.code = code
                     node.lasti = frame.f_lasti
                 except KeyError:
                     node.place = provenance.here()

@@ -113,18 +113,22 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     freed = hub.freed
     for (target, nr), seed in zip(roots, seeds, strict=True):
         _deliver(this, heap, leaves, target, nr, seed)
-    only, only_g = None, None  # a node that is the only one waiting needs no heap
-    while heap or only is not None:
+    only = only_g = None  # a node that is the only one waiting needs no heap
+    while True:
         if only is not None:
-            node, g, only, only_g = only, only_g, None, None
-        else:
+            node, g = only, only_g
+            only = only_g = None
+        elif heap:
             node = heappop(heap)[1]
             g = grads.pop(node) if node.n_out == 1 else _collect(this, node)
             if g is None:
                 continue
+        else:
+            break
         edges = None
-        if node.hooks is not None or watching:
-            if node.hooks is not None or this.capture is not None:
+        hooks = node.hooks
+        if hooks is not None or watching:
+            if hooks is not None or this.capture is not None:
                 g = before_node(this, node, g)
             if this.needed is not None:
                 if node not in this.needed:
@@ -136,35 +140,41 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             result = node.apply_tensors(g, edges)
         else:
             result = node.apply_raw(g, edges)
-        if node.hooks is not None and node.hooks.post:
+        if hooks is not None and hooks.post:
             result = after_node(this, node, result, g)
         if not retain:
-            if type(node.saved) is tuple:
-                if node.saved:
-                    node.saved = FREED
-                    if freed is not None:
-                        freed(node)
-            else:
+            saved = node.saved
+            if type(saved) is not tuple:
                 node.release()
-        g = None  # whoever gets a gradient next may take its memory over
+            elif saved:
+                node.saved = FREED
+                if freed is not None:
+                    freed(node)
+        g = saved = None  # whoever gets a gradient next may take its memory over
         if not plain or node.nrs is not None:
             _deliver_all(this, heap, leaves, node, result)
             continue
-        for target, r in zip(node.edges, result):  # noqa: B905  (the rules gave one per edge; strict costs 60 ns)
+        i = -1  # counting is quicker than zip and enumerate
+        for target in node.edges:
+            i += 1
+            r = result[i]
             if r is None or target is None:
                 continue
-            if target in grads:
-                if target in sums:
-                    add_to(grads[target], r, grads[target])
-                else:
-                    total = grads[target] = grads[target] + r
-                    if type(total) is ndarray:
-                        sums.add(target)
-            elif target.seq is None:
+            n_out = target.n_out  # a leaf has none
+            if n_out == 1 and only is None and not heap:
+                only, only_g = target, r
+            elif target in sums:
+                total = grads[target]
+                add_to(total, r, total)
+                total = None
+            elif target in grads:
+                total = grads[target] = grads[target] + r
+                if type(total) is ndarray:
+                    sums.add(target)
+                total = None
+            elif n_out == 0:
                 grads[target] = r
                 leaves.append(target)
-            elif only is None and not heap and target.n_out == 1:
-                only, only_g = target, r
             elif target is only:
                 only_g = only_g + r
             else:

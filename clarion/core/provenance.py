@@ -59,18 +59,22 @@ def _look(frame: FrameType | None) -> Place | None:
     return None
 
 
+_user: Any = None  # the user's code that `mark` met last: mostly it is the same again
+
+
 def mark(node: Any) -> None:
     """Write the place of the innermost user frame into a node: `node.place = here()`, as quickly as it goes."""
+    global _user
     if not config.PROVENANCE:
         node.code = None
         return
     frame: Any = _getframe(2)
     code = frame.f_code
     try:
-        while inside[code.co_filename]:
+        while code is not _user and inside[code.co_filename]:
             frame = frame.f_back
             code = frame.f_code
-        node.code = code
+        _user = node.code = code
         node.lasti = frame.f_lasti
     except (KeyError, AttributeError):  # a file met for the first time, or no user frame at all
         node.place = here()

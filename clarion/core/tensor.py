@@ -47,6 +47,7 @@ class Tensor(Description):
     __array_priority__ = 1000
     _is_parameter = False
     seq = None  # of a leaf at the end of an edge: it is no node
+    n_out = 0
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
         tensor = object.__new__(cls)

@@ -10,9 +10,8 @@ An override for one library (`@override("softmax", numpy)`) is kept only where a
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 import numpy
@@ -63,7 +62,7 @@ def bind(name: str, xp: ModuleType = numpy) -> Kernel:
         elif name in _direct:
             found = getattr(xp, _direct[name])
         elif name in _portable:
-            found = functools.partial(_portable[name], xp)
+            found = MethodType(_portable[name], xp)
         else:
             raise KeyError(f"no kernel is registered for operation {name!r}")
         _bound[name, xp] = found
@@ -74,8 +73,8 @@ def writes(found: Kernel) -> bool:
     """Can the kernel write its result into a given array (keyword-only `out`), which may be its first input too?"""
     while hasattr(found, "__wrapped__"):
         found = found.__wrapped__
-    if isinstance(found, functools.partial):
-        found = found.func
+    if isinstance(found, MethodType):
+        found = found.__func__
     if isinstance(found, numpy.ufunc):
         return True
     # Read off the code object: inspect.signature for every kernel costs 0.1 s at import.
@@ -88,7 +87,7 @@ def writes(found: Kernel) -> bool:
 
 def portable(name: str, xp: ModuleType = numpy) -> Kernel:
     """The portable kernel, past any override: the specification that overrides are tested against."""
-    return getattr(xp, _direct[name]) if name in _direct else functools.partial(_portable[name], xp)
+    return getattr(xp, _direct[name]) if name in _direct else MethodType(_portable[name], xp)
 
 
 def names() -> set[str]:
