@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import config
 from ..events import hub
 from . import modes, provenance
 from .dtypes import f32, f64
@@ -30,9 +29,7 @@ asarray = np.asarray
 OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
 
 # Local names for what the hot path touches on every call.
-_inside = provenance.inside
 _getframe = provenance._getframe
-_places = config.PROVENANCE
 mark = provenance.mark
 
 
@@ -60,7 +57,7 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
     keep_x, keep_out = op.keep(1)
     keeps = keep_x or keep_out
 
-    user: Any = None  # the code that called last: mostly the same, and known not to be clarion's own
+    user: Any = None  # the user's code that called last: mostly it is the same again
 
     def call(x: Any) -> Any:
         nonlocal user
@@ -88,19 +85,14 @@ def _unary_call(op: Op) -> Callable[[Any], Tensor]:
             node.edges = (x._edge or x,)
             node.nrs = (x._nr,) if x._nr else None
             node.seq = next(sequence)
-            if _places:  # provenance.here(), spelled out
-                frame: Any = _getframe(1)
-                code = frame.f_code
-                try:
-                    while code is not user and _inside[code.co_filename]:
-                        frame = frame.f_back
-                        code = frame.f_code
-                    user = node.code = code
-                    node.lasti = frame.f_lasti
-                except KeyError:
-                    node.place = provenance.here()
+            frame = _getframe(1)
+            code = frame.f_code
+            if code is user:
+                node.code = code
+                node.lasti = frame.f_lasti
             else:
-                node.code = None
+                mark(node)
+                user = node.code
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
@@ -214,19 +206,14 @@ def _binary_call(op: Op, otherwise: Callable[..., Any] | None = None) -> Callabl
             if keep_out:
                 out._vc = node.out_guard = VersionCounter()
             node.seq = next(sequence)
-            if _places:  # provenance.here(), spelled out
-                frame: Any = _getframe(1)
-                code = frame.f_code
-                try:
-                    while code is not user and _inside[code.co_filename]:
-                        frame = frame.f_back
-                        code = frame.f_code
-                    user = node.code = code
-                    node.lasti = frame.f_lasti
-                except KeyError:
-                    node.place = provenance.here()
+            frame = _getframe(1)
+            code = frame.f_code
+            if code is user:
+                node.code = code
+                node.lasti = frame.f_lasti
             else:
-                node.code = None
+                mark(node)
+                user = node.code
             out._edge = node
             out._rg = True
             if hub.recorded is not None:
