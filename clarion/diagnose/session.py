@@ -2,8 +2,13 @@
 
 NOTE [Listening closely]: telling rules of every operation would cost as much as the operations themselves. So `near_…`
 methods hear of events only in the first steps (where most mistakes show), in two steps at each power of two after
-that, and after the first calls of `eval()`. What must not be missed at any step uses `on_…` methods, on events that are
-rare: a few per step, never one per operation.
+that, and after the first calls of `eval()`. What must not be missed uses `on_…` methods, on events that are rare: a few
+per step, never one per operation.
+
+NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `_REST_AFTER` steps
+the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
+as that is cheap. It wakes for `_AWAKE` steps in every `_CYCLE`, to listen closely, and whenever something happens that may
+begin a new phase or a failure: `wake()`. Rules must not count on hearing every single event after the first hundreds of steps.
 
 NOTE [Never in the way]: a rule that fails with an exception of its own is taken out and named in the summary; the user's
 program goes on. Only findings under `strict` (or a warning filter "error") are raised.
@@ -29,7 +34,22 @@ from .rule import Diagnosis
 _NEAR_LIMIT = 20_000
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
-_LEDGER_CALLS = ("at_update", "at_stale", "at_empty_step", "at_backward", "at_discard", "at_gradients")
+_REST_AFTER, _AWAKE, _CYCLE = 192, 16, 128
+_FREQUENT = frozenset(
+    [
+        "backward_began",
+        "backward_ended",
+        "accumulated",
+        "cleared",
+        "looked",
+        "wrote",
+        "step_began",
+        "stepped",
+        "clipped",
+        "left",
+    ]
+)
+_LEDGER_CALLS = ("at_update", "at_stale", "at_empty_step", "at_backward", "at_discard", "at_gradients", "at_seeded", "at_undone")
 
 
 class Session:
@@ -47,7 +67,10 @@ class Session:
             name: rule(self) for name, rule in rules.items() if thorough or not rule.thorough
         }
         self._said: dict[tuple[str, str, int], Finding | None] = {}
+        self.resting = False
+        self._rest_from = _REST_AFTER  # the step from which on to rest
         self._always: list[Callable[[], None]] = []
+        self._frequent: list[Callable[[], None]] = []
         self._nearby: list[Callable[[], None]] = []
         self.told: dict[str, tuple[tuple[str, Any], ...]] = dict.fromkeys(_LEDGER_CALLS, ())
         self._heard = 0  # operations since the last step
@@ -60,27 +83,31 @@ class Session:
         """Begin to listen, or go on."""
         for name in _LEDGER_CALLS:
             self.told[name] = self._listeners(name)
-        self._always = self._subscribe("on_", [("the ledger", self.ledger), *self.rules.items()])
-        self._always.append(subscribe("training_set", self._training_set))
+        self._always = self._subscribe("on_", lambda event: event not in _FREQUENT)
+        self._always += [subscribe("training_set", self._training_set), subscribe("optimizer_made", self.wake)]
+        self.resting = False
+        self.ledger.forget_gradients()
+        self._frequent = self._subscribe("on_", _FREQUENT.__contains__)
         self.listen_closely(self.ledger.step < _NEAR_STEPS)
 
     def stop(self) -> None:
         """Stop listening: from now on nothing costs anything."""
         self.listen_closely(False)
-        for unsubscribe in self._always:
+        for unsubscribe in self._always + self._frequent:
             unsubscribe()
-        self._always = []
+        self._always, self._frequent = [], []
 
     def _listeners(self, name: str) -> tuple[tuple[str, Any], ...]:
         return tuple((key, getattr(rule, name)) for key, rule in self.rules.items() if hasattr(rule, name))
 
-    def _subscribe(self, prefix: str, listeners: list[tuple[str, Any]]) -> list[Callable[[], None]]:
+    def _subscribe(self, prefix: str, wanted: Callable[[str], bool] = bool) -> list[Callable[[], None]]:
+        """Subscribe the ledger's and the rules' methods of this prefix to those events that are wanted."""
         stops = []
-        for key, listener in listeners:
+        for key, listener in (("the ledger", self.ledger), *self.rules.items()):
             for attribute in dir(listener):
-                if attribute.startswith(prefix):
-                    handler = self._guarded(key, getattr(listener, attribute))
-                    stops.append(subscribe(attribute.removeprefix(prefix), handler))
+                event = attribute.removeprefix(prefix)
+                if event != attribute and wanted(event) and key not in self.failures:
+                    stops.append(subscribe(event, self._guarded(key, getattr(listener, attribute))))
         return stops
 
     def _guarded(self, key: str, method: Any) -> Any:
@@ -124,7 +151,8 @@ class Session:
         self.near = on
         self._heard = 0
         if on:
-            self._nearby = self._subscribe("near_", list(self.rules.items()))
+            self.wake()
+            self._nearby = self._subscribe("near_")
             self._nearby.append(subscribe("applied", self._count_operation))
         else:
             for unsubscribe in self._nearby:
@@ -143,12 +171,50 @@ class Session:
         wanted = step < _NEAR_STEPS or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
         if wanted is not self.near:
             self.listen_closely(wanted)
+        if step >= self._rest_from and not self.near and not self.resting:
+            self._rest()
+
+    # Rest ----------------------------------------------------------------------------------------
+
+    def _rest(self) -> None:
+        self.resting = True
+        for unsubscribe in self._frequent:
+            unsubscribe()
+        self._frequent = [
+            subscribe("stepped", self._guarded("the ledger", self.ledger.count_step_at_rest)),
+            subscribe("backward_ended", self._guarded("the ledger", self.ledger.count_pass_at_rest)),
+        ]
+
+    def wake(self, *_: Any) -> None:
+        """Hear everything again, for a while."""
+        self._rest_from = max(self._rest_from, self.ledger.step + _AWAKE)
+        if self.resting and self._always:
+            self.resting = False
+            for unsubscribe in self._frequent:
+                unsubscribe()
+            self.ledger.forget_gradients()
+            self._frequent = self._subscribe("on_", _FREQUENT.__contains__)
+
+    def is_time_to_wake(self, step: int) -> bool:
+        """Is this the step to wake at? (A power of two is, too: see NOTE [Listening closely].)"""
+        return step % _CYCLE == 0 or step & (step - 1) == 0
 
     def _training_set(self, module: Any, training: bool) -> None:
-        if not training and not self.near and self._evaluations < 200:
+        self.wake()
+        if not training:
+            self.attend(2_000)
+
+    def attend(self, operations: int) -> None:
+        """Something happens that is worth listening closely to, for so many operations. Not too often."""
+        if not self.near and self._evaluations < 200:
             self._evaluations += 1
             self.listen_closely(True)
-            self._heard = _NEAR_LIMIT - 2_000
+            self._heard = _NEAR_LIMIT - operations
+
+    def listen(self, call: str, rule: Diagnosis, method: Any, on: bool) -> None:
+        """Have a rule's method told of a call of the ledger for a while: what listens always costs at every step."""
+        others = tuple(entry for entry in self.told[call] if entry[0] != rule.name)
+        self.told[call] = (*others, (rule.name, method)) if on else others
 
     # Findings ------------------------------------------------------------------------------------
 

@@ -8,6 +8,9 @@ from typing import Any
 from ..records import Sample, Update
 from ..rule import Diagnosis
 
+# A warm-up may begin with several steps at a rate of 0.
+_AFTER = 16
+
 
 class StepWithoutChange(Diagnosis):
     """`step()` ran with gradients that are not zero, and no parameter changed.
@@ -35,6 +38,7 @@ class StepWithoutChange(Diagnosis):
         super().__init__(session)
         self._before: tuple[int, list[int]] | None = None  # id of the optimizer, a checksum of each leaf
         self._unchanged: dict[int, tuple[tuple[Any, ...], int]] = {}
+        self._largest: dict[int, float] = {}  # norm of the gradient, per optimizer
 
     def near_step_began(self, optimizer: Any) -> None:
         """Note what the parameters are."""
@@ -52,13 +56,15 @@ class StepWithoutChange(Diagnosis):
             square and _checksum(leaf) != old
             for leaf, square, old in zip(update.leaves, sample.squares, before[1], strict=True)
         )
-        if moved or not sample.finite:
+        largest = self._largest[key] = max(self._largest.get(key, 0.0), sample.total if sample.finite else 0.0)
+        converged = sample.total < 1e-3 * largest and max(rates) > 0.0
+        if moved or converged or not sample.finite:
             self._unchanged.pop(key, None)
             return
         known, times = self._unchanged.get(key, (rates, 0))
         times = times + 1 if known == rates else 1
         self._unchanged[key] = rates, times
-        if times >= 3:
+        if times >= 3 and sample.number >= _AFTER:
             self._say(update, sample, rates)
 
     def _say(self, update: Update, sample: Sample, rates: tuple[float, ...]) -> None:
