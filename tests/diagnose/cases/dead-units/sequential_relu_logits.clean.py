@@ -1,4 +1,4 @@
-"""Legitimate twin: plain logits; the auxiliary non-negative code layer is sparse, never silent."""
+"""Legitimate twin: plain logits behind the same hidden ReLU layer."""
 import torch
 from torch import nn
 

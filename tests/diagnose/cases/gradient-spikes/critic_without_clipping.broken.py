@@ -8,7 +8,7 @@ torch.manual_seed(54)
 class Critic(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(2, 24), nn.LeakyReLU(0.2), nn.Linear(24, 1))
+        self.layers = nn.Sequential(nn.Linear(2, 24), nn.LeakyReLU(0.2), nn.Linear(24, 1, bias=False))
 
     def forward(self, x):
         return self.layers(x)
