@@ -21,6 +21,8 @@ from ..core.tensor import Tensor
 from .history import all_finite, sample
 from .places import Place, here
 from .records import Backward, Clear, OptimizerStory, Story, Update
+from .switches import Switches
+from .unrecorded import Unrecorded
 
 if TYPE_CHECKING:
     from .session import Session
@@ -48,6 +50,10 @@ class Ledger:
         self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
         self.last_update: Place | None = None
         self.last_backward: Backward | None = None
+        self.recent: deque[Backward] = deque(maxlen=64)  # the last passes, those of autograd.grad too
+        self.switches = Switches()
+        self.unrecorded = Unrecorded(self)
+        self.near_applied = self.unrecorded.applied
         self._counted_pass = -1  # the pass after which the last step was counted
         self._stepping = 0  # inside an optimizer's step()
         self._turn: set[int] = set()  # who was updated in this round
@@ -94,18 +100,24 @@ class Ledger:
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """backward() or autograd.grad begins."""
-        if not accumulates:
-            return
         this = Backward(self.passes, self.step, here(), retained, create, self._stepping > 0)
-        self.passes += 1
+        self.recent.append(this)
         root = tensors[0]
         if isinstance(root, Tensor):  # not a GradientEdge
             array = root._array
             if array.size == 1 and array.dtype.kind == "f":
                 this.loss = array.item()
-            if root._edge is not None:
-                this.root_place = root._edge.place
+            node = root._edge
+            if node is not None:
+                this.root_place = node.place
+                this.root = weakref.ref(node)
+                this.born = node.seq
+        if not accumulates:
+            return
+        self.passes += 1
         self._open.append(this)
+        if gradients[0] is not None:
+            self.session.tell("at_seeded", this, tensors, gradients)
 
     def on_backward_ended(self, roots: Any, retained: bool) -> None:
         """It ended: whoever got a gradient has one more deposit."""
@@ -132,6 +144,19 @@ class Ledger:
         told = self.session.told
         if told["at_backward"]:
             self.session.tell("at_backward", this)
+
+    # Recording ------------------------------------------------------------------------------------
+
+    def on_mode(self, mode: Any, entered: bool) -> None:
+        """`no_grad()` or another mode was entered or left."""
+        if entered:
+            switch = self.switches.entered(mode, self.passes)
+            if switch is not None and not (switch.recording or self.session.near) and self.switches.may_stay(switch):
+                self.session.attend(5_000)  # is it switched back before training goes on?
+            return
+        undone = self.switches.left(mode, self.passes)
+        if len(undone) > 1:
+            self.session.tell("at_undone", undone)
 
     # Looking, clearing, writing ------------------------------------------------------------------
 
@@ -268,6 +293,43 @@ class Ledger:
         if self.session.told["at_gradients"]:
             self.session.tell("at_gradients", update, measured)
         story.track.spent(begin, perf_counter(), story.steps)
+
+    # At rest (session.py) --------------------------------------------------------------------------
+
+    def count_step_at_rest(self, optimizer: Any) -> None:
+        """An optimizer stepped: count it, and measure its gradients where that is due."""
+        story = getattr(optimizer, "_story", None)
+        if story is None:
+            self.session.wake()
+            return
+        self.step += 1
+        self.updates += 1
+        story.steps += 1
+        if story.track.is_due(story.steps):
+            update = Update(self.step, here(), optimizer, story)
+            update.leaves = [p for g in optimizer.param_groups for p in g["params"]]
+            self._measure(update, story)
+        if self.session.is_time_to_wake(self.step):
+            self.session.wake()
+
+    def count_pass_at_rest(self, roots: Any, retained: bool) -> None:
+        """A pass ended. Updates by hand are not seen at rest: wake after some passes."""
+        self.passes += 1
+        if self.passes % 512 == 0:
+            self.session.wake()
+
+    def forget_gradients(self) -> None:
+        """After a rest: what lies in `.grad` may be anything."""
+        self._open.clear()
+        self._deposited.clear()
+        self._looked.clear()
+        self._stepping = 0
+        for known in tuple(self._by_array.values()):
+            leaf = known()
+            if leaf is not None:
+                story = leaf._story
+                story.consumed = story.fresh = story.looked = False
+                story.backward = None
 
     def _consume(self, story: Story) -> None:
         story.consumed = True

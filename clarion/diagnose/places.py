@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 import re
 from typing import Any
@@ -14,7 +15,7 @@ from .finding import shown
 # What a rule may give as a line: a place that provenance recorded, or (file, line).
 Where = Place | tuple[str, int] | None
 
-__all__ = ["Place", "Where", "allowed", "called", "expression", "file_line", "here", "source", "text"]
+__all__ = ["Place", "Where", "allowed", "assigned", "called", "expression", "file_line", "here", "source", "text"]
 
 
 def file_line(where: Where) -> tuple[str, int] | None:
@@ -73,3 +74,22 @@ def called(place: Place | None) -> ast.Call | None:
     """The call that was running at a place, or None."""
     found = expression(place)
     return found if isinstance(found, ast.Call) else None
+
+
+def assigned(place: Place | None) -> Place | None:
+    """Where the variable that is differentiated at a place (`loss.backward()`, `backward(loss)`) was last assigned."""
+    call = called(place)
+    if place is None or call is None:
+        return None
+    target = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "backward" else None
+    if (target is None or not isinstance(target, ast.Name) or target.id == "autograd") and call.args:
+        target = call.args[0]
+    if not isinstance(target, ast.Name):
+        return None
+    found = None
+    for step in dis.get_instructions(place[0]):
+        if step.offset >= place[1]:
+            break
+        if step.opname.startswith("STORE_") and step.argval == target.id:
+            found = (place[0], step.offset)
+    return found

@@ -16,9 +16,21 @@ LONG = 512  # points of the whole run that are kept: when there are more, every 
 
 
 class Backward:
-    """One pass that accumulated into leaves."""
+    """One pass; the ledger follows those that accumulated into leaves."""
 
-    __slots__ = ("create_graph", "leaves", "loss", "number", "place", "retained", "root_place", "step", "used")
+    __slots__ = (
+        "born",
+        "create_graph",
+        "leaves",
+        "loss",
+        "number",
+        "place",
+        "retained",
+        "root",
+        "root_place",
+        "step",
+        "used",
+    )
 
     def __init__(
         self, number: int, step: int, place: Place | None, retained: bool, create_graph: bool, used: bool
@@ -30,6 +42,8 @@ class Backward:
         self.create_graph = create_graph
         self.used = used  # did an update use any of its gradients, or the user look at one?
         self.root_place: Place | None = None  # where the root was computed
+        self.root: weakref.ref[Any] | None = None  # its node
+        self.born = 0  # the node's sequence number: older nodes have larger ones
         self.loss: float | None = None  # its value, if it has one element
         self.leaves: list[weakref.ref[Any]] | tuple[()] = ()  # who got a gradient (known only while listening closely)
 

@@ -24,6 +24,8 @@ class Diagnosis:
     at_gradients(u, sample)  the ledger says: the gradients of an optimizer's step were measured (`records.Sample`)
     at_stale(u)      the ledger says: an update used gradients twice (`u.stale`)
     at_empty_step(u) the ledger says: an optimizer stepped without any gradient
+    at_seeded(b, tensors, gradients)  the ledger says: backward() begins with a gradient that the user gave
+    at_undone(s)     the ledger says: a mode was left while others were open inside it (`switches.Switch`)
     at_discard(c)    the ledger says: gradients were cleared that nobody had used (`records.Clear`)
     at_exit()        the program ends
     """

@@ -1,0 +1,124 @@
+"""grad-mode-leaked"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import modes
+from ...core.node import sequence
+from ..finding import ERROR, WARN
+from ..places import Place, here, text
+from ..rule import Diagnosis
+from ..switches import Switch
+
+
+class GradModeLeaked(Diagnosis):
+    """A gradient mode was entered for a while, and never left.
+
+    `torch.set_grad_enabled(False)` as a statement, `no_grad().__enter__()` by hand, or a generator that yields from inside
+    `with torch.no_grad():` switch recording off for everything that comes after, not only for the function that they stand
+    in. Training then stops: with an error at the next `backward()`, or silently, where that is guarded by
+    `if loss.requires_grad` or a handler that skips bad batches.
+
+    Broken:
+
+        def validate(model, loader):
+            torch.set_grad_enabled(False)
+            return sum(criterion(model(x), y).item() for x, y in loader)
+
+    Fixed:
+
+        @torch.no_grad()
+        def validate(model, loader):
+            return sum(criterion(model(x), y).item() for x, y in loader)
+
+    Silent as long as nobody trains: switching recording off for the rest of a program is fine. So is one callback that
+    enters a mode and another that leaves it.
+    """
+
+    name = "grad-mode-leaked"
+    why = "nothing is recorded any more, so nothing that follows can be trained."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._losses: list[Place] = []  # lines whose results were differentiated
+
+    # Where PyTorch raises ------------------------------------------------------------------------
+
+    def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
+        """A root without history, or an inference tensor in a recorded operation, because of a mode that was not left."""
+        value = facts.get("without_history", facts.get("inference"))
+        if value is None:
+            return
+        found = self.ledger.unrecorded.blame(value)
+        if found is not None and found[0] in self.ledger.switches.stack and found[0].is_leaked(self.ledger.passes):
+            self._report(found[0], f"{text(here())} wants a gradient", error)
+
+    # Where it goes on silently -------------------------------------------------------------------
+
+    def on_training_set(self, module: Any, training: bool) -> None:
+        """train(): whatever was entered for an evaluation should be over by the next step."""
+        if training:
+            for switch in self.ledger.switches.stack:
+                switch.phase_over = True
+
+    def near_cleared(self, leaves: Any) -> None:
+        """zero_grad() begins a step of training."""
+        if modes.special and not modes.recording() and any(leaf._story is not None for leaf in leaves):
+            self._check("gradients are cleared for the next step")
+
+    def near_stepped(self, optimizer: Any) -> None:
+        """An optimizer steps: with gradients from before, or none."""
+        if not modes.recording():
+            self._check("the optimizer steps")
+
+    def near_backward_began(self, tensors: Any, *_: Any) -> None:
+        """Remember which lines compute losses."""
+        node = getattr(tensors[0], "_edge", None)
+        if node is not None and node.place not in self._losses and len(self._losses) < 8:
+            self._losses.append(node.place)
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """A line whose loss was differentiated before runs again, unrecorded."""
+        if self._losses and not modes.recording():
+            place = here()
+            if place in self._losses and any(module.training for module in self.ledger.modules):
+                self._check(f"the loss at {text(place)} is computed as in training")
+
+    def _check(self, doing: str) -> None:
+        ledger = self.ledger
+        switch = ledger.switches.current
+        # No training before: this may be how the program begins. A backward since: recording is on where it matters.
+        if switch is not None and 0 < switch.passes == ledger.passes and switch.is_leaked(ledger.passes):
+            self._report(switch, doing, None)
+
+    def _report(self, switch: Switch, doing: str, error: Any) -> None:
+        gone = switch.is_orphan()
+        since = f"`{switch.code.co_name}` has returned or is suspended" if gone else "the phase it was for is over"
+        self.report(
+            switch.where,
+            f"`{switch}` at {text(switch.where)} was never undone: {since}, recording is still off, and {doing}.",
+            fix=f"`with torch.no_grad():` around what needs no gradient, instead of `{switch}`"
+            + (", closed before anything is yielded." if switch.is_block() else "."),
+            also=[here()] if error is not None else [],
+            level=WARN if error is None else ERROR,
+            error=error,
+        )
+
+    # Recording left on ---------------------------------------------------------------------------
+
+    def at_undone(self, switches: list[Switch]) -> None:
+        """A block without recording ended; did a statement inside it switch recording on and leave it so?"""
+        block, inner = switches[0], switches[-1]
+        if block.recording or not inner.recording or inner.is_block() or not inner.is_orphan():
+            return
+        if inner.recorded_from == repr(sequence):
+            return
+        self.report(
+            inner.where,
+            f"`{inner}` at {text(inner.where)} switched recording on inside `{block}` of {text(block.where)}, and "
+            f"`{inner.code.co_name}` returned without undoing it: the rest of the block was recorded.",
+            why="graphs are built and kept where none are wanted: memory and time are lost.",
+            fix="`with torch.enable_grad():` around what needs a gradient.",
+            also=[block.where],
+        )

@@ -1,0 +1,89 @@
+"""recording-off"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..finding import ERROR
+from ..places import here, text
+from ..rule import Diagnosis
+from ..switches import Switch
+
+
+class RecordingOff(Diagnosis):
+    """backward() on a value that was computed while recording was off.
+
+    Inside `torch.no_grad()`, `torch.inference_mode()` or after `torch.set_grad_enabled(False)` operations leave no
+    history, whatever their inputs: there is nothing to differentiate. The error appears at `backward()`; the reason is the
+    line that switched recording off.
+
+    Broken:
+
+        with torch.no_grad():
+            features = backbone(x)
+            loss = criterion(head(features), y)
+        loss.backward()
+
+    Fixed:
+
+        with torch.no_grad():
+            features = backbone(x)
+        loss = criterion(head(features), y)
+        loss.backward()
+
+    Evaluation that needs a gradient (an adversarial attack, a closure) switches it on for itself: `with
+    torch.enable_grad():`. Tensors made in `inference_mode` can never be part of a graph: use `no_grad` for features that are
+    trained on, or `clone()` them. Values that lost their history in another way (`detach()`, `item()`, `argmax`) are not
+    meant here.
+    """
+
+    name = "recording-off"
+    level = ERROR
+    why = "no history was kept for it, so there is nothing that backward() could walk."
+
+    def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
+        """A root without history, or an inference tensor in a recorded operation."""
+        if "without_history" in facts:
+            found = self.ledger.unrecorded.blame(facts["without_history"])
+            if found is not None and not self._is_leaked(found[0]):
+                self._report_root(*found, error)
+        elif "inference" in facts:
+            found = self.ledger.unrecorded.blame(facts["inference"])
+            if found is not None and not self._is_leaked(found[0]):
+                self._report_inference(*found, error)
+
+    def _is_leaked(self, switch: Switch) -> bool:
+        """Then it is another diagnosis: grad-mode-leaked."""
+        return switch in self.ledger.switches.stack and switch.is_leaked(self.ledger.passes)
+
+    def _report_root(self, switch: Switch, computed: Any, error: Any) -> None:
+        at = f" at {text(computed)}" if computed is not None else ""
+        self.report(
+            switch.where,
+            f"`{switch}` at {text(switch.where)} switched recording off, the value that backward() is called on was "
+            f"computed{at} without it, and {text(here())} wants its gradient.",
+            fix=_remedy(switch),
+            also=[computed],
+            error=error,
+        )
+
+    def _report_inference(self, switch: Switch, computed: Any, error: Any) -> None:
+        self.report(
+            switch.where,
+            f"A tensor that was computed at {text(computed)} under `{switch}` ({text(switch.where)}) takes part in a "
+            f"recorded operation at {text(here())}.",
+            why="inference tensors have no version counter: backward() could not tell whether they were overwritten.",
+            fix="`with torch.no_grad():` there instead, or `x = x.clone()` outside of the block before it is used.",
+            also=[here(), computed],
+            error=error,
+        )
+
+
+def _remedy(switch: Switch) -> str:
+    if switch.decorates is not None:
+        return f"take `@{switch}` off `{switch.decorates.__name__}`, or compute the loss under `with torch.enable_grad():`."
+    if switch.is_block():
+        return "compute the loss outside of the block, or under `with torch.enable_grad():` inside of it."
+    return (
+        "`torch.set_grad_enabled(True)` before the loss is computed, or `with torch.no_grad():` around what needs none."
+    )
