@@ -31,6 +31,7 @@ from . import fractional_pooling as fractional_pooling
 from . import fromdata as fromdata
 from . import gamma as gamma
 from . import generator as generator
+from . import grid_sample as grid_sample
 from . import grids as grids
 from . import hard as hard
 from . import index_rows as index_rows

@@ -16,6 +16,7 @@ from . import embedding as embedding
 from . import extremum as extremum
 from . import fold as fold
 from . import gamma as gamma
+from . import grid_sample as grid_sample
 from . import indexing as indexing
 from . import interpolate as interpolate
 from . import join as join
