@@ -31,10 +31,13 @@ def text(where: Where) -> str:
     return "a line that was not recorded" if found is None else f"{shown(found[0])}:{found[1]}"
 
 
+_COMMENT = re.compile(r"\s+#\s[^'\"]*$")
+
+
 def source(where: Where) -> str:
-    """The text of a line, stripped."""
+    """The text of a line, without its comment."""
     found = file_line(where)
-    return "" if found is None else linecache.getline(*found).strip()
+    return "" if found is None else _COMMENT.sub("", linecache.getline(*found)).strip()
 
 
 _ALLOW = re.compile(r"#\s*clarion:\s*allow\b([^#]*)")

@@ -1,0 +1,232 @@
+"""graphs-accumulate"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from ...core.node import Node
+from ..graphs import birth, is_freed, reachable
+from ..holders import Live
+from ..places import Place, file_line, source
+from ..rule import Diagnosis
+
+Refs = list[weakref.ref[Node]]
+
+_ROUNDS = 5  # of the training loop whose graphs must be alive
+_PATIENCE = 32  # rounds until graphs that a backward pass has used up are reported
+_LONG_PATIENCE = 256  # the same for graphs that still could be used: an episode may be long
+_MOST = 100_000  # nodes that are watched at a time
+
+
+class GraphsAccumulate(Diagnosis):
+    """The graphs of past steps are kept alive, and there are more of them with every step.
+
+    A tensor that was computed from parameters holds everything that it was computed from. Adding it to a running total, or
+    keeping it in a list for a plot, keeps the graph of every step: memory grows until there is none left.
+
+    Broken:
+
+        total = 0
+        for x, y in loader:
+            loss = criterion(model(x), y)
+            loss.backward()
+            optimizer.step()
+            total += loss
+
+    Fixed:
+
+            total += loss.item()
+
+    Keep numbers (`item()`), or tensors without history (`detach()`). Evaluations belong under `torch.no_grad()`.
+
+    It stays silent on buffers that a later backward pass uses (the log-probabilities of an episode), on buffers that throw
+    away the oldest (`deque(maxlen=20)`), and on whatever is gone after a few steps.
+    """
+
+    name = "graphs-accumulate"
+    why = "memory grows with every step until there is none left, and freeing it all at the end takes long."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._watched: Refs = []  # nodes, while listening closely
+        self._roots: Refs = []  # what backward() was called on, always
+        self._suspects: list[Suspect] = []
+        self._judged: set[tuple[str, int]] = set()  # lines that were suspected once
+        self._wait = 1  # backward passes until the next look
+        self._next_search = 0  # the round from which on it is worth while to search again
+
+    def near_recorded(self, node: Node, inputs: Any, output: Any) -> None:
+        """Remember what is recorded: will it be alive a few rounds later?"""
+        if len(self._watched) < _MOST:
+            self._watched.append(weakref.ref(node))
+            self._wait = 1
+
+    def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
+        """Remember the root, and look around now and then."""
+        edge = getattr(tensors[0], "_edge", None)
+        if edge is not None and accumulates:
+            self._roots.append(weakref.ref(edge))
+        if self._suspects:
+            self._see_walked(tensors)
+            self._judge()
+        self._wait -= 1
+        if self._wait <= 0:
+            self._look()
+
+    def at_exit(self) -> None:
+        """The program ends: nobody will make use of the suspects' graphs any more."""
+        self._judge(at_exit=True)
+
+    # Suspecting ----------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        self._wait = 8
+        self._watched = [ref for ref in self._watched if ref() is not None]
+        self._roots = [ref for ref in self._roots if ref() is not None]
+        if len(self._watched) + len(self._roots) < _ROUNDS or self.ledger.round < self._next_search:
+            return
+        if len(self._old()) >= _ROUNDS:
+            self._next_search = 2 * self.ledger.round
+            gc.collect()  # what only waits for the collector is no leak
+            self._search(self._old())
+
+    def _old(self) -> dict[int, list[Node]]:
+        """The nodes that were recorded at least two rounds ago and are alive, by their round."""
+        marks = self.ledger.round_marks
+        by_round: dict[int, list[Node]] = {}
+        if len(marks) >= _ROUNDS:
+            for ref in (*self._watched, *self._roots):
+                node = ref()
+                if node is not None and node.seq > marks[-2]:
+                    by_round.setdefault(birth(node.seq, marks), []).append(node)
+        return by_round
+
+    def _search(self, old: dict[int, list[Node]]) -> None:
+        """Which lines made the tensors that are kept, and who keeps them?"""
+        if len(old) < _ROUNDS:
+            return
+        live, marks = Live(), self.ledger.round_marks
+        lines: dict[tuple[str, int] | None, dict[int, Node]] = {}
+        for node in _ends([node for nodes in old.values() for node in nodes], live, marks):
+            lines.setdefault(file_line(node.place), {})[birth(node.seq, marks)] = node
+        found = [kept for kept in lines.values() if len(kept) >= _ROUNDS]
+        if not found and any(len(kept) > 1 for kept in lines.values()):
+            self._next_search = self.ledger.round + 2  # too early to tell
+            return
+        if not found:  # a chain that winds through several lines: its end stands for it
+            found = [{number: min(nodes, key=_sequence) for number, nodes in old.items()}]
+        roots = {node.seq for ref in self._roots if (node := ref()) is not None}
+        for kept in found:
+            suspect = Suspect(kept, live, roots, self.ledger.round - len(marks))
+            if suspect.line is not None and suspect.line not in self._judged:
+                self._judged.add(suspect.line)
+                self._suspects.append(suspect)
+
+    # Judging -------------------------------------------------------------------------------------
+
+    def _see_walked(self, tensors: Any) -> None:
+        """A pass that meets graphs of a suspect makes use of them."""
+        oldest = max(suspect.oldest for suspect in self._suspects)
+        for node in reachable(tensors, oldest):
+            for suspect in self._suspects:
+                suspect.walked = suspect.walked or node.seq in suspect.numbers
+
+    def _judge(self, at_exit: bool = False) -> None:
+        for suspect in list(self._suspects):
+            verdict = suspect.verdict(self.ledger.round, self.ledger.round_marks, at_exit)
+            if verdict is not None:
+                self._suspects.remove(suspect)
+            if verdict:
+                self._accuse(suspect)
+
+    def _accuse(self, suspect: Suspect) -> None:
+        backward = self.ledger.last_backward
+        holder = suspect.holder
+        kept = f"{holder.text[0].upper()}{holder.text[1:]} keeps" if holder is not None else "Something keeps"
+        age = self.ledger.round - suspect.first
+        state = "are alive" if suspect.alive else "were kept"
+        self.report(
+            suspect.place,
+            f"{kept} the graphs of past steps: the tensors that `{source(suspect.place)}` made in {suspect.count} steps "
+            f"{state}, the oldest for {age} steps, each with a graph of {suspect.size} operations or more. No later "
+            "backward pass goes through them.",
+            fix=suspect.remedy(),
+            also=[suspect.loss or (backward.root_place if backward is not None else None)],
+        )
+
+
+def _sequence(node: Node) -> int:
+    return node.seq
+
+
+def _ends(nodes: list[Node], live: Live, marks: Sequence[int]) -> list[Node]:
+    """Where the way up from these nodes ends: at a node that nothing was computed from, or only, one round later, by the
+    line that made it (`total += loss`). Without those that have no graph to speak of (a clone of a parameter)."""
+    ends = []
+    stack, seen = list(nodes), set(nodes)
+    while stack:
+        node = stack.pop()
+        line, number = file_line(node.place), birth(node.seq, marks)
+        above = [c for c in live.consumers(node) if file_line(c.place) != line or birth(c.seq, marks) <= number]
+        if not above and any(edge is not None and edge.seq is not None for edge in node.edges):
+            ends.append(node)
+        for consumer in above:
+            if consumer not in seen:
+                seen.add(consumer)
+                stack.append(consumer)
+    return ends
+
+
+class Suspect:
+    """A line whose tensors of several rounds are alive: the node of one of them per round."""
+
+    def __init__(self, kept: dict[int, Node], live: Live, roots: set[int], offset: int) -> None:
+        nodes = [kept[number] for number in sorted(kept)]
+        newest = nodes[-1]
+        self.first = max(offset + min(kept), 0)  # the round of the first
+        self.place = (newest if len({n.place for n in nodes}) == 1 else live.top(newest)).place
+        self.line = file_line(self.place)
+        self.numbers = {node.seq for node in nodes}
+        self.oldest = max(self.numbers)
+        self.holder = live.holder(newest)
+        self.size = sum(1 for _ in islice(reachable(nodes[:1]), 10_000))
+        self.loss: Place | None = next((n.place for n in islice(reachable([newest]), 10_000) if n.seq in roots), None)
+        self.walked = False  # by a later backward pass
+        self.alive = self.count = len(nodes)
+        self._used_up = is_freed(newest)
+        self._refs = [weakref.ref(node) for node in nodes]
+
+    def verdict(self, now: int, marks: Sequence[int], at_exit: bool) -> bool | None:
+        """True: it is guilty. False: it is not. None: not known yet."""
+        if self.walked:
+            return False
+        before, self.alive = self.alive, sum(ref() is not None for ref in self._refs)
+        if self.alive < before:
+            # All at once: a list of one epoch. One by one: a buffer that throws away the oldest.
+            return before - self.alive >= 0.8 * len(self._refs)
+        if at_exit or now - self.first >= (_PATIENCE if self._used_up else _LONG_PATIENCE):
+            return self._has_grown(marks)
+        return None
+
+    def _has_grown(self, marks: Sequence[int]) -> bool:
+        """Has the line made more since?"""
+        youngest = min(self.numbers)
+        later = [node for node in Live().nodes if node.seq < youngest and node.place == self.place]
+        self.count += len({birth(node.seq, marks) for node in later})
+        return bool(later)
+
+    def remedy(self) -> str:
+        """What to do."""
+        name = self.holder.name if self.holder is not None else None
+        if not self._used_up:
+            return (
+                "if nothing will be differentiated, compute it under `with torch.no_grad():`; "
+                f"otherwise keep `.detach()` of it{f' in `{name}`' if name else ''}, or the number: `.item()`."
+            )
+        if self.holder is not None and self.holder.container is not None:
+            return f"put the number into `{name}`, `.item()`, or the tensor without its history, `.detach()`."
+        return f"use `loss.item()` (or `loss.detach()`) in `{source(self.place)}`."
