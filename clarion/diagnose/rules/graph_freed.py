@@ -1,0 +1,125 @@
+"""graph-freed"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.node import Node
+from ...core.passes import running
+from ..finding import ERROR
+from ..places import file_line, here, text
+from ..records import Backward
+from ..rule import Diagnosis
+
+
+class GraphFreed(Diagnosis):
+    """backward() walks a part of the graph that an earlier backward() has used up.
+
+    `backward()` frees what the forward pass saved, as it goes. Walking the same part again fails. Either two losses share
+    it, or something that was computed in an earlier step is still attached: a hidden state, a moving average, a value that
+    was computed once before the loop.
+
+    Broken:
+
+        output, hidden = rnn(x, hidden)
+        loss = criterion(output, y)
+        loss.backward()
+
+    Fixed:
+
+        output, hidden = rnn(x, hidden.detach())
+        loss = criterion(output, y)
+        loss.backward()
+
+    Two losses over one shared part: one backward() of their sum, `(loss_a + loss_b).backward()`. A GAN's discriminator
+    is trained on `fake.detach()`. What depends on weights is computed in every step again.
+    """
+
+    name = "graph-freed"
+    level = ERROR
+    why = "its saved values are gone, so no gradient can be computed there any more."
+
+    def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
+        """PyTorch's own error."""
+        node = facts.get("freed")
+        if node is None:
+            return
+        this = running.this
+        passes = [] if self.session.resting else list(self.ledger.recent)
+        if this is not None and passes:
+            passes.pop()  # the one that fails
+        roots = [target for target, _ in this.roots] if this is not None else [node]
+        before = _freed_by(node, passes)
+        shared = node if before is None else _shared_part(roots, node, before)
+        freed = f"`backward()` at {text(before.place)}" if before is not None else "an earlier `backward()`"
+        again = "backward() was called on it again" if shared in roots else f"{text(here())} walks it again"
+        self.report(
+            shared.place,
+            f"What {text(shared.place)} computed was used up by {freed}, and {again}.",
+            fix=self._remedy(shared, roots, before),
+            also=[] if before is None else [before.place],
+            error=error,
+        )
+
+    def _remedy(self, shared: Any, roots: list[Any], before: Backward | None) -> str:
+        if before is None:
+            return "add losses that share a part, and call backward() once; `detach()` what is carried over from an earlier step."
+        if shared in roots:
+            return f"differentiate it once, or `retain_graph=True` at {text(before.place)}."
+        if file_line(before.place) == file_line(here()) and self.ledger.step > before.step:
+            return (
+                f"it was built in an earlier step: `detach()` it before this step uses it, or compute it anew in every "
+                f"step (the computation at {text(shared.place)})."
+            )
+        if self.ledger.step > before.step:
+            return f"`detach()` it in the loss that {text(before.place)} differentiates, or compute it anew after the update."
+        return (
+            f"add the losses and call backward() once: `(loss_a + loss_b).backward()` instead of {text(before.place)}."
+        )
+
+
+def _freed_by(node: Any, passes: list[Backward]) -> Backward | None:
+    """The pass that released a node's values: the first one whose root is younger than it, and reaches it."""
+    unknown = None
+    for this in passes:
+        if this.retained or this.root is None or this.born > node.seq:
+            continue
+        root = this.root()
+        if root is None:
+            unknown = unknown or this
+        elif node in _reachable([root]):
+            return this
+    return unknown
+
+
+def _shared_part(roots: list[Any], node: Any, before: Backward) -> Any:
+    """The youngest node that both passes walk and that leads to the freed one.
+
+    Where the root of the earlier pass is gone, what is older than that root counts as walked.
+    """
+    root = before.root() if before.root is not None else None
+    walked = None if root is None else _reachable([root])
+    found = node
+    stack, seen = list(roots), set()
+    while stack:
+        target = stack.pop()
+        if target in seen or not isinstance(target, Node):
+            continue
+        seen.add(target)
+        if target in walked if walked is not None else target.seq >= before.born:
+            if target.seq < found.seq and node in _reachable([target]):
+                found = target
+            continue
+        stack.extend(target.edges)
+    return found
+
+
+def _reachable(roots: list[Any]) -> set[Any]:
+    seen: set[Any] = set()
+    stack = list(roots)
+    while stack:
+        target = stack.pop()
+        if isinstance(target, Node) and target not in seen:
+            seen.add(target)
+            stack.extend(target.edges)
+    return seen

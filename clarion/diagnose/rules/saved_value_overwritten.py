@@ -1,0 +1,87 @@
+"""saved-value-overwritten"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..finding import ERROR, WARN
+from ..numpy_writes import find_write
+from ..places import Where, called, file_line, text
+from ..rule import Diagnosis
+
+
+class SavedValueOverwritten(Diagnosis):
+    """A value that the backward pass needs was overwritten after it was saved.
+
+    Many operations keep their inputs or their result for the gradient: `sigmoid` its result, a product its factors, a
+    linear layer its input and its weight. Writing to that memory before `backward()` makes the gradient impossible, which
+    PyTorch says at `backward()`, far from the write. Through `.data` or `.numpy()` PyTorch does not notice: the gradient is
+    computed from the new values, and is wrong.
+
+    Broken:
+
+        gate = torch.sigmoid(self.fc(x))
+        gate[:, closed] = 0.0
+        return self.out(gate)
+
+    Fixed:
+
+        gate = torch.sigmoid(self.fc(x))
+        gate = gate.masked_fill(mask, 0.0)
+        return self.out(gate)
+
+    An optimizer's `step()` writes, too: into the weights, which a later `backward()` through an older forward pass still
+    needs. Writing to what nobody saved (`x += 1` after an addition) is fine and stays silent.
+    """
+
+    name = "saved-value-overwritten"
+    level = ERROR
+    why = "the gradient at that operation would be computed from other values than the result was."
+
+    def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
+        """PyTorch's own error."""
+        node = facts.get("saved_by")
+        if node is None:
+            return
+        write: Where = facts["overwritten_at"]
+        shape = list(facts["shape"])
+        saver = f"`{_short(node)}` at {text(node.place)} saved a tensor of shape {shape} for backward()"
+        if self._is_step(write):
+            what = f"{saver}; the optimizer's `step()` at {text(write)} then wrote into it: it is a weight."
+            fix = "call every `backward()` before the first `step()`, or run the forward pass again after it."
+        else:
+            what = f"{saver}, and {text(write)} wrote into it in place ({_times(facts['writes'])}) before it was used."
+            fix = "write out of place there (`x = x * 2` for `x *= 2`, `torch.where` for `x[mask] = …`), or into `x.clone()`."
+        self.report(write or node.place, what, fix=fix, also=[node.place], error=error)
+
+    def on_silently_overwritten(self, node: Any, how: str, where: Any) -> None:
+        """A write that PyTorch does not see."""
+        write: Where = where if how == "data" else find_write(where)
+        by = "`.data`" if how == "data" else "an array that shares its memory (`.numpy()`)"
+        self.report(
+            write or node.place,
+            f"`{_short(node)}` at {text(node.place)} saved a value for backward(), {text(write)} changed it through {by} "
+            "before it was used, and the gradient is computed from the changed values.",
+            why="nothing notices a write on this way: the gradients are wrong, without an error.",
+            fix="change the value before it is used, out of place (`x = x.masked_fill(mask, 0.0)`), or write into a `clone()`"
+            if how == "data"
+            else "work on a copy: `x.detach().numpy().copy()`.",
+            also=[node.place],
+            level=WARN,
+        )
+
+    def _is_step(self, write: Where) -> bool:
+        if write is None:
+            return False
+        if file_line(write) == file_line(self.ledger.last_update):
+            return True
+        call = called(write) if not isinstance(write[0], str) else None  # type: ignore[arg-type]
+        return call is not None and getattr(call.func, "attr", "") == "step"
+
+
+def _short(node: Any) -> str:
+    return type(node).__name__.rstrip("0123456789").removesuffix("Backward")
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
