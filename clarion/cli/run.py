@@ -17,7 +17,6 @@ from typing import Any, TextIO
 
 from .. import diagnose
 from ..errors import ArgumentValueError, DiagnosisError, DiagnosisWarning
-from ..serialization.atomic import replacing
 from ..torch_alias import install
 from .program import Unreadable, run_module, run_script, user_traceback
 from .progress import BottomLine
@@ -111,8 +110,8 @@ class Diagnosis:
             return _exit_status(error)
         if self.line is not None and os.getpid() == self.process:
             self.line.stop()
-        if isinstance(error, DiagnosisError) and self.options.strict:
-            self._say(f"clarion run --strict: stopped by a finding.\n\n{error.finding}\n")
+        if isinstance(error, DiagnosisError):  # --strict, or the program itself asked for it
+            self._say(f"clarion run: stopped by a finding.\n\n{error.finding}\n")
             return FOUND
         error.__traceback__ = user_traceback(error)
         sys.excepthook(type(error), error, error.__traceback__)
@@ -153,8 +152,7 @@ class Diagnosis:
             self._write(self.json, lambda path: write_json(path, found))
         if self.report is not None:
             self._write(self.report, write_report)
-        stopped_by_it = isinstance(self.error, DiagnosisError) and self.options.strict
-        if not stopped_by_it or len(found) > 1:
+        if not isinstance(self.error, DiagnosisError) or len(found) > 1:  # it was shown at length
             self._say(diagnose.summary())
 
     def _write(self, path: str, write: Any) -> None:
@@ -178,6 +176,8 @@ class Diagnosis:
 
 def write_json(path: str, findings: Sequence[diagnose.Finding]) -> None:
     """A list of objects with the fields of a finding; the file is whole, or it is not there."""
+    from ..serialization.atomic import replacing
+
     text = json.dumps([finding.as_dict() for finding in findings], indent=2) + "\n"
     with replacing(path) as file:
         file.write(text.encode())

@@ -1,0 +1,163 @@
+"""`import torch` gives clarion: one module object under two names, refusals by name, and everything as before at the end."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+
+import pytest
+
+import clarion
+from clarion.torch_alias import TorchVersion, alias
+
+IMPORTS = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import torch.utils.checkpoint
+import torch.backends.cudnn as cudnn
+from torch import Tensor, nn as same_nn, optim
+from torch.nn.utils.rnn import pad_sequence
+from torch.optim.lr_scheduler import StepLR
+from torch.utils import data
+from torch.utils.data import DataLoader, TensorDataset
+"""
+
+MODULES = [
+    "amp",
+    "autograd",
+    "autograd.function",
+    "cuda.amp",
+    "distributions.normal",
+    "linalg",
+    "nn.modules.linear",
+    "nn.utils.parametrizations",
+    "optim.lr_scheduler",
+    "serialization",
+    "utils.data.dataset",
+    "version",
+]
+
+
+def test_imports_give_clarion_itself():
+    names: dict[str, object] = {}
+    with alias() as module:
+        exec(IMPORTS, names)
+        loaded = {name: sys.modules[name] for name in sys.modules if name == "torch" or name.startswith("torch.")}
+    assert names["torch"] is module is clarion
+    assert names["nn"] is names["same_nn"] is clarion.nn
+    assert names["F"] is clarion.nn.functional
+    assert names["StepLR"] is clarion.optim.lr_scheduler.StepLR
+    assert names["DataLoader"] is clarion.utils.data.DataLoader
+    assert names["cudnn"] is clarion.backends.cudnn
+    ours = {name: sys.modules.get("clarion" + name.removeprefix("torch")) for name in loaded}
+    # All but the namespaces of backends, which are no modules.
+    assert {name for name in loaded if loaded[name] is not ours[name]} <= {
+        f"torch.backends.{name}" for name in ("cudnn", "cuda", "mkl", "mkldnn", "mps", "openmp")
+    }
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_one_module_under_two_names(name):
+    with alias():
+        module = importlib.import_module(f"torch.{name}")
+        assert module is sys.modules[f"clarion.{name}"] is importlib.import_module(f"clarion.{name}")
+    # What is told of a module is clarion's, as before.
+    assert not module.__name__.startswith("torch")
+    assert not module.__spec__.name.startswith("torch")
+
+
+def test_a_function_is_not_hidden_by_its_module():
+    with alias():
+        import torch.autograd.gradcheck  # noqa: F401
+
+        assert callable(clarion.autograd.gradcheck)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("torch.distributed.fsdp", r"^clarion does not have torch\.distributed.* yet"),
+        ("torch.nn.no_such_thing", r"^clarion does not have torch\.nn\.no_such_thing yet"),
+        ("torch.core_of_the_matter", r"^clarion does not have torch\.core_of_the_matter yet"),
+        ("torch._C", r"^clarion does not have torch\._C: PyTorch's compiled insides"),
+        ("torch.jit.annotations", r"^clarion does not have torch\.jit\.annotations: programs are not compiled"),
+        ("torchvision.transforms", r"^torchvision does not run on clarion: it is compiled against PyTorch's own"),
+        ("lightning", r"^lightning does not run on clarion: .*Write the training loop in plain PyTorch\.$"),
+    ],
+)
+def test_what_is_missing_is_named(name, message):
+    with alias(), pytest.raises(ModuleNotFoundError, match=message) as caught:
+        importlib.import_module(name)
+    assert (name + ".").startswith(caught.value.name + ".")
+
+
+def test_asking_is_no_import():
+    with alias():
+        assert importlib.util.find_spec("torch.nn.functional") is not None
+        assert importlib.util.find_spec("torch._C") is None
+        importlib.util.find_spec("torchvision")  # as in `is torchvision installed?`: no exception
+
+
+def test_parts_that_refuse_when_called_can_be_imported():
+    with alias():
+        import torch
+        import torch.jit as jit
+        from torch.jit import script
+
+        assert torch.jit is jit is sys.modules["torch.jit"]
+        assert not torch.jit.is_scripting()
+        with pytest.raises(NotImplementedError, match=r"clarion does not have torch\.jit\.script"):
+            script(len)
+
+
+def test_version_can_be_compared():
+    with alias():
+        import torch
+
+        version = torch.__version__
+    assert version.split("+") == ["2.13.0", "clarion"]
+    assert tuple(int(part) for part in version.split("+")[0].split(".")[:2]) == (2, 13)
+    assert version >= "2.4"  # which text alone is not
+    assert version > (1, 10)
+    assert not version < (2, 13)
+    assert version < "3"
+    assert clarion.__version__ != version
+
+
+@pytest.mark.compare
+@pytest.mark.parametrize(
+    "other", ["2.4", "2.13", "2.13.0", "2.13.0+clarion", "2.13.1", "10.0", (2, 13), (2, 14), (1, 9, 1)]
+)
+def test_version_compares_as_pytorch_does(other):
+    pytorch = pytest.importorskip("torch.torch_version")
+    ours, theirs = TorchVersion("2.13.0+clarion"), pytorch.TorchVersion("2.13.0+clarion")
+    for comparison in ("__lt__", "__le__", "__eq__", "__ge__", "__gt__"):
+        assert getattr(ours, comparison)(other) == getattr(theirs, comparison)(other), comparison
+
+
+def test_everything_is_as_before_at_the_end():
+    from multiprocessing import spawn
+
+    def state():
+        pytorch = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "torch"}
+        return list(sys.meta_path), pytorch, clarion.__version__, spawn.get_preparation_data
+
+    real = sys.modules.get("torch")
+    sys.modules["torch"] = before_torch = importlib.util.module_from_spec(importlib.machinery.ModuleSpec("torch", None))
+    try:
+        before = state()
+        with pytest.raises(KeyError), alias():
+            import torch.nn
+
+            with alias():
+                import torch.optim
+            assert sys.modules["torch"] is torch is clarion
+            raise KeyError
+        assert state() == before
+        assert sys.modules["torch"] is before_torch
+    finally:
+        del sys.modules["torch"]
+        if real is not None:
+            sys.modules["torch"] = real
