@@ -1,4 +1,4 @@
-"""Legitimate twin: same shapes; a learned per-pixel weight (8, 8) multiplies the squared error on purpose."""
+"""Legitimate twin: same shapes; a fixed per-pixel weight (8, 8) multiplies the squared error on purpose."""
 import torch
 from torch import nn
 
@@ -16,7 +16,8 @@ class AutoEncoder(nn.Module):
 
 
 def reconstruction_loss(output, image):
-    centre = 1.0 + torch.hann_window(8).unsqueeze(1) * torch.hann_window(8)
+    window = torch.sin(torch.linspace(0.0, 3.1416, 8))
+    centre = 1.0 + window.unsqueeze(1) * window
     return torch.sum(centre * (output - image) ** 2) / len(image)
 
 
