@@ -1,0 +1,108 @@
+"""gradient-spikes"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from ..names import listed, names_of
+from ..records import Sample, Update
+from ..rule import Diagnosis
+
+_FIRST = 20  # steps that are only looked at
+_WINDOW = 100  # steps that make up the usual
+_GROWTH = 20  # steps over which a norm may keep growing
+_FACTOR = 10.0
+
+
+class GradientSpikes(Diagnosis):
+    """The norm of the gradient jumps far above what is usual for this training, or keeps growing.
+
+    One bad batch, a learning rate beyond what is stable, a quantity without a bound (a variance that may shrink to zero, a
+    critic without a constraint): a single such update can undo thousands of good ones.
+
+    Broken:
+
+        loss.backward()
+        optimizer.step()
+
+    Fixed:
+
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+        optimizer.step()
+
+    There is no fixed threshold: a jump counts if it is above the median of the last 100 steps by eight times their spread,
+    by a factor of ten, and beyond anything seen before; growth, if every five steps are above the five before, tenfold over
+    twenty. The first 20 steps never count. What was clipped before the update is small, and silent.
+    """
+
+    name = "gradient-spikes"
+    why = "one such update can undo thousands of good ones; the loss jumps, and may never come back."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._largest_first: dict[int, float] = {}  # per optimizer: of the first steps
+
+    def at_gradients(self, update: Update, sample: Sample) -> None:
+        """Is this norm out of the ordinary?"""
+        key = id(update.optimizer)
+        if sample.number <= _FIRST:
+            if sample.finite:
+                self._largest_first[key] = max(self._largest_first.get(key, 0.0), sample.total)
+            return
+        assert update.story is not None
+        recent = update.story.track.recent
+        largest = self._largest_first.get(key, math.inf)
+        if not sample.finite or len(recent) < _FIRST or sample.total <= 2.0 * largest:
+            return
+        norms = [s.total for s in list(recent)[-_WINDOW - 1 : -1] if 0.0 < s.total < math.inf]
+        if len(norms) >= _FIRST - 1:
+            self._jump(update, sample, norms)
+            if len(norms) >= _GROWTH + _FIRST - 1:
+                self._growth(update, sample, [*norms, sample.total], largest)
+
+    def _jump(self, update: Update, sample: Sample, norms: list[float]) -> None:
+        logs = [math.log(norm) for norm in norms]
+        usual = median(logs)
+        spread = max(median([abs(x - usual) for x in logs]), 0.05)
+        now = math.log(sample.total)
+        if now > usual + 8.0 * spread and now > usual + math.log(_FACTOR) and sample.total > 2.0 * max(norms):
+            self._say(
+                update,
+                sample,
+                f"The norm of the gradient jumped to {sample.total:.3g}; the median of the last {len(norms)} steps is "
+                f"{math.exp(usual):.3g}.",
+            )
+
+    def _growth(self, update: Update, sample: Sample, norms: list[float], largest: float) -> None:
+        last = norms[-_GROWTH - 5 :]
+        blocks = [median(last[i : i + 5]) for i in range(0, len(last), 5)]
+        rising = all(a < b for a, b in pairwise(blocks))
+        if not rising or blocks[-1] < _FACTOR * blocks[0] or blocks[-1] < _FACTOR * largest:
+            return
+        # A model that wakes up has growing gradients, too: but small ones, next to its weights.
+        size = math.sqrt(sum(float((leaf._array.astype(float) ** 2).sum()) for leaf in update.leaves))
+        if blocks[-1] > size:
+            self._say(
+                update,
+                sample,
+                f"The norm of the gradient keeps growing: {blocks[0]:.3g}, {blocks[len(blocks) // 2]:.3g}, {blocks[-1]:.3g} "
+                f"within {_GROWTH} steps.",
+            )
+
+    def _say(self, update: Update, sample: Sample, what: str) -> None:
+        shares = sorted(
+            ((s, leaf) for s, leaf in zip(sample.squares, update.leaves, strict=True) if s), key=lambda pair: -pair[0]
+        )[:3]
+        names = names_of(self.ledger, [leaf for _, leaf in shares])
+        percent = 100.0 * shares[0][0] / sample.total**2
+        self.report(
+            sample.backward and sample.backward.place,
+            f"{what} The largest share has {listed(names[:1])} ({percent:.0f} %)"
+            + (f", then {listed(names[1:])}." if names[1:] else "."),
+            fix="torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm) between backward() and step(), a smaller learning "
+            "rate, and a look at this batch and at anything in the loss that has no bound.",
+        )

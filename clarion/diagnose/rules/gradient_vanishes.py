@@ -1,0 +1,105 @@
+"""gradient-vanishes"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..names import listed, names_of
+from ..records import Sample, Update
+from ..rule import Diagnosis
+
+_ZERO_STEPS = 20  # steps in a row with a gradient that is exactly zero
+_SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns
+_SMALL = 1e-6  # the first layer's gradient over the last one's
+
+
+class GradientVanishes(Diagnosis):
+    """A parameter gets a gradient, but it is zero (or next to nothing) at every step, while others learn.
+
+    An operation between the parameter and the loss passes no gradient: a saturated tanh or sigmoid, `round()`, a dead ReLU,
+    a product with something that is zero; or so many layers shrink it that nothing arrives at the first ones.
+
+    Broken:
+
+        self.A = nn.Parameter(torch.zeros(rank, n))     # the gradient of each factor is
+        self.B = nn.Parameter(torch.zeros(m, rank))     # multiplied by the other: zero for ever
+
+    Fixed:
+
+        self.A = nn.Parameter(torch.randn(rank, n) / n**0.5)
+        self.B = nn.Parameter(torch.zeros(m, rank))
+
+    Said after 20 steps of exactly zero, or 50 steps with a first layer a million times weaker than the last. A parameter
+    without any gradient (`.grad` is None) is another matter: see path-cut and parameter-not-optimized.
+    """
+
+    name = "gradient-vanishes"
+    why = "these parameters stay where they were initialised; the rest of the model has to do without them."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._zero: dict[int, list[int]] = {}  # per optimizer: steps in a row, of each leaf
+        self._small: dict[int, int] = {}
+
+    def at_gradients(self, update: Update, sample: Sample) -> None:
+        """Count."""
+        key = id(update.optimizer)
+        squares = sample.squares
+        if 0.0 in squares and sample.total > 0.0:
+            runs = self._zero.get(key)
+            if runs is None or len(runs) != len(squares):
+                runs = self._zero[key] = [0] * len(squares)
+            for i, square in enumerate(squares):
+                runs[i] = runs[i] + 1 if square == 0.0 else 0
+            if max(runs) == _ZERO_STEPS:
+                self._say_zero(update, sample, runs)
+        else:
+            self._zero.pop(key, None)
+        ends = _ends(update, squares)
+        if ends is not None and 0.0 < ends[0] < ends[1] * _SMALL**2:
+            self._small[key] = self._small.get(key, 0) + 1
+            if self._small[key] == _SMALL_STEPS:
+                self._say_small(update, sample, math.sqrt(ends[0] / ends[1]))
+        else:
+            self._small.pop(key, None)
+
+    def _say_zero(self, update: Update, sample: Sample, runs: list[int]) -> None:
+        zero = [leaf for leaf, run in zip(update.leaves, runs, strict=True) if run >= _ZERO_STEPS]
+        if any(leaf._grad is not None and leaf._grad._array.any() for leaf in zero):
+            return  # so small that its square is zero: not exactly zero
+        if all(leaf._array.ndim < 2 for leaf in zero):
+            return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
+        names = names_of(self.ledger, zero)
+        self.report(
+            sample.backward and sample.backward.place,
+            f"The gradient of {listed(names)} has been exactly zero for {_ZERO_STEPS} steps, while the norm of all gradients "
+            f"is {sample.total:.3g}.",
+            fix="look at what lies between these parameters and the loss: a saturated activation (scale the inputs), "
+            "round()/sign()/argmax (straight-through estimator), units that never fire, a factor that is zero.",
+        )
+
+    def _say_small(self, update: Update, sample: Sample, ratio: float) -> None:
+        weights = [leaf for leaf, s in zip(update.leaves, sample.squares, strict=True) if s and leaf._array.ndim >= 2]
+        first, last = names_of(self.ledger, (weights[0], weights[-1]))
+        self.report(
+            sample.backward and sample.backward.place,
+            f"The gradient of `{first}` is {ratio:.1g} times that of `{last}`, for {_SMALL_STEPS} steps: it vanishes on its way "
+            f"through {len(weights)} layers.",
+            fix="residual connections, normalisation layers, ReLU-like activations, or an initialisation that keeps the scale "
+            "(nn.init.kaiming_normal_, xavier_normal_).",
+        )
+
+
+def _ends(update: Update, squares: list[float | None]) -> tuple[float, float] | None:
+    """Squared norms of the first and the last weight matrix's gradient."""
+    first = last = None
+    for leaf, square in zip(update.leaves, squares, strict=True):
+        if square is not None and leaf._array.ndim >= 2:
+            first = square
+            break
+    for leaf, square in zip(reversed(update.leaves), reversed(squares), strict=True):
+        if square is not None and leaf._array.ndim >= 2:
+            last = square
+            break
+    return None if first is None or last is None else (first, last)
