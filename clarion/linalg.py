@@ -6,6 +6,7 @@ from typing import Any
 
 from .ops import linalg as _linalg
 from .ops import matrix_norm as _matrix_norm
+from .ops import triangular as _triangular
 from .ops.api import FUNCTIONS as _FUNCTIONS
 from .ops.api import with_out as _with_out
 from .ops.distance import linalg_cross as _cross
@@ -23,6 +24,7 @@ inv = _linalg.inv
 det = _linalg.det
 slogdet = _linalg.slogdet
 solve = _with_out("linalg.solve", _linalg.solve)
+solve_triangular = _triangular.linalg_solve_triangular
 cholesky = _with_out("linalg.cholesky", _linalg.cholesky)
 qr = _with_out("linalg.qr", _linalg.qr)
 eigh = _with_out("linalg.eigh", _linalg.eigh)

@@ -70,6 +70,7 @@ from . import sorting as sorting
 from . import special as special
 from . import statistics as statistics
 from . import transpose as transpose
+from . import triangular as triangular
 from . import trig as trig
 from . import unary as unary
 from . import views as views

@@ -57,6 +57,7 @@ EXTRA = """
     nn.functional.cosine_embedding_loss nn.functional.gaussian_nll_loss
     nn.functional.hinge_embedding_loss nn.functional.poisson_nll_loss nn.functional.pdist
     nn.functional.bilinear nn.functional.grid_sample grid_sampler_2d grid_sampler_3d
+    linalg.solve_triangular cholesky_solve cholesky_inverse triangular_solve
     nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d
     nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d
     nn.functional.avg_pool1d nn.functional.avg_pool2d nn.functional.avg_pool3d nn.functional.max_pool1d

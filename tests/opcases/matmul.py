@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 
 from .reduce import either
 from .row import Row
@@ -15,6 +16,27 @@ def _spd(rng):
     """A symmetric positive-definite matrix with well separated eigenvalues."""
     a = rng.standard_normal((4, 4))
     return [a @ a.T + np.diag([1.0, 3.0, 6.0, 10.0])]
+
+
+def _systems(rows=4, high=4, wide=2):
+    """A matrix whose triangles are far from singular, and a right side (or one that stands left)."""
+
+    def draw(rng):
+        return [rng.standard_normal((rows, rows)) + 4 * np.eye(rows), rng.standard_normal((high, wide))]
+
+    return draw
+
+
+def _triangular(**options):
+    return lambda t, a, b, **k: t.linalg.solve_triangular(a, b, **options, **k)
+
+
+def _by_scipy(lower, **options):
+    return lambda a, b: scipy.linalg.solve_triangular(a, b, lower=lower, **options)
+
+
+def _from_factor(b, a):
+    return np.linalg.solve(np.tril(a) @ np.tril(a).conj().T, b)
 
 
 def _sym(x):
@@ -87,6 +109,17 @@ ROWS = [
     Row("linalg_det", lambda t, x: t.linalg.det(x), inputs=_spd, ref=np.linalg.det),
     Row("linalg_slogdet", lambda t, x: t.linalg.slogdet(x)[1], inputs=_spd, ref=lambda x: np.linalg.slogdet(x)[1]),
     Row("linalg_solve", lambda t, x, b: t.linalg.solve(x, b), inputs=lambda rng: [*_spd(rng), rng.standard_normal((4, 2))], ref=np.linalg.solve),
+    Row("linalg_solve_triangular", _triangular(upper=True), inputs=_systems(), ref=_by_scipy(False), out=True,
+        dtypes=COMPLEX),
+    Row("linalg_solve_triangular", _triangular(upper=False, left=False, unitriangular=True), inputs=_systems(4, 2, 4),
+        ref=lambda a, b: _by_scipy(False, unit_diagonal=True)(a.T, b.T).T, label="right"),
+    Row("linalg_solve_triangular", _triangular(upper=False), inputs=_systems(20, 20, 3), ref=_by_scipy(True), label="large"),
+    Row("cholesky_solve", lambda t, b, a, **k: t.cholesky_solve(b, a.tril(), **k), ref=_from_factor, out=True,
+        inputs=lambda rng: _systems()(rng)[::-1], dtypes=COMPLEX),
+    Row("cholesky_solve", lambda t, b, a: t.cholesky_solve(b, a.triu(), True), inputs=lambda rng: _systems()(rng)[::-1],
+        ref=lambda b, a: _from_factor(b, a.T), label="upper"),
+    Row("cholesky_inverse", lambda t, a, **k: t.cholesky_inverse(a.tril(), **k), inputs=lambda rng: _systems()(rng)[:1],
+        ref=lambda a: _from_factor(np.eye(4), a), out=True),
     Row("linalg_cholesky", lambda t, x: t.linalg.cholesky(_sym(x)), inputs=_spd, ref=np.linalg.cholesky),
     Row("linalg_qr", lambda t, x: t.linalg.qr(x), ((4, 3),), lambda x: tuple(np.linalg.qr(x))),
     Row("linalg_qr", lambda t, x: t.linalg.qr(x), ((3, 4),), lambda x: tuple(np.linalg.qr(x)), label="wide"),

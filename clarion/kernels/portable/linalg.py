@@ -79,3 +79,48 @@ def linalg_pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 def identity_for(xp: Any, x: Any) -> Any:
     """The identity matrix with as many rows as `x` has elements in its last dimension."""
     return xp.eye(x.shape[-1], dtype=x.dtype)
+
+
+FEW_ROWS = 16
+
+
+@kernel("linalg_solve_triangular")
+@quietly
+def linalg_solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+    """x with a x = b (or x a = b), reading one triangle of a, or of it only what is off the diagonal."""
+    if not left:
+        turned = linalg_solve_triangular(xp, a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
+        return turned.swapaxes(-1, -2)
+    n = a.shape[-1]
+    if n <= FEW_ROWS:
+        return _row_by_row(xp, a, b, upper, unitriangular)
+    half = n // 2
+    solved, rest = (slice(half, n), slice(half)) if upper else (slice(half), slice(half, n))
+    first = linalg_solve_triangular(xp, a[..., solved, solved], b[..., solved, :], upper, True, unitriangular)
+    known = b[..., rest, :] - a[..., rest, solved] @ first
+    second = linalg_solve_triangular(xp, a[..., rest, rest], known, upper, True, unitriangular)
+    return xp.concatenate((second, first) if upper else (first, second), axis=-2)
+
+
+def _row_by_row(xp: Any, a: Any, b: Any, upper: bool, unitriangular: bool) -> Any:
+    n = a.shape[-1]
+    batch = xp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = xp.empty((*batch, *b.shape[-2:]), b.dtype)
+    for i in reversed(range(n)) if upper else range(n):
+        done = slice(i + 1, n) if upper else slice(i)
+        row = b[..., i, :] - (a[..., i : i + 1, done] @ x[..., done, :])[..., 0, :]
+        x[..., i, :] = row if unitriangular else row / a[..., i, i, None]
+    return x
+
+
+@kernel("cholesky_solve")
+def cholesky_solve(xp: Any, b: Any, factor: Any, upper: bool) -> Any:
+    """The solution with factor factor^H (or factor^H factor) as the matrix."""
+    first, second = (adjoint(factor), factor) if upper else (factor, adjoint(factor))
+    half = linalg_solve_triangular(xp, first, b, False, True, False)
+    return linalg_solve_triangular(xp, second, half, True, True, False)
+
+
+@kernel("cholesky_inverse")
+def cholesky_inverse(xp: Any, factor: Any, upper: bool) -> Any:
+    return cholesky_solve(xp, xp.eye(factor.shape[-1], dtype=factor.dtype), factor, upper)
