@@ -17,7 +17,7 @@ ROOT = Path(clarion.__file__).resolve().parent.parent
 FILE_LIMIT = 500
 FUNCTION_LIMIT = 60  # lines after the signature
 # Spelled out for speed: one call of a helper costs as much as the rest of the line.
-SPELLED_OUT = {("clarion/core/dispatch.py", "_binary_call"), ("clarion/core/engine.py", "run")}
+SPELLED_OUT = {("clarion/core/engine.py", "run")}
 
 
 def sources(*folders: str) -> list[Path]:

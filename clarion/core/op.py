@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kernels import registry
-from .dispatch import as_scalar, pick_call
+from .dispatch import pick_call
 from .dtypes import HALF, INEXACT, default_float, f32, f64, result_type
+from .general import as_scalar
 from .jvp import Forward, forward_rule
 from .namespace import OPS
 from .record import OpNode, cast

@@ -1,13 +1,13 @@
 """Calling operations with several inputs or several results: the call is written out for the operation and compiled.
 
-A loop over the inputs costs twice as much as the same steps one after the other. The text is made at the first call (most
-programs use few operations) and is known to linecache, so that a debugger steps through it like through any other.
+A loop over the inputs costs twice as much as the same steps one after the other.
 """
 
 from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -15,9 +15,8 @@ import numpy as np
 from ..events import hub
 from . import modes
 from .dtypes import f32, f64
-from .general import general_call, misfit
+from .general import as_scalar, general_call, misfit
 from .inplace import sync
-from .namespace import lifted
 from .node import sequence
 from .provenance import mark
 from .record import announce, finish
@@ -41,21 +40,54 @@ def own_code(call: Call) -> Call:
     return call
 
 
-def spelled_call(op: Op, number: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """The call of an operation, compiled when first used. `number(value, dtype)` makes an array of a Python number."""
-    compiled: Callable[..., Any] | None = None
+def written_at_first_call(name: str, text: Callable[[], str], scope: dict[str, Any]) -> Callable[..., Any]:
+    """The function `call` of a text, written and compiled when it is first called: most programs use few operations.
 
-    def first(*args: Any) -> Any:
-        nonlocal compiled
-        if compiled is None:
-            compiled = _compile(op, number)
-            if op.call is first:
-                op.call = compiled
-            if lifted.__dict__.get(op.name) is first:
-                setattr(lifted, op.name, compiled)
-        return compiled(*args)
+    The text is known to linecache, so that a debugger steps through it like through any other.
+    """
 
-    return first
+    def write(*args: Any) -> Any:
+        filename, lines = f"<call of {name}>", text()
+        linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
+        exec(compile(lines, filename, "exec"), scope)
+        written = scope["call"]
+        call.__code__, call.__defaults__ = written.__code__, written.__defaults__
+        return call(*args)
+
+    scope["write"] = write
+    call = FunctionType(_unwritten.__code__, scope, "call")
+    call.__qualname__ = "call"
+    return call
+
+
+def _unwritten(*args: Any) -> Any:
+    return write(*args)  # type: ignore[name-defined]  # noqa: F821  (in the scope of the text)
+
+
+def scope_of(op: Op) -> dict[str, Any]:
+    """What written-out calls see."""
+    things = (announce, as_scalar, finished, general_call, mark, misfit, sync, version_of)
+    return {thing.__name__: thing for thing in things} | {
+        "Tensor": Tensor,
+        "VersionCounter": VersionCounter,
+        "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py
+        "cls": op.node_class,
+        "f32": f32,
+        "f64": f64,
+        "hub": hub,
+        "kernel": op.kernel,
+        "modes": modes,
+        "ndarray": np.ndarray,
+        "new_object": new_object,
+        "op": op,
+        "sequence": sequence,
+    }
+
+
+def spelled_call(op: Op) -> Callable[..., Any]:
+    """The call of an operation of several inputs or several results."""
+    scope = scope_of(op) | {"defaults": op.defaults, "kept": _kept(op)}
+    return written_at_first_call(op.name, lambda: _text(op), scope)
 
 
 # One input: an array of the floating type that all inputs share, an index or a mask, a number, or nothing.
@@ -80,7 +112,7 @@ _INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
         a{i} = None
         g{i} = False
     elif floating is not None and (type(t{i}) is float or type(t{i}) is int):
-        a{i} = number(t{i}, floating)
+        a{i} = as_scalar(t{i}, floating)
         g{i} = False
     else:
         return general_call(op, ({args},))
@@ -122,7 +154,7 @@ _GUARDS = """        if {any_output}:
 """
 
 
-def _compile(op: Op, number: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def _text(op: Op) -> str:
     n_in, n_out = len(op.inputs), len(op.outputs)
     inputs = [f"t{i}" for i in range(n_in)]
     params = [f"p{i}" for i in range(len(op.params))]
@@ -149,23 +181,7 @@ def _compile(op: Op, number: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     text += (
         f"        finished(op, ({', '.join(inputs)},), ({''.join(p + ', ' for p in params)}), ({', '.join(outs)},))\n"
     )
-    text += f"    return {outs[0] if n_out == 1 else ', '.join(outs)}\n"
-    filename = f"<call of {op.name}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    scope: dict[str, Any] = {
-        "f32": f32,
-        "f64": f64,
-        "ndarray": np.ndarray,
-        "Tensor": Tensor,
-        "hub": hub,
-        "modes": modes,
-    }
-    scope |= {"VersionCounter": VersionCounter, "new_object": new_object, "sync": sync, "version_of": version_of}
-    scope |= {"sequence": sequence, "mark": mark, "announce": announce, "general_call": general_call, "misfit": misfit}
-    scope |= {"op": op, "kernel": op.kernel, "cls": op.node_class, "defaults": op.defaults, "number": number}
-    scope |= {"kept": _kept(op), "finished": finished}
-    exec(compile(text, filename, "exec"), scope)
-    return scope["call"]  # type: ignore[no-any-return]
+    return text + f"    return {outs[0] if n_out == 1 else ', '.join(outs)}\n"
 
 
 def _recorded(op: Op, inputs: list[str], params: list[str], outs: list[str], wanted: str) -> str:
@@ -236,8 +252,9 @@ def finished(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tup
         for out in outs:
             out._vc = INFERENCE
     else:
-        made = next((out._edge for out in outs if out._edge is not None), None)
-        if made is not None:
-            finish(made, outs)
+        for out in outs:
+            if out._edge is not None:
+                finish(out._edge, outs)
+                break
     if hub.applied is not None:
         hub.applied(op, inputs, params, outs)

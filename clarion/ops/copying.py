@@ -39,7 +39,9 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 def _attributes(x: Tensor) -> dict[str, Any]:
     """What the user hung on a tensor, without the engine's own: gradient, hooks, node of accumulation."""
-    return {name: value for name, value in x.__dict__.items() if name not in ("_accumulator", "_grad", "_hooks", "_story")}
+    return {
+        name: value for name, value in x.__dict__.items() if name not in ("_accumulator", "_grad", "_hooks", "_story")
+    }
 
 
 def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
