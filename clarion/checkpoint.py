@@ -11,15 +11,18 @@ checkpoint drops them too: nesting needs nothing else.
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import errors
+from .autograd import retrace
 from .autograd.graph import saved_tensors_hooks
 from .core import backward, modes, passes, provenance
 from .core.function import Function
+from .core.messages import told
 from .core.tensor import Tensor, created, new_tensor
 from .kernels.random import default_generator
 
@@ -112,6 +115,9 @@ class _SaveInputs(Function):
 class _Region:
     """One checkpointed call: how to run it again, its holders, and what they held."""
 
+    trace: retrace.Trace | None = None  # of the forward pass, where somebody listens
+    told: Callable[[retrace.Trace | None], None]  # tells them of the second run
+
     def __init__(self, recompute: Callable[[tuple[Any, ...]], None], args: tuple[Any, ...], check: bool) -> None:
         self.recompute = recompute
         self.check = check
@@ -167,6 +173,7 @@ class _Region:
     def _run_again(self, run: int) -> None:
         args = self.arguments()
         self.counts[run] = 0
+        again = None if self.trace is None else retrace.begin()
 
         def fill(tensor: Tensor) -> Tensor:
             position = self.counts[run]
@@ -183,10 +190,12 @@ class _Region:
             return tensor.detach()
 
         hooks = saved_tensors_hooks(fill, lambda value: value)
-        with contextlib.suppress(_Stop), hooks, modes.enable_grad(), _as_remembered(self.contexts):
+        around = _as_remembered([*self.contexts, retrace.listening(again)])
+        with contextlib.suppress(_Stop), hooks, modes.enable_grad(), around:
             self.recompute(args)
         self.done.add(run)
         self._check_match(run)
+        self.told(again)
 
     def _count_error(self, run: int, more: bool = False) -> CheckpointError:
         count = f"at least {self.counts[run]}" if more else str(self.counts[run])
@@ -200,12 +209,26 @@ class _Region:
             if more
             else "A different number of tensors was saved during the original forward and recomputation."
         )
-        return CheckpointError(
+        error = CheckpointError(
             f"torch.utils.checkpoint: {what}\nNumber of tensors saved during forward: {len(self.holders)}\n"
             f"Number of tensors saved during recomputation: {count}.\n{missing}"
             f"The region was checkpointed at {provenance.text(self.place)}. It must do the same both times: look for "
             "a branch on something that changes between the two runs."
         )
+        differs = provenance.here() if more else self.places[self._first_difference(run)]
+        return told(error, checkpoint=self.place, differs=differs, saved=(len(self.holders), self.counts[run]))
+
+    def _first_difference(self, run: int) -> int:
+        """The first value that was not saved again, or looks different."""
+        for i in range(self.counts[run]):
+            value = self._recomputed(i, run)
+            if value is not None and _describe(value) != self.metadata[i]:
+                return i
+        return min(self.counts[run], len(self.places) - 1)
+
+    def _recomputed(self, i: int, run: int) -> Tensor | None:
+        holder = self.holders[i]()
+        return holder.values.get(run) if holder is not None else None
 
     def _check_match(self, run: int) -> None:
         if self.counts[run] != len(self.holders):
@@ -213,9 +236,8 @@ class _Region:
         if not self.check:
             return
         wrong = ""
-        for i, reference in enumerate(self.holders):
-            holder = reference()
-            value = holder.values.get(run) if holder is not None else None
+        for i in range(len(self.holders)):
+            value = self._recomputed(i, run)
             if value is not None and _describe(value) != self.metadata[i]:
                 wrong += (
                     f"tensor at position {i}:\nsaved metadata: {_metadata_text(self.metadata[i])}\n"
@@ -223,10 +245,11 @@ class _Region:
                     f"saved at {provenance.text(self.places[i])}\n"
                 )
         if wrong:
-            raise CheckpointError(
+            error = CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during "
                 f"the forward pass.\n{wrong}.\nThe region was checkpointed at {provenance.text(self.place)}."
             )
+            raise told(error, checkpoint=self.place, differs=self.places[self._first_difference(run)], saved=None)
 
 
 def _dummy() -> Tensor:
@@ -327,7 +350,9 @@ def checkpoint(
 
     region = _Region(recompute, flat, determinism_check == "default")
     region.early_stop = region.early_stop and early_stop
-    with saved_tensors_hooks(region.pack, region.unpack), forward_context:
+    trace = region.trace = retrace.begin()
+    region.told = functools.partial(retrace.tell, function, region.place, preserve, trace)
+    with saved_tensors_hooks(region.pack, region.unpack), forward_context, retrace.listening(trace):
         result = function(*args, **kwargs)
     region.forward_complete = True
     return result
@@ -347,7 +372,8 @@ class CheckpointFunction(Function):
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.save_for_backward(*[a for a in args if isinstance(a, Tensor)])
-        with modes.no_grad():
+        ctx.place, ctx.trace = provenance.here(), retrace.begin()
+        with modes.no_grad(), retrace.listening(ctx.trace):
             return function(*args)
 
     @staticmethod
@@ -360,8 +386,10 @@ class CheckpointFunction(Function):
             )
         saved = iter(ctx.saved_tensors)
         inputs = tuple(_leaf_like(next(saved)) if t else o for t, o in zip(ctx.is_tensor, ctx.others, strict=True))
-        with _replayed(ctx.state), modes.enable_grad(), _as_remembered(ctx.contexts):
+        again = None if ctx.trace is None else retrace.begin()
+        with _replayed(ctx.state), modes.enable_grad(), _as_remembered(ctx.contexts), retrace.listening(again):
             outputs = ctx.function(*inputs)
+        retrace.tell(ctx.function, ctx.place, ctx.state is not None, ctx.trace, again)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, Tensor) and o.requires_grad]
         if not pairs:

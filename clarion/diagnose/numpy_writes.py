@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
+from typing import Any
 
 from .places import Place, Where, file_line
 
@@ -71,6 +72,7 @@ def _write_to(names: set[str], scope: ast.AST, tree: ast.AST, line: int, depth: 
     """The first line after `line` that writes to any of these names, or hands one to a function that does."""
     names = set(names)
     later, earlier = None, None
+    node: Any
     for node in _in_order(scope):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and _root(node.value) & names:
             if isinstance(node.targets[0], ast.Name):  # a part of it, a reshaped view: writing to that is the same

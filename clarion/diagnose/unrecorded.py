@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import modes
 from ..core.tensor import Tensor
+from ..core.versions import INFERENCE
 from .places import Place, assigned, here
 from .switches import Switch
 
@@ -58,7 +60,11 @@ class Unrecorded:
         place = here()
         for out in outs:
             key = id(out)
-            origins[key] = Origin(weakref.ref(out, lambda _, key=key: origins.pop(key, None)), place, switch, trained)
+            origins[key] = Origin(weakref.ref(out, partial(self._forget, key)), place, switch, trained)
+
+    def _forget(self, key: int, gone: Any) -> None:
+        if key in self._origins and self._origins[key].tensor is gone:
+            del self._origins[key]
 
     def blame(self, value: Any) -> tuple[Switch, Place | None] | None:
         """Which switch is the reason that `value` has no history, and where it was computed; None if none is."""
@@ -66,11 +72,8 @@ class Unrecorded:
         origin = self._origins.get(id(value))
         if origin is not None and origin.tensor() is value:
             # A teacher's targets are unrecorded on purpose: then it is the student's side that was cut elsewhere.
-            return (
-                (origin.switch, origin.place)
-                if origin.trained or not ledger.optimizers or value.is_inference()
-                else None
-            )
+            guilty = origin.trained or not ledger.optimizers or value._vc is INFERENCE
+            return (origin.switch, origin.place) if guilty else None
         switch = ledger.switches.current
         if switch is None and not ledger.session.near:
             switch = ledger.switches.ended_since(ledger.passes)

@@ -75,7 +75,7 @@ class SavedValueOverwritten(Diagnosis):
             return False
         if file_line(write) == file_line(self.ledger.last_update):
             return True
-        call = called(write) if not isinstance(write[0], str) else None  # type: ignore[arg-type]
+        call = called(write) if not isinstance(write[0], str) else None
         return call is not None and getattr(call.func, "attr", "") == "step"
 
 

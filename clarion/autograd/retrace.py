@@ -1,0 +1,89 @@
+"""What a checkpointed region did in each of its two runs, for whoever listens to `recomputed`; otherwise nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core import modes, provenance
+from ..core.tensor import Tensor
+from ..events import hub, subscribe
+
+Place = provenance.Place | None
+
+
+class Trace:
+    """One run: per operation its line and a digest of its result, and the writes in place."""
+
+    def __init__(self) -> None:
+        self.operations: list[tuple[str, Place, tuple[float, float]]] = []
+        self.writes: list[tuple[weakref.ref[Tensor], Place]] = []
+
+    def _applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        self.operations.append((op.name, provenance.here(), _digest(outs[0]._array)))
+
+    def _wrote(self, tensor: Tensor, how: str) -> None:
+        self.writes.append((weakref.ref(tensor), provenance.here()))
+
+    def differences(self, again: Trace) -> list[Place]:
+        """The lines whose operations gave other values the second time, as the first run knows them."""
+        found = []
+        for (name, place, before), (name_again, _, after) in zip(self.operations, again.operations, strict=False):
+            if name != name_again or not _alike(before, after):
+                found.append(place)
+        return found
+
+
+def begin() -> Trace | None:
+    """A trace to be written, if anybody listens closely."""
+    return Trace() if hub.recomputed is not None and modes.watched else None
+
+
+@contextlib.contextmanager
+def listening(trace: Trace | None) -> Iterator[None]:
+    """Write down what runs inside."""
+    if trace is None:
+        yield
+        return
+    stops = subscribe("applied", trace._applied), subscribe("wrote", trace._wrote)
+    try:
+        yield
+    finally:
+        for stop in stops:
+            stop()
+
+
+def tell(function: Callable[..., Any], place: Place, replayed: bool, first: Trace | None, again: Trace | None) -> None:
+    """Say how the second run of a region differed from the first."""
+    if hub.recomputed is None or first is None or again is None:
+        return
+    facts: dict[str, Any] = {"place": place, "random_replayed": replayed, "differs": first.differences(again)}
+    written = [(reference(), line) for reference, line in again.writes]
+    facts["written"] = [(tensor, _line_of(tensor, first) or line) for tensor, line in written if tensor is not None]
+    hub.recomputed(function, facts)
+
+
+def _line_of(tensor: Tensor, trace: Trace) -> Place:
+    """The line that wrote to this tensor in a run; None if none did."""
+    return next((place for written, place in trace.writes if written() is tensor), None)
+
+
+def _digest(array: Any) -> tuple[float, float]:
+    """A weighted sum and the norm: enough to tell other values from rounding."""
+    if array.dtype.kind == "c":
+        array = array.view(array.real.dtype) if array.flags.c_contiguous else array.real
+    flat = array.reshape(-1)
+    flat = flat[:: max(1, flat.size // 65536)].astype(np.float64)
+    with np.errstate(all="ignore"):
+        return float(np.dot(flat, np.cos(np.arange(flat.size)))), float(np.sqrt(np.dot(flat, flat)))
+
+
+def _alike(a: tuple[float, float], b: tuple[float, float]) -> bool:
+    if not (math.isfinite(a[1]) and math.isfinite(b[1])):
+        return math.isfinite(a[1]) == math.isfinite(b[1])
+    return max(abs(a[0] - b[0]), abs(a[1] - b[1])) <= 1e-5 * (a[1] + b[1]) + 1e-12
