@@ -1,0 +1,148 @@
+"""What the diagnoses cost: `python -m benchmarks.diagnoses [NAME ...]`.
+
+Each training step is timed with diagnoses on and off, alternating in one process; the best round of processor time counts.
+`steady` is a long training (the session listens closely only now and then), `early` the first 200 steps of one, with all
+the listening that happens there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import clarion
+from clarion import diagnose
+
+from . import engine as engine
+from . import training as training
+from .harness import WORKLOADS
+
+Make = Callable[[Any], Callable[[], object]]
+
+
+def updates_by_hand(t: Any) -> Callable[[], object]:
+    """Linear regression as the tutorials write it: two leaves, updates under no_grad."""
+    t.manual_seed(0)
+    w, b = t.randn(10, 1, requires_grad=True), t.zeros(1, requires_grad=True)
+    x, y = t.randn(32, 10), t.randn(32, 1)
+
+    def step() -> None:
+        loss = ((x @ w + b - y) ** 2).mean()
+        loss.backward()
+        with t.no_grad():
+            w.sub_(0.01 * w.grad)
+            b.sub_(0.01 * b.grad)
+        w.grad = b.grad = None
+
+    return step
+
+
+def smallest_optimizer_loop(t: Any) -> Callable[[], object]:
+    """A Linear with two parameters and SGD."""
+    t.manual_seed(0)
+    model = t.nn.Linear(3, 1)
+    optimizer = t.optim.SGD(model.parameters(), lr=0.01)
+    x, y = t.randn(16, 3), t.randn(16, 1)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        t.nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+
+    return step
+
+
+def small_classifier(t: Any) -> Callable[[], object]:
+    """Three layers, cross entropy, Adam."""
+    t.manual_seed(0)
+    nn = t.nn
+    model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 3))
+    optimizer = t.optim.Adam(model.parameters(), lr=1e-3)
+    x, y = t.randn(16, 10), t.randint(0, 3, (16,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+    return step
+
+
+# What is promised of each: a training step of a transformer, and the smallest loops there are.
+LIMITS: dict[str, tuple[Make, float]] = {
+    "character_gpt": (WORKLOADS["character_gpt"], 5.0),
+    "seeds_training_loop": (WORKLOADS["seeds_training_loop"], 15.0),
+    "updates_by_hand": (updates_by_hand, 15.0),
+    "smallest_optimizer_loop": (smallest_optimizer_loop, 15.0),
+    "small_classifier": (small_classifier, 15.0),
+}
+
+
+def _timed(step: Callable[[], object], count: int) -> float:
+    gc.collect()
+    began = time.process_time()
+    for _ in range(count):
+        step()
+    return (time.process_time() - began) / count
+
+
+def steady(make: Make, rounds: int, seconds: float = 0.05) -> tuple[float, float]:
+    """Seconds per step, with diagnoses on and off, late in a training."""
+    best = {True: float("inf"), False: float("inf")}
+    with diagnose.watching():
+        step = make(clarion)
+        for _ in range(300):
+            step()
+        count = max(3, round(seconds / _timed(step, 3)))
+        for _ in range(rounds):
+            for on in (True, False):
+                diagnose.on() if on else diagnose.off()
+                best[on] = min(best[on], _timed(step, count))
+        diagnose.on()
+    return best[True], best[False]
+
+
+def early(make: Make, rounds: int, steps: int = 200) -> tuple[float, float]:
+    """Seconds per step of a training's first steps, with diagnoses on and off."""
+    best = {True: float("inf"), False: float("inf")}
+    for _ in range(rounds):
+        with diagnose.watching():
+            best[True] = min(best[True], _timed(make(clarion), steps))
+        with diagnose.off():
+            best[False] = min(best[False], _timed(make(clarion), steps))
+    return best[True], best[False]
+
+
+def main() -> int:
+    """Print a table; the exit status says whether the limits hold."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.diagnoses", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(LIMITS)} (default: all)")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds, the best counts (default: 15)")
+    args = parser.parse_args()
+    over = 0
+    print(f"{'training step':26} {'off':>11} {'on':>11} {'steady':>8} {'limit':>7} {'early':>8}")
+    for name in args.names or LIMITS:
+        make, limit = LIMITS[name]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            on, off = steady(make, args.rounds)
+            first_on, first_off = early(make, max(2, args.rounds // 5), 60 if on > 2e-3 else 200)
+        cost, first = 100 * (on / off - 1), 100 * (first_on / first_off - 1)
+        over += cost > limit
+        print(
+            f"{name:26} {off * 1e6:8.1f} µs {on * 1e6:8.1f} µs {cost:6.1f} % {limit:5.0f} % {first:6.1f} %", flush=True
+        )
+    return int(over > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
