@@ -200,3 +200,8 @@ def _in_closure(found: _Found, cell: types.CellType) -> Iterator[Holder]:
                     index = next(i for i, other in enumerate(closure) if other is cell)  # == would compare contents
                     name = function.__code__.co_freevars[index]
                     yield Holder(name, container=found.container, function=function.__name__)
+
+
+def user_files() -> set[str]:
+    """The files of the user's functions that are running."""
+    return {frame.f_code.co_filename for frame in _user_frames()}
