@@ -44,7 +44,8 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | module_entered | module                 | a module is called |
 | module_left | module, output            | its forward has returned |
 | dropped   | tensor, p                   | dropout drew a mask for a tensor |
-| loss      | name, input, target         | a loss function was called |
+| loss      | name, input, target         | a loss of class scores was called: cross entropy and its kin |
+| stretched | input, target               | a loss function broadcast two shapes that differ |
 | state_taken | module, state             | `state_dict()` was called |
 | state_loaded | module, state            | `load_state_dict()` was called |
 | state_written | object                  | `save()` was called |
@@ -95,6 +96,7 @@ class Hub:
         "step_began",
         "step_skipped",
         "stepped",
+        "stretched",
         "training_set",
         "will_write",
         "wrote",
@@ -131,6 +133,7 @@ class Hub:
     module_left: Handler | None
     dropped: Handler | None
     loss: Handler | None
+    stretched: Handler | None
     state_taken: Handler | None
     state_loaded: Handler | None
     state_written: Handler | None

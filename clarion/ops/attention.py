@@ -11,6 +11,7 @@ from ..core.op import Op
 from ..core.record import unbroadcast
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, EngineError
+from ..events import hub
 from ..kernels.registry import RawNamespace
 from .api import functional
 from .dropout import noise
@@ -78,6 +79,8 @@ def scaled_dot_product_attention(
         scale = 1 / math.sqrt(shape[-1]) if shape[-1] else 1.0
     drop = None
     if dropout_p > 0:
+        if hub.dropped is not None:
+            hub.dropped(query, dropout_p)
         drop = new_tensor(noise((*shape[:-1], key._array.shape[-2]), dropout_p, query._array.dtype))
     return attention_op.call(query, key, value, attn_mask, drop, scale, is_causal)[0]
 

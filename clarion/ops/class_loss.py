@@ -7,6 +7,7 @@ from typing import Any
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
+from ..events import hub
 from ..kernels.registry import RawNamespace
 from .api import FUNCTIONS, functional, no_gradient
 from .loss import reduction_number
@@ -115,6 +116,8 @@ def nll_loss(
     """Minus the log-probability of the target class."""
     number = reduction_number(reduction, size_average, reduce)
     _check_classes("nll_loss", input, target, weight)
+    if hub.loss is not None:
+        hub.loss("nll_loss", input, target)
     if input._array.ndim == 1 and target._array.ndim == 1:
         target = target.squeeze(0)
     op = nll_loss_op if input._array.ndim <= 2 else nll_loss2d_op
@@ -142,6 +145,8 @@ def cross_entropy(
             f"cross_entropy_loss(): argument '{'self' if not isinstance(input, Tensor) else 'target'}' must be Tensor, "
             f"not {type(target if isinstance(input, Tensor) else input).__name__}"
         )
+    if hub.loss is not None:
+        hub.loss("cross_entropy", input, target)
     if target._array.shape == input._array.shape and target._array.dtype.kind not in "iu":
         return _probability_targets(input, target, weight, number, label_smoothing)
     _check_classes("cross_entropy", input, target, weight)

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.inplace import inplace as write_into
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ..events import hub
 from ..kernels.random import default_generator, dropout_mask
 from .api import FUNCTIONS, METHODS, functional, public
 from .arithmetic import mul_op
@@ -35,7 +36,9 @@ def noise_like(array: Any, p: float) -> Any:
     return noise(along.shape, p, array.dtype).transpose(np.argsort(order))
 
 
-def _apply(input: Tensor, factors: Any, inplace: bool) -> Any:
+def _apply(input: Tensor, factors: Any, p: float, inplace: bool) -> Any:
+    if hub.dropped is not None:
+        hub.dropped(input, p)
     other = new_tensor(factors)
     return write_into(mul_op, input, other) if inplace else mul_op.call(input, other)
 
@@ -53,13 +56,13 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     _check(p, input)
     if p == 0 or not training or not input._array.size:
         return input
-    return _apply(input, noise_like(input._array, p), inplace)
+    return _apply(input, noise_like(input._array, p), p, inplace)
 
 
 def _whole_channels(input: Any, p: float, inplace: bool) -> Any:
     shape = input._array.shape
     factors = noise((*shape[:2], *(1,) * (len(shape) - 2)), p, input._array.dtype)
-    return _apply(input, factors, inplace)
+    return _apply(input, factors, p, inplace)
 
 
 def _feature_dropout(name: str, ndims: tuple[int, int]) -> Any:
@@ -88,7 +91,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     if p == 0 or not training or not input._array.size:
         return input
     if p == 1:
-        return _apply(input, np.zeros(input._array.shape, input._array.dtype), inplace)
+        return _apply(input, np.zeros(input._array.shape, input._array.dtype), p, inplace)
     return _towards_lower_end(input, input._array.shape, p, inplace)
 
 
@@ -101,7 +104,7 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
     if input._array.ndim < 2:
         raise EngineError("Feature dropout requires at least 2 dimensions in the input")
     if p == 1:
-        return _apply(input, np.zeros(input._array.shape, input._array.dtype), inplace)
+        return _apply(input, np.zeros(input._array.shape, input._array.dtype), p, inplace)
     shape = input._array.shape
     return _towards_lower_end(input, (*shape[:2], *(1,) * (len(shape) - 2)), p, inplace)
 
@@ -111,7 +114,7 @@ def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bo
     keep = dropout_mask(default_generator, shape, p).astype(input._array.dtype)
     a = 1.0 / np.sqrt((alpha * alpha * p + 1) * (1 - p))
     shift = (keep - 1) * (alpha * a) + alpha * a * p
-    scaled = _apply(input, keep * input._array.dtype.type(a), inplace)
+    scaled = _apply(input, keep * input._array.dtype.type(a), p, inplace)
     return scaled.add_(new_tensor(shift.astype(input._array.dtype)))
 
 

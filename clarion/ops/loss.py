@@ -8,6 +8,7 @@ from typing import Any
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ..events import hub
 from .api import FUNCTIONS, functional, no_gradient
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -62,7 +63,14 @@ def same_shape(input: Any, target: Any) -> tuple[Any, Any]:
         stacklevel=3,
     )
     both: tuple[Any, Any] = FUNCTIONS["broadcast_tensors"](input, target)
+    tell_shapes(input, target)
     return both
+
+
+def tell_shapes(input: Any, target: Any) -> None:
+    """Tell whoever listens that a loss has two shapes."""
+    if hub.stretched is not None and target.shape != input.shape:
+        hub.stretched(input, target)
 
 
 def stretched(a: Any, b: Any) -> bool:
@@ -287,6 +295,8 @@ def binary_cross_entropy_with_logits(
     if target.shape != input.shape:
         raise ArgumentValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    if hub.loss is not None:
+        hub.loss("binary_cross_entropy_with_logits", input, target)
     return binary_cross_entropy_with_logits_op.call(input, target, weight, pos_weight, number)
 
 
@@ -304,6 +314,7 @@ def soft_margin_loss(
     """log(1 + exp(-target * input)), for targets 1 and -1."""
     number = reduction_number(reduction, size_average, reduce)
     if input.shape != target.shape:
+        tell_shapes(input, target)
         input, target = FUNCTIONS["broadcast_tensors"](input, target)
     return soft_margin_loss_op.call(input, target, number)
 
@@ -336,5 +347,6 @@ def kl_div(
             stacklevel=2,
         )
     number = 2 if batch else reduction_number(reduction, size_average, reduce)
+    tell_shapes(input, target)
     total = reduce_all(divergence(input, target, log_target), number)
     return total / input.size(0) if batch and input.dim() else total

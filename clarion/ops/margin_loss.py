@@ -12,8 +12,9 @@ import numpy as np
 from ..core import modes
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
+from ..events import hub
 from .api import FUNCTIONS, NN_FUNCTIONAL, functional, no_gradient
-from .loss import reduce_all, reduction_number
+from .loss import reduce_all, reduction_number, tell_shapes
 
 
 def _also_main(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -261,6 +262,9 @@ def multilabel_soft_margin_loss(
     """The binary cross entropy of each class's score, averaged over the classes."""
     number = reduction_number(reduction, size_average, reduce)
     logsigmoid = NN_FUNCTIONAL["logsigmoid"]
+    tell_shapes(input, target)
+    if hub.loss is not None:
+        hub.loss("multilabel_soft_margin_loss", input, target)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
@@ -284,6 +288,7 @@ def poisson_nll_loss(
 ) -> Any:
     """Minus the log-likelihood of counts; `full` adds Stirling's approximation of log(target!)."""
     number = reduction_number(reduction, size_average, reduce)
+    tell_shapes(input, target)
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
@@ -318,6 +323,7 @@ def gaussian_nll_loss(
             raise ArgumentValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ArgumentValueError(f"{reduction} is not valid")
+    tell_shapes(input, target)
     var = var.clone()
     with modes.no_grad():  # the gradient passes as if nothing had been limited
         var.clamp_(min=eps)
