@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
+import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import Any, TextIO
+
+from ..events import subscribe
 
 EVERY = 0.5  # seconds
 
@@ -16,14 +18,15 @@ class BottomLine:
 
     The row is taken out of the region that scrolls, as package managers do, so that neither the program's output nor its
     own progress bars meet it. It is taken when there is something to say for the first time, and given back at the end.
+    The line is renewed after a backward pass, so that no thread is needed, which a program that forks would be warned of.
     """
 
     def __init__(self, terminal: TextIO, line: Callable[[], str]) -> None:
         self._terminal, self._line = terminal, line
-        self._shown = ""
+        self._process = os.getpid()
+        self._next = 0.0  # when the line may be renewed
         self._rows = 0  # of the terminal, when its last row was taken; 0 before that
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._keep_up, name="clarion-progress", daemon=True)
+        self._unsubscribe: Callable[[], None] | None = None
 
     @staticmethod
     def fits(terminal: TextIO) -> bool:
@@ -32,37 +35,36 @@ class BottomLine:
 
     def start(self) -> None:
         """Show the line from now on."""
-        self._thread.start()
+        self._next = time.monotonic() + EVERY
+        self._unsubscribe = subscribe("backward_ended", self._renew)
 
     def stop(self) -> None:
         """Give the row back."""
-        self._ended.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        if self._unsubscribe is not None:
+            self._unsubscribe()
         if self._rows:
             # All rows scroll again; the last is erased. Setting the region moves the cursor, which is put back.
             self._write(f"\x1b7\x1b[r\x1b[{self._rows};1H\x1b[2K\x1b8")
+            self._rows = 0
 
-    def _keep_up(self) -> None:
-        while not self._ended.wait(EVERY):
-            text = self._line()
-            if text and text != self._shown:
-                self._show(text)
-
-    def _show(self, text: str) -> None:
+    def _renew(self, *_: Any) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + EVERY
+        text = self._line()
         size = shutil.get_terminal_size()
-        if size.lines < 4:
+        if not text or size.lines < 4 or os.getpid() != self._process:
             return
         take = ""
         if size.lines != self._rows:  # the first time, or the window was resized
             # One row down (the screen scrolls where there is none) and up again: then the cursor is above the last row.
             take = f"\x1bD\x1b7\x1b[1;{size.lines - 1}r\x1b8\x1b[A"
             self._rows = size.lines
-        self._shown = text
         self._write(f"{take}\x1b7\x1b[{size.lines};1H\x1b[2K\x1b[2m{text[: size.columns - 1]}\x1b[0m\x1b8")
 
     def _write(self, text: str) -> None:
         try:
             os.write(self._terminal.fileno(), text.encode(errors="replace"))
         except (OSError, ValueError):  # closed
-            self._ended.set()
+            self._next = float("inf")
