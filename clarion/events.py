@@ -17,6 +17,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | freed     | node                        | a node released its saved values |
 | left      | tensor, how                 | a value left the graph ("item", "numpy", "detach", "argmax", …) |
 | aliased   | tensor, other               | `detach()` gave another tensor of the same memory |
+| entered   | tensor, data                | a tensor was made of data: numbers, lists, an array, or (`.data`, `torch.tensor(t)`) another tensor |
 | will_write | tensor                     | a tensor is about to be written in place |
 | wrote     | tensor, how                 | a tensor was written in place ("inplace", "data", "numpy") |
 | silently_overwritten | node, how, where | a saved value was changed behind the version counter's back |
@@ -73,6 +74,7 @@ class Hub:
         "cleared",
         "clipped",
         "dropped",
+        "entered",
         "flagged",
         "freed",
         "left",
@@ -108,6 +110,7 @@ class Hub:
     freed: Handler | None
     left: Handler | None
     aliased: Handler | None
+    entered: Handler | None
     will_write: Handler | None
     wrote: Handler | None
     silently_overwritten: Handler | None

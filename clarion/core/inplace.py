@@ -239,6 +239,8 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
                 except ValueError as error:
                     raise _misfit(x, [array, *operands[: len(op.inputs) - 1]], error) from None
                 wrote(x)
+                if modes.special and hub.applied is not None:
+                    hub.applied(op, (x, *args[: len(op.inputs) - 1]), args[len(op.inputs) - 1 :], (x,))
                 return x
     return _inplace_general(op, x, args, recording)
 
@@ -273,6 +275,8 @@ def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) 
     wrote(x)
     if recording:
         rebase(op, x, (before, *inputs[1:]), params)
+    if modes.special and hub.applied is not None:
+        hub.applied(op, inputs, params, (x,))
     return x
 
 

@@ -297,6 +297,8 @@ class Tensor(Description):
             counter = self._counter()
             counter.watched = True
             result._vc = VersionCounter(shadow_of=counter)
+        if hub.entered is not None:
+            hub.entered(result, self)
         return result
 
     @data.setter

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import modes
 from ..core.node import sequence
 from ..core.tensor import Tensor
+from .departures import Departures
 from .history import all_finite, sample
 from .places import Place, here
 from .records import Backward, Clear, OptimizerStory, Story, Update
@@ -54,6 +55,7 @@ class Ledger:
         self.switches = Switches()
         self.unrecorded = Unrecorded(self)
         self.near_applied = self.unrecorded.applied
+        self.departures = Departures(self)
         self._counted_pass = -1  # the pass after which the last step was counted
         self._stepping = 0  # inside an optimizer's step()
         self._turn: set[int] = set()  # who was updated in this round
@@ -72,7 +74,10 @@ class Ledger:
     def on_flagged(self, tensor: Any, requires_grad: bool) -> None:
         """requires_grad was set."""
         if tensor._edge is None:
-            story_of(tensor).flagged = (requires_grad, here())
+            story = story_of(tensor)
+            story.flagged = (requires_grad, here())
+            if not requires_grad:
+                story.frozen = story.flagged[1]
 
     def on_module_made(self, module: Any) -> None:
         """A module was made."""

@@ -56,7 +56,18 @@ class Story:
     looked    the user read `.grad` since the last backward
     """
 
-    __slots__ = ("backward", "consumed", "deposits", "flagged", "fresh", "looked", "made", "owner", "stale_run")
+    __slots__ = (
+        "backward",
+        "consumed",
+        "deposits",
+        "flagged",
+        "fresh",
+        "frozen",
+        "looked",
+        "made",
+        "owner",
+        "stale_run",
+    )
 
     def __init__(self) -> None:
         self.backward: Backward | None = None  # the last one that deposited here
@@ -64,6 +75,7 @@ class Story:
         self.deposits = 0
         self.made: Place | None = None  # where the Parameter was made
         self.flagged: tuple[bool, Place | None] | None = None  # requires_grad was last set to this, there
+        self.frozen: Place | None = None  # where requires_grad was last set to False
         self.owner: weakref.ref[Any] | None = None  # the optimizer that updates it
         self.stale_run = 0  # updates in a row that used a gradient twice
 

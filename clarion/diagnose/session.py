@@ -103,12 +103,15 @@ class Session:
     def _subscribe(self, prefix: str, wanted: Callable[[str], bool] = bool) -> list[Callable[[], None]]:
         """Subscribe the ledger's and the rules' methods of this prefix to those events that are wanted."""
         stops = []
-        for key, listener in (("the ledger", self.ledger), *self.rules.items()):
+        for key, listener in (*self._books(), *self.rules.items()):
             for attribute in dir(listener):
                 event = attribute.removeprefix(prefix)
                 if event != attribute and wanted(event) and key not in self.failures:
                     stops.append(subscribe(event, self._guarded(key, getattr(listener, attribute))))
         return stops
+
+    def _books(self) -> tuple[tuple[str, Any], ...]:
+        return ("the ledger", self.ledger), ("departures", self.ledger.departures)
 
     def _guarded(self, key: str, method: Any) -> Any:
         if not hasattr(method, "__func__"):  # built in: it cannot fail

@@ -189,10 +189,13 @@ def tensor(
         check_place("tensor", device)
     if isinstance(data, Tensor):
         _warn_copy("torch.tensor(sourceTensor)")
-    return created(
-        array_of(data, None if dtype is None else numpy_type("tensor", dtype)),
-        requires_grad,
-    )
+    return _made_of(data, created(array_of(data, None if dtype is None else numpy_type("tensor", dtype)), requires_grad))
+
+
+def _made_of(data: Any, result: Tensor) -> Tensor:
+    if hub.entered is not None:
+        hub.entered(result, data)
+    return result
 
 
 def _warn_copy(call: str) -> None:
@@ -216,10 +219,8 @@ def new_tensor_method(
     check_place("new_tensor", device, layout)
     if isinstance(data, Tensor):
         _warn_copy("tensor.new_tensor(sourceTensor)")
-    return created(
-        array_of(data, numpy_type("new_tensor", dtype, self._array.dtype)),
-        requires_grad,
-    )
+    kind = numpy_type("new_tensor", dtype, self._array.dtype)
+    return _made_of(data, created(array_of(data, kind), requires_grad))
 
 
 METHODS["new_tensor"] = new_tensor_method
@@ -234,8 +235,10 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return data if kind is None or kind == data._array.dtype else data.to(dtype)
     if isinstance(data, np.ndarray):
         shared = share(data)
-        return shared if kind is None or kind == shared._array.dtype else created(cast(shared._array, kind))
-    return created(array_of(data, kind))
+        if kind is not None and kind != shared._array.dtype:
+            shared = created(cast(shared._array, kind))
+        return _made_of(data, shared)
+    return _made_of(data, created(array_of(data, kind)))
 
 
 def _check_array(array: Any) -> Any:
@@ -283,7 +286,7 @@ def from_numpy(ndarray: Any) -> Tensor:
         module = type(ndarray).__module__
         kind = type(ndarray).__name__ if module == "builtins" else f"{module}.{type(ndarray).__name__}"
         raise ArgumentTypeError(f"expected np.ndarray (got {kind})")
-    return share(ndarray)
+    return _made_of(ndarray, share(ndarray))
 
 
 @public(method=False)
