@@ -9,9 +9,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import dataclasses
+import functools
 import json
 import os
+import shutil
 import sys
+import textwrap
+import warnings
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -90,6 +94,8 @@ class Diagnosis:
         diagnose._quiet_exit = True
         atexit.unregister(diagnose._at_exit)
         atexit.register(self.tell)
+        self._usual_format = warnings.formatwarning
+        warnings.formatwarning = self._format_warning  # type: ignore[assignment]
         self._exit_at_once = os._exit
         os._exit = self._tell_and_exit  # type: ignore[assignment]
         if self.line is not None:
@@ -166,7 +172,21 @@ class Diagnosis:
             with contextlib.suppress(OSError, ValueError):  # closed
                 if sys.stdout is not None:
                     sys.stdout.flush()  # what was printed before stands before
-                print(text, file=self.terminal, flush=True)
+                print(self._fit(text), file=self.terminal, flush=True)
+
+    def _fit(self, text: str) -> str:
+        """The text with lines as wide as the terminal, broken between words."""
+        if not self.terminal.isatty():
+            return text
+        width = max(shutil.get_terminal_size().columns - 1, 40)
+        fill = functools.partial(textwrap.fill, width=width, break_long_words=False, break_on_hyphens=False)
+        return "\n".join(fill(line, subsequent_indent="    ") for line in text.split("\n"))
+
+    def _format_warning(self, message: Any, category: Any, file: str, line: int, source: str | None = None) -> str:
+        """A finding names its line itself, and says more than the line says."""
+        if isinstance(message, DiagnosisWarning):
+            return self._fit(f"clarion: {message}") + "\n"
+        return self._usual_format(message, category, file, line, source)
 
     def _tell_and_exit(self, status: int) -> Any:
         """`os._exit` calls nothing of what was registered."""

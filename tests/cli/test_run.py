@@ -208,7 +208,7 @@ def test_findings_reach_json_and_standard_error(diagnosed, tmp_path):
     done, found = diagnosed()
     assert (done.returncode, done.stdout) == (0, "trained clarion\n")
     check(found, tmp_path / "train.py")
-    assert f"stale-gradient train.py:{line_of('# HERE')}" in done.stderr
+    assert done.stderr.startswith(f"clarion: stale-gradient train.py:{line_of('# HERE')}. ")
     assert done.stderr.count("clarion: 1 finding\n") == 1
 
 
