@@ -58,7 +58,7 @@ class _Away:
 
     def __del__(self) -> None:
         global special
-        if self.switches:
+        if self.switches and special is not None:  # at the very end of a process it is gone
             special -= self.switches
 
 

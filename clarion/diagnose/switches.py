@@ -27,11 +27,21 @@ _CONTEXTLIB = contextlib.__file__
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
 
 
-def _user_frame() -> Any:
+def _user_frame() -> tuple[Any, bool]:
+    """The user's frame that entered a mode; did clarion enter it on the way, for something of its own?"""
     frame: Any = sys._getframe(3)
-    while provenance.is_inside(frame.f_code.co_filename) and frame.f_back is not None:
+    own = passed = False
+    inside = provenance.inside
+    while frame.f_back is not None:
+        file = frame.f_code.co_filename
+        if not (inside[file] if file in inside else provenance.is_inside(file)):
+            break
+        if file == modes.__file__:
+            passed = True
+        elif passed and file != _CONTEXTLIB:
+            own = True
         frame = frame.f_back
-    return frame
+    return frame, own
 
 
 class Switch:
@@ -43,6 +53,7 @@ class Switch:
         "frame",
         "mode",
         "name",
+        "own",
         "passes",
         "phase_over",
         "place",
@@ -58,7 +69,7 @@ class Switch:
         self.phase_over = False  # train() was called since
         self.decorates = mode.decorates
         self.recorded_from = repr(sequence) if self.recording else ""  # the next number of a node
-        frame = _user_frame()
+        frame, self.own = _user_frame()
         self.place: Place = (frame.f_code, frame.f_lasti)
         while frame.f_back is not None and (
             frame.f_code.co_name in _ENTERING
@@ -75,14 +86,14 @@ class Switch:
 
     def is_block(self) -> bool:
         """Does it end by itself: a `with` statement or a decorator?"""
-        if self.decorates is not None:
-            return True
         code, lasti = self.place
+        if self.decorates is not None or self.own or code is not self.code:  # the last: entered for a `with` further up
+            return True
         return code.co_code[lasti] in _WITH or source(self.place).startswith(("with ", "async with "))
 
     def is_orphan(self) -> bool:
         """Has the frame ended that it was entered for? NOTE [Leaks]."""
-        if self.decorates is not None:
+        if self.decorates is not None or self.own:
             return False
         frame: Any = sys._getframe(1)
         while frame is not None:
@@ -139,23 +150,21 @@ class Switches:
         return not found[1]
 
     def entered(self, mode: Any, passes: int) -> Switch | None:
-        """A mode was entered; None if that was known (`set_grad_enabled` acts when it is made, and once more in `with`)."""
+        """A mode was entered: the switch, or None if nothing is new (`set_grad_enabled` acts when it is made, and in `with`)."""
         stack = self._thread.stack
-        if stack:
-            last = stack[-1]
-            known = last.mode()
-            if known is mode:
-                frame = _user_frame()
-                last.place = (frame.f_code, frame.f_lasti)
-                return None
-            if known is None and last.recording is modes.recording() is False:
-                return None  # off already, by a statement that nothing has undone: that one is to blame
-            while stack and stack[-1].mode() is None:  # a statement replaces the statement before it
-                stack.pop()
-        switch = Switch(mode, passes)
-        if stack or not switch.recording:  # switching on what is on: nothing to remember
-            stack.append(switch)
-        return switch
+        if stack and stack[-1].mode() is mode:
+            frame, _ = _user_frame()
+            stack[-1].place = (frame.f_code, frame.f_lasti)
+            return None
+        while len(stack) > 1 and stack[-1].mode() is None and stack[-2].mode() is None:
+            del stack[-2]  # a statement, whose object is gone, was replaced by the statement after it
+        if len(stack) == 1 and stack[0].recording and stack[0].mode() is None:
+            stack.clear()
+        before = stack[-1].recording if stack else True
+        if modes.recording() is before and (before or not modes.state.inference):
+            return None  # it changes nothing: whoever switched before is to blame
+        stack.append(Switch(mode, passes))
+        return stack[-1]
 
     def left(self, mode: Any, passes: int) -> list[Switch]:
         """A mode was left: what was switched since it was entered is undone with it. These, the first one it itself."""

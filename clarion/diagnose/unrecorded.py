@@ -70,9 +70,10 @@ class Unrecorded:
         """Which switch is the reason that `value` has no history, and where it was computed; None if none is."""
         ledger = self._ledger
         origin = self._origins.get(id(value))
-        if origin is not None and origin.tensor() is value:
+        inference = value._vc is INFERENCE
+        if origin is not None and value is origin.tensor():
             # A teacher's targets are unrecorded on purpose: then it is the student's side that was cut elsewhere.
-            guilty = origin.trained or not ledger.optimizers or value._vc is INFERENCE
+            guilty = origin.trained or inference or not ledger.optimizers
             return (origin.switch, origin.place) if guilty else None
         switch = ledger.switches.current
         if switch is None and not ledger.session.near:

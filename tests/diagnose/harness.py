@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import clarion
+from clarion.core import modes
 from clarion.diagnose import Finding, watching
 from clarion.torch_alias import alias
 
@@ -63,6 +64,7 @@ def run(path: Path, thorough: bool = False) -> Outcome:
     error: BaseException | None = None
     output = io.StringIO()
     before = clarion.get_rng_state(), clarion.get_default_dtype(), sys.argv[:], os.getcwd()
+    switches = modes.snapshot()
     with alias(), warnings.catch_warnings(), watching(thorough) as findings:
         warnings.simplefilter("ignore")
         sys.argv = [str(path)]
@@ -73,7 +75,7 @@ def run(path: Path, thorough: bool = False) -> Outcome:
             if not (isinstance(raised, SystemExit) and raised.code in (None, 0)):
                 error = raised
         finally:
-            clarion.set_grad_enabled(True)
+            modes.restore(switches)  # a program may have left some open
             clarion.set_rng_state(before[0])
             clarion.set_default_dtype(before[1])
             sys.argv[:] = before[2]

@@ -89,7 +89,9 @@ class GradModeLeaked(Diagnosis):
         ledger = self.ledger
         switch = ledger.switches.current
         # No training before: this may be how the program begins. A backward since: recording is on where it matters.
-        if switch is not None and 0 < switch.passes == ledger.passes and switch.is_leaked(ledger.passes):
+        if switch is None or not 0 < switch.passes == ledger.passes:
+            return
+        if switch.is_orphan() or (switch.phase_over and not switch.is_block()):
             self._report(switch, doing, None)
 
     def _report(self, switch: Switch, doing: str, error: Any) -> None:
