@@ -26,7 +26,9 @@ POLICIES: dict[str, tuple[str, ...]] = {
         "multilabel_margin_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss",
         "triplet_margin_loss",
         "avg_pool3d", "max_pool3d", "max_unpool2d", "max_unpool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d",
-        "fractional_max_pool2d", "fractional_max_pool3d", "grid_sample", "grid_sampler", "pad",
+        "fractional_max_pool2d", "fractional_max_pool3d", "grid_sample", "grid_sampler", "grid_sampler_2d",
+        "grid_sampler_3d", "pad",
+        "fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "ifftn", "rfftn", "irfftn",
     ),
     # All arguments in the widest type among them.
     "widest": ("index_copy",),

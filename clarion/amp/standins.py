@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import convolution
+from ..ops import convolution, fourier
 from ..ops.api import FUNCTIONS, NN_FUNCTIONAL
 from . import lists
 from .state import full, lower, state, widest
@@ -40,7 +40,7 @@ def _prepare() -> None:
     seen: set[int] = set()
     for policy, names in lists.POLICIES.items():
         for name in names:
-            for table in (FUNCTIONS, NN_FUNCTIONAL, lists.linear_algebra(), vars(convolution)):
+            for table in (FUNCTIONS, NN_FUNCTIONAL, lists.linear_algebra(), vars(convolution), vars(fourier)):
                 shown = table.get(name)
                 if shown is None:
                     continue

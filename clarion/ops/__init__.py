@@ -27,6 +27,7 @@ from . import embedding_bag as embedding_bag
 from . import extremum as extremum
 from . import factories as factories
 from . import fold as fold
+from . import fourier as fourier
 from . import fractional_pooling as fractional_pooling
 from . import fromdata as fromdata
 from . import gamma as gamma

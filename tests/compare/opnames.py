@@ -57,6 +57,8 @@ EXTRA = """
     nn.functional.cosine_embedding_loss nn.functional.gaussian_nll_loss
     nn.functional.hinge_embedding_loss nn.functional.poisson_nll_loss nn.functional.pdist
     nn.functional.bilinear nn.functional.grid_sample grid_sampler_2d grid_sampler_3d
+    fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.hfft2 fft.ihfft2
+    fft.fftn fft.ifftn fft.rfftn fft.irfftn fft.hfftn fft.ihfftn fft.fftshift fft.ifftshift
     linalg.solve_triangular cholesky_solve cholesky_inverse triangular_solve
     nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d
     nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d

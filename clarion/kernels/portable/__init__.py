@@ -15,6 +15,7 @@ from . import draws as draws
 from . import embedding as embedding
 from . import extremum as extremum
 from . import fold as fold
+from . import fourier as fourier
 from . import gamma as gamma
 from . import grid_sample as grid_sample
 from . import indexing as indexing
