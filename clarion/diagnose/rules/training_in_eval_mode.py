@@ -1,0 +1,137 @@
+"""training-in-eval-mode"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+from ..layers import depends_on_mode, trainer_of
+from ..names import listed
+from ..places import Place, here, text
+from ..records import Sample, Update
+from ..rule import Diagnosis
+
+_STEPS = 20  # in eval mode, before it is said
+
+
+class TrainingInEvalMode(Diagnosis):
+    """The model was put into eval mode, and training went on without `train()`.
+
+    In eval mode dropout does nothing and batch normalisation uses its running statistics, and does not update them. The
+    loss often falls faster than before; the model that comes out generalises worse.
+
+    Broken:
+
+        def validate(model):
+            model.eval()
+            with torch.no_grad():
+                …
+
+        for epoch in range(epochs):
+            for x, y in loader:          # in eval mode from the second epoch on
+                …
+            validate(model)
+
+    Fixed:
+
+        for epoch in range(epochs):
+            model.train()
+            for x, y in loader:
+                …
+            validate(model)
+
+    Silent where a model was in eval mode from the first step of its optimizer on, where single layers are frozen
+    (`bn.eval()`), and where what is in eval mode is not trained: a teacher, a moving average, a frozen part.
+    """
+
+    name = "training-in-eval-mode"
+    why = "dropout is off and batch normalisation no longer follows the data: the model that is trained is another one."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        # Since when a layer is in train mode: the optimizer of its model then, and how many steps that had made.
+        self._since: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
+        self._open: list[_Phase] = []
+
+    def on_training_set(self, module: Any, training: bool) -> None:
+        """A module, and all that is in it, changes its mode."""
+        if _is_recursion():
+            return
+        layers = [layer for layer in module.modules() if depends_on_mode(layer)]
+        optimizer = trainer_of(module)
+        steps = 0 if optimizer is None else optimizer._story.steps
+        if training:
+            for phase in self._open:
+                phase.leave(layers)
+            self._open = [phase for phase in self._open if phase.layers]
+            for layer in layers:
+                self._since[layer] = id(optimizer), steps
+        elif optimizer is not None and layers != [module]:  # a single layer: frozen on purpose
+            trained = [layer for layer in layers if layer.training and self._steps(layer, optimizer) > 0]
+            if trained:
+                self._open.append(_Phase(module, here(), trained, optimizer))
+
+    def _steps(self, layer: Any, optimizer: Any) -> int:
+        """How many steps this optimizer has made while the layer was in train mode."""
+        whose, steps = self._since.get(layer, (0, 0))
+        made: int = optimizer._story.steps
+        return made - steps if whose == id(optimizer) else made
+
+    def at_gradients(self, update: Update, sample: Sample) -> None:
+        """A step: how long has its model been in eval mode?"""
+        if not self._open:
+            return
+        for phase in tuple(self._open):
+            if phase.optimizer() is not update.optimizer:
+                continue
+            steps = update.optimizer._story.steps - phase.steps
+            if steps >= _STEPS:
+                self._open.remove(phase)
+                self._say(phase, update, steps)
+
+    def _say(self, phase: _Phase, update: Update, steps: int) -> None:
+        module = phase.module()
+        if module is None or not any(p._rg and p._grad is not None for p in module.parameters()):
+            return  # it is gone, or frozen
+        names = [
+            f"{name} ({type(layer).__name__})" if name else type(layer).__name__
+            for name, layer in module.named_modules()
+            if id(layer) in phase.layers and not layer.training
+        ]
+        if names:
+            self.report(
+                phase.place,
+                f"This call put {listed(names)} into eval mode after {phase.steps} training "
+                f"step{'s' * (phase.steps != 1)}, and `step()` at {text(update.place)} has been called {steps} times since "
+                "without a `train()`.",
+                fix="call `model.train()` again before training goes on: at the beginning of every epoch, or after "
+                "every evaluation.",
+                also=[update.place],
+            )
+
+
+class _Phase:
+    """A call of `eval()` on a module that was being trained."""
+
+    def __init__(self, module: Any, place: Place | None, layers: list[Any], optimizer: Any) -> None:
+        self.module = weakref.ref(module)
+        self.place = place
+        self.layers = {id(layer) for layer in layers}  # those of the module that were trained in train mode
+        self.optimizer = weakref.ref(optimizer)
+        self.steps: int = optimizer._story.steps
+
+    def leave(self, layers: list[Any]) -> None:
+        """These are in train mode again."""
+        self.layers.difference_update(map(id, layers))
+
+
+def _is_recursion() -> bool:
+    """Is this the `train()` of a module inside the one that the user called it on?"""
+    from ...nn.module import Module
+
+    code = Module.train.__code__
+    frame: Any = sys._getframe(2)
+    while frame.f_code is not code:
+        frame = frame.f_back
+    return frame.f_back is not None and frame.f_back.f_code is code
