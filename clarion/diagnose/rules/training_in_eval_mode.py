@@ -83,7 +83,7 @@ class TrainingInEvalMode(Diagnosis):
         if not self._open:
             return
         for phase in tuple(self._open):
-            if phase.optimizer() is not update.optimizer:
+            if update.optimizer is None or phase.optimizer() is not update.optimizer:
                 continue
             steps = update.optimizer._story.steps - phase.steps
             if steps >= _STEPS:

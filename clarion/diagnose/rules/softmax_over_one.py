@@ -1,0 +1,100 @@
+"""softmax-over-one"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import modes
+from ..places import Place, here
+from ..rule import Diagnosis
+
+_AFTER = 16  # a curriculum may begin with sequences of one element
+_STEPS = 3
+
+_Key = tuple[Place, int, int]  # a line, the dimension, and how many dimensions there are
+
+
+class SoftmaxOverOne(Diagnosis):
+    """Softmax runs over a dimension of size 1: its result is 1, whatever goes in.
+
+    Nothing before it gets a gradient by this way. Mostly the wrong dimension is given; or a classifier with one output
+    was meant for a sigmoid.
+
+    Broken:
+
+        scores = self.score(states)                  # (batch, time, 1)
+        weights = F.softmax(scores, dim=-1)          # over the 1
+
+    Fixed:
+
+        weights = F.softmax(scores, dim=1)           # over time
+
+    Silent where the dimension has other sizes at times: attention over a sequence that happens to have one element.
+    """
+
+    name = "softmax-over-one"
+    why = "the result is 1 (its logarithm 0) whatever goes in: what comes before it learns nothing by this way."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._lines: dict[_Key, _Line | None] = {}  # None once there was more than one element
+
+    def near_loss(self, name: str, input: Any, target: Any) -> None:
+        """Cross entropy normalises over the classes."""
+        shape = input._array.shape
+        if name == "cross_entropy" and shape and input._rg and modes.recording():
+            self._see(name, shape, min(len(shape) - 1, 1))
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """An operation ran: is it a softmax?"""
+        if op.name in ("softmax", "log_softmax") and outs[0]._rg and inputs[0]._array.ndim:
+            self._see(op.name, inputs[0]._array.shape, params[0])
+
+    def _see(self, name: str, shape: tuple[int, ...], dim: int) -> None:
+        place = here()
+        if place is None:
+            return
+        key = place, dim, len(shape)
+        if shape[dim] != 1:
+            self._lines[key] = None
+            return
+        line = self._lines.setdefault(key, _Line(name, shape))
+        if line is not None:
+            line.steps.add(self.ledger.step)
+            if self.ledger.step >= _AFTER:
+                self._judge(key, line)
+
+    def at_exit(self) -> None:
+        """A short program: what was seen is all there is."""
+        if self.ledger.step:
+            for key, line in tuple(self._lines.items()):
+                if line is not None:
+                    self._judge(key, line)
+
+    def _judge(self, key: _Key, line: _Line) -> None:
+        if len(line.steps) < _STEPS:
+            return
+        place, dim, _ = key
+        seen = f"(seen in {len(line.steps)} steps, never with another size)"
+        if line.name == "cross_entropy":
+            self.report(
+                place,
+                f"`cross_entropy` of scores of shape {line.shape}: there is one class only, so that the loss is always 0 {seen}.",
+                fix="for two classes with one score: `binary_cross_entropy_with_logits(score, y.float())`.",
+            )
+        else:
+            result = "1" if line.name == "softmax" else "0"
+            self.report(
+                place,
+                f"A {line.name} runs over dimension {dim} of a tensor of shape {line.shape}, which has one element: the "
+                f"result is {result} whatever goes in {seen}.",
+                fix="give the dimension that has the alternatives (`dim=…`); for one score, `torch.sigmoid(score)`.",
+            )
+
+
+class _Line:
+    """A line that has normalised one element."""
+
+    def __init__(self, name: str, shape: tuple[int, ...]) -> None:
+        self.name, self.shape = name, tuple(shape)
+        self.steps: set[int] = set()

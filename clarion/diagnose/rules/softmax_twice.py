@@ -1,0 +1,151 @@
+"""softmax-twice"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core import modes
+from ..paths import MOVING, operation, origin
+from ..places import Where, here, text
+from ..rule import Diagnosis
+
+# What may lie between a softmax and a loss if the values still are probabilities (they are looked at).
+_STILL_PROBABILITIES = MOVING | {
+    "add",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "div",
+    "mean",
+    "mul",
+    "sum",
+    "where",
+    "masked_fill",
+}
+_STILL_SIGMOID = MOVING | {"clamp", "clamp_max", "clamp_min"}
+
+
+class SoftmaxTwice(Diagnosis):
+    """A loss that applies softmax (or sigmoid) itself was given probabilities.
+
+    `cross_entropy` takes scores as they are (logits). Of probabilities, which lie between 0 and 1, its own softmax makes
+    something nearly uniform: with K classes the loss cannot fall below ln(1 + (K-1)/e), however good the model is, and
+    gradients are small. The same goes for `binary_cross_entropy_with_logits` after a sigmoid. `nll_loss` takes
+    logarithms of probabilities: of probabilities it makes a loss between -1 and 0.
+
+    Broken:
+
+        return F.softmax(self.fc(x), dim=1)          # in forward
+        …
+        loss = F.cross_entropy(model(x), y)
+
+    Fixed:
+
+        return self.fc(x)
+        …
+        loss = F.cross_entropy(model(x), y)
+        probabilities = model(x).softmax(dim=1)      # where they are wanted
+
+    Silent for `log_softmax` before `cross_entropy` (it changes nothing), for the logarithm of a softmax before `nll_loss`,
+    for a softmax over another dimension, and for probabilities as targets.
+    """
+
+    name = "softmax-twice"
+    why = "the second one flattens the scores: the loss has a floor above zero, and gradients are small. It trains, badly."
+
+    def near_loss(self, name: str, input: Any, target: Any) -> None:
+        """A loss of class scores was called: are they probabilities?"""
+        node = input._edge
+        if node is None or not modes.recording():
+            return
+        if name == "nll_loss":
+            self._nll(input, node)
+        elif name == "cross_entropy":
+            self._cross_entropy(input)
+        else:
+            self._binary(name, input)
+
+    def _cross_entropy(self, input: Any) -> None:
+        source = _softmax_behind(input) or _sigmoid_behind(input)
+        classes = _classes(input._array)
+        if source is None or classes < 2:
+            return
+        floor = math.log(1 + (classes - 1) / math.e)
+        self._say(
+            source.place,
+            f"`cross_entropy` applies a softmax, and its input is the result of a {operation(source)} already "
+            f"({text(source.place)}): with {classes} classes the loss cannot fall below ln(1 + {classes - 1}/e) = {floor:.3f}.",
+            f"give it the scores: leave out the {operation(source)} at {text(source.place)}, and apply it only where "
+            "probabilities are wanted.",
+        )
+
+    def _binary(self, name: str, input: Any) -> None:
+        source = _sigmoid_behind(input, ("sigmoid", "softmax"))
+        if source is not None:
+            self._say(
+                source.place,
+                f"`{name}` applies a sigmoid, and its input is the result of a {operation(source)} already "
+                f"({text(source.place)}): it sees probabilities between 0.5 and 0.731 only, and the loss cannot fall below "
+                "0.313 for a positive and 0.693 for a negative.",
+                f"give it the scores: leave out the {operation(source)} at {text(source.place)} (or use "
+                "`binary_cross_entropy`, which takes probabilities).",
+            )
+
+    def _nll(self, input: Any, node: Any) -> None:
+        logarithm = origin(node, "log_softmax".__eq__)
+        if logarithm is not None:
+            before = logarithm.edges[0]
+            if operation(before) == "softmax" and before.saved[1] == logarithm.saved[1]:
+                self._say(
+                    before.place,
+                    f"The scores of this loss went through a softmax at {text(before.place)} and through a log_softmax at "
+                    f"{text(logarithm.place)}: the loss cannot fall below {_floor(input):.3f}.",
+                    f"leave out the softmax at {text(before.place)}.",
+                )
+            return
+        source = _softmax_behind(input) or _sigmoid_behind(input)
+        if source is not None and _classes(input._array) > 1:
+            self._say(
+                source.place,
+                f"`nll_loss` wants logarithms of probabilities, and was given the result of a {operation(source)} "
+                f"({text(source.place)}): the loss is minus a mean probability, between -1 and 0, not a likelihood.",
+                f"`log_softmax` instead of the {operation(source)} at {text(source.place)}; or scores, and `cross_entropy`.",
+                why="the gradient of a probability vanishes where the model is confidently wrong. It trains, badly.",
+            )
+
+    def _say(self, source: Where, what: str, fix: str, why: str | None = None) -> None:
+        self.report(here(), what, fix=fix, also=[source], why=why)
+
+
+def _classes(array: Any) -> int:
+    count: int = array.shape[min(array.ndim - 1, 1)] if array.ndim else 0
+    return count
+
+
+def _floor(input: Any) -> float:
+    return math.log(1 + (_classes(input._array) - 1) / math.e)
+
+
+def _softmax_behind(input: Any) -> Any:
+    """The softmax that an input comes from, if along the dimension of the classes it still adds up to one."""
+    array = input._array
+    if not array.size or array.dtype.kind != "f" or not _adds_up_to_one(array):
+        return None
+    return origin(input._edge, "softmax".__eq__, _STILL_PROBABILITIES)
+
+
+def _sigmoid_behind(input: Any, names: tuple[str, ...] = ("sigmoid",)) -> Any:
+    """The sigmoid that all of an input comes from."""
+    array = input._array
+    if not array.size or not (array.min() >= 0 and array.max() <= 1):
+        return None
+    return origin(input._edge, names.__contains__, _STILL_SIGMOID)
+
+
+def _adds_up_to_one(array: Any) -> bool:
+    total = array.sum(axis=min(array.ndim - 1, 1), dtype=np.float64)
+    near = 0.02 if array.dtype.itemsize < 4 else 1e-3
+    return bool(array.min() >= 0 and np.abs(total - 1).max() < near)
