@@ -16,7 +16,7 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from .. import diagnose
@@ -77,6 +77,7 @@ class Diagnosis:
         self.process = os.getpid()
         self.terminal: TextIO = sys.stderr  # the program may put something else there
         self.error: BaseException | None = None  # what the program died of
+        self.exit_status: int | None = None
         self.concluded = self.told = False
         self.line = BottomLine(self.terminal, _progress) if BottomLine.fits(self.terminal) else None
         if options.allow:
@@ -125,10 +126,12 @@ class Diagnosis:
 
     def status(self, of_program: int) -> int:
         """The exit status: the program's own, unless it ended well and `--strict` found something."""
-        if not self.options.strict or of_program != 0 or os.getpid() != self.process:
-            return of_program
-        self._conclude()
-        return FOUND if any(finding.level != "info" for finding in self.findings()) else 0
+        self.exit_status = of_program
+        if self.options.strict and of_program == 0 and os.getpid() == self.process:
+            self._conclude()
+            if any(finding.level != "info" for finding in self.findings()):
+                self.exit_status = FOUND
+        return self.exit_status
 
     def findings(self) -> list[diagnose.Finding]:
         """All findings, with that of the exception that ended the program."""
@@ -155,15 +158,26 @@ class Diagnosis:
         self._conclude()
         found = self.findings()
         if self.json is not None:
-            self._write(self.json, lambda path: write_json(path, found))
+            self._write(self.json, lambda: as_json(found))
         if self.report is not None:
-            self._write(self.report, write_report)
+            self._write(self.report, self._page)
         if not isinstance(self.error, DiagnosisError) or len(found) > 1:  # it was shown at length
             self._say(diagnose.summary())
 
-    def _write(self, path: str, write: Any) -> None:
+    def _page(self) -> str:
+        from ..diagnose.report import html
+
+        return html.page(diagnose._session, self.exit_status)
+
+    def _write(self, path: str, text: Callable[[], str]) -> None:
+        """Write a file whole, or not at all; pipes and devices as they are."""
+        from ..serialization.atomic import replacing
+
         try:
-            write(path)
+            content = text().encode()
+            special = os.path.exists(path) and not os.path.isfile(path)
+            with open(path, "wb") if special else replacing(path) as file:
+                file.write(content)
         except Exception as error:  # the disk is full, say; the other file and the summary can still be written
             self._say(f"clarion run: {path} was not written: {error}")
 
@@ -190,24 +204,14 @@ class Diagnosis:
 
     def _tell_and_exit(self, status: int) -> Any:
         """`os._exit` calls nothing of what was registered."""
+        self.exit_status = status
         self.tell()
         self._exit_at_once(status)
 
 
-def write_json(path: str, findings: Sequence[diagnose.Finding]) -> None:
-    """A list of objects with the fields of a finding; the file is whole, or it is not there."""
-    from ..serialization.atomic import replacing
-
-    text = json.dumps([finding.as_dict() for finding in findings], indent=2) + "\n"
-    with replacing(path) as file:
-        file.write(text.encode())
-
-
-def write_report(path: str) -> None:
-    """The report as a page of HTML."""
-    from ..diagnose.report import html
-
-    html.write(path)
+def as_json(findings: Sequence[diagnose.Finding]) -> str:
+    """A list of objects with the fields of a finding."""
+    return json.dumps([finding.as_dict() for finding in findings], indent=2) + "\n"
 
 
 def _writable(path: str | None) -> str | None:

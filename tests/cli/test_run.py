@@ -185,7 +185,7 @@ def diagnosed(run, tmp_path):
     def diagnosed(*options: str, then: str = "", arguments: tuple[str, ...] = ()):
         (tmp_path / "train.py").write_text(TRAIN + then)
         done = run(*options, "--json", "found.json", "train.py", *arguments)
-        assert sorted(os.listdir(tmp_path)) == ["found.json", "train.py"]  # nothing is left lying about
+        assert {*os.listdir(tmp_path)} <= {"found.json", "found.html", "train.py"}  # nothing is left lying about
         return done, json.loads((tmp_path / "found.json").read_text())
 
     return diagnosed
@@ -204,9 +204,11 @@ def check(found: list[dict], file: Path) -> None:
     assert finding["also"] == [{"file": str(file), "line": line_of("# ALSO")}]
 
 
-def test_findings_reach_json_and_standard_error(diagnosed, tmp_path):
-    done, found = diagnosed()
+def test_findings_reach_files_and_standard_error(diagnosed, tmp_path):
+    (tmp_path / "found.html").write_text("")
+    done, found = diagnosed("--report", "found.html")
     assert (done.returncode, done.stdout) == (0, "trained clarion\n")
+    assert "stale-gradient" in (tmp_path / "found.html").read_text()
     check(found, tmp_path / "train.py")
     assert done.stderr.startswith(f"clarion: stale-gradient train.py:{line_of('# HERE')}. ")
     assert done.stderr.count("clarion: 1 finding\n") == 1
