@@ -143,7 +143,7 @@ def _variables(found: _Found, frames: list[types.FrameType]) -> Iterator[Holder]
 def _name_in(frame: types.FrameType, thing: Any) -> str | None:
     """The variable of a frame that is this object. NOTE [Looking without touching]."""
     variables = frame.f_locals
-    name = _key(variables, thing)
+    name: str | None = _key(variables, thing)
     is_copy = frame.f_code.co_flags & CO_OPTIMIZED and type(variables) is dict
     if is_copy and sys.getrefcount(variables) <= 3:  # nobody else has it: the frame, this name, the argument
         variables.clear()
@@ -187,7 +187,7 @@ def _in_dict(found: _Found, referrer: dict[Any, Any], frames: list[types.FrameTy
         yield Holder(str(name), container=found.container)
         return
     for owner in gc.get_referrers(referrer):
-        if type(owner) is not _Found and getattr(type(owner), "__dictoffset__", 0):
+        if type(owner) is not _Found and hasattr(type(owner), "__dictoffset__"):
             if getattr(owner, "__dict__", None) is referrer and isinstance(name, str):
                 yield Holder(name, owner=type(owner), container=found.container)
 

@@ -11,7 +11,7 @@ from typing import Any
 from ...core.node import Node
 from ..graphs import birth, is_freed, reachable
 from ..holders import Live
-from ..places import Place, file_line, source
+from ..places import Where, file_line, source
 from ..rule import Diagnosis
 
 Refs = list[weakref.ref[Node]]
@@ -111,15 +111,18 @@ class GraphsAccumulate(Diagnosis):
             return
         live, marks = Live(), self.ledger.round_marks
         lines: dict[tuple[str, int] | None, dict[int, Node]] = {}
-        for node in _ends([node for nodes in old.values() for node in nodes], live, marks):
+        ends = _ends([node for nodes in old.values() for node in nodes], live, marks)
+        for node in ends:
             lines.setdefault(file_line(node.place), {})[birth(node.seq, marks)] = node
         found = [kept for kept in lines.values() if len(kept) >= _ROUNDS]
         if not found and any(len(kept) > 1 for kept in lines.values()):
             self._next_search = self.ledger.round + 2  # too early to tell
             return
         if not found:  # a chain that winds through several lines: its end stands for it
-            found = [{number: min(nodes, key=_sequence) for number, nodes in old.items()}]
-        roots = {node.seq for ref in self._roots if (node := ref()) is not None}
+            watched = {node.seq for nodes in old.values() for node in nodes}
+            behind = [{birth(n.seq, marks): n for n in reachable([end]) if n.seq in watched} for end in ends]
+            found = [chain for chain in behind if len(chain) >= _ROUNDS]
+        roots = {root.seq for ref in self._roots if (root := ref()) is not None}
         for kept in found:
             suspect = Suspect(kept, live, roots, self.ledger.round - len(marks))
             if suspect.line is not None and suspect.line not in self._judged:
@@ -155,7 +158,7 @@ class GraphsAccumulate(Diagnosis):
             f"{state}, the oldest for {age} steps, each with a graph of {suspect.size} operations or more. No later "
             "backward pass goes through them.",
             fix=suspect.remedy(),
-            also=[suspect.loss or (backward.root_place if backward is not None else None)],
+            also=suspect.losses or [backward.root_place if backward is not None else None, *suspect.inputs],
         )
 
 
@@ -181,6 +184,23 @@ def _ends(nodes: list[Node], live: Live, marks: Sequence[int]) -> list[Node]:
     return ends
 
 
+def _inputs(node: Node) -> list[Where]:
+    """The lines that made what the line of a node used."""
+    line = file_line(node.place)
+    found: list[Where] = []
+    stack, seen = [node], {node}
+    while stack and len(found) < 3:
+        for edge in stack.pop().edges:
+            if edge is None or edge.seq is None or edge in seen:
+                continue
+            seen.add(edge)
+            if file_line(edge.place) == line and len(seen) < 50:
+                stack.append(edge)
+            else:
+                found.append(edge.place)
+    return found
+
+
 class Suspect:
     """A line whose tensors of several rounds are alive: the node of one of them per round."""
 
@@ -194,7 +214,10 @@ class Suspect:
         self.oldest = max(self.numbers)
         self.holder = live.holder(newest)
         self.size = sum(1 for _ in islice(reachable(nodes[:1]), 10_000))
-        self.loss: Place | None = next((n.place for n in islice(reachable([newest]), 10_000) if n.seq in roots), None)
+        # The loss that is kept along with it; if what backward() was called on is not behind it, what it was made from.
+        losses = (n.place for n in islice(reachable([newest]), 10_000) if n.seq in roots)
+        self.losses: list[Where] = list(islice(losses, 1))
+        self.inputs = _inputs(newest)
         self.walked = False  # by a later backward pass
         self.alive = self.count = len(nodes)
         self._used_up = is_freed(newest)
