@@ -1,7 +1,7 @@
 """What clarion says out loud: diagnoses of programs that run, and train, and are silently wrong.
 
-On in every program that imports clarion. The session begins when the first tensor that requires a gradient is made, so
-that programs without any pay nothing.
+On in every program that imports clarion. The session begins when the first module or tensor that requires a gradient is
+made, so that programs without any pay nothing.
 
     clarion.diagnose.findings()        what was found so far
     clarion.diagnose.off("name", …)    silence some (all, without a name); also as `with off("name"):`
@@ -135,6 +135,9 @@ def _check(names: tuple[str, ...]) -> None:
 def watching(thorough: bool = False) -> Iterator[list[Finding]]:
     """A session of its own for what runs inside; gives the list that its findings are put into."""
     global _session, _thorough
+    from .float_notes import notes
+
+    notes.clear()
     outer, was_on, was_thorough = _session, is_on(), _thorough
     _stop()
     _session, _thorough = None, thorough
@@ -156,7 +159,7 @@ def watching(thorough: bool = False) -> Iterator[list[Finding]]:
 def _wait() -> None:
     """Begin as soon as something can be differentiated."""
     if not _waiting:
-        _waiting.extend((subscribe("made", _begin), subscribe("flagged", _begin)))
+        _waiting.extend(subscribe(event, _begin) for event in ("made", "flagged", "module_made"))
 
 
 def _begin(*first: Any) -> None:
@@ -171,11 +174,13 @@ def _begin(*first: Any) -> None:
     _session.silenced |= _silenced
     _session.strict = _strict
     _session.start()
-    # The leaf that began it is part of the story.
-    if len(first) == 1:
+    # What began it is part of the story.
+    if len(first) == 2:
+        _session.ledger.on_flagged(*first)
+    elif first and hasattr(first[0], "_array"):
         _session.ledger.on_made(*first)
     elif first:
-        _session.ledger.on_flagged(*first)
+        _session.ledger.on_module_made(*first)
 
 
 def _resume() -> None:
@@ -202,6 +207,8 @@ def _at_exit() -> None:
 _quiet_exit = False  # `clarion run` prints the summary itself
 
 if config.DIAGNOSE not in ("off", "0", "no", "false"):
+    from . import float_notes as float_notes  # what goes wrong before the first leaf is made is noted, too
+
     _wait()
     atexit.register(_at_exit)
     os.register_at_fork(after_in_child=_stop)  # worker processes of a DataLoader do not train

@@ -43,9 +43,9 @@ class Finding:
 
 
 def shown(file: str) -> str:
-    """A file name as a person wants to read it: relative, if it lies below the current folder."""
+    """A file name as a person wants to read it: relative to the current folder, if that is shorter."""
     try:
         relative = os.path.relpath(file)
-    except ValueError:  # another drive
+    except (ValueError, OSError):  # another drive; a folder that is gone
         return file
-    return file if relative.startswith("..") else relative
+    return min(relative, file, key=len)

@@ -20,6 +20,7 @@ from ..core.node import sequence
 from ..core.tensor import Tensor
 from .departures import Departures
 from .history import all_finite, sample
+from .names import names_of
 from .places import Place, here
 from .records import Backward, Clear, OptimizerStory, Story, Update
 from .switches import Switches
@@ -48,6 +49,7 @@ class Ledger:
         self.round = 0
         self.round_marks: deque[int] = deque(maxlen=1024)  # sequence numbers (they fall) at which rounds began
         self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.stories: list[OptimizerStory] = []  # of all optimizers so far, the first 64
         self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
         self.last_update: Place | None = None
         self.last_backward: Backward | None = None
@@ -86,7 +88,7 @@ class Ledger:
     def on_optimizer_made(self, optimizer: Any) -> None:
         """An optimizer was built."""
         self.optimizers.add(optimizer)
-        optimizer._story = OptimizerStory(here())
+        optimizer._story = OptimizerStory(here(), type(optimizer).__name__)
         self._own(optimizer)
 
     def _own(self, optimizer: Any) -> None:
@@ -278,6 +280,10 @@ class Ledger:
             story.empty_run = 0
         else:
             story.empty_run += 1
+            if self.last_backward is not None:
+                self.last_backward.used = (
+                    True  # it was meant for this step: what keeps it from it is told by other rules
+                )
             self.session.tell("at_empty_step", update)
         self._tell_update(update)
         if update.with_gradient and (self.session.near or story.track.is_due(story.steps)):
@@ -293,6 +299,10 @@ class Ledger:
 
     def _measure(self, update: Update, story: OptimizerStory) -> None:
         begin = perf_counter()
+        if len(story.names) != len(update.leaves):
+            story.names = names_of(self, update.leaves)
+            if story not in self.stories and len(self.stories) < 64:
+                self.stories.append(story)
         measured = sample(update, self.last_backward)
         story.track.add(measured)
         if self.session.told["at_gradients"]:

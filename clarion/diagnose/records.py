@@ -83,10 +83,12 @@ class Story:
 class OptimizerStory:
     """What happened to one optimizer."""
 
-    __slots__ = ("empty_run", "made", "steps", "track")
+    __slots__ = ("empty_run", "kind", "made", "names", "steps", "track")
 
-    def __init__(self, made: Place | None) -> None:
+    def __init__(self, made: Place | None, kind: str) -> None:
         self.made = made
+        self.kind = kind  # the class
+        self.names: list[str] = []  # of its parameters, for the report
         self.steps = 0
         self.empty_run = 0  # steps in a row without any gradient
         self.track = Track()

@@ -8,7 +8,8 @@ per step, never one per operation.
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `_REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
 as that is cheap. It wakes for `_AWAKE` steps in every `_CYCLE`, to listen closely, and whenever something happens that may
-begin a new phase or a failure: `wake()`. Rules must not count on hearing every single event after the first hundreds of steps.
+begin a new phase or a failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
+single event after the first hundreds of steps.
 
 NOTE [Never in the way]: a rule that fails with an exception of its own is taken out and named in the summary; the user's
 program goes on. Only findings under `strict` (or a warning filter "error") are raised.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +30,7 @@ from ..events import subscribe
 from . import places
 from .finding import ERROR, INFO, WARN, Finding, shown
 from .ledger import Ledger
+from .memory import Memory
 from .rule import Diagnosis
 
 # Operations that are listened to closely without a step between, before the session leans back.
@@ -49,7 +52,16 @@ _FREQUENT = frozenset(
         "left",
     ]
 )
-_LEDGER_CALLS = ("at_update", "at_stale", "at_empty_step", "at_backward", "at_discard", "at_gradients", "at_seeded", "at_undone")
+_LEDGER_CALLS = (
+    "at_update",
+    "at_stale",
+    "at_empty_step",
+    "at_backward",
+    "at_discard",
+    "at_gradients",
+    "at_seeded",
+    "at_undone",
+)
 
 
 class Session:
@@ -62,7 +74,9 @@ class Session:
         self.strict = False
         self.thorough = thorough
         self.near = False
+        self.began = time.perf_counter()
         self.ledger = Ledger(self)
+        self.memory = Memory(self)
         self.rules: dict[str, Diagnosis] = {
             name: rule(self) for name, rule in rules.items() if thorough or not rule.thorough
         }
@@ -111,7 +125,7 @@ class Session:
         return stops
 
     def _books(self) -> tuple[tuple[str, Any], ...]:
-        return ("the ledger", self.ledger), ("departures", self.ledger.departures)
+        return ("the ledger", self.ledger), ("departures", self.ledger.departures), ("memory", self.memory)
 
     def _guarded(self, key: str, method: Any) -> Any:
         if not hasattr(method, "__func__"):  # built in: it cannot fail
@@ -186,6 +200,7 @@ class Session:
         self._frequent = [
             subscribe("stepped", self._guarded("the ledger", self.ledger.count_step_at_rest)),
             subscribe("backward_ended", self._guarded("the ledger", self.ledger.count_pass_at_rest)),
+            *self._subscribe("rest_"),
         ]
 
     def wake(self, *_: Any) -> None:
