@@ -80,12 +80,12 @@ class TrainingInEvalMode(Diagnosis):
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """A step: how long has its model been in eval mode?"""
-        if not self._open:
+        if not self._open or update.story is None:
             return
         for phase in tuple(self._open):
-            if update.optimizer is None or phase.optimizer() is not update.optimizer:
+            if phase.optimizer() is not update.optimizer:
                 continue
-            steps = update.optimizer._story.steps - phase.steps
+            steps = update.story.steps - phase.steps
             if steps >= _STEPS:
                 self._open.remove(phase)
                 self._say(phase, update, steps)

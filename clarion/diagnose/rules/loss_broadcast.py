@@ -1,0 +1,211 @@
+"""loss-broadcast"""
+
+from __future__ import annotations
+
+import ast
+import math
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ...core import modes
+from ...core.node import Node
+from ...core.tensor import Tensor
+from ..paths import MOVING, operation
+from ..places import Place, expression, here
+from ..rule import Diagnosis
+
+_MOST = 64  # tables between two backward passes
+_TIMES = 2  # backward passes through a hand-written loss, before it is said
+
+# What may lie between a difference and the loss: functions of each element, sums and means.
+_SUMMING = MOVING - {"gather", "expand"} | {
+    *(
+        "mean",
+        "mean_all",
+        "sum",
+        "sum_all",
+        "sum_of_rows",
+        "nansum",
+        "minimum",
+        "maximum",
+        "add",
+        "add_scaled",
+        "sub",
+        "rsub",
+        "mul",
+        "div",
+        "neg",
+    ),
+}
+_MEASURING = _SUMMING | {
+    *("abs", "pow", "pow_scalar", "square", "sqrt", "vector_norm", "log1p", "log", "cosh", "softplus", "logaddexp"),
+    *("clamp", "clamp_min", "clamp_max", "where", "relu", "hypot", "dot"),
+}
+_EXPLICIT = {"unsqueeze", "expand", "expand_as", "broadcast_to", "transpose", "permute", "t", "cdist", "outer"}
+_VERBS = {"sub": "subtracts", "add": "adds", "mul": "multiplies"}
+
+
+class LossBroadcast(Diagnosis):
+    """Prediction and target have different shapes, and the loss broadcasts them to each other.
+
+    A column (N, 1) against a row (N,) makes a table (N, N): every prediction is compared with every target, and the best
+    the model can do is to predict the mean of all targets.
+
+    Broken:
+
+        prediction = model(x)                          # (32, 1)
+        loss = F.mse_loss(prediction, y)               # y: (32,)
+
+    Fixed:
+
+        loss = F.mse_loss(prediction.squeeze(1), y)    # both (32,)
+
+    The same in losses by hand: `((prediction - y) ** 2).mean()`. Silent where the wish is written out (`expand`,
+    `unsqueeze`, `x[:, None]` in the same expression), for single numbers, and for what is the same for every row.
+    """
+
+    name = "loss-broadcast"
+    why = "every prediction is compared with targets that are not its own: the model learns their mean."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._tables: list[_Table] = []  # made by hand since the last backward pass
+        self._seen: dict[Place, int] = {}
+
+    # Loss functions ------------------------------------------------------------------------------
+
+    def on_stretched(self, input: Any, target: Any) -> None:
+        """A loss function broadcast two shapes."""
+        if not modes.recording() or not (input._rg or target._rg):
+            return
+        prediction, other = (input, target) if input._rg else (target, input)
+        a, b = prediction._array.shape, other._array.shape
+        size = math.prod(np.broadcast_shapes(a, b))
+        if 1 in (math.prod(a), math.prod(b)) or size == math.prod(a) == math.prod(b):
+            return
+        place = here()
+        if size == math.prod(a) and (_is_the_same_for_every_row(a, b) or _is_explicit(place)):
+            return
+        if size == math.prod(b) and _is_the_same_for_every_row(b, a):
+            return
+        self._say(place, "This loss compares", input._array.shape, target._array.shape)
+
+    # By hand -------------------------------------------------------------------------------------
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """An operation ran: is it a difference (or a product) that makes a table of two lists?"""
+        if op.name not in _VERBS or not outs[0]._rg or len(self._tables) > _MOST:
+            return
+        x, y = inputs
+        if not (isinstance(x, Tensor) and isinstance(y, Tensor)) or x._rg is y._rg:
+            return
+        a, b = x._array.shape, y._array.shape
+        if a == b or not _makes_a_table(a, b):
+            return
+        place, computed = here(), x._edge if x._rg else y._edge
+        if op.name == "mul" and computed is None:
+            return  # a learned weight
+        if (
+            place is not None
+            and not _is_explicit(place)
+            and not (operation(computed) in _EXPLICIT and computed.code is place[0])
+        ):
+            self._tables.append(_Table(outs[0]._edge, op.name, place, a, b))
+
+    def near_backward_began(
+        self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
+    ) -> None:
+        """Is the table what is summed up to the loss?"""
+        if not self._tables:
+            return
+        tables, self._tables = self._tables, []
+        for table in tables:
+            made = table.node()
+            through = _SUMMING if table.name == "mul" else _MEASURING
+            if made is not None and any(_leads_to(root, made, through) for root in tensors):
+                times = self._seen[table.place] = self._seen.get(table.place, 0) + 1
+                if times >= _TIMES:
+                    self._say(table.place, f"The loss comes from this line, which {_VERBS[table.name]}", *table.shapes)
+
+    def _say(self, place: Place | None, what: str, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+        both = np.broadcast_shapes(a, b)
+        extra = _extra_dimension(a, b)
+        self.report(
+            place,
+            f"{what} shapes {tuple(a)} and {tuple(b)}: they are broadcast to {tuple(both)}, {math.prod(both)} pairs instead "
+            f"of {min(math.prod(a), math.prod(b))}.",
+            fix="give prediction and target the same shape; look at the size of the last layer and of the target."
+            if extra is None
+            else f"`.squeeze({extra})` on what has the shape {tuple(a if len(a) > len(b) else b)}, so that both have one shape.",
+        )
+
+
+class _Table:
+    """A result larger than both operands, which have the same dimensions but for those of size 1."""
+
+    def __init__(self, node: Node, name: str, place: Place, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+        self.node = weakref.ref(node)
+        self.name, self.place, self.shapes = name, place, (a, b)
+
+
+def _extra_dimension(a: tuple[int, ...], b: tuple[int, ...]) -> int | None:
+    """Which dimension of size 1 the longer shape has and the shorter has not."""
+    long, short = (a, b) if len(a) > len(b) else (b, a)
+    for i, n in enumerate(long):
+        if n == 1 and long[:i] + long[i + 1 :] == short:
+            return i
+    return None
+
+
+def _makes_a_table(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """(N, 1) and (N,), (B, 1, H, W) and (B, H, W): a forgotten `squeeze`."""
+    if [n for n in a if n != 1] != [n for n in b if n != 1]:
+        return False
+    return math.prod(np.broadcast_shapes(a, b)) > math.prod(a)
+
+
+def _is_the_same_for_every_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """(N, D) and (D,) or (1, D): one target for all."""
+    length = max(len(a), len(b))
+    pairs = zip((1,) * (length - len(a)) + a, (1,) * (length - len(b)) + b, strict=True)
+    kept = [n == m for n, m in pairs if max(n, m) > 1]
+    return True not in kept or all(kept[kept.index(True) :])
+
+
+def _leads_to(root: Any, node: Node, through: frozenset[str]) -> bool:
+    """Is a loss computed from a node by nothing but `through`?"""
+    start = getattr(root, "_edge", None)
+    return start is not None and _search(start, node, through)
+
+
+def _search(start: Any, node: Node, through: frozenset[str]) -> bool:
+    waiting, seen = [start], set()
+    while waiting:
+        this = waiting.pop()
+        if this is node:
+            return True
+        if id(this) in seen or not isinstance(this, Node) or this.seq > node.seq:
+            continue
+        seen.add(id(this))
+        if operation(this) in through:
+            waiting.extend(this.edges)
+    return False
+
+
+def _is_explicit(place: Place | None) -> bool:
+    """Does the expression say that it wants to broadcast?"""
+    tree = expression(place)
+    if tree is None:
+        return False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EXPLICIT:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
+            return True
+        if isinstance(node, ast.Subscript):
+            index = node.slice
+            if any(isinstance(each, ast.Constant) and each.value is None for each in ast.walk(index)):
+                return True
+    return False
