@@ -42,7 +42,7 @@ class Options:
 def run(program: Sequence[str], options: Options) -> int:
     """Run `script arguments…` or `-m module arguments…`; returns the exit status."""
     try:
-        diagnosis = Diagnosis(options)
+        diagnosis = DiagnosedRun(options)
     except (OSError, ArgumentValueError) as error:
         return _refuse(str(error))
     install()
@@ -66,7 +66,7 @@ def _refuse(why: str) -> int:
     return REFUSED
 
 
-class Diagnosis:
+class DiagnosedRun:
     """One run of a program: what was found, and where it is to be told."""
 
     def __init__(self, options: Options) -> None:
