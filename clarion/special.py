@@ -11,7 +11,7 @@ _NAMES = {
     "digamma": "digamma", "psi": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2",
     "expit": "sigmoid", "expm1": "expm1", "gammainc": "igamma", "gammaincc": "igammac",
     "gammaln": "lgamma", "i0": "i0", "log1p": "log1p", "logit": "logit",
-    "logsumexp": "logsumexp", "polygamma": "polygamma", "sinc": "sinc", "softmax": "softmax", "xlogy": "xlogy",
+    "logsumexp": "logsumexp", "multigammaln": "mvlgamma", "polygamma": "polygamma", "sinc": "sinc", "softmax": "softmax", "xlogy": "xlogy",
     "log_softmax": "log_softmax",
 }  # fmt: skip
 

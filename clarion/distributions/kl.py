@@ -33,6 +33,7 @@ from .gumbel import Gumbel
 from .half_normal import HalfNormal
 from .independent import Independent
 from .laplace import Laplace
+from .lowrank_multivariate_normal import LowRankMultivariateNormal
 from .multivariate_normal import MultivariateNormal, batch_mahalanobis, log_diagonal
 from .normal import Normal
 from .one_hot_categorical import OneHotCategorical
@@ -225,6 +226,48 @@ def _multivariate_normal(p: Any, q: Any) -> Any:
     trace = solve_lower(theirs.expand(shape), ours.expand(shape)).pow(2).sum((-2, -1))
     distance = batch_mahalanobis(theirs, q.loc - p.loc)
     return log_diagonal(theirs) - log_diagonal(ours) + 0.5 * (trace + distance - n)
+
+
+def _same_event_shape(p: Any, q: Any) -> None:
+    if p.event_shape != q.event_shape:
+        raise ArgumentValueError(
+            "KL-divergence between two (Low Rank) Multivariate Normals with different event shapes cannot be computed"
+        )
+
+
+def _squares(matrix: Any) -> Any:
+    """The trace of X X'."""
+    return matrix.pow(2).sum((-2, -1))
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+def _low_rank(p: Any, q: Any) -> Any:
+    _same_event_shape(p, q)
+    a = solve_lower(q._capacitance_tril, q._scaled_factor())
+    factor, ours, theirs = p._unbroadcasted_cov_factor, p._unbroadcasted_cov_diag, q._unbroadcasted_cov_diag
+    trace = (ours / theirs).sum(-1) + _squares(factor * theirs.rsqrt().unsqueeze(-1))
+    trace = trace - _squares(a * ours.sqrt().unsqueeze(-2)) - _squares(a @ factor)
+    ratio = q.log_determinant() - p.log_determinant()
+    return 0.5 * (ratio + trace + q.distance(q.loc - p.loc) - p.event_shape[0])
+
+
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+def _normal_low_rank(p: Any, q: Any) -> Any:
+    _same_event_shape(p, q)
+    a, lower = solve_lower(q._capacitance_tril, q._scaled_factor()), p._unbroadcasted_scale_tril
+    trace = _squares(lower * q._unbroadcasted_cov_diag.rsqrt().unsqueeze(-1)) - _squares(a @ lower)
+    ratio = q.log_determinant() - 2 * log_diagonal(lower)
+    return 0.5 * (ratio + trace + q.distance(q.loc - p.loc) - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _low_rank_normal(p: Any, q: Any) -> Any:
+    _same_event_shape(p, q)
+    lower = q._unbroadcasted_scale_tril
+    diagonal = p._unbroadcasted_cov_diag.sqrt().diag_embed()
+    trace = _squares(solve_lower(lower, p._unbroadcasted_cov_factor)) + _squares(solve_lower(lower, diagonal))
+    ratio = 2 * log_diagonal(lower) - p.log_determinant()
+    return 0.5 * (ratio + trace + batch_mahalanobis(lower, q.loc - p.loc) - p.event_shape[0])
 
 
 @register_kl(Normal, Normal)

@@ -15,6 +15,7 @@ from ..core.tensor import Tensor
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial
+from .continuous_bernoulli import ContinuousBernoulli
 from .distribution import Distribution
 from .exponential import Exponential
 from .gamma import Gamma
@@ -93,9 +94,13 @@ def _to_gumbel(p: Any, q: Any) -> Tensor:
     return _finish(p, q, -q.scale.log() - (p.mean - q.loc) / q.scale - decay)
 
 
-for _family in (Beta, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):
+def _to_continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    return -p.entropy() - p.mean * q.logits - (-q.probs).log1p() - q._log_norm()  # type: ignore[no-any-return]
+
+
+for _family in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):
     register_kl(_family, Normal)(_to_normal)
-for _family in (Beta, Gamma, Pareto, Uniform):
+for _family in (Beta, ContinuousBernoulli, Gamma, Pareto, Uniform):
     register_kl(_family, Exponential)(_to_exponential)
 for _family in (Beta, Exponential, Pareto, Uniform):
     register_kl(_family, Gamma)(_to_gamma)
@@ -111,6 +116,25 @@ def _bernoulli_poisson(p: Any, q: Any) -> Tensor:
 @register_kl(Beta, Uniform)
 def _beta_uniform(p: Any, q: Any) -> Tensor:
     return _where_infinite(-p.entropy() + (q.high - q.low).log(), (q.low > 0) | (q.high < 1))
+
+
+register_kl(Beta, ContinuousBernoulli)(_to_continuous_bernoulli)
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    ours, theirs = (d._log_norm() + (-d.probs).log1p() for d in (p, q))
+    return p.mean * (p.logits - q.logits) + ours - theirs  # type: ignore[no-any-return]
+
+
+@register_kl(ContinuousBernoulli, Uniform)
+def _continuous_bernoulli_uniform(p: Any, q: Any) -> Tensor:
+    return _where_infinite(-p.entropy() + (q.high - q.low).log(), (q.low >= 0) | (q.high <= 1))
+
+
+@register_kl(Uniform, ContinuousBernoulli)
+def _uniform_continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    return _where_infinite(_to_continuous_bernoulli(p, q), (p.high >= 1) | (p.low <= 0))
 
 
 @register_kl(Normal, Laplace)
@@ -140,12 +164,13 @@ def _uniform_pareto(p: Any, q: Any) -> Tensor:
 # What q can never draw.
 _IMPOSSIBLE: dict[type[Distribution], tuple[type[Distribution], ...]] = {
     Beta: (Pareto,),
-    Exponential: (Beta, Pareto, Uniform),
-    Gamma: (Beta, Pareto, Uniform),
-    Gumbel: (Beta, Exponential, Gamma, Pareto, Uniform),
-    Laplace: (Beta, Exponential, Gamma, Pareto, Uniform),
-    Normal: (Beta, Exponential, Gamma, Pareto, Uniform),
-    Pareto: (Beta, Uniform),
+    ContinuousBernoulli: (Pareto,),
+    Exponential: (Beta, ContinuousBernoulli, Pareto, Uniform),
+    Gamma: (Beta, ContinuousBernoulli, Pareto, Uniform),
+    Gumbel: (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform),
+    Laplace: (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform),
+    Normal: (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform),
+    Pareto: (Beta, ContinuousBernoulli, Uniform),
     Poisson: (Bernoulli, Binomial),
 }
 

@@ -94,4 +94,4 @@ def _lower(n: int, diag: int) -> Tensor:
 
 def solve_lower(lower: Tensor, b: Tensor) -> Tensor:
     """X with lower X = b, where only the lower triangle is looked at."""
-    return clarion.linalg.solve(lower.tril(), b)
+    return clarion.linalg.solve_triangular(lower, b, upper=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..errors import EngineError
+from ..errors import ArgumentTypeError, DtypeError, EngineError
 from .api import call, public
 from .faces import faces
 from .typed import TypedOp
@@ -53,6 +53,22 @@ def checked_order(n: int) -> int:
     if n < 0:
         raise EngineError("polygamma(n, x) does not support negative n.")
     return n
+
+
+mvlgamma_op = TypedOp("mvlgamma", "x", "p", elementwise=True, promote="float").refusing("c", title="lgamma_vml_cpu")
+mvlgamma_op.vjp(x=lambda g, x, p, ops: g * sum(ops.digamma(x - i / 2) for i in range(p)))
+
+
+@public(inplace=True, out=True)
+def mvlgamma(input: Any, p: int, *, run: Any = call) -> Any:
+    """The logarithm of the gamma function of p dimensions: what normalises densities of matrices."""
+    if type(p) is not int:
+        raise ArgumentTypeError(f"mvlgamma(): argument 'p' (position 2) must be int, not {type(p).__name__}")
+    if input._array.dtype.kind == "b":
+        raise DtypeError("The input tensor may not be a boolean tensor.")
+    if p < 1:
+        raise EngineError("p has to be greater than or equal to 1")
+    return run(mvlgamma_op, input, p)
 
 
 i0_op = TypedOp("i0", "x", elementwise=True, promote="float").refusing("c", title="i0_vml_cpu")

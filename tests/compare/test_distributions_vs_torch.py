@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch")
 
 import clarion
 
-pytestmark = pytest.mark.compare
+# PyTorch takes every draw of a Wishart distribution for singular at first, and says so.
+pytestmark = [pytest.mark.compare, pytest.mark.filterwarnings("ignore:Singular sample detected")]
 
 POSITIVE = np.array([[0.3, 1.7, 4.5], [0.9, 2.2, 11.0]])
 REAL = np.array([[-1.2, 0.4, 2.0], [0.1, -0.7, 3.1]])
@@ -59,6 +60,19 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "logistic_normal": ("LogisticNormal", {"loc": REAL, "scale": POSITIVE}),
     "fisher_snedecor": ("FisherSnedecor", {"df1": POSITIVE, "df2": POSITIVE[::-1].copy()}),
     "kumaraswamy": ("Kumaraswamy", {"concentration1": POSITIVE, "concentration0": POSITIVE[::-1].copy()}),
+    "von_mises": ("VonMises", {"loc": REAL, "concentration": POSITIVE}),
+    "continuous_bernoulli": ("ContinuousBernoulli", {"probs": UNIT}),
+    "continuous_bernoulli_logits": ("ContinuousBernoulli", {"logits": REAL}),
+    "continuous_bernoulli_number": ("ContinuousBernoulli", {"probs": 0.4}),
+    "low_rank": ("LowRankMultivariateNormal", {"loc": REAL, "cov_factor": np.stack([UNIT.T, REAL.T]), "cov_diag": POSITIVE}),
+    "low_rank_one": ("LowRankMultivariateNormal", {"loc": REAL[0], "cov_factor": UNIT.T.copy(), "cov_diag": POSITIVE[0]}),
+    "wishart": ("Wishart", {"df": np.array([4.5, 7.0]), "covariance_matrix": SQUARE}),
+    "wishart_precision": ("Wishart", {"df": 5, "precision_matrix": SQUARE}),
+    "wishart_tril": ("Wishart", {"df": np.array(5.5), "scale_tril": np.stack([LOWER, 2 * LOWER])}),
+    "lkj": ("LKJCholesky", {"dim": 4, "concentration": POSITIVE}),
+    "lkj_number": ("LKJCholesky", {"dim": 2}),
+    "generalized_pareto": ("GeneralizedPareto", {
+        "loc": REAL.astype("f"), "scale": POSITIVE.astype("f"), "concentration": np.array([0.3, -0.4, 0.0], "f")}),
     "relaxed_bernoulli": ("RelaxedBernoulli", {"temperature": np.array(0.7), "probs": UNIT}),
     "relaxed_one_hot": ("RelaxedOneHotCategorical", {"temperature": np.array(0.7), "logits": REAL}),
 }  # fmt: skip
@@ -97,7 +111,8 @@ def same_gradients(ours: Any, theirs: Any, our_params: Any, their_params: Any, w
     for a, b in zip(found, expected, strict=True):
         assert (a is None) == (b is None), what
         if b is not None:
-            np.testing.assert_allclose(array(a), array(b), rtol=1e-7, atol=1e-9, err_msg=what)
+            rtol = 1e-4 if array(b).dtype == np.float32 else 1e-7
+            np.testing.assert_allclose(array(a), array(b), rtol=rtol, atol=rtol / 100, err_msg=what)
 
 
 def outcome(call: Any) -> Any:
@@ -130,7 +145,8 @@ def test_draws_are_torchs(case: str, shape: tuple[int, ...]) -> None:
     if theirs.has_rsample:
         a, b = ours.rsample(shape), theirs.rsample(shape)
         same(a, b, rtol=1e-6)
-        same_gradients(a, b, our_params, their_params)
+        if not case.startswith("wishart"):  # PyTorch writes into what it needs for the gradient
+            same_gradients(a, b, our_params, their_params)
     assert clarion.rand(()).item() == torch.rand(()).item()  # as many numbers were drawn
 
 
@@ -179,7 +195,7 @@ def test_log_prob_cdf_icdf_entropy(case: str) -> None:
             same_gradients(a, b, our_params + more[0], their_params + more[1], name)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c != "beta_numbers"])
+@pytest.mark.parametrize("case", [c for c in CASES if c not in ("beta_numbers", "continuous_bernoulli_number", "lkj_number")])
 def test_expand(case: str) -> None:
     ours, theirs = make(clarion, case)[0], make(torch, case)[0]
     wider = (4, *theirs.batch_shape)
@@ -196,7 +212,7 @@ def test_expand(case: str) -> None:
 KL_FAMILIES = [
     "normal", "log_normal", "bernoulli", "binomial", "categorical", "one_hot", "uniform", "beta", "gamma", "chi2",
     "dirichlet", "exponential", "laplace", "poisson", "geometric", "cauchy", "half_normal", "gumbel", "pareto",
-    "mvn_covariance", "mvn_tril",
+    "mvn_covariance", "mvn_tril", "continuous_bernoulli", "low_rank", "low_rank_one",
 ]  # fmt: skip
 
 
@@ -273,6 +289,14 @@ WRONG: dict[str, Any] = {
     "support": lambda t, d: d.Normal(0.0, 1.0).enumerate_support(),
     "mode": lambda t, d: d.Multinomial(3, t.ones(2)).mode,
     "several counts": lambda t, d: d.Binomial(t.tensor([1.0, 2.0]), 0.5).entropy(),
+    "low rank": lambda t, d: d.LowRankMultivariateNormal(t.zeros(2), t.ones(3, 1), t.ones(2)),
+    "low rank vector": lambda t, d: d.LowRankMultivariateNormal(t.zeros(2), t.ones(2), t.ones(2)),
+    "low rank diagonal": lambda t, d: d.LowRankMultivariateNormal(t.zeros(2), t.ones(2, 1), t.ones(3)),
+    "low rank batch": lambda t, d: d.LowRankMultivariateNormal(t.zeros(3, 2), t.ones(4, 2, 1), t.ones(2)),
+    "freedom": lambda t, d: d.Wishart(1.0, t.eye(3)),
+    "wishart vector": lambda t, d: d.Wishart(4.0, t.ones(3)),
+    "lkj": lambda t, d: d.LKJCholesky(1),
+    "continuous": lambda t, d: d.ContinuousBernoulli(t.tensor([1.5]), validate_args=True),
     "transform of": lambda t, d: d.biject_to(d.constraints.boolean),
 }
 

@@ -260,3 +260,35 @@ def test_divergence_is_the_mean_of_the_difference() -> None:
 
     assert kl_divergence(Mine(0.0, 1.0), Mine(0.0, 1.0)) == "mine"
     assert kl_divergence(Mine(0.0, 1.0), D.Normal(0.0, 1.0)).item() == 0
+
+
+def test_draws_of_wishart_are_differentiable() -> None:
+    """PyTorch's are not: it writes into a mask that its backward pass needs."""
+    lower = t([[1.2, 0.0], [0.4, 0.9]]).requires_grad_()
+    degrees = t([4.0, 6.5])
+
+    def draw(lower: Any) -> Any:
+        torch.manual_seed(0)
+        return D.Wishart(degrees, scale_tril=lower.tril()).rsample((3,))
+
+    assert torch.autograd.gradcheck(draw, lower)
+    many = D.Wishart(degrees, scale_tril=lower.detach()).sample((4000,))
+    assert (many.mean(0) / D.Wishart(degrees, scale_tril=lower.detach()).mean - 1).abs().max() < 0.1
+
+
+def test_densities_of_matrices_and_angles() -> None:
+    """Against formulas of their own: integrals over the circle, uniform correlations, the chi-squares of one dimension."""
+    angles = torch.linspace(-math.pi, math.pi, 2001)[:-1].double()
+    density = D.VonMises(t(0.3), t(2.0)).log_prob(angles).exp()
+    assert abs(density.mean() * 2 * math.pi - 1) < 1e-6
+    point = torch.linspace(0, 1, 1001).double()
+    values = D.ContinuousBernoulli(t(0.3)).log_prob(point).exp()
+    assert abs(torch.trapezoid(values, point) - 1) < 1e-6
+    one = D.Wishart(t(3.0), torch.eye(1).double()).log_prob(torch.full((1, 1), 2.0).double())
+    assert abs(one - D.Chi2(t(3.0)).log_prob(t(2.0))) < 1e-9
+    factor, diagonal = t([[1.0], [0.5]]), t([0.3, 0.7])
+    low = D.LowRankMultivariateNormal(torch.zeros(2).double(), factor, diagonal)
+    full = D.MultivariateNormal(torch.zeros(2).double(), factor @ factor.T + diagonal.diag())
+    assert abs(low.log_prob(diagonal) - full.log_prob(diagonal)) < 1e-9
+    assert abs(kl_divergence(low, full)) < 1e-9
+    assert abs(kl_divergence(full, low)) < 1e-9

@@ -216,3 +216,14 @@ def _corrected(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
 
 def _cubic(b: Any, c: Any) -> Any:
     return c[0] + b * (c[1] + b * (c[2] + b * c[3]))
+
+
+@kernel("mvlgamma")
+@quietly
+def mvlgamma(xp: Any, x: Any, p: int) -> Any:
+    """The logarithm of the gamma function of p dimensions."""
+    lgamma = bind("lgamma", xp)
+    total = lgamma(x - x.dtype.type((p - 1) / 2))
+    for i in reversed(range(p - 1)):
+        total = total + lgamma(x - x.dtype.type(i / 2))
+    return total + x.dtype.type(p * (p - 1) / 4 * numpy.log(numpy.pi))
