@@ -54,7 +54,8 @@ class Ledger:
         self.last_update: Place | None = None
         self.last_backward: Backward | None = None
         self.recent: deque[Backward] = deque(maxlen=64)  # the last passes, those of autograd.grad too
-        self.switches = Switches()
+        self.switches = Switches(self)
+        self.on_mode = self.switches.switched
         self.unrecorded = Unrecorded(self)
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
@@ -151,19 +152,6 @@ class Ledger:
         told = self.session.told
         if told["at_backward"]:
             self.session.tell("at_backward", this)
-
-    # Recording ------------------------------------------------------------------------------------
-
-    def on_mode(self, mode: Any, entered: bool) -> None:
-        """`no_grad()` or another mode was entered or left."""
-        if entered:
-            switch = self.switches.entered(mode, self.passes)
-            if switch is not None and not (switch.recording or self.session.near) and self.switches.may_stay(switch):
-                self.session.attend(5_000)  # is it switched back before training goes on?
-            return
-        undone = self.switches.left(mode, self.passes)
-        if len(undone) > 1:
-            self.session.tell("at_undone", undone)
 
     # Looking, clearing, writing ------------------------------------------------------------------
 

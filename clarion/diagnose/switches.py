@@ -15,69 +15,62 @@ import re
 import sys
 import threading
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import modes, provenance
 from ..core.node import sequence
 from .places import Place, Where, source
 
+if TYPE_CHECKING:
+    from .ledger import Ledger
+
 _WITH = {dis.opmap[name] for name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH") if name in dis.opmap}
 _ENTERING = ("__enter__", "__aenter__")
-_CONTEXTLIB = contextlib.__file__
+_CONTEXTLIB, _MODES = contextlib.__file__, modes.__file__
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
 
 
-def _user_frame() -> tuple[Any, bool]:
-    """The user's frame that entered a mode; did clarion enter it on the way, for something of its own?"""
-    frame: Any = sys._getframe(3)
-    own = passed = False
-    inside = provenance.inside
-    while frame.f_back is not None:
-        file = frame.f_code.co_filename
-        if not (inside[file] if file in inside else provenance.is_inside(file)):
-            break
-        if file == modes.__file__:
-            passed = True
-        elif passed and file != _CONTEXTLIB:
-            own = True
-        frame = frame.f_back
-    return frame, own
-
-
 class Switch:
-    """One mode that was entered: does it record, which line entered it, for which frame, and after how many backwards."""
+    """One mode that was entered: does it record, which line entered it, for which frame, and after how many backwards.
 
-    __slots__ = (
-        "code",
-        "decorates",
-        "frame",
-        "mode",
-        "name",
-        "own",
-        "passes",
-        "phase_over",
-        "place",
-        "recorded_from",
-        "recording",
-    )
+    own            clarion entered it, for something of its own
+    phase_over     train() was called since
+    recorded_from  the next number of a node, where it switched recording on
+    """
 
-    def __init__(self, mode: Any, passes: int) -> None:
+    own = phase_over = False
+    recorded_from = ""
+
+    def __init__(self, mode: Any, recording: bool, passes: int) -> None:
         self.mode = weakref.ref(mode)
         self.name = type(mode).__name__
-        self.recording = modes.recording()
+        self.recording = recording
         self.passes = passes
-        self.phase_over = False  # train() was called since
         self.decorates = mode.decorates
-        self.recorded_from = repr(sequence) if self.recording else ""  # the next number of a node
-        frame, self.own = _user_frame()
-        self.place: Place = (frame.f_code, frame.f_lasti)
-        while frame.f_back is not None and (
-            frame.f_code.co_name in _ENTERING
-            or frame.f_code.co_filename == _CONTEXTLIB
-            or frame.f_back.f_code.co_filename == _CONTEXTLIB
-        ):
+        self.find_frame()
+        if recording:
+            self.recorded_from = repr(sequence)
+
+    def find_frame(self) -> None:
+        """The user's line that enters the mode now, and the frame that it is entered for."""
+        frame: Any = sys._getframe(3)
+        inside, passed = provenance.inside, False
+        while frame.f_back is not None:
+            file = frame.f_code.co_filename
+            if not (inside[file] if file in inside else provenance.is_inside(file)):
+                break
+            if file == _MODES:
+                passed = True
+            elif passed and file != _CONTEXTLIB:
+                self.own = True
             frame = frame.f_back
-        self.frame, self.code = id(frame), frame.f_code
+        code = frame.f_code
+        self.place: Place = (code, frame.f_lasti)
+        while (above := frame.f_back) is not None and (
+            code.co_name in _ENTERING or code.co_filename == _CONTEXTLIB or above.f_code.co_filename == _CONTEXTLIB
+        ):
+            frame, code = above, above.f_code
+        self.frame, self.code = id(frame), code
 
     @property
     def where(self) -> Where:
@@ -131,52 +124,58 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.stack: list[Switch] = []
         self.ended: Switch | None = None  # the last one that was left, and had recording off
-        self.ended_pass = 0  # backward passes before that
 
 
 class Switches:
     """The switches of all threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self._thread = _Thread()
         self._blocks: dict[tuple[int, int], tuple[Any, bool]] = {}  # (code, instruction) -> the code, is it a block?
 
-    def may_stay(self, switch: Switch) -> bool:
+    def switched(self, mode: Any, entered: bool) -> None:
+        """A mode was entered or left. Kept short: a hand-written update does both in every step."""
+        stack = self._thread.stack
+        if not entered:
+            if stack and stack[-1].mode() is mode:
+                self._thread.ended = stack.pop()
+            elif stack:
+                self._left(mode, stack)
+            return
+        if stack:
+            if stack[-1].mode() is mode:  # `set_grad_enabled` acts when it is made, and once more in `with`
+                stack[-1].find_frame()
+                return
+            _tidy(stack)
+        state = modes.state
+        recording = state.grad and not state.inference
+        before = stack[-1].recording if stack else True
+        if recording is before and (before or not state.inference):
+            return  # it changes nothing: whoever switched before is to blame
+        switch = Switch(mode, recording, self._ledger.passes)
+        stack.append(switch)
+        session = self._ledger.session
+        if not recording and not session.near and self._may_stay(switch):
+            session.attend(5_000)  # is it switched back before training goes on?
+
+    def _left(self, mode: Any, stack: list[Switch]) -> None:
+        """What was switched since a mode was entered is undone with it."""
+        for i in range(len(stack) - 1, -1, -1):
+            if stack[i].mode() is mode:
+                undone = stack[i:]
+                del stack[i:]
+                self._thread.ended = undone[0]
+                self._ledger.session.tell("at_undone", undone)
+                return
+
+    def _may_stay(self, switch: Switch) -> bool:
         """Is it a switch that does not end by itself? Remembered for each place."""
         code, lasti = switch.place
         found = self._blocks.get((id(code), lasti))
         if found is None:
             found = self._blocks[id(code), lasti] = (code, switch.is_block())
         return not found[1]
-
-    def entered(self, mode: Any, passes: int) -> Switch | None:
-        """A mode was entered: the switch, or None if nothing is new (`set_grad_enabled` acts when it is made, and in `with`)."""
-        stack = self._thread.stack
-        if stack and stack[-1].mode() is mode:
-            frame, _ = _user_frame()
-            stack[-1].place = (frame.f_code, frame.f_lasti)
-            return None
-        while len(stack) > 1 and stack[-1].mode() is None and stack[-2].mode() is None:
-            del stack[-2]  # a statement, whose object is gone, was replaced by the statement after it
-        if len(stack) == 1 and stack[0].recording and stack[0].mode() is None:
-            stack.clear()
-        before = stack[-1].recording if stack else True
-        if modes.recording() is before and (before or not modes.state.inference):
-            return None  # it changes nothing: whoever switched before is to blame
-        stack.append(Switch(mode, passes))
-        return stack[-1]
-
-    def left(self, mode: Any, passes: int) -> list[Switch]:
-        """A mode was left: what was switched since it was entered is undone with it. These, the first one it itself."""
-        thread = self._thread
-        for i in range(len(thread.stack) - 1, -1, -1):
-            if thread.stack[i].mode() is mode:
-                gone = thread.stack[i:]
-                del thread.stack[i:]
-                if not gone[0].recording:
-                    thread.ended, thread.ended_pass = gone[0], passes
-                return gone
-        return []
 
     @property
     def current(self) -> Switch | None:
@@ -190,6 +189,14 @@ class Switches:
         return self._thread.stack
 
     def ended_since(self, passes: int) -> Switch | None:
-        """The last block without recording that ended after so many backward passes."""
-        thread = self._thread
-        return thread.ended if thread.ended_pass >= passes else None
+        """The last block without recording that was entered and left after so many backward passes."""
+        ended = self._thread.ended
+        return ended if ended is not None and not ended.recording and ended.passes >= passes else None
+
+
+def _tidy(stack: list[Switch]) -> None:
+    """Forget statements (their objects are gone) that were replaced by the statement after them."""
+    while len(stack) > 1 and stack[-1].mode() is None and stack[-2].mode() is None:
+        del stack[-2]
+    if len(stack) == 1 and stack[0].recording and stack[0].mode() is None:
+        stack.clear()
