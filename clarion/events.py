@@ -22,6 +22,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | wrote     | tensor, how                 | a tensor was written in place ("inplace", "data", "numpy") |
 | silently_overwritten | node, how, where | a saved value was changed behind the version counter's back |
 | mode      | mode, entered               | `no_grad()` or another gradient mode (the object) was entered (True; again at `__enter__`) or left |
+| float_error | kind                    | a kernel divided by zero, overflowed, or had no number to give ("invalid value") |
 | refused   | error, facts                | the engine is about to raise; `facts` names what it knows, by word |
 | **backward** | | |
 | backward_began | tensors, gradients, retained, create_graph, accumulates | `backward()` (accumulates) or `autograd.grad` begins |
@@ -76,6 +77,7 @@ class Hub:
         "dropped",
         "entered",
         "flagged",
+        "float_error",
         "freed",
         "left",
         "looked",
@@ -115,6 +117,7 @@ class Hub:
     wrote: Handler | None
     silently_overwritten: Handler | None
     mode: Handler | None
+    float_error: Handler | None
     refused: Handler | None
     backward_began: Handler | None
     backward_ended: Handler | None
@@ -188,3 +191,13 @@ def subscribe(name: str, handler: Handler) -> Callable[[], None]:
             _rebind(name)
 
     return unsubscribe
+
+
+def replace(name: str, old: Handler | None, new: Handler | None) -> None:
+    """Put one handler in another's place; None: there was none, or there is to be none."""
+    handlers = _handlers[name]
+    if old is not None and old in handlers:
+        handlers.remove(old)
+    if new is not None:
+        handlers.append(new)
+    _rebind(name)

@@ -19,6 +19,7 @@ class Diagnosis:
 
     on_EVENT(...)    an event of `clarion/events.py`, always. It runs at every such event: spend less than a microsecond
     near_EVENT(...)  the same, only while the session listens closely: the first steps, and a few later on
+    rest_EVENT(...)  the same, only while the session rests: next to nothing may happen in it
     at_update(u)     the ledger says: parameters were updated (`records.Update`)
     at_backward(b)   the ledger says: gradients were deposited (`records.Backward`)
     at_gradients(u, sample)  the ledger says: the gradients of an optimizer's step were measured (`records.Sample`)

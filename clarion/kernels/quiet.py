@@ -1,7 +1,8 @@
 """Silence NumPy's floating-point warnings inside clarion, and only there.
 
 IEEE infinities and NaNs are values here (PyTorch's contract), and clarion's own diagnoses say where one is
-born. `np.errstate` costs 0.9 µs a use; setting NumPy's context variable directly costs 0.1 µs.
+born: instead of warning, NumPy tells the event `float_error`, which costs nothing as long as nothing is raised.
+`np.errstate` costs 0.9 µs a use; setting NumPy's context variable directly costs 0.1 µs.
 """
 
 from __future__ import annotations
@@ -13,13 +14,22 @@ from typing import Any
 
 import numpy as np
 
+from ..events import hub
+
 # Operations too cheap to wrap (add, multiply, matmul) raise their rare warnings with clarion as the module.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"clarion\.")
+
+
+def _raised(kind: str, flag: int) -> None:
+    """NumPy calls this in place of a warning."""
+    if hub.float_error is not None:
+        hub.float_error(kind)
+
 
 try:
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 
-    _IGNORE = _make_extobj(all="ignore")
+    _IGNORE = _make_extobj(divide="call", over="call", invalid="call", under="ignore", call=_raised)
 
     def silence() -> Any:
         """Floating-point warnings off, until `restore` gets what this returns."""

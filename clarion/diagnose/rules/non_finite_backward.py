@@ -1,0 +1,217 @@
+"""non-finite-backward"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.tensor import Tensor
+from ...events import subscribe
+from ..float_notes import Note, notes
+from ..float_words import at, first_bad, fix_of, number, spoken, value_at
+from ..names import listed, names_of
+from ..places import Place, text
+from ..records import Sample, Update
+from ..rule import Diagnosis
+
+_HARMLESS = 3  # times that an error on a line did no harm, before it no longer counts
+_PASSES = 8  # for so many passes what was found is kept: gradients may be accumulated
+
+
+class _Birth(NamedTuple):
+    place: Place | None
+    what: str
+    fix: str
+    number: int  # of the pass
+
+
+class NonFiniteBackward(Diagnosis):
+    """The loss is finite, but the gradient of a parameter is NaN or infinite, and an update used it.
+
+    Mostly the derivative of an operation is infinite at a point where its value is harmless: the root, the norm or a
+    fractional power of 0, acos(1). Or a value is NaN or infinite in a branch that `where` does not take: the gradient that
+    arrives there is 0, and 0 times infinity is NaN. Hiding the value afterwards does not help; the argument has to be safe.
+
+    Broken:
+
+        y = torch.where(x > 0, torch.sqrt(x), 0)
+
+    Fixed:
+
+        safe = torch.where(x > 0, x, 1)
+        y = torch.where(x > 0, torch.sqrt(safe), 0)
+
+    Named is the operation that got a finite gradient and gave a non-finite one. Steps that a GradScaler (or you) leave out,
+    and gradients that are repaired before the update, are silent.
+    """
+
+    name = "non-finite-backward"
+    why = "the update writes NaN into these parameters; from then on the loss is NaN, and the cause is one step back."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._births: deque[_Birth] = deque(maxlen=_PASSES)
+        self._armed = False  # look at every node of the next pass
+        self._stop: Callable[[], None] | None = None
+        self._harmless: Counter[Place | None] = Counter()
+
+    # What happens --------------------------------------------------------------------------------
+
+    def on_float_error(self, kind: str) -> None:
+        """Something happened that may end as a NaN gradient: be awake."""
+        note = notes.last
+        if note is None or self._harmless[note.place] >= _HARMLESS:
+            return
+        self.session.wake()
+        if note.in_backward:
+            self.session.listen("at_update", self, self._updated, True)
+        else:
+            self._armed = True
+
+    def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
+        """If the forward pass had errors, look at every node of this pass."""
+        if self._armed:
+            self._armed = False
+            if self._stop is None:
+                self._stop = subscribe("ran", self.near_ran)
+
+    def on_backward_ended(self, roots: Any, retained: bool) -> None:
+        """Back to normal."""
+        if self._stop is not None:
+            self._stop()
+            self._stop = None
+
+    def near_ran(self, node: Any, gradient: Any, result: Any) -> None:
+        """Did this node make a non-finite gradient of a finite one?"""
+        births = self._births
+        if births and births[-1].number == notes.passes:
+            return
+        for position, part in enumerate(result):
+            array = part._array if isinstance(part, Tensor) else part
+            if array is None or np.isfinite(array).all():
+                continue
+            arrived = [g._array if isinstance(g, Tensor) else g for g in _parts(gradient) if g is not None]
+            if all(np.isfinite(g).all() for g in arrived):
+                births.append(_Birth(node.place, _explain(node, position, array, arrived), fix_of(node), notes.passes))
+                self.session.listen("at_update", self, self._updated, True)
+            return
+
+    # What an update does with it -----------------------------------------------------------------
+
+    def _updated(self, update: Update) -> None:
+        if self._judge(update):
+            return
+        for note in {note.place: note for note in notes.of_backward(notes.passes) + notes.of_forward(notes.passes)}:
+            self._harmless[note] += 1
+        while self._births and self._births[0].number <= notes.passes - _PASSES:
+            self._births.popleft()
+        if not self._births:
+            self.session.listen("at_update", self, self._updated, False)
+
+    def at_gradients(self, update: Update, sample: Sample) -> None:
+        """The norm of all gradients was measured."""
+        if not sample.finite:
+            self._judge(update)
+
+    def _judge(self, update: Update) -> bool:
+        """Speak, if a gradient that was used is not finite and the loss was."""
+        broken = [leaf for leaf in update.leaves if leaf._grad is not None and not np.isfinite(leaf._grad._array).all()]
+        if not broken:
+            return False
+        if notes.broken_pass <= notes.passes - _PASSES:
+            self._say(broken, update)
+        return True
+
+    def at_exit(self) -> None:
+        """A program that only computes gradients."""
+        if self._births and not self.ledger.updates and not self.ledger.optimizers:
+            self._say([], None)
+
+    def blamed(self, leaf: Any) -> bool:
+        """A parameter was found to be NaN in the next forward pass: say why, if that is known."""
+        if self._births or self._note() is not None:
+            self._say([leaf], None)
+            return True
+        return False
+
+    def _say(self, broken: list[Any], update: Update | None) -> None:
+        if self.session.said("non-finite-forward", "non-finite-backward"):
+            return
+        backward = self.ledger.last_backward
+        whose = f"the gradient of {listed(names_of(self.ledger, broken))} is not" if broken else "its gradient is not"
+        loss = backward.loss if backward is not None else None
+        head = (
+            f"The loss is finite{f' ({loss:.4g})' if loss is not None and math.isfinite(loss) else ''}, but {whose}: "
+        )
+        note = self._note()
+        if self._births:
+            birth = self._births[0]
+            self.report(birth.place, f"{head}{birth.what}.", fix=birth.fix)
+        elif note is not None:
+            self.report(
+                note.place, f"{head}{_KINDS[note.kind]}{_where(note)}.", fix=_FIX, also=[backward and backward.place]
+            )
+        else:
+            self.report(
+                backward and backward.place,
+                f"{head}a value that is NaN or infinite was left out of the loss, and its derivative was not.",
+                fix=_FIX,
+            )
+
+    def _note(self) -> Note | None:
+        """The error of the last pass (or the one before) that did it, as far as one can tell without having looked."""
+        for which in (notes.passes, notes.passes - 1):
+            for note in notes.of_backward(which) + notes.of_forward(which):
+                if self._harmless[note.place] < _HARMLESS:
+                    return note
+        return None
+
+
+_FIX = (
+    "make the argument safe before the operation, not its result afterwards: torch.sqrt(torch.where(x > 0, x, 1)); "
+    "torch.autograd.set_detect_anomaly(True) names the operation."
+)
+_KINDS = {
+    "divide by zero": "there was a division by zero",
+    "overflow": "there was an overflow",
+    "invalid value": "there was 0 / 0, 0 * inf or the like",
+}
+
+
+def _where(note: Note) -> str:
+    return f" in the gradient of {note.name} ({text(note.place)})" if note.in_backward else f" at {text(note.place)}"
+
+
+def _parts(gradient: Any) -> tuple[Any, ...]:
+    return gradient if type(gradient) is tuple else (gradient,)
+
+
+def _explain(node: Any, position: int, result: Any, arrived: list[Any]) -> str:
+    """`sqrt` was given a gradient of 0.02 at [3], where its input is 0, and passes on inf."""
+    index = first_bad(result) or ()
+    name = spoken(node)
+    given = [value_at(g, index, result.shape) for g in arrived]
+    made = number(result[index])
+    what = f"the derivative of `{name}` gives {made}{at(index)}"
+    saved = [s._array if isinstance(s, Tensor) else s for s in (node.saved or ())]
+    op = getattr(type(node), "op", None)
+    if op is None or not (op.elementwise or op.broadcast):
+        return what
+    values = [(label, value_at(v, index, result.shape)) for label, v in zip(op.layout, saved, strict=False)]
+    numbers = {label: value for label, value in values if value is not None and label not in op.params}
+    inputs = [number(v) for label, v in numbers.items() if label in op.inputs]
+    outs = [number(v) for label, v in numbers.items() if label in op.outputs]
+    if inputs:
+        what += f", where its input is {', '.join(inputs)}"
+    elif outs:
+        what += f", where its value is {outs[0]}"
+    if given and given[0] is not None:
+        what += f", and the gradient that arrives is {number(given[0])}"
+        if given[0] == 0.0:
+            known = list(numbers.values())
+            what += " (0 times nan is nan)" if any(map(math.isnan, known)) else " (0 times infinity is nan)"
+    return what

@@ -1,0 +1,156 @@
+"""non-finite-forward"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..births import COMPUTED, DATA, LEAF, SUSPECT, Birth, find_birth
+from ..float_notes import notes
+from ..float_words import at, explain, first_bad, fix_of, number, spoken
+from ..names import names_of
+from ..places import Where, text
+from ..records import Update
+from ..rule import Diagnosis
+
+_LOOKS = 4  # losses that are not finite and that nobody used, before they are looked into only now and then
+
+
+class NonFiniteForward(Diagnosis):
+    """The loss is NaN or infinite, and an update used it.
+
+    From then on every parameter it reaches is NaN, and so is everything computed from them. What matters is the first
+    operation that had finite inputs and gave a non-finite result: it is named, with its line and the values that it met.
+
+    Broken:
+
+        loss = -(onehot * torch.log(torch.softmax(logits, dim=1))).sum(1).mean()     # log(0) = -inf, 0 * -inf = nan
+
+    Fixed:
+
+        loss = F.cross_entropy(logits, target)
+
+    Looked at is the value that `backward()` begins with; the graph is walked only if it is not finite. Masks of -inf are no
+    fault, as long as a row is not masked entirely. Steps that a GradScaler (or you) leave out are silent.
+    """
+
+    name = "non-finite-forward"
+    why = "one such update makes NaN of every parameter that the loss depends on; training cannot recover from it."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._pending: dict[str, Any] | None = None  # what to say as soon as an update uses it
+        self._pass: Any = None
+        self._place: Where = None
+        self._unused = 0
+
+    def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
+        """Is the loss finite?"""
+        if accumulates:
+            notes.passes += 1
+            array = getattr(tensors[0], "_array", None)
+            if array is not None and array.size == 1:
+                value = array.item()
+                if value - value != 0.0:
+                    notes.broken_pass = notes.passes
+                    self._look(tensors[0], value)
+
+    rest_backward_began = on_backward_began
+
+    def _look(self, root: Any, value: Any) -> None:
+        if self.session.said("non-finite-forward", "non-finite-backward"):
+            return
+        self._unused += 1
+        if self._unused > _LOOKS and self._unused & (self._unused - 1):
+            return
+        birth = find_birth(root)
+        if birth is None or (birth.kind == LEAF and self._known(birth)):
+            return
+        self.session.wake()
+        before = self._place
+        self._place, self._pending = self._words(birth, value)
+        recent = self.ledger.recent
+        self._pass = recent[-1] if recent else None
+        self.session.listen("at_update", self, self._updated, True)
+        if before == self._place and not self.ledger.optimizers:
+            self._say()
+
+    def _known(self, birth: Birth) -> bool:
+        """A parameter that is NaN already: was it the gradient of the step before?"""
+        leaf = birth.node.edges[birth.position]
+        backward = self.session.rules.get("non-finite-backward")
+        return leaf._story is not None and leaf._story.deposits > 0 and backward is not None and backward.blamed(leaf)
+
+    def _updated(self, update: Update) -> None:
+        """An update used the gradients of that loss."""
+        if self._pending is None:
+            return
+        stories = [leaf._story for leaf in update.leaves if leaf._grad is not None and leaf._story is not None]
+        known = [story.backward for story in stories if story.backward is not None]
+        if stories and (not known or self._pass is None or self._pass in known):
+            self._say()
+
+    def at_exit(self) -> None:
+        """A program that only computes gradients."""
+        if not self.ledger.updates and not self.ledger.optimizers:
+            self._say()
+
+    def _say(self) -> None:
+        pending, self._pending = self._pending, None
+        self.session.listen("at_update", self, self._updated, False)
+        if pending is not None and not self.session.said("non-finite-forward", "non-finite-backward"):
+            self.report(self._place, pending["what"], fix=pending["fix"])
+
+    # Words ---------------------------------------------------------------------------------------
+
+    def _words(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
+        node = birth.node
+        place: Where = node.place
+        if birth.kind == LEAF:
+            return self._words_of_leaf(birth, value)
+        if birth.kind == DATA:
+            return self._words_of_data(birth, value)
+        what, overflow = explain(node, birth.operands, birth.output)
+        if birth.kind == SUSPECT:
+            what = f"`{spoken(node)}` is where it may begin (its values were not kept)"
+        elif birth.kind != COMPUTED:
+            what = f"an infinity that was put in here (`{spoken(node)}`) was carried into it"
+        return place, {"what": f"The loss is {number(value)}: {what}.", "fix": fix_of(node, overflow)}
+
+    def _words_of_leaf(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
+        node = birth.node
+        leaf = node.edges[birth.position]
+        (name,) = names_of(self.ledger, [leaf])
+        index = first_bad(leaf._array) or ()
+        what = f"The loss is {number(value)}: `{name}` holds {number(leaf._array[index])}{at(index)} already"
+        updated = self.ledger.last_update
+        if leaf._story is None or leaf._story.owner is None or updated is None:
+            made = leaf._story and leaf._story.made
+            where = made or node.place
+            return where, {"what": f"{what}, before any update.", "fix": "initialise it with finite values (nn.init)."}
+        return updated, {
+            "what": f"{what}: an update with finite gradients gave it a value beyond the range of its type.",
+            "fix": "a smaller learning rate, and torch.nn.utils.clip_grad_norm_ before step().",
+        }
+
+    def _words_of_data(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
+        """The data was non-finite before it met a parameter."""
+        node = birth.node
+        data = birth.operands[birth.position] if birth.position >= 0 else None
+        index = first_bad(data)
+        holds = "" if index is None else f" holds {number(data[index])}{at(index)}"
+        what = f"The loss is {number(value)}: the data that `{spoken(node)}` at {text(node.place)} gets"
+        what += holds or " is not finite"
+        for place, note in notes.lines.items():
+            if note.passes == 0:
+                return place, {
+                    "what": f"{what}; {_KINDS[note.kind]} happened at this line, where it was computed.",
+                    "fix": "keep the denominator away from zero: (x - mean) / (std + 1e-8); then "
+                    "assert torch.isfinite(x).all()",
+                }
+        return node.place, {
+            "what": f"{what} before any parameter has touched it.",
+            "fix": "clean the data first: x = torch.nan_to_num(x), or leave such rows out: x[torch.isfinite(x).all(1)]",
+        }
+
+
+_KINDS = {"divide by zero": "a division by zero", "overflow": "an overflow", "invalid value": "0 / 0 or the like"}
