@@ -20,9 +20,24 @@ def _moments(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> tup
     else:
         square = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else off * off
         total = add_up(xp, square, dim, keepdim)
+    if n != x.size and x.dtype.kind == "f":
+        total = _exactly_zero(xp, x, dim, keepdim, n, mean, total)
     free = max(n - correction, 0)
     var = total / constant(free, total.dtype.char) if total.ndim else xp.true_divide(total, free)
     return var, mean if keepdim else mean.reshape(var.shape)
+
+
+_ROUNDING = {4: 16 * 2.0**-23, 8: 16 * 2.0**-52}  # of a mean, by the size of its type: at most
+
+
+def _exactly_zero(xp: Any, x: Any, dim: Any, keepdim: bool, n: int, mean: Any, total: Any) -> Any:
+    """Equal numbers vary by 0, as in PyTorch, and not by the rounding of their mean: gradients of a root depend on it."""
+    bound = mean.reshape(total.shape) * (_ROUNDING[x.dtype.itemsize] * math.sqrt(n))
+    small = total < bound * bound
+    if not small.any():
+        return total
+    equal = xp.maximum.reduce(x, axis=dim, keepdims=keepdim) == xp.minimum.reduce(x, axis=dim, keepdims=keepdim)
+    return xp.where(small & equal, total.dtype.type(0), total)
 
 
 @kernel("var")
