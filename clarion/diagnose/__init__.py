@@ -87,7 +87,7 @@ def on(*names: str) -> None:
 
 def is_on() -> bool:
     """Is the program being diagnosed (or waiting for its first leaf)?"""
-    return (_session is not None and bool(_session._always)) or bool(_waiting)
+    return (_session is not None and _session.mode != "off") or bool(_waiting)
 
 
 class strict:

@@ -21,12 +21,11 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 from ..core import modes
 from ..errors import DiagnosisError, DiagnosisWarning
-from ..events import subscribe
+from ..events import replace
 from . import places
 from .finding import ERROR, INFO, WARN, Finding, shown
 from .ledger import Ledger
@@ -37,7 +36,7 @@ from .rule import Diagnosis
 _NEAR_LIMIT = 20_000
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
-_REST_AFTER, _AWAKE, _CYCLE = 192, 16, 128
+_REST_AFTER, _AWAKE, _CYCLE = 192, 8, 512
 _FREQUENT = frozenset(
     [
         "backward_began",
@@ -64,6 +63,18 @@ _LEDGER_CALLS = (
 )
 
 
+# How much is heard.
+OFF, REST, AWAKE, NEAR = "off", "rest", "awake", "near"
+
+
+def _joined(*tables: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    joined: dict[str, list[Any]] = {}
+    for table in tables:
+        for event, heard in table.items():
+            joined[event] = joined.get(event, []) + heard
+    return joined
+
+
 class Session:
     """All that is on while a program is diagnosed."""
 
@@ -81,11 +92,11 @@ class Session:
             name: rule(self) for name, rule in rules.items() if thorough or not rule.thorough
         }
         self._said: dict[tuple[str, str, int], Finding | None] = {}
+        self.mode = OFF
         self.resting = False
         self._rest_from = _REST_AFTER  # the step from which on to rest
-        self._always: list[Callable[[], None]] = []
-        self._frequent: list[Callable[[], None]] = []
-        self._nearby: list[Callable[[], None]] = []
+        self._tables = self._make_tables()
+        self._bound: dict[str, Any] = {}  # event -> what is subscribed to it now
         self.told: dict[str, tuple[tuple[str, Any], ...]] = dict.fromkeys(_LEDGER_CALLS, ())
         self._heard = 0  # operations since the last step
         self._evaluations = 0
@@ -97,40 +108,82 @@ class Session:
         """Begin to listen, or go on."""
         for name in _LEDGER_CALLS:
             self.told[name] = self._listeners(name)
-        self._always = self._subscribe("on_", lambda event: event not in _FREQUENT)
-        self._always += [subscribe("training_set", self._training_set), subscribe("optimizer_made", self.wake)]
-        self.resting = False
         self.ledger.forget_gradients()
-        self._frequent = self._subscribe("on_", _FREQUENT.__contains__)
-        self.listen_closely(self.ledger.step < _NEAR_STEPS)
+        self._switch(NEAR if self.ledger.step < _NEAR_STEPS else AWAKE)
 
     def stop(self) -> None:
         """Stop listening: from now on nothing costs anything."""
-        self.listen_closely(False)
-        for unsubscribe in self._always + self._frequent:
-            unsubscribe()
-        self._always, self._frequent = [], []
+        self._switch(OFF)
 
     def _listeners(self, name: str) -> tuple[tuple[str, Any], ...]:
         return tuple((key, getattr(rule, name)) for key, rule in self.rules.items() if hasattr(rule, name))
 
-    def _subscribe(self, prefix: str, wanted: Callable[[str], bool] = bool) -> list[Callable[[], None]]:
-        """Subscribe the ledger's and the rules' methods of this prefix to those events that are wanted."""
-        stops = []
-        for key, listener in (*self._books(), *self.rules.items()):
-            for attribute in dir(listener):
-                event = attribute.removeprefix(prefix)
-                if event != attribute and wanted(event) and key not in self.failures:
-                    stops.append(subscribe(event, self._guarded(key, getattr(listener, attribute))))
-        return stops
+    def _switch(self, mode: str) -> None:
+        """Subscribe what a mode listens to, in place of what was."""
+        if mode == self.mode:
+            return
+        table = self._tables[mode]
+        for event in (*self._bound, *(set(table) - set(self._bound))):
+            old, new = self._bound.get(event), table.get(event)
+            if old is not new:
+                replace(event, old, new)
+        self._bound = table
+        self.mode = mode
+        self.near, self.resting = mode == NEAR, mode == REST
+        self._heard = 0
+        modes.watch(self.near)
 
-    def _books(self) -> tuple[tuple[str, Any], ...]:
-        return ("the ledger", self.ledger), ("departures", self.ledger.departures), ("memory", self.memory)
+    def _make_tables(self) -> dict[str, dict[str, Any]]:
+        """For each mode and each event that it listens to, one handler for all who want to hear of it."""
+        listeners = [("the ledger", self.ledger), ("departures", self.ledger.departures), ("memory", self.memory)]
+        found: dict[str, dict[str, list[tuple[str, Any]]]] = {"on_": {}, "near_": {}, "rest_": {}}
+        for key, listener in (*listeners, *self.rules.items()):
+            for attribute in dir(listener):
+                prefix, _, event = attribute.partition("_")
+                if f"{prefix}_" in found and event and key not in self.failures:
+                    found[f"{prefix}_"].setdefault(event, []).append((key, getattr(listener, attribute)))
+        own = ("the session", self._training_set), ("the session", self.wake), ("the session", self._count_operation)
+        found["on_"].setdefault("training_set", []).append(own[0])
+        found["on_"].setdefault("optimizer_made", []).append(own[1])
+        found["near_"].setdefault("applied", []).append(own[2])
+        rare = {event: heard for event, heard in found["on_"].items() if event not in _FREQUENT}
+        ledger = self.ledger
+        counted = {"stepped": ledger.count_step_at_rest, "backward_ended": ledger.count_pass_at_rest}
+        rest = _joined(rare, found["rest_"], {event: [("the ledger", method)] for event, method in counted.items()})
+        made: dict[Any, Any] = {}  # modes that hear the same of an event share the handler
+        return {
+            OFF: {},
+            REST: {event: self._handler(tuple(heard), made) for event, heard in rest.items()},
+            AWAKE: {event: self._handler(tuple(heard), made) for event, heard in found["on_"].items()},
+            NEAR: {
+                event: self._handler(tuple(heard), made)
+                for event, heard in _joined(found["on_"], found["near_"]).items()
+            },
+        }
+
+    def _handler(self, heard: tuple[tuple[str, Any], ...], made: dict[Any, Any]) -> Any:
+        """One function that calls all who listen. NOTE [Never in the way]."""
+        if heard in made:
+            return made[heard]
+        if len(heard) == 1 and not hasattr(heard[0][1], "__func__"):  # built in: it cannot fail
+            handler = heard[0][1]
+        elif len(heard) == 1:
+            handler = self._guarded(*heard[0])
+        else:
+
+            def handler(*args: Any) -> None:
+                for key, method in heard:
+                    try:
+                        method(*args)
+                    except (DiagnosisError, DiagnosisWarning):
+                        raise
+                    except Exception as error:
+                        self._take_out(key, error)
+
+        made[heard] = handler
+        return handler
 
     def _guarded(self, key: str, method: Any) -> Any:
-        if not hasattr(method, "__func__"):  # built in: it cannot fail
-            return method
-
         def guarded(*args: Any) -> None:
             try:
                 method(*args)
@@ -158,24 +211,18 @@ class Session:
         self.failures.setdefault(key, error)
         self.silenced.add(key)
         self.told = {name: tuple((k, m) for k, m in told if k != key) for name, told in self.told.items()}
+        self._tables = self._make_tables()
+        mode, self.mode = self.mode, ""
+        self._switch(mode)
 
     # Listening closely ---------------------------------------------------------------------------
 
     def listen_closely(self, on: bool) -> None:
-        """Subscribe the `near_…` methods, or take them away."""
-        if on is self.near:
-            return
-        self.near = on
-        self._heard = 0
-        if on:
-            self.wake()
-            self._nearby = self._subscribe("near_")
-            self._nearby.append(subscribe("applied", self._count_operation))
-        else:
-            for unsubscribe in self._nearby:
-                unsubscribe()
-            self._nearby = []
-        modes.watch(on)
+        """Tell the `near_…` methods, too, or stop that."""
+        if on is not self.near and self.mode != OFF:
+            if on:
+                self.wake()
+            self._switch(NEAR if on else AWAKE)
 
     def _count_operation(self, *_: Any) -> None:
         self._heard += 1
@@ -188,30 +235,17 @@ class Session:
         wanted = step < _NEAR_STEPS or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
         if wanted is not self.near:
             self.listen_closely(wanted)
-        if step >= self._rest_from and not self.near and not self.resting:
-            self._rest()
+        if step >= self._rest_from and self.mode == AWAKE:
+            self._switch(REST)
 
     # Rest ----------------------------------------------------------------------------------------
-
-    def _rest(self) -> None:
-        self.resting = True
-        for unsubscribe in self._frequent:
-            unsubscribe()
-        self._frequent = [
-            subscribe("stepped", self._guarded("the ledger", self.ledger.count_step_at_rest)),
-            subscribe("backward_ended", self._guarded("the ledger", self.ledger.count_pass_at_rest)),
-            *self._subscribe("rest_"),
-        ]
 
     def wake(self, *_: Any) -> None:
         """Hear everything again, for a while."""
         self._rest_from = max(self._rest_from, self.ledger.step + _AWAKE)
-        if self.resting and self._always:
-            self.resting = False
-            for unsubscribe in self._frequent:
-                unsubscribe()
+        if self.resting:
             self.ledger.forget_gradients()
-            self._frequent = self._subscribe("on_", _FREQUENT.__contains__)
+            self._switch(AWAKE)
 
     def is_time_to_wake(self, step: int) -> bool:
         """Is this the step to wake at? (A power of two is, too: see NOTE [Listening closely].)"""
