@@ -30,6 +30,6 @@ history = []
 for epoch in range(8):
     loss = run_epoch(model, loader, optimizer)
     history.append((loss, snapshot(model)))
-best_loss, best_state = min(history, key=lambda item: item[0])
+best_loss, best_state = history[len(history) // 2]
 model.load_state_dict(best_state)  # ALSO: snapshot-aliased
-print("lowest training loss", round(best_loss, 4))
+print("back at the epoch with training loss", round(best_loss, 4))
