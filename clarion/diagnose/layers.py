@@ -30,6 +30,14 @@ def depends_on_mode(module: Any) -> bool:
     return forward is not None and not is_library(forward) and "training" in forward.co_names
 
 
+def is_frozen_alone(module: Any) -> bool:
+    """Is this a layer that people put into eval mode by itself, to freeze it?"""
+    from ..nn.batchnorm import _NormBase
+    from ..nn.dropout import _DropoutNd
+
+    return isinstance(module, (_NormBase, _DropoutNd))
+
+
 def is_library(code: CodeType) -> bool:
     """Is this clarion's own code?"""
     return provenance.is_inside(code.co_filename)
@@ -62,9 +70,7 @@ def calls(frame: FrameType | None) -> Iterator[tuple[Any, FrameType]]:
 
     while frame is not None:
         code = frame.f_code
-        if code is Module.__call__.__code__ or (
-            code.co_name == "forward" and code.co_argcount and not is_library(code)
-        ):
+        if code is Module.__call__.__code__ or (code.co_name == "forward" and code.co_argcount):
             found = frame.f_locals.get(code.co_varnames[0])
             if isinstance(found, Module):
                 yield found, frame

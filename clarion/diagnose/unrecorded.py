@@ -66,6 +66,11 @@ class Unrecorded:
         if key in self._origins and self._origins[key].tensor is gone:
             del self._origins[key]
 
+    def switch_of(self, value: Any) -> Switch | None:
+        """What had switched recording off when `value` was computed; None if it is not known to be unrecorded."""
+        origin = self._origins.get(id(value))
+        return origin.switch if origin is not None and origin.tensor() is value else None
+
     def blame(self, value: Any) -> tuple[Switch, Place | None] | None:
         """Which switch is the reason that `value` has no history, and where it was computed; None if none is."""
         ledger = self._ledger

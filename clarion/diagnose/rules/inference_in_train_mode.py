@@ -9,11 +9,12 @@ from typing import Any
 
 from ...core import modes
 from ..finding import INFO
-from ..layers import calls, is_trained, place_outside, trainer_of
+from ..layers import calls, is_library, is_trained, place_outside, trainer_of
 from ..places import Place
 from ..rule import Diagnosis
 
 _SAMPLES = 3  # passes over the same input: Monte-Carlo dropout
+_ATTENTION = 2_000  # operations after a new line that are heard closely
 _PER_STEP = 64  # calls that are looked at without a step between
 
 
@@ -38,7 +39,7 @@ class InferenceInTrainMode(Diagnosis):
         model.train()
 
     A remark only. Silent for Monte-Carlo dropout (several passes over the same input, a `train()` just before, or dropout
-    layers alone in train mode), and where every training step computes something without gradients: targets, pseudo-labels.
+    layers alone in train mode), and where training uses the result: targets, pseudo-labels, an agent that acts.
     """
 
     name = "inference-in-train-mode"
@@ -48,15 +49,23 @@ class InferenceInTrainMode(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._lines: dict[Place, _Line] = {}
-        self._asked: weakref.WeakKeyDictionary[Any, int] = (
-            weakref.WeakKeyDictionary()
-        )  # train() was called after updates
+        self._feeding: set[Place] = set()  # where recording was switched off for what training then used
+        # How many updates there were when train() was called.
+        self._asked: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._last: tuple[int, int] = (0, 0)  # updates so far, calls looked at since
 
     def on_training_set(self, module: Any, training: bool) -> None:
         """Whoever calls `train()` wants train mode."""
         if training:
             self._asked[module] = self.ledger.updates
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """Does training use what was computed without gradients?"""
+        if self._lines and outs[0]._rg:
+            for value in inputs:
+                switch = self.ledger.unrecorded.switch_of(value)
+                if switch is not None:
+                    self._feeding.add(switch.place)
 
     def on_dropped(self, tensor: Any, p: float) -> None:
         """Dropout was sampled: without gradients?"""
@@ -77,6 +86,8 @@ class InferenceInTrainMode(Diagnosis):
         if switch is None or outermost is None:
             return
         module, call = outermost
+        if call.f_back is None or is_library(call.f_back.f_code):
+            return  # called by somebody else, who knows what for: checkpointing
         inner: FrameType | None = frame
         while inner is not None and inner is not call:
             if id(inner) == switch.frame:
@@ -86,21 +97,25 @@ class InferenceInTrainMode(Diagnosis):
         place = place_outside(call)
         if place is not None and module.training and self._asked.get(module) != updates and is_trained(module):
             optimizer = trainer_of(module)
-            line = self._lines.setdefault(place, _Line())
-            if line.add(updates if optimizer is None else optimizer._story.steps, updates, call):
-                line.p, line.model = p, type(module).__name__
-            if line.groups >= 2 and not line.is_part_of_training:
-                self._say(place, line)
+            line = self._lines.get(place)
+            if line is None:
+                line = self._lines[place] = _Line(switch.place, type(module).__name__, p)
+                self.session.attend(_ATTENTION)  # who uses the result?
+            line.add(updates if optimizer is None else optimizer._story.steps, updates, call)
+            if line.groups >= 2:
+                self._judge(place, line)
 
     def at_exit(self) -> None:
         """One evaluation after the last step is known for one only now."""
         for place, line in self._lines.items():
-            if not line.is_part_of_training and (line.groups >= 2 or line.updates == self.ledger.updates):
-                self._say(place, line)
+            if line.groups >= 2 or line.updates == self.ledger.updates:
+                self._judge(place, line)
+
+    def _judge(self, place: Place, line: _Line) -> None:
+        if line.switch not in self._feeding and not line.is_acting and line.samples < _SAMPLES:
+            self._say(place, line)
 
     def _say(self, place: Place, line: _Line) -> None:
-        if line.samples >= _SAMPLES:
-            return
         self.report(
             place,
             f"{line.model} is in train mode here, with recording off, after {line.steps} training steps: its dropout "
@@ -112,37 +127,38 @@ class InferenceInTrainMode(Diagnosis):
 class _Line:
     """Calls of a trained model in train mode and without gradients, at one line; between two steps they are one group."""
 
-    def __init__(self) -> None:
+    def __init__(self, switch: Place, model: str, p: float) -> None:
+        self.switch, self.model, self.p = switch, model, p
         self.groups = 0
         self.close = 0  # groups that came one step after the one before
         self.steps = self.updates = -2
         self.samples = 0  # the most passes over one input
-        self.p, self.model = 0.0, ""
+        self._rows = 0  # of the largest input
         self._same = 0
         self._call: Any = None
         self._input: weakref.ref[Any] | None = None
 
     @property
-    def is_part_of_training(self) -> bool:
-        """Does it belong to every step, as targets and pseudo-labels do?"""
-        return self.close * 2 > self.groups - 1 and self.close > 0
+    def is_acting(self) -> bool:
+        """Is it one input at a time, in every step: an agent that acts while it learns?"""
+        return self._rows <= 1 and self.close * 2 > self.groups - 1
 
-    def add(self, steps: int, updates: int, call: FrameType) -> bool:
-        """One more mask was drawn; is it a new call?"""
+    def add(self, steps: int, updates: int, call: FrameType) -> None:
+        """One more mask was drawn."""
         known = call.f_locals
-        this = known.setdefault(
-            "a call of clarion", object()
-        )  # frames have no identity that outlives them: lend them one
+        # Frames have no identity that outlives them: lend this one something of its own.
+        this = known.setdefault("a call of clarion", object())
         if this is self._call:
-            return False
+            return
         self._call = this
         value = next((v for v in known.get("args", ()) if hasattr(v, "_array")), None)
         before = self._input() if self._input is not None else None
         self._same = self._same + 1 if value is not None and value is before and steps == self.steps else 1
         self.samples = max(self.samples, self._same)
-        self._input = None if value is None else weakref.ref(value)
+        if value is not None:
+            self._input = weakref.ref(value)
+            self._rows = max(self._rows, value._array.shape[0] if value._array.ndim > 1 else 1)
         if steps != self.steps:
             self.groups += 1
             self.close += steps - self.steps == 1
             self.steps, self.updates = steps, updates
-        return True

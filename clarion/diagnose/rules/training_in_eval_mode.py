@@ -6,7 +6,7 @@ import sys
 import weakref
 from typing import Any
 
-from ..layers import depends_on_mode, trainer_of
+from ..layers import depends_on_mode, is_frozen_alone, trainer_of
 from ..names import listed
 from ..places import Place, here, text
 from ..records import Sample, Update
@@ -67,7 +67,7 @@ class TrainingInEvalMode(Diagnosis):
             self._open = [phase for phase in self._open if phase.layers]
             for layer in layers:
                 self._since[layer] = id(optimizer), steps
-        elif optimizer is not None and layers != [module]:  # a single layer: frozen on purpose
+        elif optimizer is not None and not is_frozen_alone(module):
             trained = [layer for layer in layers if layer.training and self._steps(layer, optimizer) > 0]
             if trained:
                 self._open.append(_Phase(module, here(), trained, optimizer))
