@@ -166,7 +166,7 @@ def test_benchmarks_run_without_torch(python):
 
 def readme_blocks() -> tuple[str, str]:
     """The README's program and what it is said to print."""
-    text = (ROOT / "README.md").read_text().partition("## What it says")[2]
+    text = (ROOT / "README.md").read_text().partition("## What it says when it raises")[2]
     program, printed = re.search(r"```python\n(.*?)```\s*```\n(.*?)```", text, re.S).groups()
     return program, printed
 

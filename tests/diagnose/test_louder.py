@@ -1,0 +1,73 @@
+"""Diagnoses speak, and change nothing else (docs/differences.md, "Louder on purpose")."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import pytest
+
+import clarion as torch
+from clarion import diagnose
+
+
+def losses_of_a_broken_training() -> list[float]:
+    """Gradients are never cleared, dropout is at work, shapes broadcast."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    x, y = torch.randn(16, 4), torch.randn(16)
+    losses = []
+    for _ in range(12):
+        loss = (model(x) - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_results_are_the_same_with_and_without() -> None:
+    with diagnose.off():
+        alone = losses_of_a_broken_training()
+    with warnings.catch_warnings(), diagnose.watching() as findings:
+        warnings.simplefilter("ignore")
+        watched = losses_of_a_broken_training()
+    assert watched == alone
+    assert {"stale-gradient", "loss-broadcast"} <= {finding.name for finding in findings}
+
+
+def test_strict_stops_what_would_go_on() -> None:
+    with diagnose.watching(), diagnose.strict(), pytest.raises(torch.DiagnosisError) as caught:
+        losses_of_a_broken_training()
+    assert caught.value.finding.file == __file__
+    assert isinstance(caught.value, RuntimeError)
+
+
+def wrong_gradient(torch) -> list[float]:
+    """A saved value is overwritten behind the version counter's back."""
+    x = torch.tensor([0.5, 1.0], requires_grad=True)
+    y = x.exp()
+    y.data.mul_(3.0)
+    y.sum().backward()
+    return x.grad.tolist()
+
+
+def test_a_wrong_gradient_is_as_wrong_as_pytorchs() -> None:
+    with diagnose.watching() as findings, pytest.warns(torch.DiagnosisWarning, match="saved-value-overwritten"):
+        ours = wrong_gradient(torch)
+    assert [finding.name for finding in findings] == ["saved-value-overwritten"]
+    assert wrong_gradient(pytest.importorskip("torch")) == pytest.approx(ours, rel=1e-6)
+
+
+def test_stories_are_not_copied() -> None:
+    with diagnose.watching():
+        model = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        assert optimizer._story is not None
+        assert model.weight._story is not None
+        for twin in (copy.deepcopy((model, optimizer)), pickle.loads(pickle.dumps((model, optimizer)))):
+            assert getattr(twin[1], "_story", None) is None
+            assert twin[0].weight._story is None
