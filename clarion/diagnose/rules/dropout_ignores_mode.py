@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import weakref
 from typing import Any
 
 from ..layers import around
@@ -42,11 +41,11 @@ class DropoutIgnoresMode(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        self._asked: weakref.WeakSet[Any] = weakref.WeakSet()  # modules whose mode was set
+        self._asked: set[int] = set()  # modules, by identity, whose mode was set
 
     def on_training_set(self, module: Any, training: bool) -> None:
         """A module whose mode somebody sets is reached by it."""
-        self._asked.add(module)
+        self._asked.add(id(module))
 
     def near_dropped(self, tensor: Any, p: float) -> None:
         """Dropout drew a mask: what is the mode of the module around it?"""
@@ -63,7 +62,7 @@ class DropoutIgnoresMode(Diagnosis):
 
     def _is_reached(self, inner: Any, module: Any) -> bool:
         """Is a module in train mode because somebody wants that?"""
-        return inner in self._asked or any(inner is each for each in module.modules())
+        return id(inner) in self._asked or any(inner is each for each in module.modules())
 
     def _say(self, module: Any, inner: Any, p: float) -> None:
         place = here()

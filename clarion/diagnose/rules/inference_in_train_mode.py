@@ -50,14 +50,13 @@ class InferenceInTrainMode(Diagnosis):
         super().__init__(session)
         self._lines: dict[Place, _Line] = {}
         self._feeding: set[Place] = set()  # where recording was switched off for what training then used
-        # How many updates there were when train() was called.
-        self._asked: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._asked: dict[int, int] = {}  # modules by identity: how many updates there were when train() was called
         self._last: tuple[int, int] = (0, 0)  # updates so far, calls looked at since
 
     def on_training_set(self, module: Any, training: bool) -> None:
         """Whoever calls `train()` wants train mode."""
         if training:
-            self._asked[module] = self.ledger.updates
+            self._asked[id(module)] = self.ledger.updates
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """Does training use what was computed without gradients?"""
@@ -95,7 +94,7 @@ class InferenceInTrainMode(Diagnosis):
             inner = inner.f_back
         updates = self.ledger.updates
         place = place_outside(call)
-        if place is not None and module.training and self._asked.get(module) != updates and is_trained(module):
+        if place is not None and module.training and self._asked.get(id(module)) != updates and is_trained(module):
             optimizer = trainer_of(module)
             line = self._lines.get(place)
             if line is None:

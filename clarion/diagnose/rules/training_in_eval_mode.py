@@ -54,23 +54,23 @@ class TrainingInEvalMode(Diagnosis):
         self._since: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
         self._open: list[_Phase] = []
 
-    def on_training_set(self, module: Any, training: bool) -> None:
-        """A module, and all that is in it, changes its mode."""
-        if _is_recursion():
+    def on_training_set(self, layer: Any, training: bool) -> None:
+        """A module, and all that is in it, one after the other, are put into a mode."""
+        if layer.training is training or not depends_on_mode(layer):
             return
-        layers = [layer for layer in module.modules() if depends_on_mode(layer)]
+        module = _called_on()
         optimizer = trainer_of(module)
-        steps = 0 if optimizer is None else optimizer._story.steps
         if training:
             for phase in self._open:
-                phase.leave(layers)
+                phase.layers.discard(id(layer))
             self._open = [phase for phase in self._open if phase.layers]
-            for layer in layers:
-                self._since[layer] = id(optimizer), steps
-        elif optimizer is not None and not is_frozen_alone(module):
-            trained = [layer for layer in layers if layer.training and self._steps(layer, optimizer) > 0]
-            if trained:
-                self._open.append(_Phase(module, here(), trained, optimizer))
+            self._since[layer] = id(optimizer), 0 if optimizer is None else optimizer._story.steps
+        elif optimizer is not None and not is_frozen_alone(module) and self._steps(layer, optimizer) > 0:
+            place = here()
+            if not self._open or self._open[-1].module() is not module or self._open[-1].place != place:
+                self._open.append(_Phase(module, place, optimizer))
+            self._open[-1].layers.add(id(layer))
+        self.session.listen("at_gradients", self, self._stepped, bool(self._open))
 
     def _steps(self, layer: Any, optimizer: Any) -> int:
         """How many steps this optimizer has made while the layer was in train mode."""
@@ -78,9 +78,9 @@ class TrainingInEvalMode(Diagnosis):
         made: int = optimizer._story.steps
         return made - steps if whose == id(optimizer) else made
 
-    def at_gradients(self, update: Update, sample: Sample) -> None:
+    def _stepped(self, update: Update, sample: Sample) -> None:
         """A step: how long has its model been in eval mode?"""
-        if not self._open or update.story is None:
+        if update.story is None:
             return
         for phase in tuple(self._open):
             if phase.optimizer() is not update.optimizer:
@@ -114,24 +114,22 @@ class TrainingInEvalMode(Diagnosis):
 class _Phase:
     """A call of `eval()` on a module that was being trained."""
 
-    def __init__(self, module: Any, place: Place | None, layers: list[Any], optimizer: Any) -> None:
+    def __init__(self, module: Any, place: Place | None, optimizer: Any) -> None:
         self.module = weakref.ref(module)
         self.place = place
-        self.layers = {id(layer) for layer in layers}  # those of the module that were trained in train mode
+        self.layers: set[int] = set()  # those of its layers, by identity, that were trained in train mode
         self.optimizer = weakref.ref(optimizer)
         self.steps: int = optimizer._story.steps
 
-    def leave(self, layers: list[Any]) -> None:
-        """These are in train mode again."""
-        self.layers.difference_update(map(id, layers))
 
-
-def _is_recursion() -> bool:
-    """Is this the `train()` of a module inside the one that the user called it on?"""
+def _called_on() -> Any:
+    """The module that the user called `train()` or `eval()` on: its submodules follow."""
     from ...nn.module import Module
 
     code = Module.train.__code__
     frame: Any = sys._getframe(2)
     while frame.f_code is not code:
         frame = frame.f_back
-    return frame.f_back is not None and frame.f_back.f_code is code
+    while frame.f_back is not None and frame.f_back.f_code is code:
+        frame = frame.f_back
+    return frame.f_locals["self"]
