@@ -36,6 +36,7 @@ class Holder:
     owner: Any = None  # the type of the object whose attribute it is
     container: Any = None  # the type of the outermost container between the name and the tensor
     function: str = ""  # the function whose closure it is
+    limit: int | None = None  # of a deque between the name and the tensor: it never has more elements
 
     @property
     def text(self) -> str:
@@ -56,6 +57,7 @@ class _Found:
 
     thing: Any
     container: Any = None
+    limit: int | None = None
 
 
 class Live:
@@ -114,13 +116,10 @@ def holders(things: Iterable[Any]) -> Iterator[Holder]:
                 seen.add(id(referrer))
                 named = list(_named(found, referrer, frames))
                 yield from named
-                if not named and isinstance(referrer, _CONTAINERS) and not _is_ours(referrer, frontier, above):
-                    above.append(_Found(referrer, type(referrer)))
+                if not named and isinstance(referrer, _CONTAINERS):
+                    limit = referrer.maxlen if isinstance(referrer, deque) else found.limit
+                    above.append(_Found(referrer, type(referrer), limit))
         frontier = above
-
-
-def _is_ours(thing: Any, *own: Any) -> bool:
-    return any(thing is ours for ours in own)
 
 
 def _user_frames() -> Iterator[types.FrameType]:
@@ -137,7 +136,7 @@ def _variables(found: _Found, frames: list[types.FrameType]) -> Iterator[Holder]
     for frame in frames:
         name = _name_in(frame, found.thing)
         if name is not None:
-            yield Holder(name, scope=frame.f_code, container=found.container)
+            yield Holder(name, scope=frame.f_code, container=found.container, limit=found.limit)
 
 
 def _name_in(frame: types.FrameType, thing: Any) -> str | None:
@@ -156,7 +155,7 @@ def _key(mapping: Any, thing: Any) -> Any:
 
 def _named(found: _Found, referrer: Any, frames: list[types.FrameType]) -> Iterator[Holder]:
     """The names under which a referrer holds an object, if it is something with names."""
-    thing, container = found.thing, found.container
+    thing, known = found.thing, {"container": found.container, "limit": found.limit}
     if isinstance(referrer, dict):
         yield from _in_dict(found, referrer, frames)
     elif isinstance(referrer, types.CellType):
@@ -165,18 +164,18 @@ def _named(found: _Found, referrer: Any, frames: list[types.FrameType]) -> Itera
         if referrer.gi_frame is not None:
             name = _name_in(referrer.gi_frame, thing)
             if name is not None:
-                yield Holder(name, scope=referrer.gi_code, container=container)
+                yield Holder(name, scope=referrer.gi_code, **known)
     elif isinstance(referrer, types.FrameType):
         name = None if provenance.is_inside(referrer.f_code.co_filename) else _name_in(referrer, thing)
         if name is not None:
-            yield Holder(name, scope=referrer.f_code, container=container)
+            yield Holder(name, scope=referrer.f_code, **known)
     elif not isinstance(referrer, (*_CONTAINERS, Node, Tensor, type, types.ModuleType, types.FunctionType)):
         own = type(referrer).__module__ or ""
         attributes = getattr(referrer, "__dict__", None)
         if isinstance(attributes, dict) and not own.startswith("clarion.core"):
             name = _key(attributes, thing)
             if isinstance(name, str):
-                yield Holder(name, owner=type(referrer), container=container)
+                yield Holder(name, owner=type(referrer), **known)
 
 
 def _in_dict(found: _Found, referrer: dict[Any, Any], frames: list[types.FrameType]) -> Iterator[Holder]:
@@ -184,12 +183,12 @@ def _in_dict(found: _Found, referrer: dict[Any, Any], frames: list[types.FrameTy
     module = sys.modules.get(str(referrer.get("__name__")))
     running = next((f for f in frames if f.f_globals is referrer), None)
     if running is not None or (module is not None and vars(module) is referrer):
-        yield Holder(str(name), container=found.container)
+        yield Holder(str(name), container=found.container, limit=found.limit)
         return
     for owner in gc.get_referrers(referrer):
         if type(owner) is not _Found and hasattr(type(owner), "__dictoffset__"):
             if getattr(owner, "__dict__", None) is referrer and isinstance(name, str):
-                yield Holder(name, owner=type(owner), container=found.container)
+                yield Holder(name, owner=type(owner), container=found.container, limit=found.limit)
 
 
 def _in_closure(found: _Found, cell: types.CellType) -> Iterator[Holder]:
@@ -199,7 +198,7 @@ def _in_closure(found: _Found, cell: types.CellType) -> Iterator[Holder]:
                 if isinstance(function, types.FunctionType) and function.__closure__ is closure:
                     index = next(i for i, other in enumerate(closure) if other is cell)  # == would compare contents
                     name = function.__code__.co_freevars[index]
-                    yield Holder(name, container=found.container, function=function.__name__)
+                    yield Holder(name, container=found.container, limit=found.limit, function=function.__name__)
 
 
 def user_files() -> set[str]:

@@ -19,6 +19,7 @@ Refs = list[weakref.ref[Node]]
 _ROUNDS = 5  # of the training loop whose graphs must be alive
 _PATIENCE = 32  # rounds until graphs that a backward pass has used up are reported
 _LONG_PATIENCE = 256  # the same for graphs that still could be used: an episode may be long
+_FEW = 256  # a deque with a `maxlen` up to this many is small on purpose
 _MOST = 100_000  # nodes that are watched at a time
 
 
@@ -84,7 +85,7 @@ class GraphsAccumulate(Diagnosis):
     # Suspecting ----------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        self._wait = 8
+        self._wait = 16
         self._watched = [ref for ref in self._watched if ref() is not None]
         self._roots = [ref for ref in self._roots if ref() is not None]
         if len(self._watched) + len(self._roots) < _ROUNDS or self.ledger.round < self._next_search:
@@ -212,7 +213,7 @@ class Suspect:
         self.line = file_line(self.place)
         self.numbers = {node.seq for node in nodes}
         self.oldest = max(self.numbers)
-        self.holder = live.holder(newest)
+        self.holder = live.holder(nodes[0])
         self.size = sum(1 for _ in islice(reachable(nodes[:1]), 10_000))
         # The loss that is kept along with it; if what backward() was called on is not behind it, what it was made from.
         losses = (n.place for n in islice(reachable([newest]), 10_000) if n.seq in roots)
@@ -230,17 +231,23 @@ class Suspect:
         before, self.alive = self.alive, sum(ref() is not None for ref in self._refs)
         if self.alive < before:
             # All at once: a list of one epoch. One by one: a buffer that throws away the oldest.
-            return before - self.alive >= 0.8 * len(self._refs)
+            return before - self.alive >= 0.8 * len(self._refs) and not self._is_small()
         if at_exit or now - self.first >= (_PATIENCE if self._used_up else _LONG_PATIENCE):
             return self._has_grown(marks)
         return None
 
     def _has_grown(self, marks: Sequence[int]) -> bool:
-        """Has the line made more since?"""
-        youngest = min(self.numbers)
-        later = [node for node in Live().nodes if node.seq < youngest and node.place == self.place]
+        """Has the line made more since, and may whoever holds the oldest hold any number of them?"""
+        live, oldest, youngest = Live(), self._refs[0](), min(self.numbers)
+        later = [node for node in live.nodes if node.seq < youngest and node.place == self.place]
         self.count += len({birth(node.seq, marks) for node in later})
-        return bool(later)
+        if oldest is not None:
+            self.holder = live.holder(oldest) or self.holder
+        return bool(later) and not self._is_small()
+
+    def _is_small(self) -> bool:
+        """Are they held by a deque that never holds many?"""
+        return self.holder is not None and self.holder.limit is not None and self.holder.limit <= _FEW
 
     def remedy(self) -> str:
         """What to do."""
