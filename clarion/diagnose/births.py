@@ -24,10 +24,49 @@ COMPUTED, DATA, LEAF, MASK, SUSPECT = "computed", "data", "leaf", "mask", "suspe
 
 # What they make of finite inputs is finite, but for an overflow; a constant operand may not have been kept.
 _PLAIN = frozenset(
-    ["add", "add_scaled", "sub", "sub_scaled", "rsub", "rsub_scaled", "mul", "neg", "sum", "sum_all", "mean", "mean_all", "relu", "abs", "clamp", "clamp_min", "clamp_max", "maximum", "minimum", "lerp", "lerp_tensor", "dropout", "addcmul", "linear", "linear_rows", "mm", "matmul", "bmm", "addmm", "baddbmm", "convolution"]
+    [
+        "add",
+        "add_scaled",
+        "sub",
+        "sub_scaled",
+        "rsub",
+        "rsub_scaled",
+        "mul",
+        "neg",
+        "sum",
+        "sum_all",
+        "mean",
+        "mean_all",
+        "relu",
+        "abs",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "maximum",
+        "minimum",
+        "lerp",
+        "lerp_tensor",
+        "dropout",
+        "addcmul",
+        "linear",
+        "linear_rows",
+        "mm",
+        "matmul",
+        "bmm",
+        "addmm",
+        "baddbmm",
+        "convolution",
+    ]
 )
-# What these leave out is no constant that matters: a bias that is frozen, or is not there.
-_OPTIONAL = {"linear": (2,), "linear_rows": (2,), "convolution": (2,), "layer_norm": (1, 2), "group_norm": (1, 2)}
+# Inputs that mostly are not there; a frozen one, which was not kept, hardly matters to what is finite.
+_OPTIONAL = frozenset(["b", "bias", "weight", "pos_weight"])
+# What leaves a part of its input out, whatever that is.
+_SELECTS = frozenset(
+    ["where", "masked_fill", "masked_fill_tensor", "masked_select", "index_mask", "nan_to_num", "nansum", "index1"]
+)
+
+# Those whose derivative by one input is the other.
+_SCALES = frozenset(["mul", "addcmul", "mm", "matmul", "bmm"])
 
 _LOST: Any = object()  # an input whose value is not known
 
@@ -132,8 +171,10 @@ class _Values:
         op, saved = getattr(type(node), "op", None), node.saved
         if op is None or "gen" in op.params or (op.params and not saved):
             return
-        optional = _OPTIONAL.get(op.name, ())
-        values = [None if v is _LOST and i in optional else v for i, v in enumerate(operands)]
+        values = [
+            None if v is _LOST and edge is None and not op.variadic and op.inputs[i] in _OPTIONAL else v
+            for i, (v, edge) in enumerate(zip(operands, node.edges, strict=True))
+        ]
         if any(value is _LOST for value in values):
             return
         params = tuple(saved[len(values) : len(values) + len(op.params)]) if op.params else ()
@@ -212,6 +253,26 @@ class _Values:
                 if float(np.abs(value).max()) > 0.01 * float(np.finfo(value.dtype).max) ** 0.5:
                     return True
         return False
+
+
+def hidden_behind_selection(root: Any) -> Node | None:
+    """After a pass whose values are gone: the first operation behind a `where` (or the like) whose derivative depends on
+    values. If something NaN was left out of the loss, this is where 0 times NaN came about."""
+    for node in sorted(reachable([root]), key=lambda node: node.seq):
+        if _name(node) in _SELECTS:
+            stack = [edge for edge in node.edges if isinstance(edge, Node)]
+            while stack:
+                behind = stack.pop()
+                op = getattr(type(behind), "op", None)
+                if op is None or not (op.moves or (op.name in _PLAIN and op.name not in _SCALES)):
+                    return behind
+                stack.extend(edge for edge in behind.edges if isinstance(edge, Node))
+    return None
+
+
+def _name(node: Node) -> str:
+    op = getattr(type(node), "op", None)
+    return "" if op is None else op.name
 
 
 def _number(node: Node, i: int) -> int:

@@ -16,6 +16,7 @@ from ..core import engine
 from ..core.passes import running
 from ..core.provenance import Place, here
 from ..events import subscribe
+from .float_words import op_name
 
 _PER_PASS = 64  # notes between two backward passes: the first ones count
 _RUN = engine.run.__code__
@@ -26,7 +27,7 @@ class Note(NamedTuple):
 
     kind: str  # "divide by zero", "overflow", "invalid value"
     place: Place | None
-    name: str  # of the node, in a backward pass
+    operation: str  # in a backward pass
     in_backward: bool
     passes: int  # that had begun by then
 
@@ -55,7 +56,7 @@ class Notes:
         self._room = self.passes, left - 1
         node = _running_node() if running.this is not None else None
         if node is not None:
-            self._recent.append(Note(kind, node.place, type(node).__name__, True, self.passes))
+            self._recent.append(Note(kind, node.place, op_name(node), True, self.passes))
             return
         place = here()
         note = Note(kind, place, "", False, self.passes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,35 @@ _SAME = {
     "pow": "pow_scalar", "pow_base": "pow_scalar", "cdist": "vector_norm", "hypot": "vector_norm", "angle": "atan2",
 }  # fmt: skip
 _PRODUCTS = frozenset(
-    ["mul", "square", "pow_scalar", "pow", "linear", "linear_rows", "mm", "matmul", "bmm", "addmm", "baddbmm", "mv", "dot", "convolution", "mse_loss", "mse_loss_mean", "mse_loss_sum", "sum", "sum_all", "mean", "mean_all", "cumprod", "prod", "prod_all", "add", "sub", "vector_norm"]
+    [
+        "mul",
+        "square",
+        "pow_scalar",
+        "pow",
+        "linear",
+        "linear_rows",
+        "mm",
+        "matmul",
+        "bmm",
+        "addmm",
+        "baddbmm",
+        "mv",
+        "dot",
+        "convolution",
+        "mse_loss",
+        "mse_loss_mean",
+        "mse_loss_sum",
+        "sum",
+        "sum_all",
+        "mean",
+        "mean_all",
+        "cumprod",
+        "prod",
+        "prod_all",
+        "add",
+        "sub",
+        "vector_norm",
+    ]
 )
 
 
@@ -42,13 +71,18 @@ def spoken(node: Node) -> str:
     op = getattr(type(node), "op", None)
     if op is None:
         return type(node).__name__.removesuffix("Backward")
-    return {"pow_scalar": "pow", "linear_rows": "linear", "mean_all": "mean", "sum_all": "sum"}.get(op.name, op.name)
+    return re.sub(r"_(scalar|rows|all|mean|sum|layer|base|scaled)$", "", op.name)
 
 
-def fix_of(node: Node, overflow: bool = False) -> str:
-    """Code that avoids it."""
+def op_name(node: Node) -> str:
+    """The name of a node's operation; empty for a custom Function."""
     op = getattr(type(node), "op", None)
-    name = "" if op is None else _SAME.get(op.name, op.name)
+    return "" if op is None else op.name
+
+
+def fix_of(operation: str, overflow: bool = False) -> str:
+    """Code that avoids it."""
+    name = _SAME.get(operation, operation)
     if overflow and name != "exp":
         return (
             "a smaller learning rate, torch.nn.utils.clip_grad_norm_ before step(), inputs and targets scaled to about 1; "

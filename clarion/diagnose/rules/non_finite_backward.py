@@ -11,8 +11,9 @@ import numpy as np
 
 from ...core.tensor import Tensor
 from ...events import subscribe
+from ..births import hidden_behind_selection
 from ..float_notes import Note, notes
-from ..float_words import at, first_bad, fix_of, number, spoken, value_at
+from ..float_words import at, first_bad, fix_of, number, op_name, spoken, value_at
 from ..names import listed, names_of
 from ..places import Place, text
 from ..records import Sample, Update
@@ -57,6 +58,7 @@ class NonFiniteBackward(Diagnosis):
         self._births: deque[_Birth] = deque(maxlen=_PASSES)
         self._armed = False  # look at every node of the next pass
         self._stop: Callable[[], None] | None = None
+        self._clean = 0  # the last pass after which all was well
         self._harmless: Counter[Place | None] = Counter()
 
     # What happens --------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ class NonFiniteBackward(Diagnosis):
     def near_ran(self, node: Any, gradient: Any, result: Any) -> None:
         """Did this node make a non-finite gradient of a finite one?"""
         births = self._births
-        if births and births[-1].number == notes.passes:
+        if notes.broken_pass == notes.passes or (births and births[-1].number == notes.passes):
             return
         for position, part in enumerate(result):
             array = part._array if isinstance(part, Tensor) else part
@@ -96,7 +98,9 @@ class NonFiniteBackward(Diagnosis):
                 continue
             arrived = [g._array if isinstance(g, Tensor) else g for g in _parts(gradient) if g is not None]
             if all(np.isfinite(g).all() for g in arrived):
-                births.append(_Birth(node.place, _explain(node, position, array, arrived), fix_of(node), notes.passes))
+                births.append(
+                    _Birth(node.place, _explain(node, position, array, arrived), fix_of(op_name(node)), notes.passes)
+                )
                 self.session.listen("at_update", self, self._updated, True)
             return
 
@@ -110,6 +114,7 @@ class NonFiniteBackward(Diagnosis):
         while self._births and self._births[0].number <= notes.passes - _PASSES:
             self._births.popleft()
         if not self._births:
+            self._clean = notes.passes
             self.session.listen("at_update", self, self._updated, False)
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
@@ -152,19 +157,23 @@ class NonFiniteBackward(Diagnosis):
             birth = self._births[0]
             self.report(birth.place, f"{head}{birth.what}.", fix=birth.fix)
         elif note is not None:
-            self.report(
-                note.place, f"{head}{_KINDS[note.kind]}{_where(note)}.", fix=_FIX, also=[backward and backward.place]
-            )
+            fix = fix_of(note.operation) if note.in_backward else _FIX
+            self.report(note.place, f"{head}{_KINDS[note.kind]}{_where(note)}.", fix=fix)
         else:
+            # No operation was given anything that it could not do: something NaN came in, and was left out too late.
+            root = backward.root() if backward is not None and backward.root is not None else None
+            node = None if root is None else hidden_behind_selection(root)
+            name = "" if node is None else f", in `{spoken(node)}`"
             self.report(
-                backward and backward.place,
-                f"{head}a value that is NaN or infinite was left out of the loss, and its derivative was not.",
+                node.place if node is not None else backward and backward.place,
+                f"{head}a value that is NaN or infinite was left out of the loss, but not of its derivative{name}: 0 times "
+                "NaN is NaN.",
                 fix=_FIX,
             )
 
     def _note(self) -> Note | None:
-        """The error of the last pass (or the one before) that did it, as far as one can tell without having looked."""
-        for which in (notes.passes, notes.passes - 1):
+        """The error since all was well that did it, as far as one can tell without having looked."""
+        for which in range(max(self._clean + 1, notes.passes - _PASSES), notes.passes + 1):
             for note in notes.of_backward(which) + notes.of_forward(which):
                 if self._harmless[note.place] < _HARMLESS:
                     return note
@@ -183,7 +192,11 @@ _KINDS = {
 
 
 def _where(note: Note) -> str:
-    return f" in the gradient of {note.name} ({text(note.place)})" if note.in_backward else f" at {text(note.place)}"
+    return (
+        f" in the derivative of `{note.operation}` ({text(note.place)})"
+        if note.in_backward
+        else f" at {text(note.place)}"
+    )
 
 
 def _parts(gradient: Any) -> tuple[Any, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..births import COMPUTED, DATA, LEAF, SUSPECT, Birth, find_birth
+from ...core.tensor import Tensor
+from ..births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_birth, grade
 from ..float_notes import notes
-from ..float_words import at, explain, first_bad, fix_of, number, spoken
+from ..float_words import at, explain, first_bad, fix_of, number, op_name, spoken
 from ..names import names_of
-from ..places import Where, text
+from ..places import Place, Where, here, text
 from ..records import Update
 from ..rule import Diagnosis
 
@@ -42,6 +43,16 @@ class NonFiniteForward(Diagnosis):
         self._pass: Any = None
         self._place: Where = None
         self._unused = 0
+        self._first: tuple[Place | None, str] | None = None  # the first operation that made something non-finite
+        if session.thorough:
+            self.near_applied = self._check
+
+    def _check(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """Every operation, recorded or not: the first that makes something non-finite of finite inputs."""
+        if self._first is None and not op.moves and grade(outs[0]._array) != FINITE:
+            values = [t._array if isinstance(t, Tensor) else t for t in inputs]
+            if all(value is None or grade(value) == FINITE for value in values):
+                self._first = here(), op.name
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """Is the loss finite?"""
@@ -111,10 +122,15 @@ class NonFiniteForward(Diagnosis):
             return self._words_of_data(birth, value)
         what, overflow = explain(node, birth.operands, birth.output)
         if birth.kind == SUSPECT:
+            noted = next((note for note in notes.of_forward(notes.passes)), None)
             what = f"`{spoken(node)}` is where it may begin (its values were not kept)"
+            if self._first is not None:
+                place, what = self._first[0], f"`{self._first[1]}` was the first to give something non-finite"
+            elif noted is not None:
+                place, what = noted.place, f"{_KINDS[noted.kind]} happened at {text(noted.place)}"
         elif birth.kind != COMPUTED:
             what = f"an infinity that was put in here (`{spoken(node)}`) was carried into it"
-        return place, {"what": f"The loss is {number(value)}: {what}.", "fix": fix_of(node, overflow)}
+        return place, {"what": f"The loss is {number(value)}: {what}.", "fix": fix_of(op_name(node), overflow)}
 
     def _words_of_leaf(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
         node = birth.node
@@ -141,7 +157,7 @@ class NonFiniteForward(Diagnosis):
         what = f"The loss is {number(value)}: the data that `{spoken(node)}` at {text(node.place)} gets"
         what += holds or " is not finite"
         for place, note in notes.lines.items():
-            if note.passes == 0:
+            if note.passes == 0 or (self._first is not None and self._first[0] == place):
                 return place, {
                     "what": f"{what}; {_KINDS[note.kind]} happened at this line, where it was computed.",
                     "fix": "keep the denominator away from zero: (x - mean) / (std + 1e-8); then "
