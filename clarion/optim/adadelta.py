@@ -43,7 +43,6 @@ class Adadelta(Elementwise):
             "differentiable": differentiable,
         }
         super().__init__(params, defaults)
-        self._refuse_unsupported()
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("square_avg", "acc_delta")

@@ -45,7 +45,6 @@ class Adagrad(Elementwise):
         }
         check_fused(defaults)
         super().__init__(params, defaults)
-        self._refuse_unsupported()
         for group in self.param_groups:
             for param in group["params"]:
                 self._begin(group, param, self.state[param])

@@ -42,7 +42,6 @@ class Adamax(Elementwise):
             "capturable": capturable,
         }
         super().__init__(params, defaults)
-        self._refuse_unsupported()
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("exp_avg", "exp_inf")

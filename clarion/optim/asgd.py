@@ -44,7 +44,6 @@ class ASGD(Elementwise):
             "capturable": capturable,
         }
         super().__init__(params, defaults)
-        self._refuse_unsupported()
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("ax",)

@@ -17,9 +17,10 @@ from ..core.hooks import RemovableHandle
 from ..core.many import bump, clear_gradients
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
-from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError, NotSupportedError
+from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError
 from ..events import hub
 from ..ops.info import typename
+from .recorded import record
 
 StateDict = dict[str, Any]
 
@@ -203,7 +204,10 @@ class Optimizer:
                 loss = closure()
         written: list[Any] = []
         for group in self.param_groups:
-            self._update(group, written)
+            if self.defaults.get("differentiable"):
+                record(self, group)
+            else:
+                self._update(group, written)
         bump(written)
         return loss
 
@@ -218,13 +222,6 @@ class Optimizer:
             or _global_pre_hooks
             or _global_post_hooks
         )
-
-    def _refuse_unsupported(self) -> None:
-        if self.defaults.get("differentiable"):
-            raise NotSupportedError(
-                f"{type(self).__name__}(differentiable=True): steps are not recorded yet; write the update by hand to "
-                "differentiate through it"
-            )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zero."""

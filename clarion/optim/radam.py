@@ -44,7 +44,6 @@ class RAdam(Elementwise):
             "differentiable": differentiable,
         }
         super().__init__(params, defaults)
-        self._refuse_unsupported()
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("exp_avg", "exp_avg_sq")

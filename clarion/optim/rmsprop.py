@@ -43,7 +43,6 @@ class RMSprop(Elementwise):
             "differentiable": differentiable,
         }
         super().__init__(params, defaults)
-        self._refuse_unsupported()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

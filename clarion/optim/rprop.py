@@ -41,7 +41,6 @@ class Rprop(Elementwise):
             "capturable": capturable,
         }
         super().__init__(params, defaults)
-        self._refuse_unsupported()
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("prev", "step_size")

@@ -55,7 +55,6 @@ class SGD(Elementwise):
         }
         check_fused(defaults)
         super().__init__(params, defaults)
-        self._refuse_unsupported()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

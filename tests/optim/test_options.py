@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import clarion as torch
-from clarion.errors import NotSupportedError
 
 NEGATIVE = {
     "SGD": {"lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value"},
@@ -58,9 +57,22 @@ def test_learning_rates_as_tensors(name):
 
 
 @pytest.mark.parametrize("name", FLAGGED)
-def test_differentiable_is_refused(name):
-    with pytest.raises(NotSupportedError, match=rf"{name}\(differentiable=True\)"):
-        getattr(torch.optim, name)([one()], differentiable=True)
+def test_differentiable_steps_are_recorded(name):
+    start, grad = torch.full((2,), 0.5, requires_grad=True), torch.tensor([0.3, -0.2], requires_grad=True)
+    p, q = start.clone(), torch.nn.Parameter(start.detach().clone())
+    for param, options in ((p, {"differentiable": True}), (q, {})):
+        optimizer = getattr(torch.optim, name)([param], **options)
+        for number in range(1, 4):
+            param.grad = grad * number
+            optimizer.step()
+    assert torch.allclose(p, q, rtol=1e-5)
+    p.sum().backward()
+    assert torch.allclose(start.grad, torch.ones(2), atol=0.01)
+    assert grad.grad.abs().min() > 0 or name == "Rprop"  # which looks at signs only
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        leaf = one(2)
+        leaf.grad = torch.ones(2)
+        getattr(torch.optim, name)([leaf], differentiable=True).step()
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad"])
