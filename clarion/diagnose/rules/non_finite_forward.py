@@ -43,16 +43,17 @@ class NonFiniteForward(Diagnosis):
         self._pass: Any = None
         self._place: Where = None
         self._unused = 0
-        self._first: tuple[Place | None, str] | None = None  # the first operation that made something non-finite
+        self._first: tuple[int, Place | None, str] | None = None  # passes so far; who made something non-finite first
         if session.thorough:
             self.near_applied = self._check
 
     def _check(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """Every operation, recorded or not: the first that makes something non-finite of finite inputs."""
-        if self._first is None and not op.moves and grade(outs[0]._array) != FINITE:
+        known = self._first is not None and self._first[0] == notes.passes
+        if not known and not op.moves and grade(outs[0]._array) != FINITE:
             values = [t._array if isinstance(t, Tensor) else t for t in inputs]
             if all(value is None or grade(value) == FINITE for value in values):
-                self._first = here(), op.name
+                self._first = notes.passes, here(), op.name
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """Is the loss finite?"""
@@ -124,8 +125,8 @@ class NonFiniteForward(Diagnosis):
         if birth.kind == SUSPECT:
             noted = next((note for note in notes.of_forward(notes.passes)), None)
             what = f"`{spoken(node)}` is where it may begin (its values were not kept)"
-            if self._first is not None:
-                place, what = self._first[0], f"`{self._first[1]}` was the first to give something non-finite"
+            if self._first is not None and self._first[0] == notes.passes - 1:
+                place, what = self._first[1], f"`{self._first[2]}` was the first to give something non-finite"
             elif noted is not None:
                 place, what = noted.place, f"{_KINDS[noted.kind]} happened at {text(noted.place)}"
         elif birth.kind != COMPUTED:
@@ -157,7 +158,7 @@ class NonFiniteForward(Diagnosis):
         what = f"The loss is {number(value)}: the data that `{spoken(node)}` at {text(node.place)} gets"
         what += holds or " is not finite"
         for place, note in notes.lines.items():
-            if note.passes == 0 or (self._first is not None and self._first[0] == place):
+            if note.passes == 0 or (self._first is not None and self._first[1] == place):
                 return place, {
                     "what": f"{what}; {_KINDS[note.kind]} happened at this line, where it was computed.",
                     "fix": "keep the denominator away from zero: (x - mean) / (std + 1e-8); then "
