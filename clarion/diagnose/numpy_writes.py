@@ -13,6 +13,7 @@ from typing import Any
 from .places import Place, Where, file_line
 
 _WRITING_METHODS = {"fill", "sort", "put", "partition", "itemset", "setfield", "byteswap"}
+_VIEWS = {"reshape", "ravel", "view", "transpose", "swapaxes", "squeeze", "diagonal"}
 _WRITING_FUNCTIONS = {"copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "shuffle"}
 
 
@@ -74,7 +75,12 @@ def _write_to(names: set[str], scope: ast.AST, tree: ast.AST, line: int, depth: 
     later, earlier = None, None
     node: Any
     for node in _in_order(scope):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and _root(node.value) & names:
+        if (
+            isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and _root(node.value) & names
+            and _is_view(node.value)
+        ):
             if isinstance(node.targets[0], ast.Name):  # a part of it, a reshaped view: writing to that is the same
                 names.add(node.targets[0].id)
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _root(node.iter) & names:
@@ -109,6 +115,11 @@ def _root(node: ast.AST) -> set[str]:
             node = node.value
         else:
             return found
+
+
+def _is_view(node: ast.AST) -> bool:
+    """May an expression share memory with what it is a part of? A method's result does so only if it is a view's."""
+    return not isinstance(node, ast.Call) or _last_name(node.func) in _VIEWS
 
 
 def _writes(node: ast.AST, names: set[str]) -> bool:

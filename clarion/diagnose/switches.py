@@ -17,14 +17,16 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ..core import modes, provenance
+from ..core import modes
 from ..core.node import sequence
+from ..core.provenance import inside, is_inside
 from .places import Place, Where, source
 
 if TYPE_CHECKING:
     from .ledger import Ledger
 
 _WITH = {dis.opmap[name] for name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH") if name in dis.opmap}
+_getframe = sys._getframe
 _ENTERING = ("__enter__", "__aenter__")
 _CONTEXTLIB, _MODES = contextlib.__file__, modes.__file__
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
@@ -43,27 +45,25 @@ class Switch:
 
     def __init__(self, mode: Any, recording: bool, passes: int) -> None:
         self.mode = weakref.ref(mode)
-        self.name = type(mode).__name__
+        self.name = mode.__class__.__name__
         self.recording = recording
         self.passes = passes
         self.decorates = mode.decorates
-        self.find_frame()
+        self.find_frame(_getframe(3))
         if recording:
             self.recorded_from = repr(sequence)
 
-    def find_frame(self) -> None:
+    def find_frame(self, frame: Any) -> None:
         """The user's line that enters the mode now, and the frame that it is entered for."""
-        frame: Any = sys._getframe(3)
-        inside, passed = provenance.inside, False
-        while frame.f_back is not None:
-            file = frame.f_code.co_filename
-            if not (inside[file] if file in inside else provenance.is_inside(file)):
-                break
-            if file == _MODES:
-                passed = True
-            elif passed and file != _CONTEXTLIB:
-                self.own = True
+        while frame.f_code.co_filename != _MODES:
             frame = frame.f_back
+        while (above := frame.f_back) is not None:
+            file = above.f_code.co_filename
+            if not (inside[file] if file in inside else is_inside(file)):
+                break
+            self.own = self.own or (file != _CONTEXTLIB and file != _MODES)
+            frame = above
+        frame = above or frame
         code = frame.f_code
         self.place: Place = (code, frame.f_lasti)
         while (above := frame.f_back) is not None and (
@@ -88,7 +88,7 @@ class Switch:
         """Has the frame ended that it was entered for? NOTE [Leaks]."""
         if self.decorates is not None or self.own:
             return False
-        frame: Any = sys._getframe(1)
+        frame: Any = _getframe(1)
         while frame is not None:
             if id(frame) == self.frame and frame.f_code is self.code:
                 return False
@@ -145,7 +145,7 @@ class Switches:
             return
         if stack:
             if stack[-1].mode() is mode:  # `set_grad_enabled` acts when it is made, and once more in `with`
-                stack[-1].find_frame()
+                stack[-1].find_frame(_getframe(1))
                 return
             _tidy(stack)
         state = modes.state

@@ -1,0 +1,25 @@
+"""Legitimate twin: the features are extracted under no_grad."""
+import torch
+from torch import nn
+
+torch.manual_seed(12)
+extractor = nn.Sequential(nn.Linear(6, 16), nn.ReLU()).requires_grad_(False)
+head = nn.Linear(16, 3)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+
+
+def extract(x):
+    with torch.no_grad():
+        return extractor(x)
+
+
+x = torch.randn(90, 6)
+y = x[:, :3].argmax(1)
+for rows in torch.randperm(90).split(15):
+    features = extract(x[rows])
+    logits = head(features)
+    loss = nn.functional.cross_entropy(logits, y[rows])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print("loss", round(loss.item(), 4))

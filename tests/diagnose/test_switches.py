@@ -1,0 +1,101 @@
+"""Who switched recording off, and is it left open?"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+
+import clarion as torch
+from clarion import diagnose
+from clarion.core import modes
+from clarion.diagnose.places import source
+from clarion.diagnose.switches import Switches
+
+
+@pytest.fixture
+def switches() -> Iterator[Switches]:
+    before = modes.snapshot()
+    with diagnose.watching():
+        yield diagnose._session.ledger.switches
+    modes.restore(before)
+
+
+@torch.no_grad()
+def decorated(switches: Switches) -> str:
+    assert switches.current is not None
+    assert switches.current.is_block()
+    return source(switches.current.where)
+
+
+def leave_off() -> None:
+    torch.set_grad_enabled(False)
+
+
+def test_a_block_is_named_by_its_line(switches: Switches) -> None:
+    with torch.no_grad():
+        assert source(switches.current.where) == "with torch.no_grad():"
+        assert switches.current.is_block()
+        assert not switches.current.is_orphan()
+    assert switches.current is None
+
+
+def test_a_decorator_is_named_by_its_line(switches: Switches) -> None:
+    assert decorated(switches) == "@torch.no_grad()"
+
+
+def test_a_statement_outlives_its_function(switches: Switches) -> None:
+    leave_off()
+    assert switches.current.is_orphan()
+    assert source(switches.current.where) == "torch.set_grad_enabled(False)"
+    with torch.enable_grad():
+        assert switches.current is None
+    assert switches.current.is_orphan()
+    torch.set_grad_enabled(True)
+    assert switches.current is None
+    for _ in range(100):
+        torch.set_grad_enabled(False)
+        torch.set_grad_enabled(True)
+    assert len(switches.stack) < 4
+
+
+def test_what_changes_nothing_is_not_to_blame(switches: Switches) -> None:
+    with torch.no_grad():
+        leave_off()
+        assert source(switches.current.where) == "with torch.no_grad():"
+        torch.set_grad_enabled(True)
+        assert switches.current is None
+    assert switches.stack == []
+
+
+def test_a_context_manager_belongs_to_its_with(switches: Switches) -> None:
+    @contextlib.contextmanager
+    def evaluating() -> Iterator[None]:
+        with torch.no_grad():
+            yield
+
+    class Evaluating:
+        def __enter__(self) -> None:
+            self.mode = torch.no_grad()
+            self.mode.__enter__()
+
+        def __exit__(self, *error: object) -> None:
+            self.mode.__exit__(None, None, None)
+
+    for context in (evaluating(), Evaluating()):
+        with context:
+            assert not switches.current.is_orphan()
+            assert switches.current.is_block()
+        assert switches.current is None
+
+
+def test_a_suspended_generator_leaves_it_open(switches: Switches) -> None:
+    def batches() -> Iterator[int]:
+        with torch.no_grad():
+            yield 1
+            yield 2
+
+    for _ in batches():
+        assert switches.current.is_orphan()
+    assert switches.current is None
