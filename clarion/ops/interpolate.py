@@ -33,8 +33,13 @@ _OPS = {
     ("bilinear", 2): _declare("upsample_bilinear2d", "UpsampleBilinear2D"),
     ("trilinear", 3): _declare("upsample_trilinear3d", "UpsampleTrilinear3D"),
     ("bicubic", 2): _declare("upsample_bicubic2d", "UpsampleBicubic2D"),
+    ("bilinear-aa", 2): _declare("upsample_bilinear2d_aa", "UpsampleBilinear2DAa"),
+    ("bicubic-aa", 2): _declare("upsample_bicubic2d_aa", "UpsampleBicubic2DAa"),
+    ("lanczos-aa", 2): _declare("upsample_lanczos2d_aa", "UpsampleLanczos2DAa"),
 }
-_KERNEL_MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+_KERNEL_MODES = {
+    "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic", "bilinear-aa": "linear-aa", "bicubic-aa": "cubic-aa"
+}  # fmt: skip
 
 resample_backward_op = Op(
     "resample_backward", "x", "in_size mode scales align", node="UpsampleBilinear2DBackwardBackward0"
@@ -105,7 +110,13 @@ def interpolate(
             raise ArgumentValueError(
                 "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
             )
-        raise NotSupportedError("interpolate(antialias=True) is not there yet")
+        if mode == "lanczos" and align_corners:
+            raise ArgumentValueError("Lanczos mode does not support align_corners=True")
+        if input._array.dtype.name not in ("float32", "float64", "uint8"):
+            raise NotSupportedError(f"\"compute_index_ranges_weights\" not implemented for '{input.dtype.old}'")
+        mode += "-aa"
+    elif mode == "lanczos" and n == 2:
+        raise ArgumentValueError("Lanczos mode requires antialias=True")
     if mode == "area" and n in (1, 2, 3):
         return NN_FUNCTIONAL[f"adaptive_avg_pool{n}d"](input, sizes)
     op = _OPS.get((mode, n))

@@ -39,6 +39,17 @@ def lines(x, sizes, align=False):
     return x
 
 
+def widely(x, sizes):
+    """Linear weights as wide as the step between outputs, which is larger than 1."""
+    for i, size in enumerate(sizes):
+        axis = x.ndim - len(sizes) + i
+        step = x.shape[axis] / size
+        away = np.abs(np.arange(x.shape[axis]) + 0.5 - step * (np.arange(size)[:, None] + 0.5)) / step
+        weights = np.clip(1 - away, 0, None)
+        x = np.moveaxis(np.moveaxis(x, axis, -1) @ (weights / weights.sum(1, keepdims=True)).T, -1, axis)
+    return x
+
+
 def folded(x):
     """2 × 2 windows, one apart, padded by 1, added up again to 3 × 4."""
     n, rows, _ = x.shape
@@ -95,6 +106,11 @@ ROWS = [
     Row("upsample_trilinear3d", sized("trilinear", (3, 2, 4)), VOLUME, lambda x: lines(x, (3, 2, 4))),
     Row("upsample_bicubic2d", sized("bicubic", (5, 3)), IMAGE, dtypes=HALF),
     Row("upsample_bicubic2d", sized("bicubic", (5, 3), align_corners=True), IMAGE, label="aligned"),
+    Row("upsample_bilinear2d_aa", sized("bilinear", (2, 3), antialias=True), ((2, 2, 5, 7),), lambda x: widely(x, (2, 3))),
+    Row("upsample_bilinear2d_aa", sized("bilinear", (2, 9), antialias=True, align_corners=True), ((2, 2, 5, 7),),
+        label="aligned"),
+    Row("upsample_bicubic2d_aa", sized("bicubic", (2, 9), antialias=True), ((2, 2, 5, 7),)),
+    Row("upsample_lanczos2d_aa", sized("lanczos", (3, 4), antialias=True), ((2, 2, 7, 9),)),
     Row("resample_backward", inner("resample_backward", (3,), "nearest", (None,), False), ((2, 6),),
         lambda g: g.reshape(2, 3, 2).sum(-1)),
     Row("im2col", call("unfold", 2), IMAGE, unfolded, dtypes=(*HALF, "complex64"), edge_shapes=(((0, 2, 3, 4),),)),

@@ -61,6 +61,35 @@ def _nearest(n: int, size: int, scale: float | None, exact: bool) -> Table:
     return ((None, np.minimum(place, n - 1), None),)
 
 
+# Without aliasing: the filter is as wide as the step between outputs, so that no input is passed over.
+FILTERS = {
+    "linear-aa": (1, lambda x: 1 - x),
+    "cubic-aa": (2, lambda x: np.where(x < 1, (1.5 * x - 2.5) * x * x + 1, -0.5 * (((x - 5) * x + 8) * x - 4))),
+    "lanczos-aa": (3, lambda x: np.sinc(x) * np.sinc(x / 3)),
+}
+
+
+def _wide(mode: str, n: int, size: int, scale: float | None, align: bool) -> Table:
+    width, shape = FILTERS[mode]
+    if align:
+        step = (n - 1) / (size - 1) if size > 1 else 0.0
+    else:
+        step = 1 / scale if scale is not None and scale > 0 else n / size
+    stretch = max(step, 1.0)
+    center = step * (np.arange(size) + 0.5)
+    start = np.maximum((center - width * stretch + 0.5).astype(np.int64), 0)
+    count = np.minimum((center + width * stretch + 0.5).astype(np.int64), n) - start
+    places = start[:, None] + np.arange(count.max())
+    away = np.abs(places - center[:, None] + 0.5) / stretch
+    weights = np.where((away < width) & (places < (start + count)[:, None]), shape(away), 0.0)
+    weights /= weights.sum(axis=1, keepdims=True)
+    taps = []
+    for t in range(places.shape[1]):
+        there = np.flatnonzero(count > t)
+        taps.append((None if len(there) == size else there, places[there, t], weights[there, t]))
+    return tuple(taps)
+
+
 def _area(n: int, size: int) -> Table:
     start, end = adaptive_bounds(n, size)
     count = end - start
@@ -81,6 +110,8 @@ def table(mode: str, n: int, size: int, scale: float | None, align: bool) -> Tab
         return _cubic(n, size, scale, align)
     if mode == "area":
         return _area(n, size)
+    if mode in FILTERS:
+        return _wide(mode, n, size, scale, align)
     return _nearest(n, size, scale, mode == "nearest-exact")
 
 
@@ -208,6 +239,7 @@ def resample_backward(xp: Any, g: Any, in_size: Sizes, mode: str, scales: tuple[
 # One operation per mode and number of dimensions: PyTorch's nodes are named after them.
 for _name in ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_nearest_exact1d",
               "upsample_nearest_exact2d", "upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
+              "upsample_bilinear2d_aa", "upsample_bicubic2d_aa", "upsample_lanczos2d_aa",
               "upsample_trilinear3d", "upsample_bicubic2d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"):  # fmt: skip
     kernel(_name)(resample)
 kernel("resample_backward")(resample_backward)
