@@ -1,0 +1,129 @@
+"""dead-units"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..names import names_of
+from ..places import Place
+from ..rule import Diagnosis
+from ..units import FEATURE, OUTPUT, Activation, activations, weight_of
+
+_BATCHES = 50  # in which a unit has to be silent
+_ROWS = 200  # samples (and positions) that they have to hold together
+_SOON, _LATER, _MOST = 8, 64, 1024  # passes between two looks: at first, later, and where there is nothing to see
+_FIRST_STEPS = 400
+_FEW_OUTPUTS = 64  # of so many an eighth may not be dead; more are like a hidden layer (images, counts)
+
+
+class _Layer:
+    """The units of one layer that have not fired since it is watched."""
+
+    __slots__ = ("batches", "is_output", "key", "place", "rows", "silent", "weight")
+
+    def __init__(self, key: Any, units: int, place: Place | None) -> None:
+        self.key, self.place = key, place
+        self.silent = np.ones(units, bool)
+        self.batches = self.rows = 0
+        self.is_output = False
+        self.weight: weakref.ref[Any] | None = None
+
+
+class DeadUnits(Diagnosis):
+    """Most units of a ReLU layer never fire, or outputs of the model are stuck at zero.
+
+    Where a ReLU gives zero, its gradient is zero, too: a unit that is below zero for every sample gets no gradient and
+    stays there for ever. One update that was too large, or a bias that starts far below zero, is enough. A ReLU on the
+    outputs of a model cannot give what is negative, and the outputs that fall below zero are lost.
+
+    Broken:
+
+        logits = torch.relu(self.out(h))
+
+    Fixed:
+
+        logits = self.out(h)
+
+    Said if more than half of the units of a layer (of a few outputs: an eighth) have not been positive in 50 batches.
+    Sparse activations, where other units fire for other samples, are as they should be; so are margins and penalties.
+    """
+
+    name = "dead-units"
+    why = "they get no gradient any more and never come back; the model trains with what is left of it."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._layers: dict[Any, _Layer] = {}
+        self._wait = 1  # passes until the next look
+        self._pause = _SOON
+
+    def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
+        """Look at the activations of this graph, now and then; at every pass while something is suspicious."""
+        self._wait -= 1
+        if self._wait > 0 or not accumulates:
+            return
+        root = tensors[0]
+        if getattr(root, "_edge", None) is None or self.session.said(self.name) or not np.isfinite(root._array).all():
+            self._wait = _LATER
+            return
+        seen = {id(layer): layer for layer in map(self._look, activations(root)) if layer is not None}
+        suspicious = False
+        for layer in reversed(seen.values()):  # the first layer first: the next ones may follow from it
+            suspicious |= self._judge(layer)
+        if suspicious:
+            self._wait = 1
+            self.session.wake()
+        elif seen:
+            self._wait = _SOON if self.ledger.step < _FIRST_STEPS else _LATER
+        else:
+            self._pause = min(2 * self._pause, _MOST)
+            self._wait = self._pause
+
+    def _look(self, activation: Activation) -> _Layer | None:
+        """Which units have fired by now? A layer may be used several times in one pass."""
+        if activation.role < FEATURE:
+            return None
+        values, axis = activation.values, activation.axis
+        weight, place = weight_of(activation.layer), activation.node.place
+        key = place if weight is None else id(weight)
+        layer = self._layers.get(key)
+        if layer is None or len(layer.silent) != values.shape[axis]:
+            layer = self._layers[key] = _Layer(key, values.shape[axis], place)
+        layer.weight = None if weight is None else weakref.ref(weight)
+        layer.is_output = activation.role == OUTPUT
+        layer.rows += values.size // max(values.shape[axis], 1)
+        if layer.silent.any():
+            part = values if layer.silent.all() else np.compress(layer.silent, values, axis)
+            fired = part.max(axis=tuple(i for i in range(values.ndim) if i != axis), initial=0) > 0
+            layer.silent[np.flatnonzero(layer.silent)[fired]] = False
+        return layer
+
+    def _judge(self, layer: _Layer) -> bool:
+        """True while too few units have fired to be at ease; speaks if that lasts."""
+        layer.batches += 1
+        units, dead = len(layer.silent), int(layer.silent.sum())
+        least = max(units / 8, 1) if layer.is_output and units <= _FEW_OUTPUTS else (units + 1) / 2
+        if dead < least:
+            del self._layers[layer.key]  # from now on, again
+            return False
+        if layer.batches < _BATCHES or layer.rows < _ROWS:
+            return True
+        if not self.session.said(self.name, "non-finite-forward", "non-finite-backward"):
+            self._say(layer, units, dead)
+        return False
+
+    def _say(self, layer: _Layer, units: int, dead: int) -> None:
+        weight = None if layer.weight is None else layer.weight()
+        after = "" if weight is None else f" after `{names_of(self.ledger, [weight])[0]}`"
+        self.report(
+            layer.place,
+            f"{dead} of the {units} units of this activation{after} gave no positive value in {layer.batches} batches "
+            f"({layer.rows} rows): their gradient is zero.",
+            fix="leave the activation off the outputs (F.softplus(x) if they have to be positive)."
+            if layer.is_output
+            else "a smaller learning rate, biases that start at 0, nn.init.kaiming_normal_(weight, nonlinearity='relu'); or an "
+            "activation that is nowhere quite flat: nn.LeakyReLU(0.01), nn.GELU().",
+        )
