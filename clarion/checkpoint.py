@@ -146,6 +146,8 @@ class _Region:
         self.holders.append(weakref.ref(holder))
         self.metadata.append(_describe(tensor))
         self.places.append(provenance.here())
+        if self.trace is not None:
+            self.trace.keep(tensor)
         return holder
 
     def unpack(self, holder: _Holder) -> Tensor:
@@ -178,6 +180,8 @@ class _Region:
         def fill(tensor: Tensor) -> Tensor:
             position = self.counts[run]
             self.counts[run] += 1
+            if again is not None:
+                again.keep(tensor)
             if position >= len(self.holders):
                 if not self.early_stop:
                     raise self._count_error(run, more=True)
@@ -374,7 +378,9 @@ class CheckpointFunction(Function):
         ctx.save_for_backward(*[a for a in args if isinstance(a, Tensor)])
         ctx.place, ctx.trace = provenance.here(), retrace.begin()
         with modes.no_grad(), retrace.listening(ctx.trace):
-            return function(*args)
+            outputs = function(*args)
+        _keep_outputs(ctx.trace, outputs)
+        return outputs
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -389,6 +395,7 @@ class CheckpointFunction(Function):
         again = None if ctx.trace is None else retrace.begin()
         with _replayed(ctx.state), modes.enable_grad(), _as_remembered(ctx.contexts), retrace.listening(again):
             outputs = ctx.function(*inputs)
+        _keep_outputs(again, outputs)
         retrace.tell(ctx.function, ctx.place, ctx.state is not None, ctx.trace, again)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, Tensor) and o.requires_grad]
@@ -396,6 +403,13 @@ class CheckpointFunction(Function):
             raise errors.EngineError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward.backward(tuple(o for o, _ in pairs), tuple(g for _, g in pairs))
         return None, None, *(a._grad if isinstance(a, Tensor) else None for a in inputs)
+
+
+def _keep_outputs(trace: retrace.Trace | None, outputs: Any) -> None:
+    if trace is not None:
+        for output in (outputs,) if isinstance(outputs, Tensor) else outputs:
+            if isinstance(output, Tensor):
+                trace.keep(output)
 
 
 def _reentrant(function: Callable[..., Any], preserve: bool, *args: Any) -> Any:

@@ -18,9 +18,14 @@ Place = provenance.Place | None
 
 
 class Trace:
-    """One run: per operation its line and a digest of its result, and the writes in place."""
+    """One run: what it kept (saved values, or its results), its operations, each with its line and a digest; its writes.
+
+    What was kept decides whether two runs differ: a region may well compute something only once (a cached table). The
+    operations say where.
+    """
 
     def __init__(self) -> None:
+        self.kept: list[tuple[Place, tuple[float, float]]] = []
         self.operations: list[tuple[str, Place, tuple[float, float]]] = []
         self.writes: list[tuple[weakref.ref[Tensor], Place]] = []
 
@@ -30,12 +35,18 @@ class Trace:
     def _wrote(self, tensor: Tensor, how: str) -> None:
         self.writes.append((weakref.ref(tensor), provenance.here()))
 
+    def keep(self, tensor: Tensor) -> None:
+        """A value that the backward pass uses."""
+        self.kept.append((provenance.here(), _digest(tensor._array)))
+
     def differences(self, again: Trace) -> list[Place]:
-        """The lines whose operations gave other values the second time, as the first run knows them."""
-        found = []
-        for (name, place, before), (name_again, _, after) in zip(self.operations, again.operations, strict=False):
-            if name != name_again or not _alike(before, after):
-                found.append(place)
+        """Where the second run differs, as the first one knows the lines: the first operation, then the kept values."""
+        both = zip(self.kept, again.kept, strict=False)
+        found = [place for (place, before), (_, after) in both if not _alike(before, after)]
+        if found:
+            for (name, place, before), (name_again, _, after) in zip(self.operations, again.operations, strict=False):
+                if name != name_again or not _alike(before, after):
+                    return [place, *found]
         return found
 
 

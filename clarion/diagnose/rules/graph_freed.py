@@ -45,12 +45,15 @@ class GraphFreed(Diagnosis):
         if node is None:
             return
         this = running.this
-        passes = [] if self.session.resting else list(self.ledger.recent)
-        if this is not None and passes:
-            passes.pop()  # the one that fails
         roots = [target for target, _ in this.roots] if this is not None else [node]
-        before = _freed_by(node, passes)
-        shared = node if before is None else _shared_part(roots, node, before)
+        passes = list(self.ledger.recent)
+        if self.session.resting:
+            before, shared = _usual(passes), node
+        else:
+            if this is not None and passes:
+                passes.pop()  # the one that fails
+            before = _freed_by(node, passes)
+            shared = node if before is None else _shared_part(roots, node, before)
         freed = f"`backward()` at {text(before.place)}" if before is not None else "an earlier `backward()`"
         again = "backward() was called on it again" if shared in roots else f"{text(here())} walks it again"
         self.report(
@@ -76,6 +79,13 @@ class GraphFreed(Diagnosis):
         return (
             f"add the losses and call backward() once: `(loss_a + loss_b).backward()` instead of {text(before.place)}."
         )
+
+
+def _usual(passes: list[Backward]) -> Backward | None:
+    """At rest passes are not written down: the one that is usually made here, or else the last that was."""
+    freeing = [this for this in passes if not this.retained]
+    same = [this for this in freeing if file_line(this.place) == file_line(here())]
+    return (same or freeing)[-1] if freeing else None
 
 
 def _freed_by(node: Any, passes: list[Backward]) -> Backward | None:
