@@ -39,7 +39,7 @@ class Departure:
     leaves   the leaves they had been computed from, by id
     arrived  in how many backward passes a root was computed from such a value; `perhaps`: or may have been
     sums     step -> sum of the values, if they have one element each
-    ends     the terms of the last value, as nodes (by id): if one of them is a term of the loss, too, the value stands for it
+    ends     the nodes of the terms of the last value
     """
 
     __slots__ = ("arrived", "ends", "how", "leaves", "maybe", "number", "perhaps", "place", "step", "sums", "walks")
@@ -52,11 +52,15 @@ class Departure:
         self.step = -1
         self.walks = 0
         self.sums: dict[int, float] = {}
-        self.ends: set[int] = set()
+        self.ends: list[weakref.ref[Any]] = []
 
     def carries(self, leaves: list[Any]) -> list[Any]:
         """Those of the leaves that left here."""
         return [leaf for leaf in leaves if id(leaf) in self.leaves and self.leaves[id(leaf)]() is leaf]
+
+    def stands_for(self, held: set[int]) -> bool:
+        """Is a term of the value that left a term of the loss, too (by id)? Then it is there to be replaced or subtracted."""
+        return any(id(node) in held for node in (reference() for reference in self.ends) if node is not None)
 
     def carries_trained(self) -> bool:
         """Did anything leave here that an optimizer owns?"""
@@ -76,7 +80,9 @@ class Departure:
             return "is copied by torch.tensor()"
         if self.how in ("detach", "detach_", "data"):
             return f"is cut off by `.{self.how}{'' if self.how == 'data' else '()'}`"
-        return f"goes through `{self.how}`, which has no gradient,"
+        if self.how in ("gt", "ge", "lt", "le", "eq", "ne"):
+            return "goes through a comparison (it has no gradient)"
+        return f"goes through `{self.how}` (it has no gradient)"
 
 
 class Maybe:
@@ -141,6 +147,13 @@ class Departures:
             if known is not None and known[0]() is node:
                 constants += known[1]
         return constants, {id(node) for node in nodes}
+
+    def is_used_beside(self, value: float, held: set[int]) -> bool:
+        """Is the same constant added somewhere else, too, inside of a term (the shift of a logsumexp)?"""
+        for key, (reference, terms) in list(self._terms.items()):
+            if key not in held and reference() is not None and any(abs(term.value) == abs(value) for term in terms):
+                return True
+        return False
 
     # Events --------------------------------------------------------------------------------------
 
@@ -207,7 +220,7 @@ class Departures:
         """A root: what it comes from has arrived."""
         if accumulates:
             for root in tensors:
-                for mark in self.marks(root):
+                for mark in self.marks(root) if getattr(root, "_edge", None) is not None else ():
                     if type(mark) is Departure:
                         mark.arrived += 1
                     else:
@@ -238,7 +251,7 @@ class Departures:
         if departure.walks < _WALKS:
             departure.walks += 1
             departure.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(sources))
-            departure.ends = {id(node) for source in sources for node in _terms_of(source._edge)}
+            departure.ends = [weakref.ref(node) for source in sources for node in _terms_of(source._edge)]
         if value._array.size == 1:
             departure.sums[step] = departure.sums.get(step, 0.0) + float(value._array.item().real)
             while len(departure.sums) > 32:

@@ -173,7 +173,7 @@ class Ledger:
             if story is None:
                 continue
             this = story.backward
-            if story.fresh and this is not None and not this.used and this not in unused:
+            if story.fresh and this is not None and not (this.used or this.missed) and this not in unused:
                 unused.append(this)
             story.consumed = story.fresh = story.looked = False
             story.backward = None
@@ -269,9 +269,7 @@ class Ledger:
         else:
             story.empty_run += 1
             if self.last_backward is not None:
-                self.last_backward.used = (
-                    True  # it was meant for this step: what keeps it from it is told by other rules
-                )
+                self.last_backward.missed = True
             self.session.tell("at_empty_step", update)
         self._tell_update(update)
         if update.with_gradient and (self.session.near or story.track.is_due(story.steps)):

@@ -23,6 +23,7 @@ class Backward:
         "create_graph",
         "leaves",
         "loss",
+        "missed",
         "number",
         "place",
         "retained",
@@ -41,6 +42,7 @@ class Backward:
         self.retained = retained
         self.create_graph = create_graph
         self.used = used  # did an update use any of its gradients, or the user look at one?
+        self.missed = False  # did a step after it find no gradient at all? (What keeps it from its step is told then.)
         self.root_place: Place | None = None  # where the root was computed
         self.root: weakref.ref[Any] | None = None  # its node
         self.born = 0  # the node's sequence number: older nodes have larger ones

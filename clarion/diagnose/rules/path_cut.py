@@ -1,0 +1,255 @@
+"""path-cut"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor
+from ..departures import Departure, Term
+from ..finding import ERROR
+from ..names import listed, names_of
+from ..places import Where, file_line, text
+from ..records import Backward, OptimizerStory, Update
+from ..rule import Diagnosis
+from ..strangers import Copies, version
+
+_EARLIEST = 3  # updates of an optimizer before anything is said of its parameters
+_CONFIRMED = 12  # updates after which it is said (or at the end, if there are fewer): until then it may be a warm-up
+_TERM_STEPS = 3  # updates with a term that is cut off
+_RATIO_STEPS = 5  # points that a constant and a value must share their course in
+
+
+class _Cut:
+    """Parameters that are not reached, and where the values computed from them leave the graph."""
+
+    def __init__(self, story: OptimizerStory, departure: Departure, names: list[str], others: list[Where]) -> None:
+        self.story, self.departure, self.names, self.others = story, departure, names, others
+
+
+class PathCut(Diagnosis):
+    """The way from the loss back to some parameters is cut: a value left the graph and came back as a constant.
+
+    `argmax`, comparisons, `.item()`, NumPy, `torch.tensor([...])`, `.detach()`, `.data` and `no_grad` give values without
+    history. Computing on with them works; the gradient ends there, and whatever lies behind is never trained. The same
+    holds for a term of the loss that was added as a number.
+
+    Broken:
+
+        penalty = sum(p.pow(2).sum() for p in model.parameters()).item()
+        loss = criterion(model(x), y) + 0.01 * penalty
+        loss.backward()
+
+    Fixed:
+
+        penalty = sum(p.pow(2).sum() for p in model.parameters())
+        loss = criterion(model(x), y) + 0.01 * penalty
+        loss.backward()
+
+    Where a hard decision is wanted, let the gradient pass: `hard + soft - soft.detach()`.
+
+    Silent are values that are only logged, stop-gradients beside a path that is open (targets, baselines, commitment
+    losses), parameters that are frozen, and copies that are updated in another way (targets, moving averages).
+    """
+
+    name = "path-cut"
+    why = "no gradient flows through a value without history: what it was computed from is not trained by it."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._copies = Copies()
+        self._versions: dict[int, tuple[weakref.ref[Any], Any]] = {}  # of leaves, when they were first found unreached
+        self._missed: dict[int, list[Backward]] = {}  # by optimizer's story (its id): passes that gave it nothing
+        self._cuts: dict[int, tuple[OptimizerStory, list[_Cut]]] = {}  # by optimizer's story (its id)
+        self._terms: list[Term] = []  # constants among the terms of the last loss
+        self._held: set[int] = set()  # the nodes of its terms
+        self._at = 0  # the step it was computed in
+        self._seen: dict[Departure, int] = {}  # updates in which a value that left here was a term
+        self._series: dict[Any, dict[int, float]] = {}  # the line of an addition -> step -> the constant
+
+    # Parameters that are not reached -------------------------------------------------------------
+
+    def near_step_began(self, optimizer: Any) -> None:
+        """Before the first update, copies can still be told by their values."""
+        if getattr(optimizer, "_story", None) is not None and optimizer._story.steps == 0:
+            self._copies.look(optimizer, self.ledger)
+
+    def near_stepped(self, optimizer: Any) -> None:
+        """Look for parameters that no gradient has reached."""
+        story: OptimizerStory = optimizer._story
+        self._judge_terms(optimizer)
+        if story.empty_run and self.ledger.last_backward is not None:
+            self._missed.setdefault(id(story), []).append(self.ledger.last_backward)
+        cuts = self._find(optimizer, story)
+        self._cuts[id(story)] = (story, cuts)
+        if cuts and story.steps < _CONFIRMED:
+            self.session.listen("at_update", self, self._wait, True)
+        elif story.steps >= _CONFIRMED:
+            self._speak(cuts)
+
+    def _wait(self, update: Update) -> None:
+        story = update.story
+        if story is not None and story.steps == _CONFIRMED and id(story) in self._cuts:
+            self._speak(self._find(update.optimizer, story))
+            del self._cuts[id(story)]
+        if not any(cuts for waiting, cuts in self._cuts.values() if waiting.steps < _CONFIRMED):
+            self.session.listen("at_update", self, self._wait, False)
+
+    def at_exit(self) -> None:
+        """Programs with few updates."""
+        for story, cuts in self._cuts.values():
+            if story.steps >= _EARLIEST:
+                self._speak(cuts)
+
+    def _find(self, optimizer: Any, story: OptimizerStory) -> list[_Cut]:
+        unreached = []
+        for group in optimizer.param_groups:
+            for leaf in group["params"]:
+                if leaf._rg and leaf._grad is None and leaf._story is not None and not leaf._story.deposits:
+                    unreached.append(leaf)
+        unreached = [leaf for leaf in unreached if not self._lives_otherwise(leaf)]
+        if not unreached or (story.empty_run and not self._was_meant(story)):
+            return []
+        found: list[_Cut] = []
+        ways = [d for d in self.ledger.departures if d.arrived >= 2 or d.perhaps >= 2]
+        ways.sort(key=lambda d: (d.arrived < 2, -len(d.carries(unreached)), d.number))
+        for departure in ways:
+            leaves = departure.carries(unreached)
+            if not leaves:
+                continue
+            unreached = [leaf for leaf in unreached if all(leaf is not other for other in leaves)]
+            names = names_of(self.ledger, leaves)
+            same = next((cut for cut in found if departure.how == cut.departure.how == "no_grad"), None)
+            if same is not None:  # the same block, line by line
+                same.names += names
+                same.others.append(departure.place)
+            else:
+                found.append(_Cut(story, departure, names, []))
+        return found
+
+    def _was_meant(self, story: OptimizerStory) -> bool:
+        """An optimizer without any gradient: was the pass before its step meant for it, and for no other optimizer?"""
+        return sum(not backward.used for backward in self._missed.get(id(story), ())) >= 2
+
+    def _lives_otherwise(self, leaf: Any) -> bool:
+        """Is it a copy, or does somebody write to it: a target network, a moving average?"""
+        known = self._versions.get(id(leaf))
+        if known is None or known[0]() is not leaf:
+            self._versions[id(leaf)] = (weakref.ref(leaf), version(leaf))
+        elif known[1] != version(leaf):
+            return True
+        return self._copies.is_copy(leaf)
+
+    def _speak(self, cuts: list[_Cut]) -> None:
+        for cut in cuts:
+            departure = cut.departure
+            many = len(cut.names)
+            self.report(
+                departure.place,
+                f"No gradient has reached {listed(cut.names)} in {cut.story.steps} updates: here the value that is computed "
+                f"from {'them' if many > 1 else 'it'} {departure.verb} and goes on as a constant.",
+                fix=_remedy(departure),
+                also=cut.others,
+            )
+
+    # Terms of the loss ---------------------------------------------------------------------------
+
+    def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
+        """Constants among the terms of a loss."""
+        root = tensors[0]
+        if accumulates and isinstance(root, Tensor) and root._edge is not None:
+            departures = self.ledger.departures
+            terms, self._held = departures.terms(root)
+            self._terms = [term for term in terms if not departures.is_used_beside(term.value, self._held)]
+            self._at = self.ledger.step
+
+    def _judge_terms(self, optimizer: Any) -> None:
+        terms, self._terms = self._terms, []
+        if not terms:
+            return
+        leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
+        for term in terms:
+            sources = [mark for mark in term.marks if type(mark) is Departure]
+            sources = [d for d in sources if d.carries(leaves) and not d.stands_for(self._held)]
+            if sources:
+                self._count(min(sources, key=lambda d: d.number), term)
+            elif not any(type(mark) is Departure for mark in term.marks):
+                self._compare(term, leaves)
+
+    def _count(self, departure: Departure, term: Term) -> None:
+        self._seen[departure] = seen = self._seen.get(departure, 0) + 1
+        if seen >= _TERM_STEPS:
+            self._report_term(departure, term)
+
+    def _compare(self, term: Term, leaves: list[Any]) -> None:
+        """A number without a known origin: is it a multiple of a value that left, step by step?"""
+        series = self._series.setdefault((term.place and (id(term.place[0]), term.place[1])), {})
+        series[self._at] = series.get(self._at, 0.0) + term.value
+        if len(series) < _RATIO_STEPS or len(series) > 64:
+            return
+        for departure in self.ledger.departures:
+            if (
+                departure.carries(leaves)
+                and not departure.stands_for(self._held)
+                and _is_multiple(series, departure.sums)
+            ):
+                self._report_term(departure, term)
+                return
+
+    def _report_term(self, departure: Departure, term: Term) -> None:
+        self.report(
+            departure.place,
+            f"A term of the loss is a constant: here its value {departure.verb}, and {text(term.place)} adds it to the "
+            f"loss (last {term.value:.4g}).",
+            fix=_remedy(departure),
+            also=[term.place] if file_line(term.place) != file_line(departure.place) else [],
+        )
+
+    # A loss that is cut off as a whole -----------------------------------------------------------
+
+    def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
+        """backward() on a value without history."""
+        root = facts.get("without_history")
+        if root is None or self.ledger.unrecorded.blame(root) is not None:  # that is recording-off
+            return
+        departures = self.ledger.departures
+        for departure in (*departures.of(root), *departures.lately()):
+            if departure.how != "no_grad" and departure.leaves:
+                self.report(
+                    departure.place,
+                    f"The loss has no history: here a value {departure.verb} and goes on as a constant.",
+                    fix=_remedy(departure),
+                    level=ERROR,
+                    error=error,
+                )
+                return
+
+
+def _is_multiple(series: dict[int, float], values: dict[int, float]) -> bool:
+    """Do two series that both move keep one ratio?"""
+    steps = [step for step in series if step in values]
+    if len(steps) < _RATIO_STEPS:
+        return False
+    a = np.array([series[step] for step in steps])
+    b = np.array([values[step] for step in steps])
+    if not (np.isfinite(a).all() and np.isfinite(b).all() and b.all()) or np.ptp(b) < 1e-4 * np.abs(b).max():
+        return False
+    ratio = a / b
+    return bool(np.ptp(ratio) <= 1e-5 * np.abs(ratio).max() and ratio.any())
+
+
+def _remedy(departure: Departure) -> str:
+    how = departure.how
+    if how == "no_grad":
+        return "take this out of `no_grad`; if it is meant to stay as it is, freeze it: `module.requires_grad_(False)`."
+    if how in ("item", "tolist"):
+        return "keep the tensor in the computation (leave `.item()` away), and use `.item()` for the log only."
+    if how == "tensor":
+        return "`torch.stack([...])`, or the tensor itself, instead of `torch.tensor(...)`: these keep the history."
+    if how == "numpy":
+        return "compute this with torch functions instead of NumPy."
+    if how in ("detach", "detach_", "data"):
+        return f"leave `.{how}{'' if how == 'data' else '()'}` away; what NumPy computes from it, compute with torch functions."
+    return "use a soft version (softmax or sigmoid) in the computation, or let the gradient pass: `hard + soft - soft.detach()`."
