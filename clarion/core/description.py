@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import errors
@@ -82,6 +83,8 @@ class Description:
         """Steps in elements between neighbours along each dimension."""
         array = self._array
         steps = tuple(step // array.itemsize for step in array.strides) if array.itemsize else array.strides
+        if not array.size and not any(steps):  # NumPy's of an empty array; PyTorch counts dimensions of 0 as 1
+            steps = tuple(math.prod(n or 1 for n in array.shape[i + 1 :]) for i in range(array.ndim))
         return steps if dim is None else steps[normalize_dim(dim, array.ndim)]
 
     def storage_offset(self) -> int:

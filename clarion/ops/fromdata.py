@@ -82,6 +82,8 @@ def _from_elements(flat: list[Any], shape: tuple[int, ...], kind: Any) -> Any:
         return plain_array(flat, shape, kind, rank)
     inferred: Any = None
     for value in flat:
+        if isinstance(value, (str, bytes)):
+            raise _no_number(value, value is flat[0], kind)
         here = _kind_of(value)
         inferred = here if inferred is None else promote_pair(inferred, here)
         if kind is not None and kind.kind in "iub" and isinstance(value, np.floating) and not isinstance(value, float):
@@ -93,6 +95,18 @@ def _from_elements(flat: list[Any], shape: tuple[int, ...], kind: Any) -> Any:
         inferred if kind is None else kind,
         category(set(map(type, values))),
     )
+
+
+def _no_number(value: Any, first: bool, kind: Any) -> Unfit:
+    """PyTorch takes text that comes first for one more dimension."""
+    name = type(value).__name__
+    if first and isinstance(value, str) and value:
+        return Unfit(ValueError, "too many dimensions 'str'")
+    if kind is None:
+        return Unfit(TypeError, f"new(): invalid data type '{name}'")
+    if kind.kind in "biu":
+        return Unfit(TypeError, f"'{name}' object cannot be interpreted as an integer")
+    return Unfit(TypeError, f"must be real number, not {name}")
 
 
 def _python_kind(rank: int) -> Any:
@@ -109,8 +123,6 @@ def _kind_of(value: Any) -> Any:
     for rank, python_type in enumerate((bool, int, float, complex)):
         if isinstance(value, python_type):
             return _python_kind(rank)
-    if isinstance(value, str):
-        raise Unfit(ValueError, "too many dimensions 'str'")
     if is_sequence(value):
         raise Unfit(
             TypeError,
@@ -189,7 +201,9 @@ def tensor(
         check_place("tensor", device)
     if isinstance(data, Tensor):
         _warn_copy("torch.tensor(sourceTensor)")
-    return _made_of(data, created(array_of(data, None if dtype is None else numpy_type("tensor", dtype)), requires_grad))
+    return _made_of(
+        data, created(array_of(data, None if dtype is None else numpy_type("tensor", dtype)), requires_grad)
+    )
 
 
 def _made_of(data: Any, result: Tensor) -> Tensor:

@@ -160,7 +160,7 @@ def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 def _view_dtype(x: Tensor, kind: DType) -> Tensor:
     array, new = x._array, kind.numpy
     if array.itemsize == new.itemsize:
-        return view_dtype_op.call(x, new)  # type: ignore[no-any-return]
+        return _with_bits_of(x, new)
     pair = f"to view {FROM_NUMPY[array.dtype].old} as {FROM_NUMPY[new].old} (different element sizes)"
     if array.ndim == 0:
         raise ShapeError(f"self.dim() cannot be 0 {pair}")
@@ -171,7 +171,14 @@ def _view_dtype(x: Tensor, kind: DType) -> Tensor:
         raise ShapeError(f"self.size(-1) must be divisible by {ratio} {pair}, but got {array.shape[-1]}")
     if ratio > 1 and x.storage_offset() % ratio:
         raise ShapeError(f"self.storage_offset() must be divisible by {ratio} {pair}, but got {x.storage_offset()}")
-    return view_dtype_op.call(x, new)  # type: ignore[no-any-return]
+    return _with_bits_of(x, new)
+
+
+def _with_bits_of(x: Tensor, kind: Any) -> Tensor:
+    """The same memory and the same count of writes; but no view, as in PyTorch: no gradient goes through bits."""
+    out: Tensor = view_dtype_op.call(x, kind)
+    out._view = None
+    return out
 
 
 def reshape(input: Any, *shape: Any) -> Tensor:

@@ -277,7 +277,7 @@ def test_draws_of_wishart_are_differentiable() -> None:
 
 
 def test_densities_of_matrices_and_angles() -> None:
-    """Against formulas of their own: integrals over the circle, uniform correlations, the chi-squares of one dimension."""
+    """Integrals over the circle and over 0 … 1, the chi-squares of one dimension, the whole covariance."""
     angles = torch.linspace(-math.pi, math.pi, 2001)[:-1].double()
     density = D.VonMises(t(0.3), t(2.0)).log_prob(angles).exp()
     assert abs(density.mean() * 2 * math.pi - 1) < 1e-6
