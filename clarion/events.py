@@ -13,6 +13,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | **the graph** | | |
 | recorded  | node, inputs, output        | an operation joined the graph |
 | applied   | op, inputs, params, outputs | an operation ran, recorded or not (told only while `modes.watch` is on) |
+| customised | function, arguments, output | a custom Function was applied and recorded |
 | saved     | node, tensor                | a value was kept for the backward pass |
 | freed     | node                        | a node released its saved values |
 | left      | tensor, how                 | a value left the graph ("item", "numpy", "detach", "argmax", …) |
@@ -74,6 +75,7 @@ class Hub:
         "backward_ended",
         "cleared",
         "clipped",
+        "customised",
         "dropped",
         "entered",
         "flagged",
@@ -108,6 +110,7 @@ class Hub:
 
     recorded: Handler | None
     applied: Handler | None
+    customised: Handler | None
     saved: Handler | None
     freed: Handler | None
     left: Handler | None

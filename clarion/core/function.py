@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..events import hub
 from . import modes
 from .function_outputs import SavedTensor, wrap_outputs
 from .inplace import sync
@@ -293,11 +294,14 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             else:
                 output = cls.forward(node, *args)
             modes.set_grad(before)
-            return wrap_outputs(node, args, tensors, output, requires, level)
+            result = wrap_outputs(node, args, tensors, output, requires, level)
         finally:
             modes.set_grad(before)
             if level is not None:
                 modes.state.forward = True
+        if requires and hub.customised is not None:
+            hub.customised(cls, args, result)
+        return result
 
 
 def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], has_setup: bool) -> tuple[Any, ...]:
