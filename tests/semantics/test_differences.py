@@ -289,3 +289,37 @@ def test_every_operation_has_a_tangent() -> None:
         one, other = Half.apply(d)
         assert fw.unpack_dual(one).tangent.tolist() == [2.0, 6.0]
         assert fw.unpack_dual(other).tangent is None
+
+
+def test_steps_and_draws_that_can_be_differentiated() -> None:
+    start, grad = leaf(), leaf()
+    param = start.clone()
+    optimizer = clarion.optim.Adamax([param], differentiable=True)
+    for _ in range(3):
+        param.grad = grad * 2
+        optimizer.step()
+    param.sum().backward()
+    assert start.grad is not None
+    assert grad.grad is not None
+    lower = clarion.eye(2).requires_grad_()
+    clarion.distributions.Wishart(4.0, scale_tril=lower).rsample().sum().backward()
+    assert lower.grad is not None
+
+
+def test_right_where_pytorch_is_not() -> None:
+    image = clarion.arange(8.0).reshape(1, 1, 4, 2)
+    small = clarion.nn.functional.interpolate(image, (2, 1), mode="bilinear", antialias=True)
+    assert small.flatten().tolist() == pytest.approx([27 / 14, 71 / 14])
+
+    table = clarion.zeros(4, 1, requires_grad=True)
+    bags = clarion.nn.functional.embedding_bag(
+        clarion.tensor([[1, 1, 2, 3]]), table, mode="sum", scale_grad_by_freq=True
+    )
+    bags.sum().backward()
+    assert table.grad.flatten().tolist() == [0.0, 1.0, 1.0, 1.0]  # row 1 comes twice, and counts for half each time
+
+    fw = clarion.autograd.forward_ad
+    with fw.dual_level():
+        factor = fw.make_dual(clarion.tensor([[1.0, 0.0], [1.0, 1.0]]), clarion.tensor([[0.0, 0.0], [1.0, 0.0]]))
+        tangent = fw.unpack_dual(clarion.cholesky_inverse(factor)).tangent
+        assert tangent.tolist() == [[2.0, -1.0], [-1.0, 0.0]]  # of [[1 + c², -c], [-c, 1]]
