@@ -99,7 +99,9 @@ def test_sizes_that_stay_and_no_dimensions():
         np.testing.assert_allclose(mine.numpy(), wanted.numpy(), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "rfft2", "irfftn", "fftshift"])
+@pytest.mark.parametrize(
+    "name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "rfft2", "irfftn", "fftshift"]
+)
 def test_autocast(name):
     found = []
     for t in (torch, clarion):
