@@ -76,14 +76,21 @@ _MODULES = frozenset(
         "distributions",
         "fft",
         "func",
+        "functional",
         "linalg",
         "nn",
         "optim",
+        "overrides",
         "profiler",
         "random",
+        "return_types",
         "serialization",
+        "signal",
         "special",
+        "storage",
         "testing",
+        "torch_version",
+        "types",
         "utils",
         "version",
     ]
@@ -108,6 +115,8 @@ def __getattr__(name: str) -> _Any:
         return getattr(_importlib.import_module(".serialization", __name__), name)
     if name == "compile":
         return _importlib.import_module(".compiler", __name__).compile
+    if name == "vmap":
+        return _importlib.import_module(".func", __name__).vmap
     if name == "autocast":
         return _importlib.import_module(".amp", __name__).autocast
     if "autocast" in name and hasattr(settings := _importlib.import_module(".amp.settings", __name__), name):

@@ -176,6 +176,6 @@ functional.multi_head_attention_forward = _multi_head_attention_forward
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "modules":  # it names all of this, hence comes last
-        return _importlib.import_module(".modules", __name__)
+    if name in ("common_types", "grad", "modules"):  # the last names all of this, hence comes last
+        return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"clarion.nn has no attribute {name!r}")

@@ -75,6 +75,7 @@ from . import triangular as triangular
 from . import trig as trig
 from . import unary as unary
 from . import views as views
+from . import windows as windows
 
 from . import saved_names as saved_names  # isort: skip  (it speaks about the operations above)
 from .api import attach

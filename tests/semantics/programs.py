@@ -44,6 +44,7 @@ AREAS = (
     "forward_reverse",
     "corners",
     "corner_values",
+    "transforms",
 )
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -89,6 +90,7 @@ def load(name: str) -> Any:
     for part in (
         "autograd.functional",
         "autograd.forward_ad",
+        "func",
         "nn.functional",
         "nn.utils",
         "optim",

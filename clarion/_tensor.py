@@ -1,0 +1,3 @@
+"""`torch._tensor`: where PyTorch keeps its Tensor."""
+
+from .core.tensor import Tensor as Tensor

@@ -1,0 +1,38 @@
+"""`torch._utils`: several tensors in one piece of memory, as communication libraries use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from .core.tensor import Tensor
+from .ops.join import cat
+
+
+def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
+    """All elements, one tensor after the other, in one dimension."""
+    return cat([tensor.contiguous().view(-1) for tensor in tensors])  # type: ignore[attr-defined, no-any-return]
+
+
+def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Views of a flat tensor with the shapes of `tensors`."""
+    parts, begin = [], 0
+    for tensor in tensors:
+        count = tensor.numel()  # type: ignore[attr-defined]
+        parts.append(flat.narrow(0, begin, count).view_as(tensor))  # type: ignore[attr-defined]
+        begin += count
+    return tuple(parts)
+
+
+def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
+    """Groups of tensors of one type that have up to `size_limit` bytes together."""
+    groups: dict[str, tuple[list[Tensor], int]] = {}
+    for tensor in tensors:
+        kind = tensor.type()  # type: ignore[attr-defined]
+        group, size = groups.get(kind, ([], 0))
+        more: int = tensor._array.nbytes
+        if group and size + more > size_limit:
+            yield group
+            group, size = [], 0
+        groups[kind] = ([*group, tensor], size + more)
+    for group, _ in groups.values():
+        yield group

@@ -1,0 +1,192 @@
+"""Small modules that programs import from: what is in them behaves as PyTorch's."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import importlib
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import clarion
+from clarion.errors import NotSupportedError
+
+pytestmark = pytest.mark.compare
+
+
+def both(name: str):
+    """clarion's module and PyTorch's."""
+    return importlib.import_module(f"clarion.{name}"), importlib.import_module(f"torch.{name}")
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("types", "Number _Number Device FileLike _size _int _float _bool _dtype _device _layout _TensorOrTensors"),
+        ("nn.common_types", "_size_1_t _size_2_t _size_3_t _size_any_t _ratio_any_t _maybe_indices_t"),
+        ("storage", "UntypedStorage TypedStorage"),
+        ("_tensor", "Tensor"),
+        ("utils.hooks", "RemovableHandle unserializable_hook warn_if_has_hooks"),
+        ("functional", "einsum meshgrid cdist tensordot split norm broadcast_tensors unique atleast_2d"),
+        ("overrides", "is_tensor_like has_torch_function handle_torch_function TorchFunctionMode"),
+        ("return_types", "max sort topk"),
+        ("torch_version", "TorchVersion __version__"),
+    ],
+)
+def test_names_are_there(module, names):
+    ours, theirs = both(module)
+    for name in names.split():
+        getattr(theirs, name)
+        getattr(ours, name)
+
+
+def test_types_are_what_they_are():
+    ours, theirs = both("types")
+    for value in (1, 2.0, True, "cpu", None, 1j):
+        assert isinstance(value, ours.Number) == isinstance(value, theirs.Number)
+        assert isinstance(value, ours.Device) == isinstance(value, theirs.Device)
+    assert clarion.functional.einsum is clarion.einsum
+    assert isinstance(clarion.ones(2).untyped_storage(), clarion.storage.UntypedStorage)
+    assert type(clarion.ones(2).max(0)) is clarion.return_types.max
+
+
+def test_handles():
+    for t in (clarion, torch):
+        hooks = collections.OrderedDict()
+        handle = importlib.import_module(f"{t.__name__}.utils.hooks").RemovableHandle(hooks)
+        hooks[handle.id] = print
+        handle.remove()
+        assert not hooks
+        assert isinstance(t.ones(2, requires_grad=True).register_hook(print), type(handle))
+        x = t.ones(2, requires_grad=True)
+        x.register_hook(lambda g: g)
+        with pytest.warns(UserWarning, match="will not be serialized"):
+            importlib.import_module(f"{t.__name__}.utils.hooks").warn_if_has_hooks(x)
+
+
+def test_flat_tensors():
+    def run(t):
+        utils = importlib.import_module(f"{t.__name__}._utils")
+        tensors = [t.arange(6.0).reshape(2, 3).t(), t.tensor([7.0]), t.ones(2, 1, 2)]
+        flat = utils._flatten_dense_tensors(tensors)
+        back = utils._unflatten_dense_tensors(flat, tensors)
+        groups = [[x.numel() for x in group] for group in utils._take_tensors([*tensors, t.ones(9).double()], 28)]
+        return flat.tolist(), [b.tolist() for b in back], back[0].data_ptr() == flat.data_ptr(), groups
+
+    assert run(clarion) == run(torch)
+
+
+def test_overrides():
+    class Like:
+        def __torch_function__(self, *_):
+            return None
+
+    ours, theirs = both("overrides")
+    for value in (3, Like(), "tensor"):
+        assert ours.is_tensor_like(value) == theirs.is_tensor_like(value)
+    assert ours.is_tensor_like(clarion.ones(1))
+    assert not ours.has_torch_function((clarion.ones(1), 3))
+    for t in (clarion, torch):
+        assert t.overrides.is_tensor_method_or_property(t.Tensor.add)
+        assert not t.overrides.is_tensor_method_or_property(t.add)
+    with pytest.raises(NotSupportedError, match="does not call __torch_function__"), ours.TorchFunctionMode():
+        pass
+
+
+def test_tuples_of_sizes():
+    ours, theirs = both("nn.modules.utils")
+    for name in ("_single", "_pair", "_triple", "_quadruple"):
+        for value in (3, (1, 2), [4, 5, 6]):
+            assert getattr(ours, name)(value) == getattr(theirs, name)(value)
+    assert ours._ntuple(5)(1) == theirs._ntuple(5)(1)
+    assert ours._reverse_repeat_tuple((1, 2, 3), 2) == theirs._reverse_repeat_tuple((1, 2, 3), 2)
+    assert ours._list_with_default([None, 5], [2, 3, 4]) == theirs._list_with_default([None, 5], [2, 3, 4])
+
+
+def test_prefix_of_a_state():
+    def run(t):
+        state = t.nn.Sequential(t.nn.Linear(1, 1)).state_dict(prefix="module.")
+        t.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
+        return list(state), sorted(state._metadata)
+
+    assert run(clarion) == run(torch)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("options", [{}, {"stride": 2, "padding": 1}, {"dilation": 2, "groups": 2}])
+def test_gradients_of_convolutions(n, options):
+    def run(t):
+        rng = np.random.default_rng(0)
+        x = t.tensor(rng.standard_normal((2, 4, *[7, 6, 5][:n])))
+        w = t.tensor(rng.standard_normal((6, 4 // options.get("groups", 1), *[2] * n)))
+        y = getattr(t.nn.functional, f"conv{n}d")(x, w, **options)
+        g = t.tensor(rng.standard_normal(y.shape))
+        of_input = getattr(t.nn.grad, f"conv{n}d_input")(x.shape, w, g, **options)
+        of_weight = getattr(t.nn.grad, f"conv{n}d_weight")(x, w.shape, g, **options)
+        return of_input.numpy(), of_weight.numpy()
+
+    for ours, theirs in zip(run(clarion), run(torch), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+# Trees -----------------------------------------------------------------------------------------------------
+
+Point = collections.namedtuple("Point", "x y")
+TREES = [
+    3,
+    None,
+    (1, [2, (3,)], {"b": 4, "a": [5, None]}),
+    Point(1, (2, 3)),
+    collections.OrderedDict(b=1, a=2),
+    collections.defaultdict(list, {"k": 1}),
+    collections.deque([1, 2], maxlen=5),
+    (),
+    [{}, []],
+]
+
+
+@pytest.mark.parametrize("tree", TREES, ids=str)
+def test_trees(tree):
+    ours, theirs = both("utils._pytree")
+    leaves, spec = ours.tree_flatten(tree)
+    assert leaves == theirs.tree_flatten(tree)[0] == ours.tree_leaves(tree)
+    assert spec.num_leaves == len(leaves)
+    back = ours.tree_unflatten(leaves, spec)
+    assert back == tree
+    assert type(back) is type(tree)
+    assert spec == ours.tree_structure(copy.deepcopy(tree))
+    assert ours.tree_map(str, tree) == theirs.tree_map(str, tree)
+    assert ours.tree_map_only(int, lambda n: -n, tree) == theirs.tree_map_only(int, lambda n: -n, tree)
+    assert ours.tree_any(lambda n: n == 2, tree) == theirs.tree_any(lambda n: n == 2, tree)
+    assert ours.tree_all(lambda n: n is not None, tree) == theirs.tree_all(lambda n: n is not None, tree)
+    assert ours.tree_map(lambda a, b: (a, b), tree, tree) == theirs.tree_map(lambda a, b: (a, b), tree, tree)
+
+
+def test_trees_that_do_not_fit():
+    ours, theirs = both("utils._pytree")
+    for pytree in (ours, theirs):
+        spec = pytree.tree_structure((1, {"a": 2}))
+        with pytest.raises(
+            ValueError, match=r"`leaves` has length 1 but the spec refers to a pytree that holds 2 items"
+        ):
+            pytree.tree_unflatten([1], spec)
+        with pytest.raises(ValueError):
+            pytree.tree_map(lambda a, b: a, (1, 2), (1, 2, 3))
+        with pytest.raises(ValueError):
+            pytree.tree_map(lambda a, b: a, {"a": 1}, {"b": 1})
+        assert pytree._broadcast_to_and_flatten((0, None), pytree.tree_structure(((1, 2), [3]))) == [0, 0, None]
+        assert pytree._broadcast_to_and_flatten((0, None), pytree.tree_structure([1, 2])) is None
+
+
+def test_trees_of_a_registered_class():
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    ours, _ = both("utils._pytree")
+    ours.register_pytree_node(Pair, lambda p: ([p.a, p.b], None), lambda children, _: Pair(*children))
+    doubled = ours.tree_map(lambda n: 2 * n, [Pair(1, (2,))])[0]
+    assert (doubled.a, doubled.b) == (2, (4,))
