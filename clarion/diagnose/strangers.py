@@ -17,6 +17,21 @@ def version(leaf: Any) -> Any:
     return (id(leaf._array), counter.n, counter.silent) if counter is not None else (id(leaf._array), 0, 0)
 
 
+class Written:
+    """Leaves that somebody has written to since they were first asked about."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, tuple[weakref.ref[Any], Any]] = {}
+
+    def has(self, leaf: Any) -> bool:
+        """Was it written to?"""
+        known = self._first.get(id(leaf))
+        if known is None or known[0]() is not leaf:
+            self._first[id(leaf)] = (weakref.ref(leaf), version(leaf))
+            return False
+        return bool(known[1] != version(leaf))
+
+
 def is_owned(leaf: Any, ledger: Ledger) -> bool:
     """Does an optimizer own it, or did one ever?"""
     if leaf._story is not None and leaf._story.owner is not None:

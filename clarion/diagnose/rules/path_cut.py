@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..names import listed, names_of
 from ..places import Where, file_line, text
 from ..records import Backward, OptimizerStory, Update
 from ..rule import Diagnosis
-from ..strangers import Copies, version
+from ..strangers import Copies, Written
 
 _EARLIEST = 3  # updates of an optimizer before anything is said of its parameters
 _CONFIRMED = 12  # updates after which it is said (or at the end, if there are fewer): until then it may be a warm-up
@@ -60,7 +59,7 @@ class PathCut(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._copies = Copies()
-        self._versions: dict[int, tuple[weakref.ref[Any], Any]] = {}  # of leaves, when they were first found unreached
+        self._written = Written()
         self._missed: dict[int, list[Backward]] = {}  # by optimizer's story (its id): passes that gave it nothing
         self._cuts: dict[int, tuple[OptimizerStory, list[_Cut]]] = {}  # by optimizer's story (its id)
         self._terms: list[Term] = []  # constants among the terms of the last loss
@@ -135,12 +134,7 @@ class PathCut(Diagnosis):
 
     def _lives_otherwise(self, leaf: Any) -> bool:
         """Is it a copy, or does somebody write to it: a target network, a moving average?"""
-        known = self._versions.get(id(leaf))
-        if known is None or known[0]() is not leaf:
-            self._versions[id(leaf)] = (weakref.ref(leaf), version(leaf))
-        elif known[1] != version(leaf):
-            return True
-        return self._copies.is_copy(leaf)
+        return self._written.has(leaf) or self._copies.is_copy(leaf)
 
     def _speak(self, cuts: list[_Cut]) -> None:
         for cut in cuts:

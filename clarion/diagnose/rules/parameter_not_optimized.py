@@ -1,0 +1,310 @@
+"""parameter-not-optimized"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from typing import Any
+
+from ...core.tensor import Tensor
+from ..names import listed, names_of
+from ..places import Place, text
+from ..records import OptimizerStory, Update
+from ..relations import APPLIED, UPSTREAM, relations
+from ..rule import Diagnosis
+from ..strangers import Copies, Written, is_owned
+from ..trees import Seat, is_users, seats, weights_in
+from ..unfreezing import is_undone_somewhere
+
+_DEPOSITS = 4  # gradients that a parameter got for nothing
+_IDLE = 20  # updates in which a parameter was not reached
+_SMALL = 0.25  # of the trained parameters: less than that is no backbone which is left as it is
+_KEPT = re.compile(r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old|fixed)(_?\w+)?([._]|$)")
+
+
+class ParameterNotOptimized(Diagnosis):
+    """A parameter takes part in the loss and no optimizer owns it; or one owns it, and the loss never reaches it.
+
+    An optimizer updates what it was given when it was built. A layer that is missing in its list, that was replaced or made
+    afterwards, or that was frozen when the list was filtered, keeps its first values. So does a layer that `forward()`
+    does not use.
+
+    Broken:
+
+        optimizer = torch.optim.Adam([*model.backbone.parameters(), *model.box.parameters()])
+        box, identity = model(x)                    # model.identity is not in the list
+        loss = box_loss(box) + identity_loss(identity)
+
+    Fixed:
+
+        optimizer = torch.optim.Adam(model.parameters())
+
+    Layers that come later are added: `optimizer.add_param_group({"params": model.head.parameters()})`.
+
+    Silent on teachers, targets and averages, on what is frozen or in eval mode, on a backbone below a probe, on loss
+    networks, on experts that are rarely chosen, on what is updated by hand, and on inputs that are optimized themselves.
+    """
+
+    name = "parameter-not-optimized"
+    why = "it keeps its first values, whatever its gradient says; the rest of the model trains around it."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._unowned: dict[int, weakref.ref[Any]] = {}
+        self._late: dict[int, weakref.ref[Any]] = {}  # unfrozen, or made when there was an optimizer
+        self._related: dict[int, set[str]] = {}
+        self._written = Written()
+        self._copies = Copies()
+        self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._idle: dict[int, OptimizerStory] = {}
+        self._frozen: dict[int, tuple[weakref.ref[Any], Place | None, OptimizerStory]] = {}
+
+    # Gradients that nobody uses ------------------------------------------------------------------
+
+    def on_made(self, parameter: Any) -> None:
+        """A Parameter that is made when there is an optimizer already."""
+        if self.ledger.optimizers:
+            self._watch_late(parameter)
+
+    def on_flagged(self, tensor: Any, requires_grad: bool) -> None:
+        """Frozen, or unfrozen."""
+        story = tensor._story
+        if story is None:
+            return
+        if requires_grad:
+            if story.frozen is not None and self.ledger.optimizers and story.owner is None:
+                self._watch_late(tensor)
+            self._frozen.pop(id(tensor), None)
+        elif story.owner is not None and not story.deposits:
+            optimizer = story.owner()
+            if optimizer is not None:
+                self._frozen[id(tensor)] = weakref.ref(tensor), story.frozen, optimizer._story
+
+    def on_state_loaded(self, module: Any, state: Any) -> None:
+        """What is loaded may be meant to stay as it is."""
+        self._loaded.add(module)
+
+    def _watch_late(self, leaf: Any) -> None:
+        self._late[id(leaf)] = weakref.ref(leaf)
+        self.session.listen("at_update", self, self._update, True)
+
+    def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
+        """How do those that nobody owns stand to the others?"""
+        root = tensors[0]
+        asked = _alive(self._unowned)
+        if asked and accumulates and isinstance(root, Tensor) and root._edge is not None:
+            for key, found in relations(root, asked, lambda leaf: is_owned(leaf, self.ledger)).items():
+                self._related.setdefault(key, set()).update(found)
+
+    def near_step_began(self, optimizer: Any) -> None:
+        """Before the first update, copies can still be told by their values."""
+        if getattr(optimizer, "_story", None) is not None and optimizer._story.steps == 0:
+            self._copies.look(optimizer, self.ledger)
+
+    def near_stepped(self, optimizer: Any) -> None:
+        """Judge, as far as it is known."""
+        self._look_for_idle(optimizer)
+        last = self.ledger.last_backward
+        for reference in last.leaves if last is not None else ():
+            leaf = reference()
+            if leaf is not None and leaf._is_parameter and not is_owned(leaf, self.ledger):
+                self._unowned[id(leaf)] = reference
+                self._written.has(leaf)
+        self._judge(optimizer, [leaf for leaf in _alive(self._unowned).values() if self._related.get(id(leaf))])
+
+    def _update(self, update: Update) -> None:
+        if update.optimizer is not None:
+            for key, leaf in _alive(self._late).items():
+                if leaf._story is not None and leaf._story.deposits:
+                    self._written.has(leaf)
+                if is_owned(leaf, self.ledger):
+                    del self._late[key]
+            self._judge(update.optimizer, list(_alive(self._late).values()))
+            self._judge_idle(update)
+        if not self._late and not any(story.steps <= _IDLE for story in self._idle.values()):
+            self.session.listen("at_update", self, self._update, False)
+
+    def _judge(self, optimizer: Any, leaves: list[Any]) -> None:
+        leaves = [leaf for leaf in leaves if self._is_forgotten(leaf)]
+        if not leaves or optimizer._story.empty_run:
+            return
+        table = seats(self.ledger)
+        held = self._held_elsewhere()
+        guilty: list[Any] = []
+        for leaf in leaves:
+            seat = table.get(id(leaf))
+            if id(leaf) not in held and self._is_meant(leaf, leaves, seat, table):
+                guilty.append(leaf)
+        if guilty:
+            self._report(self._optimizer_for(guilty[0], optimizer, table), guilty)
+            for leaf in guilty:
+                self._unowned.pop(id(leaf), None)
+                self._late.pop(id(leaf), None)
+
+    def _is_forgotten(self, leaf: Any) -> bool:
+        story = leaf._story
+        if not leaf._rg or story is None or story.deposits < _DEPOSITS or self._written.has(leaf):
+            return False
+        return not is_owned(leaf, self.ledger)
+
+    def _is_meant(self, leaf: Any, leaves: list[Any], seat: Seat | None, table: dict[int, Seat]) -> bool:
+        """Is it meant to be trained?"""
+        related = self._related.get(id(leaf), set())
+        if seat is None:
+            return leaf._is_parameter and related == {APPLIED}
+        if not seat.module.training or _KEPT.search(seat.name) is not None:
+            return False
+        if leaf._story.frozen is not None:  # and requires a gradient again: that was done on purpose
+            return True
+        owned = [p for p in seat.root.parameters() if is_owned(p, self.ledger)]
+        if owned:
+            if related != {UPSTREAM}:
+                return True
+            unowned = sum(p._array.size for p in leaves if table.get(id(p)) and table[id(p)].root is seat.root)
+            return bool(unowned < _SMALL * sum(p._array.size for p in owned))
+        return self._is_second_model(leaf, seat, related, table)
+
+    def _is_second_model(self, leaf: Any, seat: Seat, related: set[str], table: dict[int, Seat]) -> bool:
+        """A model of its own, all of which nobody owns: a part that was forgotten, or a network that only judges?"""
+        if related != {APPLIED} or seat.root in self._loaded or leaf._story.made is None:
+            return False
+        if is_users(seat.module):
+            return True  # weights of a loss
+        size = sum(p._array.size for p in seat.root.parameters())
+        optimizers = list(self.ledger.optimizers)
+        trained = [p for o in optimizers for g in o.param_groups for p in g["params"] if id(p) in table]
+        return bool(size <= sum(p._array.size for p in trained))
+
+    def _held_elsewhere(self) -> set[int]:
+        """Parameters in lists and dictionaries of modules: that is another diagnosis."""
+        found: set[int] = set()
+        for module in list(self.ledger.modules):
+            for name, value in vars(module).items():
+                if name in ("_parameters", "_buffers", "_modules"):
+                    continue
+                found.update(id(leaf) for leaf in weights_in(value))
+        return found
+
+    def _optimizer_for(self, leaf: Any, last: Any, table: dict[int, Seat]) -> Any:
+        """The optimizer that most of its siblings belong to."""
+        seat = table.get(id(leaf))
+        if seat is None:
+            return last
+        counts: dict[int, tuple[int, Any]] = {}
+        for parameter in seat.root.parameters():
+            owner = parameter._story.owner() if parameter._story is not None and parameter._story.owner else None
+            if owner is not None:
+                counts[id(owner)] = counts.get(id(owner), (0, owner))[0] + 1, owner
+        return max(counts.values(), key=lambda count: count[0])[1] if counts else last
+
+    def _report(self, optimizer: Any, leaves: list[Any]) -> None:
+        names = names_of(self.ledger, leaves)
+        story = optimizer._story
+        one = len(leaves) == 1
+        frozen = [leaf._story.frozen for leaf in leaves if leaf._story.frozen is not None]
+        made = [leaf._story.made for leaf in leaves if leaf._story.made is not None]
+        if frozen:
+            cause = f" ({'it was' if one else 'they were'} frozen at {text(frozen[0])} when the optimizer was built)"
+        else:
+            cause = ""
+        self.report(
+            story.made,
+            f"{listed(names)} {'gets' if one else 'get'} gradients and {'is' if one else 'are'} owned by no optimizer{cause}: "
+            f"{leaves[0]._story.deposits} gradients so far, none of which was applied.",
+            fix="give the optimizer everything that is to be trained (`model.parameters()`, built last), or "
+            'add it: `optimizer.add_param_group({"params": ...})`. What is meant to stay: `requires_grad_(False)`.',
+            also=_distinct(frozen or made),
+        )
+
+    # Parameters that are never reached -----------------------------------------------------------
+
+    def _look_for_idle(self, optimizer: Any) -> None:
+        story = optimizer._story
+        if story.steps < _IDLE and id(story) not in self._idle and (self._unreached(optimizer) or self._frozen):
+            self._idle[id(story)] = story
+            self.session.listen("at_update", self, self._update, True)
+
+    def _unreached(self, optimizer: Any) -> list[Any]:
+        leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
+        found = [leaf for leaf in leaves if leaf._rg and leaf._grad is None and _deposits(leaf) == 0]
+        return found if len(found) < len(leaves) else []
+
+    def _judge_idle(self, update: Update) -> None:
+        story = update.story
+        if story is None or story.steps != _IDLE or id(story) not in self._idle:
+            return
+        routed = {leaf._array.shape for leaf in update.leaves if 0 < _deposits(leaf) < 0.9 * _IDLE}
+        cut = [d for d in self.ledger.departures if d.arrived or d.perhaps]
+        table = seats(self.ledger)
+        idle = [
+            leaf
+            for leaf in self._unreached(update.optimizer)
+            if leaf._array.shape not in routed
+            and not self._written.has(leaf)
+            and not self._copies.is_copy(leaf)
+            and not any(d.carries([leaf]) for d in cut)
+            and not _is_one_of_many(table.get(id(leaf)))
+        ]
+        if idle:
+            one = len(idle) == 1
+            self.report(
+                story.made,
+                f"{listed(names_of(self.ledger, idle))} {'is' if one else 'are'} owned by this optimizer, and in {story.steps} "
+                "updates no loss was computed from "
+                f"{'it' if one else 'them'}: {'it has' if one else 'they have'} never had a gradient.",
+                fix="use the layer in `forward()` (is another one used twice, or a result left out of the loss?), or remove it.",
+                why="it keeps its first values: the model that is trained is not the one that was built.",
+                also=_distinct([leaf._story.made for leaf in idle if leaf._story.made is not None]),
+            )
+
+    # Parameters that were to be unfrozen ---------------------------------------------------------
+
+    def at_exit(self) -> None:
+        """Frozen after the optimizer got them, never trained, and the line that would undo it was never run."""
+        groups: dict[int, tuple[OptimizerStory, set[Any], int]] = {}
+        for _, place, story in self._frozen.values():
+            if story.steps >= _IDLE:
+                known = groups.get(id(story), (story, set(), 0))
+                groups[id(story)] = story, known[1] | {place}, known[2] + 1
+        for story, frozen, count in groups.values():
+            places = [place for place in frozen if is_undone_somewhere(place)]
+            if places:
+                self.report(
+                    story.made,
+                    f"{count} parameter{'s' * (count != 1)} of this optimizer {'were' if count != 1 else 'was'} frozen at "
+                    f"{text(places[0])} and never unfrozen, though the program has a line for that: none of the "
+                    f"{story.steps} updates changed {'them' if count != 1 else 'it'}.",
+                    fix="see that the condition for unfreezing comes true (does it count epochs or steps?).",
+                    also=places,
+                )
+
+
+def _alive(references: dict[int, weakref.ref[Any]]) -> dict[int, Any]:
+    found = {key: reference() for key, reference in references.items()}
+    for key in [key for key, leaf in found.items() if leaf is None]:
+        del references[key]
+    return {key: leaf for key, leaf in found.items() if leaf is not None}
+
+
+def _deposits(leaf: Any) -> int:
+    return leaf._story.deposits if leaf._story is not None else 0
+
+
+def _distinct(places: list[Any], most: int = 6) -> list[Any]:
+    return list(dict.fromkeys(places))[:most]
+
+
+def _is_one_of_many(seat: Seat | None) -> bool:
+    """Does it belong to a member of a list or dictionary of modules, one or some of which are used at a time?"""
+    if seat is None:
+        return False
+    path = seat.name.split(".")
+    module = seat.root
+    for step in path[:-1]:
+        members = list(module._modules.values())
+        if type(module).__name__ in ("ModuleList", "ModuleDict"):
+            reached = [any(_deposits(p) for p in member.parameters()) for member in members if member is not None]
+            if any(reached) and not (len(reached) >= 3 and sum(reached) == len(reached) - 1):
+                return True
+        module = module._modules[step]
+    return False

@@ -1,0 +1,149 @@
+"""parameter-unregistered"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from ...core.tensor import Tensor
+from ..names import roots
+from ..places import Place, here
+from ..relations import UPSTREAM, WEIGHT, relations
+from ..rule import Diagnosis
+from ..strangers import Written, is_owned
+from ..trees import SEQUENCES, contents, weights_in
+
+_UPDATES = 3  # of an optimizer that owns the rest
+
+
+class _Attribute:
+    """An attribute of a module that may hold what should have been registered."""
+
+    __slots__ = ("module", "name", "place", "updates")
+
+    def __init__(self, module: Any, name: str, place: Place | None, updates: int) -> None:
+        self.module = weakref.ref(module)
+        self.name, self.place, self.updates = name, place, updates
+
+
+class ParameterUnregistered(Diagnosis):
+    """Layers or parameters are kept where `parameters()` does not look, so the optimizer never got them.
+
+    A module registers what is assigned to it as a Parameter or a Module. It does not look into lists, dictionaries and
+    tuples; and `nn.Parameter(...) * 0.1` or `nn.Parameter(...).double()` is no Parameter but a tensor computed from one.
+    Such weights take part in the forward pass and get gradients, and nobody updates, saves or moves them.
+
+    Broken:
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = [nn.Linear(16, 16) for _ in range(3)]
+
+    Fixed:
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList(nn.Linear(16, 16) for _ in range(3))
+
+    Silent if an optimizer owns them all the same, if the list is a second name for registered layers, if they are
+    frozen or in eval mode, or if they are updated by hand.
+    """
+
+    name = "parameter-unregistered"
+    why = "`parameters()` does not list them: they are not trained, not saved by `state_dict()`, not moved by `.to()`."
+
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        self._attributes: dict[tuple[int, str], _Attribute] = {}
+        self._written = Written()
+        self._inputs: dict[int, weakref.ref[Any]] = {}  # plain leaves that trained layers are applied to
+
+    def on_attribute_set(self, module: Any, name: str, value: Any) -> None:
+        """Remember who may hold something."""
+        if isinstance(value, Tensor):
+            if not value._rg:
+                return
+        elif not isinstance(value, (dict, *SEQUENCES)):
+            return
+        self._attributes[id(module), name] = _Attribute(module, name, here(), self.ledger.updates)
+
+    def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
+        """Tell weights from inputs, as long as the graph is there."""
+        plain: dict[int, Any] = {}
+        for attribute in self._attributes.values():
+            value = getattr(attribute.module(), "__dict__", {}).get(attribute.name)
+            for thing in contents(value):
+                if isinstance(thing, Tensor) and thing._edge is None and thing._rg and not thing._is_parameter:
+                    plain[id(thing)] = thing
+        root = tensors[0]
+        if plain and isinstance(root, Tensor) and root._edge is not None:
+            for key, found in relations(root, plain, lambda leaf: is_owned(leaf, self.ledger)).items():
+                if UPSTREAM in found and WEIGHT not in found:
+                    self._inputs[key] = weakref.ref(plain[key])
+
+    def near_stepped(self, optimizer: Any) -> None:
+        """What do they hold by now?"""
+        if not self._attributes or optimizer._story.steps < _UPDATES:
+            return
+        tops: list[Any] | None = None
+        for key, attribute in list(self._attributes.items()):
+            module = attribute.module()
+            if module is None:
+                del self._attributes[key]
+                continue
+            value = module.__dict__.get(attribute.name)
+            if self.ledger.updates - attribute.updates < _UPDATES:
+                continue
+            lost = [leaf for leaf in weights_in(value) if self._is_lost(leaf)]
+            if lost:
+                tops = roots(self.ledger) if tops is None else tops
+                self._judge(attribute, module, value, lost, tops)
+
+    def _is_lost(self, leaf: Any) -> bool:
+        """Does it get gradients that nobody uses?"""
+        written = self._written.has(leaf)
+        story = leaf._story
+        if not leaf._rg or story is None or story.deposits < 2 or written or is_owned(leaf, self.ledger):
+            return False
+        known = self._inputs.get(id(leaf))
+        return known is None or known() is not leaf
+
+    def _judge(self, attribute: _Attribute, module: Any, value: Any, lost: list[Any], tops: list[Any]) -> None:
+        for root in tops:
+            if any(module is part for part in root.modules()):
+                break
+        else:
+            return
+        registered = list(root.parameters())
+        listed = {id(parameter) for parameter in registered}
+        lost = [leaf for leaf in lost if id(leaf) not in listed]
+        if not lost or not any(is_owned(parameter, self.ledger) for parameter in registered):
+            return
+        many = f"{len(lost)} parameter{'s' * (len(lost) != 1)}"
+        held = f"`{type(module).__name__}.{attribute.name}`"
+        if isinstance(value, Tensor):
+            kind = "a tensor computed from a Parameter" if value._edge is not None else "a plain tensor"
+            what = f"{held} is {kind}, so it is not registered"
+        else:
+            what = f"{held} is a plain {type(value).__name__}, so what it holds is not registered"
+        self.report(
+            attribute.place,
+            f"{what}: {many} got gradients in {lost[0]._story.deposits} backward passes, and no optimizer owns "
+            f"{'them' if len(lost) > 1 else 'it'}.",
+            fix=_remedy(attribute.name, value),
+        )
+
+
+def _remedy(name: str, value: Any) -> str:
+    if isinstance(value, Tensor):
+        if value._edge is None:
+            return f"`self.{name} = nn.Parameter(...)`."
+        return f"compute first, then make the Parameter: `self.{name} = nn.Parameter(torch.ones(3).double())`."
+    things = list(contents(value))
+    if all(isinstance(thing, Tensor) for thing in things):
+        kind = "ParameterDict" if isinstance(value, dict) else "ParameterList"
+    else:
+        kind = "ModuleDict" if isinstance(value, dict) else "ModuleList"
+    return f"`self.{name} = nn.{kind}(...)` (and lists inside of it the same way), before the optimizer is built."
