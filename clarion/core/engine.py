@@ -111,9 +111,12 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     sums: set[Any] = set()
     add_to = np.add
     freed = hub.freed
-    for (target, nr), seed in zip(roots, seeds, strict=True):
-        _deliver(this, heap, leaves, target, nr, seed)
     only = only_g = None  # a node that is the only one waiting needs no heap
+    if plain and len(roots) == 1 and roots[0][0].n_out == 1:
+        only, only_g = roots[0][0], seeds[0]
+    else:
+        for (target, nr), seed in zip(roots, seeds, strict=True):
+            _deliver(this, heap, leaves, target, nr, seed)
     while True:
         if only is not None:
             node, g = only, only_g

@@ -74,9 +74,10 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
         if type(g) is not np.ndarray or g.base is not None or not g.flags.c_contiguous or sys.getrefcount(g) > 4:
             g = np.array(g, order="C")
         return new_tensor(g)
-    if old._array.dtype != g.dtype or not old._array.flags.writeable:
-        return new_tensor(np.asarray(old._array + g))
-    np.add(old._array, g, old._array)
+    array = old._array
+    if (array.dtype is not g.dtype and array.dtype != g.dtype) or not array.flags.writeable:
+        return new_tensor(np.asarray(array + g))
+    np.add(array, g, array)
     old._counter().n += 1
     return old
 

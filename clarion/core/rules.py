@@ -71,7 +71,7 @@ _GUARD = """    guard = node.out_guard
         check_versions(node)
 """
 _INPUT = """    v{p} = saved[{p}]
-    if isinstance(v{p}, Tensor):
+    if type(v{p}) is Tensor or isinstance(v{p}, Tensor):
         counter = v{p}._vc
         if counter is not None and (counter.watched or counter.n != (0 if versions is None else versions[{p}])):
             return general(node, g, edges)
