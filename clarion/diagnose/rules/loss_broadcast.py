@@ -12,6 +12,7 @@ import numpy as np
 from ...core import modes
 from ...core.node import Node
 from ...core.tensor import Tensor
+from ..graphs import reachable
 from ..paths import MOVING, operation
 from ..places import Place, expression, here
 from ..rule import Diagnosis
@@ -20,29 +21,12 @@ _MOST = 64  # tables between two backward passes
 _TIMES = 2  # backward passes through a hand-written loss, before it is said
 
 # What may lie between a difference and the loss: functions of each element, sums and means.
-_SUMMING = MOVING - {"gather", "expand"} | {
-    *(
-        "mean",
-        "mean_all",
-        "sum",
-        "sum_all",
-        "sum_of_rows",
-        "nansum",
-        "minimum",
-        "maximum",
-        "add",
-        "add_scaled",
-        "sub",
-        "rsub",
-        "mul",
-        "div",
-        "neg",
-    ),
+_MEASURING = MOVING - {"gather", "expand"} | {
+    *("mean", "mean_all", "sum", "sum_all", "sum_of_rows", "nansum", "minimum", "maximum", "add", "add_scaled", "sub"),
+    *("rsub", "mul", "div", "neg", "abs", "pow", "pow_scalar", "square", "sqrt", "vector_norm", "log1p", "log", "cosh"),
+    *("softplus", "logaddexp", "clamp", "clamp_min", "clamp_max", "where", "relu", "hypot", "dot"),
 }
-_MEASURING = _SUMMING | {
-    *("abs", "pow", "pow_scalar", "square", "sqrt", "vector_norm", "log1p", "log", "cosh", "softplus", "logaddexp"),
-    *("clamp", "clamp_min", "clamp_max", "where", "relu", "hypot", "dot"),
-}
+_AFTER_PRODUCT = _MEASURING | {"exp", "logsigmoid"}
 _EXPLICIT = {"unsqueeze", "expand", "expand_as", "broadcast_to", "transpose", "permute", "t", "cdist", "outer"}
 _VERBS = {"sub": "subtracts", "add": "adds", "mul": "multiplies"}
 
@@ -99,20 +83,20 @@ class LossBroadcast(Diagnosis):
         if op.name not in _VERBS or not outs[0]._rg or len(self._tables) > _MOST:
             return
         x, y = inputs
-        if not (isinstance(x, Tensor) and isinstance(y, Tensor)) or x._rg is y._rg:
+        if not (isinstance(x, Tensor) and isinstance(y, Tensor)) or x._array.shape == y._array.shape:
             return
-        a, b = x._array.shape, y._array.shape
-        if a == b or not _makes_a_table(a, b):
+        place = here()
+        if place is None or not _makes_a_table(x._array.shape, y._array.shape) or _is_explicit(place):
             return
-        place, computed = here(), x._edge if x._rg else y._edge
-        if op.name == "mul" and computed is None:
+        learned = _learned(x, y)
+        if learned is None:
+            return
+        made_by = learned._edge
+        if op.name == "mul" and made_by is None:
             return  # a learned weight
-        if (
-            place is not None
-            and not _is_explicit(place)
-            and not (operation(computed) in _EXPLICIT and computed.code is place[0])
-        ):
-            self._tables.append(_Table(outs[0]._edge, op.name, place, a, b))
+        if operation(made_by) in _EXPLICIT and made_by.code is place[0]:
+            return
+        self._tables.append(_Table(outs[0]._edge, op.name, place, x._array.shape, y._array.shape))
 
     def near_backward_began(
         self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
@@ -123,7 +107,7 @@ class LossBroadcast(Diagnosis):
         tables, self._tables = self._tables, []
         for table in tables:
             made = table.node()
-            through = _SUMMING if table.name == "mul" else _MEASURING
+            through = _AFTER_PRODUCT if table.name == "mul" else _MEASURING
             if made is not None and any(_leads_to(root, made, through) for root in tensors):
                 times = self._seen[table.place] = self._seen.get(table.place, 0) + 1
                 if times >= _TIMES:
@@ -157,6 +141,23 @@ def _extra_dimension(a: tuple[int, ...], b: tuple[int, ...]) -> int | None:
         if n == 1 and long[:i] + long[i + 1 :] == short:
             return i
     return None
+
+
+def _learned(x: Tensor, y: Tensor) -> Tensor | None:
+    """The one of two operands that is learned; None if both or neither is."""
+    if x._rg is y._rg:  # inputs may require a gradient, too
+        learned = [value for value in (x, y) if value._edge is not None and _is_trained(value._edge)]
+        return learned[0] if len(learned) == 1 else None
+    return x if x._rg else y
+
+
+def _is_trained(node: Node) -> bool:
+    """Does a value come from a leaf that an optimizer owns?"""
+    for each in reachable([node]):
+        for edge in each.edges:
+            if isinstance(edge, Tensor) and edge._story is not None and edge._story.owner is not None:
+                return True
+    return False
 
 
 def _makes_a_table(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

@@ -10,6 +10,7 @@ from ..rule import Diagnosis
 
 _AFTER = 16  # a curriculum may begin with sequences of one element
 _STEPS = 3
+_ATTENTION = "scaled_dot_product_attention"
 
 _Key = tuple[Place, int, int]  # a line, the dimension, and how many dimensions there are
 
@@ -49,6 +50,8 @@ class SoftmaxOverOne(Diagnosis):
         """An operation ran: is it a softmax?"""
         if op.name in ("softmax", "log_softmax") and outs[0]._rg and inputs[0]._array.ndim:
             self._see(op.name, inputs[0]._array.shape, params[0])
+        elif op.name == _ATTENTION and outs[0]._rg:
+            self._see(op.name, inputs[1]._array.shape, -2)  # the keys
 
     def _see(self, name: str, shape: tuple[int, ...], dim: int) -> None:
         place = here()
@@ -81,6 +84,12 @@ class SoftmaxOverOne(Diagnosis):
                 place,
                 f"`cross_entropy` of scores of shape {line.shape}: there is one class only, so that the loss is always 0 {seen}.",
                 fix="for two classes with one score: `binary_cross_entropy_with_logits(score, y.float())`.",
+            )
+        elif line.name == _ATTENTION:
+            self.report(
+                place,
+                f"Attention runs over one key only (keys of shape {line.shape}): its weights are 1 whatever goes in {seen}.",
+                fix="the second dimension from the end is the sequence: look at how the keys are laid out (`batch_first=True`?).",
             )
         else:
             result = "1" if line.name == "softmax" else "0"
