@@ -38,11 +38,11 @@ class Departure:
     how      by which function ("no_grad": an operation that was not recorded)
     leaves   the leaves they had been computed from, by id
     arrived  in how many backward passes a root was computed from such a value; `perhaps`: or may have been
-    sums     step -> sum of the values, if they have one element each
+    series   values with one element that were made of it, by line: step -> their sum
     ends     the nodes of the terms of the last value
     """
 
-    __slots__ = ("arrived", "ends", "how", "leaves", "maybe", "number", "perhaps", "place", "step", "sums", "walks")
+    __slots__ = ("arrived", "ends", "how", "leaves", "maybe", "number", "perhaps", "place", "series", "step", "walks")
 
     def __init__(self, number: int, place: Place | None, how: str) -> None:
         self.number, self.place, self.how = number, place, how
@@ -51,12 +51,21 @@ class Departure:
         self.arrived = self.perhaps = 0
         self.step = -1
         self.walks = 0
-        self.sums: dict[int, float] = {}
+        self.series: dict[tuple[int, int], dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
 
     def carries(self, leaves: list[Any]) -> list[Any]:
         """Those of the leaves that left here."""
         return [leaf for leaf in leaves if id(leaf) in self.leaves and self.leaves[id(leaf)]() is leaf]
+
+    def add(self, step: int, place: Place | None, value: float) -> None:
+        """Note a value with one element that was made of what left here."""
+        key = (id(place[0]), place[1]) if place is not None else (0, 0)
+        if key in self.series or len(self.series) < 16:
+            series = self.series.setdefault(key, {})
+            series[step] = series.get(step, 0.0) + value
+            if len(series) > 32:
+                del series[next(iter(series))]
 
     def stands_for(self, held: set[int]) -> bool:
         """Is a term of the value that left a term of the loss, too (by id)? Then it is there to be replaced or subtracted."""
@@ -183,6 +192,8 @@ class Departures:
         if op.name in _SUMS and out._edge is not None:
             self._note_constants(out._edge, inputs)
         if marks:
+            if out._edge is None and out._array.size == 1 and not leaving:
+                self._note_number(out, marks)
             for each in outs:
                 if id(each) not in self._marks or each is out:
                     self._mark(each, marks)
@@ -253,9 +264,7 @@ class Departures:
             departure.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(sources))
             departure.ends = [weakref.ref(node) for source in sources for node in _terms_of(source._edge)]
         if value._array.size == 1:
-            departure.sums[step] = departure.sums.get(step, 0.0) + float(value._array.item().real)
-            while len(departure.sums) > 32:
-                del departure.sums[next(iter(departure.sums))]
+            departure.add(step, place, float(value._array.item().real))
         return departure
 
     def _mark(self, tensor: Any, marks: frozenset[Any]) -> None:
@@ -268,6 +277,16 @@ class Departures:
             known.pop(key, None)
 
         known[key] = (weakref.ref(tensor, forget), marks)
+
+    def _note_number(self, value: Any, marks: frozenset[Any]) -> None:
+        """A value outside of the graph may become a number unseen."""
+        number = float(value._array.item().real)
+        place = here()
+        for mark in marks:
+            if type(mark) is Departure:
+                mark.add(self._ledger.step, place, number)
+                if not number.is_integer():
+                    self._numbers[number] = mark
 
     def _note_constants(self, node: Any, inputs: Any) -> None:
         found: list[Term] = []

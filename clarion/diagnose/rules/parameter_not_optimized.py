@@ -10,7 +10,7 @@ from ...core.tensor import Tensor
 from ..names import listed, names_of
 from ..places import Place, text
 from ..records import OptimizerStory, Update
-from ..relations import APPLIED, UPSTREAM, relations
+from ..relations import APPLIED, UPSTREAM, WEIGHT, relations
 from ..rule import Diagnosis
 from ..strangers import Copies, Written, is_owned
 from ..trees import Seat, is_users, seats, weights_in
@@ -149,7 +149,7 @@ class ParameterNotOptimized(Diagnosis):
 
     def _is_meant(self, leaf: Any, leaves: list[Any], seat: Seat | None, table: dict[int, Seat]) -> bool:
         """Is it meant to be trained?"""
-        related = self._related.get(id(leaf), set())
+        related = self._related.get(id(leaf), set()) - {WEIGHT}
         if seat is None:
             return leaf._is_parameter and related == {APPLIED}
         if not seat.module.training or _KEPT.search(seat.name) is not None:

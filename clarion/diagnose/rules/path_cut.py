@@ -184,13 +184,10 @@ class PathCut(Diagnosis):
         if len(series) < _RATIO_STEPS or len(series) > 64:
             return
         for departure in self.ledger.departures:
-            if (
-                departure.carries(leaves)
-                and not departure.stands_for(self._held)
-                and _is_multiple(series, departure.sums)
-            ):
-                self._report_term(departure, term)
-                return
+            if departure.carries(leaves) and not departure.stands_for(self._held):
+                if any(_is_multiple(series, values) for values in departure.series.values()):
+                    self._report_term(departure, term)
+                    return
 
     def _report_term(self, departure: Departure, term: Term) -> None:
         self.report(
