@@ -51,7 +51,7 @@ class Departure:
         self.arrived = self.perhaps = 0
         self.step = -1
         self.walks = 0
-        self.series: dict[tuple[int, int], dict[int, float]] = {}
+        self.series: dict[Place | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
 
     def carries(self, leaves: list[Any]) -> list[Any]:
@@ -60,9 +60,8 @@ class Departure:
 
     def add(self, step: int, place: Place | None, value: float) -> None:
         """Note a value with one element that was made of what left here."""
-        key = (id(place[0]), place[1]) if place is not None else (0, 0)
-        if key in self.series or len(self.series) < 16:
-            series = self.series.setdefault(key, {})
+        if place in self.series or len(self.series) < 16:
+            series = self.series.setdefault(place, {})
             series[step] = series.get(step, 0.0) + value
             if len(series) > 32:
                 del series[next(iter(series))]

@@ -57,19 +57,19 @@ def weights_in(value: Any) -> list[Any]:
     found: dict[int, Any] = {}
     for thing in contents(value):
         if isinstance(thing, Tensor):
-            leaves = _weights(thing) if thing._rg else []
+            leaves = _weights(thing, thing is value) if thing._rg else []
         else:
             leaves = list(thing.parameters()) if thing.training else []
         found.update((id(leaf), leaf) for leaf in leaves)
     return list(found.values())
 
 
-def _weights(tensor: Any) -> list[Any]:
-    """The tensor, if it is a leaf; the Parameters that it was made from, if that took a step or two."""
+def _weights(tensor: Any, attribute: bool) -> list[Any]:
+    """The tensor, if it is a leaf; the Parameters (of an attribute: the leaves) it was made from in a step or two."""
     if tensor._edge is None:
         return [tensor]
     nodes = list(islice(reachable([tensor]), _STEPS + 1))
-    return [leaf for leaf in leaves_of([tensor]) if leaf._is_parameter] if len(nodes) <= _STEPS else []
+    return [leaf for leaf in leaves_of([tensor]) if leaf._is_parameter or attribute] if len(nodes) <= _STEPS else []
 
 
 def is_users(module: Any) -> bool:

@@ -17,6 +17,7 @@ from ..trees import Seat, is_users, seats, weights_in
 from ..unfreezing import is_undone_somewhere
 
 _DEPOSITS = 4  # gradients that a parameter got for nothing
+_WATCHED = 32  # updates in which a parameter that came late is watched
 _IDLE = 20  # updates in which a parameter was not reached
 _SMALL = 0.25  # of the trained parameters: less than that is no backbone which is left as it is
 _KEPT = re.compile(r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old|fixed)(_?\w+)?([._]|$)")
@@ -52,6 +53,7 @@ class ParameterNotOptimized(Diagnosis):
         super().__init__(session)
         self._unowned: dict[int, weakref.ref[Any]] = {}
         self._late: dict[int, weakref.ref[Any]] = {}  # unfrozen, or made when there was an optimizer
+        self._until = 0  # how long these are watched
         self._related: dict[int, set[str]] = {}
         self._written = Written()
         self._copies = Copies()
@@ -86,6 +88,7 @@ class ParameterNotOptimized(Diagnosis):
 
     def _watch_late(self, leaf: Any) -> None:
         self._late[id(leaf)] = weakref.ref(leaf)
+        self._until = self.ledger.updates + _WATCHED
         self.session.listen("at_update", self, self._update, True)
 
     def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
@@ -114,13 +117,13 @@ class ParameterNotOptimized(Diagnosis):
 
     def _update(self, update: Update) -> None:
         if update.optimizer is not None:
-            for key, leaf in _alive(self._late).items():
-                if leaf._story is not None and leaf._story.deposits:
+            for leaf in _alive(self._late).values():
+                if _deposits(leaf):
                     self._written.has(leaf)
-                if is_owned(leaf, self.ledger):
-                    del self._late[key]
             self._judge(update.optimizer, list(_alive(self._late).values()))
             self._judge_idle(update)
+            if self.ledger.updates > self._until:
+                self._late.clear()
         if not self._late and not any(story.steps <= _IDLE for story in self._idle.values()):
             self.session.listen("at_update", self, self._update, False)
 
@@ -220,7 +223,7 @@ class ParameterNotOptimized(Diagnosis):
 
     def _look_for_idle(self, optimizer: Any) -> None:
         story = optimizer._story
-        if story.steps < _IDLE and id(story) not in self._idle and (self._unreached(optimizer) or self._frozen):
+        if story.steps < _IDLE and id(story) not in self._idle and self._unreached(optimizer):
             self._idle[id(story)] = story
             self.session.listen("at_update", self, self._update, True)
 

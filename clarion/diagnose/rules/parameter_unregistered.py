@@ -85,7 +85,7 @@ class ParameterUnregistered(Diagnosis):
 
     def near_stepped(self, optimizer: Any) -> None:
         """What do they hold by now?"""
-        if not self._attributes or optimizer._story.steps < _UPDATES:
+        if not self._attributes:
             return
         tops: list[Any] | None = None
         for key, attribute in list(self._attributes.items()):
@@ -94,10 +94,8 @@ class ParameterUnregistered(Diagnosis):
                 del self._attributes[key]
                 continue
             value = module.__dict__.get(attribute.name)
-            if self.ledger.updates - attribute.updates < _UPDATES:
-                continue
             lost = [leaf for leaf in weights_in(value) if self._is_lost(leaf)]
-            if lost:
+            if lost and min(optimizer._story.steps, self.ledger.updates - attribute.updates) >= _UPDATES:
                 tops = roots(self.ledger) if tops is None else tops
                 self._judge(attribute, module, value, lost, tops)
 

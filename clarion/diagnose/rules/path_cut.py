@@ -179,7 +179,7 @@ class PathCut(Diagnosis):
 
     def _compare(self, term: Term, leaves: list[Any]) -> None:
         """A number without a known origin: is it a multiple of a value that left, step by step?"""
-        series = self._series.setdefault((term.place and (id(term.place[0]), term.place[1])), {})
+        series = self._series.setdefault(term.place, {})
         series[self._at] = series.get(self._at, 0.0) + term.value
         if len(series) < _RATIO_STEPS or len(series) > 64:
             return
