@@ -115,6 +115,6 @@ def variable(*args: Any, **kwargs: Any) -> Any:
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("functional", "forward_ad"):
+    if name in ("functional", "forward_ad", "profiler", "profiler_util"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"clarion.autograd has no attribute {name!r}")
