@@ -101,18 +101,13 @@ class InferenceInTrainMode(Diagnosis):
                 line = self._lines[place] = _Line(switch.place, type(module).__name__, p)
                 self.session.attend(_ATTENTION)  # who uses the result?
             line.add(updates if optimizer is None else optimizer._story.steps, updates, call)
-            if line.groups >= 2:
-                self._judge(place, line)
 
     def at_exit(self) -> None:
-        """One evaluation after the last step is known for one only now."""
+        """Only now is it known what was done with the results; and a remark can wait."""
         for place, line in self._lines.items():
-            if line.groups >= 2 or line.updates == self.ledger.updates:
-                self._judge(place, line)
-
-    def _judge(self, place: Place, line: _Line) -> None:
-        if line.switch not in self._feeding and not line.is_acting and line.samples < _SAMPLES:
-            self._say(place, line)
+            several = line.groups >= 2 or line.updates == self.ledger.updates
+            if several and line.switch not in self._feeding and not line.is_acting and line.samples < _SAMPLES:
+                self._say(place, line)
 
     def _say(self, place: Place, line: _Line) -> None:
         self.report(
