@@ -2,8 +2,8 @@
 
 NOTE [Listening closely]: telling rules of every operation would cost as much as the operations themselves. So `near_…`
 methods hear of events only in the first steps (where most mistakes show), in two steps at each power of two after
-that, and after the first calls of `eval()`; always, if it is to be thorough. What must not be missed uses `on_…` methods,
-on events that are rare: a few per step, never one per operation.
+that, and after the first calls of `eval()`. What must not be missed uses `on_…` methods, on events that are rare: a few
+per step, never one per operation (unless the session is to be thorough).
 
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `_REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
@@ -131,7 +131,7 @@ class Session:
         self.mode = mode
         self.near, self.resting = mode == NEAR, mode == REST
         self._heard = 0
-        modes.watch(self.near)
+        modes.watch(self.near or (self.thorough and mode != OFF))
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
         """For each mode and each event that it listens to, one handler for all who want to hear of it."""
@@ -226,13 +226,13 @@ class Session:
 
     def _count_operation(self, *_: Any) -> None:
         self._heard += 1
-        if self._heard > _NEAR_LIMIT and not self.thorough:
+        if self._heard > _NEAR_LIMIT:
             self.listen_closely(False)
 
     def step_counted(self, step: int) -> None:
         """A step ended: is the next one to be heard closely?"""
         self._heard = 0
-        wanted = self.thorough or step < _NEAR_STEPS or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
+        wanted = step < _NEAR_STEPS or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
         if wanted is not self.near:
             self.listen_closely(wanted)
         if step >= self._rest_from and self.mode == AWAKE:
@@ -252,6 +252,8 @@ class Session:
         return step % _CYCLE == 0 or step & (step - 1) == 0
 
     def _training_set(self, module: Any, training: bool) -> None:
+        if module.training is training:
+            return  # many call train() at every step
         self.wake()
         if not training:
             self.attend(2_000)

@@ -60,6 +60,8 @@ class NonFiniteBackward(Diagnosis):
         self._stop: Callable[[], None] | None = None
         self._clean = 0  # the last pass after which all was well
         self._harmless: Counter[Place | None] = Counter()
+        if session.thorough:
+            self.on_ran = self.near_ran
 
     # What happens --------------------------------------------------------------------------------
 

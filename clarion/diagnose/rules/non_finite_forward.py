@@ -45,7 +45,7 @@ class NonFiniteForward(Diagnosis):
         self._unused = 0
         self._first: tuple[int, Place | None, str] | None = None  # passes so far; who made something non-finite first
         if session.thorough:
-            self.near_applied = self._check
+            self.on_applied = self._check
 
     def _check(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """Every operation, recorded or not: the first that makes something non-finite of finite inputs."""
