@@ -62,6 +62,8 @@ def modules() -> list[str]:
 
 @pytest.mark.parametrize("name", modules())
 def test_every_module_imports(name):
+    if name.startswith("clarion.utils.tensorboard"):
+        pytest.importorskip("tensorboard")
     importlib.import_module(name)
 
 
