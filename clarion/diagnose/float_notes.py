@@ -42,6 +42,7 @@ class Notes:
         """Forget everything."""
         self.passes = 0  # backward passes that have begun
         self.broken_pass = -1_000  # the last one that began with a loss that is not finite
+        self.told = False  # something was said already: whatever is not finite from then on follows from it
         self._recent: deque[Note] = deque(maxlen=4 * _PER_PASS)
         self._room = (0, _PER_PASS)  # for notes at this number of passes
         self.lines: dict[tuple[Any, int], Note] = {}

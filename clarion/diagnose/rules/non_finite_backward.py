@@ -146,8 +146,9 @@ class NonFiniteBackward(Diagnosis):
         return False
 
     def _say(self, broken: list[Any], update: Update | None) -> None:
-        if self.session.said("non-finite-forward", "non-finite-backward"):
+        if notes.told:
             return
+        notes.told = True
         backward = self.ledger.last_backward
         whose = f"the gradient of {listed(names_of(self.ledger, broken))} is not" if broken else "its gradient is not"
         loss = backward.loss if backward is not None else None
@@ -166,8 +167,9 @@ class NonFiniteBackward(Diagnosis):
             root = backward.root() if backward is not None and backward.root is not None else None
             node = None if root is None else hidden_behind_selection(root)
             name = "" if node is None else f", in `{spoken(node)}`"
+            place = node.place if node is not None else backward.place if backward is not None else None
             self.report(
-                node.place if node is not None else backward and backward.place,
+                place,
                 f"{head}a value that is NaN or infinite was left out of the loss, but not of its derivative{name}: 0 times "
                 "NaN is NaN.",
                 fix=_FIX,

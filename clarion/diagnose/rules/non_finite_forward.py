@@ -69,7 +69,7 @@ class NonFiniteForward(Diagnosis):
     rest_backward_began = on_backward_began
 
     def _look(self, root: Any, value: Any) -> None:
-        if self.session.said("non-finite-forward", "non-finite-backward"):
+        if notes.told:
             return
         self._unused += 1
         if self._unused > _LOOKS and self._unused & (self._unused - 1):
@@ -89,8 +89,10 @@ class NonFiniteForward(Diagnosis):
     def _known(self, birth: Birth) -> bool:
         """A parameter that is NaN already: was it the gradient of the step before?"""
         leaf = birth.node.edges[birth.position]
-        backward = self.session.rules.get("non-finite-backward")
-        return leaf._story is not None and leaf._story.deposits > 0 and backward is not None and backward.blamed(leaf)
+        backward: Any = self.session.rules.get("non-finite-backward")
+        if backward is None or leaf._story is None or leaf._story.deposits == 0:
+            return False
+        return bool(backward.blamed(leaf))
 
     def _updated(self, update: Update) -> None:
         """An update used the gradients of that loss."""
@@ -109,7 +111,8 @@ class NonFiniteForward(Diagnosis):
     def _say(self) -> None:
         pending, self._pending = self._pending, None
         self.session.listen("at_update", self, self._updated, False)
-        if pending is not None and not self.session.said("non-finite-forward", "non-finite-backward"):
+        if pending is not None and not notes.told:
+            notes.told = True
             self.report(self._place, pending["what"], fix=pending["fix"])
 
     # Words ---------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ class NonFiniteForward(Diagnosis):
     def _words_of_data(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
         """The data was non-finite before it met a parameter."""
         node = birth.node
-        data = birth.operands[birth.position] if birth.position >= 0 else None
+        data: Any = birth.operands[birth.position] if birth.position >= 0 else None
         index = first_bad(data)
         holds = "" if index is None else f" holds {number(data[index])}{at(index)}"
         what = f"The loss is {number(value)}: the data that `{spoken(node)}` at {text(node.place)} gets"
