@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from ..units import FEATURE, OUTPUT, Activation, activations, weight_of
 
 _BATCHES = 50  # in which a unit has to be silent
 _ROWS = 200  # samples (and positions) that they have to hold together
-_SOON, _LATER, _MOST = 8, 64, 1024  # passes between two looks: at first, later, and where there is nothing to see
-_FIRST_STEPS = 400
+_SOON, _LATER, _MOST = 8, 64, 1024  # passes between two looks: at least, at most, and where there is nothing to see
+_FIRST_STEPS = 400  # after these, it is seldom that units die
+_SHARE = 0.02  # of the time is given to looking
 _FEW_OUTPUTS = 64  # of so many an eighth may not be dead; more are like a hidden layer (images, counts)
 
 
@@ -59,6 +61,7 @@ class DeadUnits(Diagnosis):
         self._layers: dict[Any, _Layer] = {}
         self._wait = 1  # passes until the next look
         self._pause = _SOON
+        self._last = (0.0, 0)  # when the last look ended, and after how many passes
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """Look at the activations of this graph, now and then; at every pass while something is suspicious."""
@@ -69,6 +72,7 @@ class DeadUnits(Diagnosis):
         if getattr(root, "_edge", None) is None or self.session.said(self.name) or not np.isfinite(root._array).all():
             self._wait = _LATER
             return
+        begin = perf_counter()
         seen = {id(layer): layer for layer in map(self._look, activations(root)) if layer is not None}
         suspicious = False
         for layer in reversed(seen.values()):  # the first layer first: the next ones may follow from it
@@ -77,10 +81,19 @@ class DeadUnits(Diagnosis):
             self._wait = 1
             self.session.wake()
         elif seen:
-            self._wait = _SOON if self.ledger.step < _FIRST_STEPS else _LATER
+            self._wait = self._until_next(begin)
         else:
             self._pause = min(2 * self._pause, _MOST)
             self._wait = self._pause
+
+    def _until_next(self, begin: float) -> int:
+        """Passes until the next look, so that all of them take little of the time."""
+        end, passes = perf_counter(), self.ledger.passes
+        between = (begin - self._last[0]) / max(passes - self._last[1], 1)
+        self._last = end, passes
+        if self.ledger.step > _FIRST_STEPS:
+            return _LATER
+        return max(_SOON, min(_LATER // 2, int((end - begin) / (_SHARE * between + 1e-9))))
 
     def _look(self, activation: Activation) -> _Layer | None:
         """Which units have fired by now? A layer may be used several times in one pass."""
