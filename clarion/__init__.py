@@ -64,6 +64,7 @@ globals().update(_FUNCTIONS)
 # Parts of PyTorch that are modules: imported when first named, so that `import clarion` stays quick.
 _MODULES = frozenset(
     [
+        "accelerator",
         "amp",
         "autograd",
         "backends",
@@ -78,6 +79,7 @@ _MODULES = frozenset(
         "func",
         "functional",
         "linalg",
+        "mps",
         "nn",
         "optim",
         "overrides",
@@ -93,6 +95,7 @@ _MODULES = frozenset(
         "types",
         "utils",
         "version",
+        "xpu",
     ]
 )
 
