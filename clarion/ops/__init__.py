@@ -69,6 +69,7 @@ from . import shape as shape
 from . import softmax as softmax
 from . import sorting as sorting
 from . import special as special
+from . import spectral as spectral
 from . import statistics as statistics
 from . import transpose as transpose
 from . import triangular as triangular

@@ -323,3 +323,34 @@ def test_right_where_pytorch_is_not() -> None:
         factor = fw.make_dual(clarion.tensor([[1.0, 0.0], [1.0, 1.0]]), clarion.tensor([[0.0, 0.0], [1.0, 0.0]]))
         tangent = fw.unpack_dual(clarion.cholesky_inverse(factor)).tangent
         assert tangent.tolist() == [[2.0, -1.0], [-1.0, 0.0]]  # of [[1 + c², -c], [-c, 1]]
+
+
+class Cube(clarion.autograd.Function):
+    """A custom Function without a rule for vmap or forward mode."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x**2
+
+
+def test_maps_of_any_function() -> None:
+    rows = clarion.tensor([[1.0, -2.0], [3.0, 4.0]])
+    found = clarion.func.vmap(lambda r: Cube.apply(r) if r.sum().item() > 0 else -r)(rows)
+    assert found.tolist() == [[-1.0, 2.0], [27.0, 64.0]]
+    clarion.manual_seed(0)
+    drawn = clarion.func.vmap(lambda r: clarion.randn(2), randomness="different")(rows)
+    clarion.manual_seed(0)
+    assert drawn.tolist() == [clarion.randn(2).tolist() for _ in range(2)]
+
+
+def test_products_of_any_function() -> None:
+    x = clarion.tensor([1.0, 2.0])
+    assert clarion.func.jvp(Cube.apply, (x,), (x,))[1].tolist() == [3.0, 24.0]
+    thrice = clarion.func.jacfwd(clarion.func.jacfwd(clarion.func.jacfwd(Cube.apply)))(clarion.tensor(5.0))
+    assert thrice.item() == 6.0
