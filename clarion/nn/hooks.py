@@ -74,6 +74,22 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     return _add(everywhere.backward, hook)
 
 
+# What a Module keeps its hooks in.
+HOOK_DICTS = (
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
 class HookMixin:
     """The part of Module that keeps and runs its hooks."""
 

@@ -17,7 +17,7 @@ from ..events import hub
 from ..ops.api import FUNCTIONS
 from ..ops.info import typename
 from .blame import name_layer
-from .hooks import HookMixin, everywhere
+from .hooks import HOOK_DICTS, HookMixin, everywhere
 from .parameter import Buffer, Parameter, is_lazy
 from .state import StateMixin
 
@@ -52,7 +52,7 @@ class Module(StateMixin, HookMixin):
             own[name] = {}
         own["_non_persistent_buffers_set"] = set()
         own["_is_full_backward_hook"] = None
-        for name in _HOOK_DICTS:
+        for name in HOOK_DICTS:
             own[name] = OrderedDict()
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -204,7 +204,7 @@ class Module(StateMixin, HookMixin):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for name in _HOOK_DICTS:
+        for name in HOOK_DICTS:
             self.__dict__.setdefault(name, OrderedDict())
         if hub.module_made is not None:
             hub.module_made(self)
@@ -478,21 +478,6 @@ class Module(StateMixin, HookMixin):
             return f"{self._get_name()}({extra})"
         body = "\n  ".join([*lines, *children])
         return f"{self._get_name()}(\n  {body}\n)"
-
-
-_HOOK_DICTS = (
-    "_backward_pre_hooks",
-    "_backward_hooks",
-    "_forward_hooks",
-    "_forward_hooks_with_kwargs",
-    "_forward_hooks_always_called",
-    "_forward_pre_hooks",
-    "_forward_pre_hooks_with_kwargs",
-    "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks",
-    "_load_state_dict_post_hooks",
-)
 
 
 def _refuse_early(value: Any) -> None:
