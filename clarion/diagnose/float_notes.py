@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from ..core import engine
 from ..core.passes import running
 from ..core.provenance import Place, here
-from ..events import subscribe
 from .float_words import op_name
 
 _PER_PASS = 64  # notes between two backward passes: the first ones count
@@ -47,8 +46,8 @@ class Notes:
         self._room = (0, _PER_PASS)  # for notes at this number of passes
         self.lines: dict[tuple[Any, int], Note] = {}
 
-    def hear(self, kind: str) -> None:
-        """An error happened (the event `float_error`)."""
+    def on_float_error(self, kind: str) -> None:
+        """An error happened."""
         at, left = self._room
         if at != self.passes:
             left = _PER_PASS
@@ -90,4 +89,3 @@ def _running_node() -> Any:
 
 
 notes = Notes()
-subscribe("float_error", lambda kind: notes.hear(kind))

@@ -28,6 +28,7 @@ from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import replace
 from . import places
 from .finding import ERROR, INFO, WARN, Finding, shown
+from .float_notes import notes
 from .ledger import Ledger
 from .memory import Memory
 from .rule import Diagnosis
@@ -135,7 +136,12 @@ class Session:
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
         """For each mode and each event that it listens to, one handler for all who want to hear of it."""
-        listeners = [("the ledger", self.ledger), ("departures", self.ledger.departures), ("memory", self.memory)]
+        listeners = [
+            ("the ledger", self.ledger),
+            ("departures", self.ledger.departures),
+            ("memory", self.memory),
+            ("float notes", notes),
+        ]
         found: dict[str, dict[str, list[tuple[str, Any]]]] = {"on_": {}, "near_": {}, "rest_": {}}
         for key, listener in (*listeners, *self.rules.items()):
             for attribute in dir(listener):
