@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from .session import Session
 
 
+# Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
+REST_AFTER = 192
+
+
 def story_of(leaf: Any) -> Story:
     """The story of a leaf, begun on first need."""
     found: Story | None = leaf._story
@@ -149,9 +153,11 @@ class Ledger:
         self._deposited.clear()
         self._looked.clear()
         self.last_backward = this
-        told = self.session.told
-        if told["at_backward"]:
-            self.session.tell("at_backward", this)
+        session = self.session
+        if session.told["at_backward"]:
+            session.tell("at_backward", this)
+        if self.passes - self._counted_pass > REST_AFTER:
+            session.rest()
 
     # Looking, clearing, writing ------------------------------------------------------------------
 

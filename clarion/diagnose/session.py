@@ -5,7 +5,7 @@ methods hear of events only in the first steps (where most mistakes show), in tw
 that, and after the first calls of `eval()`. What must not be missed uses `on_…` methods, on events that are rare: a few
 per step, never one per operation (unless the session is to be thorough).
 
-NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `_REST_AFTER` steps
+NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
 as that is cheap. It wakes for `_AWAKE` steps in every `_CYCLE`, to listen closely, and whenever something happens that may
 begin a new phase or a failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
@@ -29,7 +29,7 @@ from ..events import replace
 from . import places
 from .finding import ERROR, INFO, WARN, Finding, shown
 from .float_notes import notes
-from .ledger import Ledger
+from .ledger import REST_AFTER, Ledger
 from .memory import Memory
 from .rule import Diagnosis
 
@@ -37,7 +37,7 @@ from .rule import Diagnosis
 _NEAR_LIMIT = 20_000
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
-_REST_AFTER, _AWAKE, _CYCLE = 192, 8, 512
+_AWAKE, _CYCLE = 8, 512
 _FREQUENT = frozenset(
     [
         "backward_began",
@@ -95,7 +95,7 @@ class Session:
         self._said: dict[tuple[str, str, int], Finding | None] = {}
         self.mode = OFF
         self.resting = False
-        self._rest_from = _REST_AFTER  # the step from which on to rest
+        self._rest_from = REST_AFTER  # the step from which on to rest
         self._tables = self._make_tables()
         self._bound: dict[str, Any] = {}  # event -> what is subscribed to it now
         self.told: dict[str, tuple[tuple[str, Any], ...]] = dict.fromkeys(_LEDGER_CALLS, ())
@@ -241,10 +241,15 @@ class Session:
         wanted = step < _NEAR_STEPS or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
         if wanted is not self.near:
             self.listen_closely(wanted)
-        if step >= self._rest_from and self.mode == AWAKE:
-            self._switch(REST)
+        if step >= self._rest_from:
+            self.rest()
 
     # Rest ----------------------------------------------------------------------------------------
+
+    def rest(self) -> None:
+        """Hear less, unless something is being listened to closely."""
+        if self.mode == AWAKE:
+            self._switch(REST)
 
     def wake(self, *_: Any) -> None:
         """Hear everything again, for a while."""
