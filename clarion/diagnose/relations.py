@@ -12,7 +12,11 @@ UPSTREAM = "upstream"  # trained layers are applied to what it computed
 PARALLEL = "parallel"  # a branch of its own, which meets that of trained parameters
 WEIGHT = "weight"  # it stands where a layer has its weight
 
-_MATRIX = frozenset(["mm", "matmul", "bmm", "mv", "linear", "addmm", "conv1d", "conv2d", "conv3d", "convolution"])
+# Operations of layers: the first operand is what the layer is applied to, the others are its parameters.
+_MATRIX = frozenset(["mm", "matmul", "bmm", "mv", "linear", "linear_rows", "convolution"])
+_LAYERS = _MATRIX | frozenset(
+    ["layer_norm", "batch_norm", "group_norm", "gru_layer", "lstm_layer", "rnn_layer", "prelu", "bilinear"]
+)
 _SAME = frozenset(["t", "transpose", "permute", "view", "reshape", "unsqueeze", "squeeze", "expand", "cast"])
 
 
@@ -53,21 +57,24 @@ def relations(root: Any, asked: dict[int, Any], is_trained: Callable[[Any], bool
             if position and part.alone and part.asked and name in _MATRIX:
                 for key in part.asked:
                     found[key].add(WEIGHT)
-        flows[node] = _merge(parts, found, len(node.edges) == 1 and name in _SAME)
+        flows[node] = _merge(parts, found, len(node.edges) == 1 and name in _SAME, name in _LAYERS)
     return found
 
 
-def _merge(parts: list[_Flow], found: dict[int, set[str]], same: bool) -> _Flow:
+def _merge(parts: list[_Flow], found: dict[int, set[str]], same: bool, layer: bool) -> _Flow:
     trained = [part for part in parts if part.trained]
     asking = [part for part in parts if part.asked]
     if not trained:
         asked = frozenset().union(*[part.asked for part in asking]) if asking else frozenset()
         return _Flow(asked, False, same and parts[0].alone)
+    bare = all(other.alone for other in trained)
     for part in asking:
-        if part.alone or (len(part.asked) == 1 and not all(other.alone for other in trained)):
+        if layer and bare and part is parts[0]:
+            relation = UPSTREAM
+        elif part.alone or (len(part.asked) == 1 and not bare):
             relation = APPLIED
         else:
-            relation = UPSTREAM if all(other.alone for other in trained) else PARALLEL
+            relation = UPSTREAM if bare else PARALLEL
         for key in part.asked:
             found[key].add(relation)
     return _Flow(frozenset(), True, same and parts[0].alone)

@@ -52,24 +52,27 @@ def contents(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
                 yield from contents(item, depth - 1)
 
 
-def weights_in(value: Any) -> list[Any]:
+def weights_in(value: Any, ledger: Ledger) -> list[Any]:
     """The leaves in a container, or behind an attribute, that could be trained; nothing of modules in eval mode."""
     found: dict[int, Any] = {}
     for thing in contents(value):
         if isinstance(thing, Tensor):
-            leaves = _weights(thing, thing is value) if thing._rg else []
+            leaves = _weights(thing, ledger) if thing._rg else []
         else:
             leaves = list(thing.parameters()) if thing.training else []
         found.update((id(leaf), leaf) for leaf in leaves)
     return list(found.values())
 
 
-def _weights(tensor: Any, attribute: bool) -> list[Any]:
-    """The tensor, if it is a leaf; the Parameters (of an attribute: the leaves) it was made from in a step or two."""
+def _weights(tensor: Any, ledger: Ledger) -> list[Any]:
+    """The tensor, if it is a leaf; what it was made from, if that took a step or two and happened long ago."""
     if tensor._edge is None:
         return [tensor]
+    marks = ledger.round_marks
+    if len(marks) < 2 or tensor._edge.seq < marks[-2]:  # it was computed lately: an activation (numbers fall)
+        return []
     nodes = list(islice(reachable([tensor]), _STEPS + 1))
-    return [leaf for leaf in leaves_of([tensor]) if leaf._is_parameter or attribute] if len(nodes) <= _STEPS else []
+    return leaves_of([tensor]) if len(nodes) <= _STEPS else []
 
 
 def is_users(module: Any) -> bool:

@@ -185,7 +185,7 @@ class ParameterNotOptimized(Diagnosis):
             for name, value in vars(module).items():
                 if name in ("_parameters", "_buffers", "_modules"):
                     continue
-                found.update(id(leaf) for leaf in weights_in(value))
+                found.update(id(leaf) for leaf in weights_in(value, self.ledger))
         return found
 
     def _optimizer_for(self, leaf: Any, last: Any, table: dict[int, Seat]) -> Any:

@@ -94,7 +94,7 @@ class ParameterUnregistered(Diagnosis):
                 del self._attributes[key]
                 continue
             value = module.__dict__.get(attribute.name)
-            lost = [leaf for leaf in weights_in(value) if self._is_lost(leaf)]
+            lost = [leaf for leaf in weights_in(value, self.ledger) if self._is_lost(leaf)]
             if lost and min(optimizer._story.steps, self.ledger.updates - attribute.updates) >= _UPDATES:
                 tops = roots(self.ledger) if tops is None else tops
                 self._judge(attribute, module, value, lost, tops)
