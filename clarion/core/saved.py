@@ -184,21 +184,30 @@ def hand_to_numpy(tensor: Tensor) -> None:
         counter.handed = provenance.here(), counter.n, counter.silent, fingerprint(tensor._array)
 
 
+def borrow_from_numpy(tensor: Tensor) -> None:
+    """This memory is NumPy's, which may write to it without telling."""
+    counter = tensor._counter()
+    if counter is not INFERENCE:
+        counter.exported = counter.watched = True
+        counter.handed = provenance.here(), 0, 0, None
+
+
 def check_silent(node: Node, counter: VersionCounter, array: Any, expected: Any) -> None:
-    """A write through .data or numpy(): PyTorch computes on; so do we, and say so."""
+    """A write through .data, numpy() or what from_numpy() took: PyTorch computes on; so do we, and say so."""
     if hub.silently_overwritten is None:
         return
     version, silent, digest = expected
     if counter.silent != silent:
         hub.silently_overwritten(node, "data", counter.place)
         return
-    place = None
+    place, borrowed = None, False
     if counter.handed is not None:
         place, *then, before = counter.handed
+        borrowed = before is None
         if digest is None and then == [version, silent]:  # it was saved first and handed over later
             digest = before
     if digest is not None and fingerprint(array) != digest:
-        hub.silently_overwritten(node, "numpy", place)
+        hub.silently_overwritten(node, "from_numpy" if borrowed else "numpy", place)
 
 
 def version_of(tensor: Any) -> Any:

@@ -15,8 +15,9 @@ class VersionCounter:
 
     watched   somebody may write without being counted here: through `.data`, or NumPy
     silent    writes through `.data`, which PyTorch's counter does not see
-    exported  the memory was handed to NumPy
-    handed    (place, n, silent, digest of the values) when it was, if somebody listened
+    exported  NumPy has this memory, too: it was handed over, or comes from there
+    handed    (place, n, silent, digest of the values) when it was handed over, if somebody listened; (place, 0, 0, None)
+              where it comes from there
     """
 
     __slots__ = ("exported", "handed", "n", "place", "shadow_of", "silent", "watched")

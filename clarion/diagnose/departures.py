@@ -222,7 +222,8 @@ class Departures:
             marks = frozenset([self._numbers[data]])
         else:
             step = self._ledger.step
-            marks = frozenset(d if d.place == place else d.maybe for d in self._lines.values() if d.step == step)
+            left = [d for d in self._lines.values() if d.step == step]
+            marks = frozenset(d if d.place == place and d.how in NUMBERS else d.maybe for d in left)
         if marks:
             self._mark(tensor, marks)
 

@@ -1,15 +1,17 @@
-"""Which line writes into an array that `.numpy()` gave: NumPy tells nobody, so it is looked for in the program's text.
+"""Which line writes into an array that shares memory with a tensor: NumPy tells nobody, so the program's text is searched.
 
-Only used once a write is known to have happened; where nothing better is found, the line that took the array is named.
+For what `.numpy()` gave, the text says what it is called; for what `from_numpy` took, those who hold the array do. Only
+used once a write is known to have happened; where nothing better is found, the line that took or gave it is named.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .holders import holders
 from .places import Place, Where, file_line
 
 _WRITING_METHODS = {"fill", "sort", "put", "partition", "itemset", "setfield", "byteswap"}
@@ -37,6 +39,25 @@ def find_write(taken: Place | None) -> Where:
     if wrote is None and any("." in name for name in names):  # an attribute: anybody may write to it
         wrote = _write_to(names, tree, tree, 0)
     return taken if wrote is None else (file, wrote)
+
+
+def find_write_to(arrays: Iterable[Any], taken: Place | None) -> Where:
+    """The line that writes to one of these arrays, which somebody still has; in the file of the call that took it."""
+    found = file_line(taken)
+    if found is None:
+        return taken
+    try:
+        tree = ast.parse("".join(linecache.getlines(found[0])))
+    except SyntaxError:
+        return taken
+    known = list(holders(owner for array in arrays for owner in (array, array.base) if owner is not None))
+    attributes = {holder.name for holder in known if holder.owner is not None}
+    names = {holder.name for holder in known if holder.owner is None}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in attributes:
+            names.add(ast.unparse(node))
+    wrote = _write_to(names, tree, tree, 0)
+    return taken if wrote is None else (found[0], wrote)
 
 
 def _call_at(tree: ast.AST, place: Place) -> ast.Call | None:

@@ -19,7 +19,7 @@ from ..core.dtypes import (
     promote_pair,
 )
 from ..core.record import cast
-from ..core.saved import hand_to_numpy
+from ..core.saved import borrow_from_numpy, hand_to_numpy
 from ..core.tensor import Tensor, created, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..events import hub
@@ -290,7 +290,9 @@ def share(array: Any) -> Tensor:
             "it writable before converting it to a tensor. (clarion refuses such a write.)",
         )
     # A plain ndarray of the canonical dtype object: subclasses and equal-but-other dtypes stay outside.
-    return created(array if type(array) is np.ndarray and array.dtype is kind else np.asarray(array).view(kind))
+    shared = created(array if type(array) is np.ndarray and array.dtype is kind else np.asarray(array).view(kind))
+    borrow_from_numpy(shared)
+    return shared
 
 
 @public(method=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..finding import ERROR, WARN
-from ..numpy_writes import find_write
+from ..numpy_writes import find_write, find_write_to
 from ..places import Where, called, file_line, text
 from ..rule import Diagnosis
 
@@ -56,16 +56,23 @@ class SavedValueOverwritten(Diagnosis):
 
     def on_silently_overwritten(self, node: Any, how: str, where: Any) -> None:
         """A write that PyTorch does not see."""
-        write: Where = where if how == "data" else find_write(where)
-        by = "`.data`" if how == "data" else "an array that shares its memory (`.numpy()`)"
+        write: Where = where
+        by = "`.data`"
+        fix = "change the value before it is used, out of place (`x = x.masked_fill(mask, 0.0)`), or write into a `clone()`."
+        if how == "numpy":
+            write = find_write(where)
+            by = "an array that shares its memory (`.numpy()`)"
+            fix = "work on a copy: `x.detach().numpy().copy()`."
+        elif how == "from_numpy":
+            write = find_write_to(_borrowed(node), where)
+            by = f"the NumPy array that {text(where)} made it of"
+            fix = f"take a copy at {text(where)}: `torch.tensor(array)`, or `torch.from_numpy(array.copy())`."
         self.report(
             write or node.place,
             f"`{_short(node)}` at {text(node.place)} saved a value for backward(), {text(write)} changed it through {by} "
             "before it was used, and the gradient is computed from the changed values.",
             why="nothing notices a write on this way: the gradients are wrong, without an error.",
-            fix="change the value before it is used, out of place (`x = x.masked_fill(mask, 0.0)`), or write into a `clone()`"
-            if how == "data"
-            else "work on a copy: `x.detach().numpy().copy()`.",
+            fix=fix,
             also=[node.place],
             level=WARN,
         )
@@ -77,6 +84,12 @@ class SavedValueOverwritten(Diagnosis):
             return True
         call = called(write) if not isinstance(write[0], str) else None
         return call is not None and getattr(call.func, "attr", "") == "step"
+
+
+def _borrowed(node: Any) -> list[Any]:
+    """The arrays of a node's saved tensors that NumPy may write to."""
+    saved = [value for value in node.saved if getattr(value, "_vc", None) is not None]
+    return [tensor._array for tensor in saved if tensor._vc.exported]
 
 
 def _short(node: Any) -> str:
