@@ -68,6 +68,7 @@ def run(path: Path, thorough: bool = False) -> Outcome:
     with alias(), warnings.catch_warnings(), watching(thorough) as findings:
         warnings.simplefilter("ignore")
         sys.argv = [str(path)]
+        sys.path.insert(0, str(path.resolve().parent))
         try:
             with contextlib.redirect_stdout(output):
                 runpy.run_path(str(path), run_name="__main__")
@@ -79,6 +80,7 @@ def run(path: Path, thorough: bool = False) -> Outcome:
             clarion.set_rng_state(before[0])
             clarion.set_default_dtype(before[1])
             sys.argv[:] = before[2]
+            sys.path.remove(str(path.resolve().parent))
             os.chdir(before[3])
     found = list(findings)
     carried = getattr(error, "finding", None)

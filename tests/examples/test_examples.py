@@ -1,4 +1,4 @@
-"""The programs of examples/: each runs, its losses are finite and fall, and it is as short and plain as it claims."""
+"""The programs of examples/: each runs, its losses are finite and fall, the diagnoses have nothing to say, and it is as short and plain as it claims."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from clarion.diagnose import watching
 from tests.examples.loading import FOLDER, HELPERS, NAMES, load
 
 # How many steps show that something is learned; those without a number do it in 20.
@@ -18,7 +19,9 @@ NOT_FALLING = {"gan_gradient_penalty", "reinforce"}
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_and_learns(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     steps = STEPS.get(name, 20)
-    losses = load(name).run(steps)
+    with watching() as findings:
+        losses = load(name).run(steps)
+    assert findings == []  # an example has nothing that a diagnosis would speak of
     assert len(losses) == steps
     assert np.isfinite(losses).all()
     third = max(len(losses) // 3, 1)
