@@ -71,10 +71,8 @@ class NonFiniteBackward(Diagnosis):
         if note is None or self._harmless[note.place] >= _HARMLESS:
             return
         self.session.wake()
-        if note.in_backward:
-            self.session.listen("at_update", self, self._updated, True)
-        else:
-            self._armed = True
+        self.session.listen("at_update", self, self._updated, True)
+        self._armed = self._armed or not note.in_backward
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """If the forward pass had errors, look at every node of this pass."""

@@ -8,6 +8,7 @@ from ...core.tensor import Tensor
 from ..births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_birth, grade
 from ..float_notes import notes
 from ..float_words import at, explain, first_bad, fix_of, number, op_name, spoken
+from ..history import all_finite
 from ..names import names_of
 from ..places import Place, Where, here, text
 from ..records import Update
@@ -101,19 +102,19 @@ class NonFiniteForward(Diagnosis):
         stories = [leaf._story for leaf in update.leaves if leaf._grad is not None and leaf._story is not None]
         known = [story.backward for story in stories if story.backward is not None]
         if stories and (not known or self._pass is None or self._pass in known):
-            self._say()
+            self._say(_FINITE_GRADIENTS if all_finite(update.leaves) else None)
 
     def at_exit(self) -> None:
         """A program that only computes gradients."""
         if not self.ledger.updates and not self.ledger.optimizers:
             self._say()
 
-    def _say(self) -> None:
+    def _say(self, why: str | None = None) -> None:
         pending, self._pending = self._pending, None
         self.session.listen("at_update", self, self._updated, False)
         if pending is not None and not notes.told:
             notes.told = True
-            self.report(self._place, pending["what"], fix=pending["fix"])
+            self.report(self._place, pending["what"], fix=pending["fix"], why=why)
 
     # Words ---------------------------------------------------------------------------------------
 
@@ -173,4 +174,8 @@ class NonFiniteForward(Diagnosis):
         }
 
 
+_FINITE_GRADIENTS = (
+    "the gradients of this step are finite, so the parameters are; but whatever reads the loss (logs, schedulers, early "
+    "stopping) is misled, and the next step may not be as lucky."
+)
 _KINDS = {"divide by zero": "a division by zero", "overflow": "an overflow", "invalid value": "0 / 0 or the like"}
