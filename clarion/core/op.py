@@ -176,15 +176,21 @@ class Op:
             common = result_type([a for a in arrays if a is not None])
             if self.promote == "float" and common not in INEXACT:
                 common = default_float()
-            compute = f32 if common in HALF else common
-            arrays = [None if a is None else cast(a, compute) for a in arrays]
-            return arrays, common if common in HALF else None
+            if common not in HALF:
+                return [None if a is None else cast(a, common) for a in arrays], None
+            if self.name not in _WIDE_NUMBERS:
+                arrays = [None if a is None else cast(a, common) for a in arrays]
+            return [None if a is None else cast(a, f32) for a in arrays], common
         if self.moves:
             return arrays, None
         half = next((a.dtype for a in arrays if a is not None and getattr(a, "dtype", None) in HALF), None)
         if half is not None:
             arrays = [a.astype(f32) if getattr(a, "dtype", None) in HALF else a for a in arrays]
         return arrays, half
+
+
+# PyTorch multiplies half precision by a number as it is, and divides; elsewhere the number is rounded first.
+_WIDE_NUMBERS = frozenset(["mul", "div"])
 
 
 def _of_one_float(operands: list[Any]) -> list[Any] | None:
