@@ -116,6 +116,7 @@ class _Region:
     """One checkpointed call: how to run it again, its holders, and what they held."""
 
     trace: retrace.Trace | None = None  # of the forward pass, where somebody listens
+    again: retrace.Trace | None = None  # of the last recomputation
     told: Callable[[retrace.Trace | None], None]  # tells them of the second run
 
     def __init__(self, recompute: Callable[[tuple[Any, ...]], None], args: tuple[Any, ...], check: bool) -> None:
@@ -175,7 +176,7 @@ class _Region:
     def _run_again(self, run: int) -> None:
         args = self.arguments()
         self.counts[run] = 0
-        again = None if self.trace is None else retrace.begin()
+        again = self.again = None if self.trace is None else retrace.begin()
 
         def fill(tensor: Tensor) -> Tensor:
             position = self.counts[run]
@@ -220,7 +221,14 @@ class _Region:
             "a branch on something that changes between the two runs."
         )
         differs = provenance.here() if more else self.places[self._first_difference(run)]
-        return told(error, checkpoint=self.place, differs=differs, saved=(len(self.holders), self.counts[run]))
+        return self._told(error, differs, (len(self.holders), self.counts[run]))
+
+    def _told(
+        self, error: CheckpointError, differs: provenance.Place | None, saved: tuple[int, int] | None
+    ) -> CheckpointError:
+        both = self.trace is not None and self.again is not None
+        operation = self.trace.first_other_operation(self.again) if both else None  # type: ignore[union-attr, arg-type]
+        return told(error, checkpoint=self.place, differs=differs, operation=operation, saved=saved)
 
     def _first_difference(self, run: int) -> int:
         """The first value that was not saved again, or looks different."""
@@ -253,7 +261,7 @@ class _Region:
                 "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during "
                 f"the forward pass.\n{wrong}.\nThe region was checkpointed at {provenance.text(self.place)}."
             )
-            raise told(error, checkpoint=self.place, differs=self.places[self._first_difference(run)], saved=None)
+            raise self._told(error, self.places[self._first_difference(run)], None)
 
 
 def _dummy() -> Tensor:

@@ -49,6 +49,13 @@ class Trace:
                     return [place, *found]
         return found
 
+    def first_other_operation(self, again: Trace) -> Place:
+        """Where the second run first did something else: an operation that was left out, or one that is new."""
+        for (name, place, _), (name_again, place_again, _) in zip(self.operations, again.operations, strict=False):
+            if (name, place) != (name_again, place_again):
+                return place if any(place_again == other for _, other, _ in self.operations) else place_again
+        return None
+
 
 def begin() -> Trace | None:
     """A trace to be written, if anybody listens closely."""

@@ -39,13 +39,14 @@ class CheckpointDiverges(Diagnosis):
             return
         place, differs, saved = facts["checkpoint"], facts["differs"], facts["saved"]
         how = "saved tensors of other shapes" if saved is None else f"saved {saved[1]} tensors instead of {saved[0]}"
+        lines = _distinct([line for line in (facts["operation"], differs) if line is not None])
         self.report(
             place,
             f"The region checkpointed at {text(place)} {how} when it was recomputed; the first difference is at "
-            f"{text(differs)}.",
+            f"{text(lines[0] if lines else None)}.",
             fix="make it do the same both times: decide branches outside, and pass what they depend on as arguments of "
             "`checkpoint(...)`.",
-            also=[differs],
+            also=lines,
             level=ERROR,
             error=error,
         )

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..places import Place, here, text
-from ..records import Backward
+from ..records import Backward, Update
 from ..rule import Diagnosis
 
 
@@ -36,12 +36,15 @@ class ClipWithoutEffect(Diagnosis):
         super().__init__(session)
         self._times: dict[Any, int] = {}
         self._too_early: Place | None = None
+        self._steps: dict[
+            int, Place | None
+        ] = {}  # by optimizer's id: where it stepped since the first clip that came too late
 
     def on_clipped(self, leaves: list[Any], limit: float) -> None:
         """Is there anything to clip?"""
         if limit == math.inf:
             return
-        consumed = False
+        consumed = None
         for leaf in leaves:
             if leaf._grad is None:
                 continue
@@ -49,17 +52,22 @@ class ClipWithoutEffect(Diagnosis):
             if story is None or story.fresh:
                 return
             if story.consumed:
-                consumed = True
+                consumed = story
             elif leaf._grad._array.any():  # written by hand
                 return
         place = here()
         if not leaves:
             self._count(place, "it was given no parameters at all (a generator is empty after its first use)", [])
-        elif consumed:
-            where = self.ledger.last_update
+        elif consumed is not None:
+            self.session.listen("at_update", self, self._note_step, True)
+            owner = consumed.owner() if consumed.owner is not None else None
+            where = self._steps.get(id(owner), self.ledger.last_update)
             self._count(place, f"`step()` at {text(where)} had already used the gradients", [where])
         else:
             self._too_early = place
+
+    def _note_step(self, update: Update) -> None:
+        self._steps[id(update.optimizer)] = update.place
 
     def at_backward(self, backward: Backward) -> None:
         """A clip that found no gradient, and then `backward()`: it came too early."""
@@ -70,9 +78,13 @@ class ClipWithoutEffect(Diagnosis):
     def _count(self, place: Place | None, reason: str, also: list[Place | None]) -> None:
         times = self._times[place] = self._times.get(place, 0) + 1
         if times == 2:
+            self.session.listen("at_update", self, self._note_step, False)
             self.report(
                 place,
                 f"Clipping had no effect, twice: {reason}.",
-                fix="loss.backward(); torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm); optimizer.step()",
+                fix="clip between the two: loss.backward(); torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm); "
+                "optimizer.step()."
+                if also
+                else "keep the parameters in a list: `params = list(model.parameters())`.",
                 also=also,
             )

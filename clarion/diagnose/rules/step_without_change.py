@@ -5,11 +5,15 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
+import numpy as np
+
+from ...ops.info import finfo
 from ..records import Sample, Update
 from ..rule import Diagnosis
 
 # A warm-up may begin with several steps at a rate of 0.
 _AFTER = 16
+_SAMPLED = 4096  # elements of a parameter that are compared one by one
 
 
 class StepWithoutChange(Diagnosis):
@@ -28,7 +32,8 @@ class StepWithoutChange(Diagnosis):
         model = model.float()                                        # weights in float32, bfloat16 by torch.autocast
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-5)
 
-    Three samples with the same learning rate are needed, so a warm-up from 0 does not trigger it.
+    Three samples with the same learning rate are needed, so a warm-up from 0 does not trigger it. A bias that begins at 0
+    can hold any change, however small: one of less than a hundredth of its type's precision does not count.
     """
 
     name = "step-without-change"
@@ -36,14 +41,14 @@ class StepWithoutChange(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        self._before: tuple[int, list[int]] | None = None  # id of the optimizer, a checksum of each leaf
+        self._before: tuple[int, list[_Look]] | None = None  # id of the optimizer, and its leaves as they were
         self._unchanged: dict[int, tuple[tuple[Any, ...], int]] = {}
         self._largest: dict[int, float] = {}  # norm of the gradient, per optimizer
 
     def near_step_began(self, optimizer: Any) -> None:
         """Note what the parameters are."""
         leaves = [p for g in optimizer.param_groups for p in g["params"]]
-        self._before = id(optimizer), [_checksum(leaf) for leaf in leaves]
+        self._before = id(optimizer), [_Look(leaf) for leaf in leaves]
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """Compare, if they were noted."""
@@ -52,9 +57,10 @@ class StepWithoutChange(Diagnosis):
             return
         key = before[0]
         rates = tuple([float(group.get("lr", 1.0)) for group in update.optimizer.param_groups])
+        usual = min(1.0, max(look.size for look in before[1]))
         moved = any(
-            square and _checksum(leaf) != old
-            for leaf, square, old in zip(update.leaves, sample.squares, before[1], strict=True)
+            square and look.has_moved(leaf, usual)
+            for leaf, square, look in zip(update.leaves, sample.squares, before[1], strict=True)
         )
         largest = self._largest[key] = max(self._largest.get(key, 0.0), sample.total if sample.finite else 0.0)
         converged = sample.total < 1e-3 * largest and max(rates) > 0.0
@@ -70,19 +76,54 @@ class StepWithoutChange(Diagnosis):
     def _say(self, update: Update, sample: Sample, rates: tuple[float, ...]) -> None:
         largest = max(rates)
         kinds = sorted({str(leaf.dtype).removeprefix("torch.") for leaf in update.leaves})
+        count = len(update.leaves)
         if largest == 0.0:
-            reason, fix = "the learning rate is 0", "give the optimizer a learning rate above 0."
+            reason, fix = (
+                "the learning rate is 0",
+                "give the optimizer a learning rate above 0; a schedule may have ended at 0.",
+            )
+        elif not type(update.optimizer).__module__.startswith("clarion."):
+            name = type(update.optimizer).__name__
+            reason = f"`{name}.step()` does not write into them, or less than their rounding"
+            fix = (
+                "write in place: `p.add_(update, alpha=-lr)`. `p = p - …` makes a new tensor, and `p[mask]` is a copy."
+            )
         else:
-            reason = f"with a learning rate of {largest:g} the updates are below the resolution of {', '.join(kinds)} weights"
-            fix = "a larger learning rate, or weights in float32 (low precision belongs into torch.autocast, not into weights)."
+            reason = f"with a learning rate of {largest:g} the updates are lost in the rounding of {', '.join(kinds)} numbers"
+            fix = "a larger learning rate, or parameters scaled to about 1 (is `eps` what it should be?)."
+            if kinds != ["float32"]:
+                fix = "a larger learning rate, or float32 parameters (low precision belongs into torch.autocast)."
         self.report(
             update.place,
-            f"`step()` changed none of {len(update.leaves)} parameters in three sampled steps, though the gradient's norm is "
-            f"{sample.total:.3g}: {reason}.",
+            f"`step()` left {'its parameter' if count == 1 else f'all {count} parameters'} unchanged in three sampled steps, "
+            f"though the gradient's norm is {sample.total:.3g}: {reason}.",
             fix=fix,
         )
+
+
+class _Look:
+    """A parameter as it was: a checksum of all of it, and a sample of its elements."""
+
+    def __init__(self, leaf: Any) -> None:
+        self._checksum = _checksum(leaf)
+        self._sample = _sample(leaf)
+        self.size = float(np.abs(self._sample).max(initial=0.0))
+
+    def has_moved(self, leaf: Any, usual: float) -> bool:
+        """Did it change, and by more than what only a value next to 0 can hold? (`usual`: how large parameters are here.)"""
+        if _checksum(leaf) == self._checksum:
+            return False
+        change = np.abs(_sample(leaf) - self._sample).max()
+        least = 0.01 * finfo(leaf.dtype).eps * max(self.size, usual)
+        return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
 
 
 def _checksum(leaf: Any) -> int:
     array = leaf._array
     return zlib.crc32(array.data if array.flags.c_contiguous and array.dtype.kind in "fc" else array.tobytes())
+
+
+def _sample(leaf: Any) -> Any:
+    flat = leaf._array.reshape(-1)
+    taken = flat[:: max(1, flat.size // _SAMPLED)]
+    return taken.astype(np.complex128 if taken.dtype.kind == "c" else np.float64)
