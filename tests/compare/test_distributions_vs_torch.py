@@ -195,7 +195,9 @@ def test_log_prob_cdf_icdf_entropy(case: str) -> None:
             same_gradients(a, b, our_params + more[0], their_params + more[1], name)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c not in ("beta_numbers", "continuous_bernoulli_number", "lkj_number")])
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c not in ("beta_numbers", "continuous_bernoulli_number", "lkj_number")]
+)
 def test_expand(case: str) -> None:
     ours, theirs = make(clarion, case)[0], make(torch, case)[0]
     wider = (4, *theirs.batch_shape)
