@@ -11,7 +11,7 @@ from .places import Place
 
 RECENT = 128  # steps of an optimizer that are kept as they are
 DENSE = 200  # the first steps of an optimizer, each of which is measured
-SHARE = 0.02  # of the time is given to measuring, after that
+SHARE = 0.01  # of the time is given to measuring, after that
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 
 

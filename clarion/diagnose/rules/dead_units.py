@@ -17,7 +17,7 @@ _BATCHES = 50  # in which a unit has to be silent
 _ROWS = 200  # samples (and positions) that they have to hold together
 _SOON, _LATER, _MOST = 8, 64, 1024  # passes between two looks: at least, at most, and where there is nothing to see
 _FIRST_STEPS = 400  # after these, it is seldom that units die
-_SHARE = 0.02  # of the time is given to looking
+_SHARE = 0.01  # of the time is given to looking
 _FEW_OUTPUTS = 64  # of so many an eighth may not be dead; more are like a hidden layer (images, counts)
 
 
