@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import CO_GENERATOR
 from typing import Any
 
 from ...core import modes
@@ -96,12 +97,14 @@ class GradModeLeaked(Diagnosis):
 
     def _report(self, switch: Switch, doing: str, error: Any) -> None:
         gone = switch.is_orphan()
-        since = f"`{switch.code.co_name}` has returned or is suspended" if gone else "the phase it was for is over"
+        suspended = switch.is_block() and switch.code.co_flags & CO_GENERATOR
+        ended = "is suspended" if suspended else "has ended"
+        since = f"`{switch.code.co_name}` {ended}" if gone else "the phase it was for is over"
         self.report(
             switch.where,
             f"`{switch}` at {text(switch.where)} was never undone: {since}, recording is still off, and {doing}.",
             fix=f"`with torch.no_grad():` around what needs no gradient, instead of `{switch}`"
-            + (", closed before anything is yielded." if switch.is_block() else "."),
+            + (", closed before anything is yielded." if suspended else "."),
             also=[here()] if error is not None else [],
             level=WARN if error is None else ERROR,
             error=error,

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.node import Node
 from ...core.passes import running
 from ..finding import ERROR
-from ..places import file_line, here, text
+from ..places import called, file_line, here, text
 from ..records import Backward
 from ..rule import Diagnosis
 
@@ -54,7 +54,7 @@ class GraphFreed(Diagnosis):
                 passes.pop()  # the one that fails
             before = _freed_by(node, passes)
             shared = node if before is None else _shared_part(roots, node, before)
-        freed = f"`backward()` at {text(before.place)}" if before is not None else "an earlier `backward()`"
+        freed = f"`{_name(before)}()` at {text(before.place)}" if before is not None else "an earlier `backward()`"
         again = "backward() was called on it again" if shared in roots else f"{text(here())} walks it again"
         self.report(
             shared.place,
@@ -76,9 +76,18 @@ class GraphFreed(Diagnosis):
             )
         if self.ledger.step > before.step:
             return f"`detach()` it in the loss that {text(before.place)} differentiates, or compute it anew after the update."
+        if _name(before) == "autograd.grad":
+            return f"`retain_graph=True` at {text(before.place)}: the graph is walked again afterwards."
         return (
             f"add the losses and call backward() once: `(loss_a + loss_b).backward()` instead of {text(before.place)}."
         )
+
+
+def _name(this: Backward) -> str:
+    """What the user called: `backward` or `autograd.grad`."""
+    call = called(this.place)
+    name = "" if call is None else getattr(call.func, "attr", getattr(call.func, "id", ""))
+    return "autograd.grad" if name == "grad" else "backward"
 
 
 def _usual(passes: list[Backward]) -> Backward | None:

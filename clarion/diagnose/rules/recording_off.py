@@ -62,7 +62,7 @@ class RecordingOff(Diagnosis):
             switch.where,
             f"`{switch}` at {text(switch.where)} switched recording off, the value that backward() is called on was "
             f"computed{at} without it, and {text(here())} wants its gradient.",
-            fix=_remedy(switch),
+            fix=_remedy(switch, in_force=switch in self.ledger.switches.stack),
             also=[computed],
             error=error,
         )
@@ -79,11 +79,15 @@ class RecordingOff(Diagnosis):
         )
 
 
-def _remedy(switch: Switch) -> str:
+def _remedy(switch: Switch, in_force: bool) -> str:
+    """`enable_grad` helps only while recording is off, and not against inference mode."""
+    on = ", or put what needs a gradient under `with torch.enable_grad():`." if in_force else "."
+    if switch.name == "inference_mode":
+        on = "."
     if switch.decorates is not None:
-        return f"take `@{switch}` off `{switch.decorates.__name__}`, or compute the loss under `with torch.enable_grad():`."
+        return f"take `@{switch}` off `{switch.decorates.__name__}`{on}"
     if switch.is_block():
-        return "compute the loss outside of the block, or under `with torch.enable_grad():` inside of it."
+        return f"compute the loss, and what it is made of, outside of the block{on}"
     return (
         "`torch.set_grad_enabled(True)` before the loss is computed, or `with torch.no_grad():` around what needs none."
     )
