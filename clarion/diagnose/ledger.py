@@ -199,12 +199,15 @@ class Ledger:
                     story.backward.used = True
                 story.consumed = story.fresh = False
                 return
+        replaced = how == "data" and tensor._story is not None  # `w.data = …`: its array is a new one
+        if replaced:
+            self._by_array[id(array)] = weakref.ref(tensor)
         known = self._by_array.get(id(array))
         leaf = known() if known is not None else None
         if leaf is None or leaf._array is not array or not leaf._rg:
             return
         story = leaf._story
-        if story.looked and not (modes.recording() and tensor is leaf):
+        if story.looked and (replaced or not (modes.recording() and tensor is leaf)):
             self._updated_by_hand(leaf, story)
 
     # Updates -------------------------------------------------------------------------------------

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..records import Clear, Update
+from ..records import Backward, Clear, Update
 from ..rule import Diagnosis
+
+# Steps without a gradient that an optimizer may take while it waits for its turn: until its first, and later.
+_FIRST_TURN, _TURN = 5, 20
 
 
 class StepWithoutGradient(Diagnosis):
@@ -38,6 +41,7 @@ class StepWithoutGradient(Diagnosis):
         self._discarded = -1  # when gradients were there, and were cleared: another diagnosis' case
         self._recorded = 0  # operations that joined a graph (counted while listening closely)
         self._seen: dict[int, tuple[int, int]] = {}  # per optimizer: passes and operations at its last step
+        self._passed: dict[int, Backward | None] = {}  # per optimizer: the pass before its last empty step
 
     def at_discard(self, clear: Clear) -> None:
         """There was something to use, before it was cleared."""
@@ -54,7 +58,12 @@ class StepWithoutGradient(Diagnosis):
         discarded = self._discarded == self.ledger.updates - 1
         now = self.ledger.passes, self._recorded
         idle, self._seen[id(story)] = self._seen.get(id(story)) == now, now
-        if story.empty_run < 2 or discarded or idle:
+        passed = self._passed.get(id(story))
+        self._passed[id(story)] = self.ledger.last_backward
+        enough = 2
+        if passed is not None and passed.used:  # somebody else's pass: this one may wait for its turn
+            enough = _TURN if story.steps > story.empty_run else _FIRST_TURN
+        if story.empty_run < enough or discarded or idle:
             return
         if self.session.said("loss-is-leaf", "path-cut"):
             return
