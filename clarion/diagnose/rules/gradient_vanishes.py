@@ -68,6 +68,8 @@ class GradientVanishes(Diagnosis):
         zero = [leaf for leaf, run in zip(update.leaves, runs, strict=True) if run >= _ZERO_STEPS]
         if any(leaf._grad is not None and leaf._grad._array.any() for leaf in zero):
             return  # so small that its square is zero: not exactly zero
+        if self.session.said("softmax-over-one"):
+            return  # a constant passes no gradient, and makes other factors zero: the cause was named
         if all(leaf._array.ndim < 2 for leaf in zero):
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
         names = names_of(self.ledger, zero)

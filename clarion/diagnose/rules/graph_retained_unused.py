@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.node import Node
 from ..graphs import reachable, saved_bytes, size_text
-from ..places import Place, here
+from ..places import Place, called, here
 from ..rule import Diagnosis
 
 _GRAPHS = 3  # that must have been retained for nothing, if the program ends
@@ -50,10 +50,10 @@ class GraphRetainedUnused(Diagnosis):
         if self._retained:
             self._see_walked(tensors)
             self._count_dropped()
-        if retained and accumulates and not create:
+        if retained and not create:
             place = here()
             if place is not None and place not in self._settled:
-                self._retained.append(Retained(place, tensors))
+                self._retained.append(Retained(place, tensors, "backward()" if accumulates else "grad(…)"))
                 del self._retained[:-_MOST]
 
     def at_exit(self) -> None:
@@ -81,20 +81,28 @@ class GraphRetainedUnused(Diagnosis):
                 self._report(graph, count)
 
     def _report(self, graph: Retained, count: int) -> None:
+        if graph.call != "backward()" and not _asks_for_it(graph.place):
+            return
         self.report(
             graph.place,
             f"The graphs of {count} backward passes were kept with `retain_graph=True` ({len(graph.numbers)} operations, "
             f"{size_text(graph.bytes)} of saved values each) and dropped: no second pass went through any part of them.",
-            fix="`backward()` without `retain_graph=True`.",
+            fix=f"`{graph.call}` without `retain_graph=True`.",
         )
+
+
+def _asks_for_it(place: Place) -> bool:
+    """Does the user's own line say `retain_graph`? The functions of `autograd.functional` retain by themselves."""
+    call = called(place)
+    return call is not None and any(keyword.arg == "retain_graph" for keyword in call.keywords)
 
 
 class Retained:
     """A graph that was retained: the numbers of its nodes, and whether any of them is alive."""
 
-    def __init__(self, place: Place, tensors: Any) -> None:
+    def __init__(self, place: Place, tensors: Any, call: str) -> None:
         nodes: list[Node] = list(reachable(tensors))
-        self.place = place
+        self.place, self.call = place, call
         self.numbers = {node.seq for node in nodes}
         self.oldest = max(self.numbers, default=0)
         self.bytes = saved_bytes(nodes)

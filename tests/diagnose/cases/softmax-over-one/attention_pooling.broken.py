@@ -37,7 +37,7 @@ for step in range(50):
     label = (tokens < 25).float().mean(1).gt(0.5).long()
     loss = F.cross_entropy(model(tokens), label)
     opt.zero_grad()
-    loss.backward()  # MAY: gradient-vanishes
+    loss.backward()
     opt.step()
     if step % 10 == 9:
         print(step, round(loss.item(), 4))

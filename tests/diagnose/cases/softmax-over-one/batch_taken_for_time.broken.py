@@ -25,6 +25,6 @@ for step in range(40):
     label = (tokens > 4).float().mean(1).gt(0.5).long()
     loss = F.cross_entropy(model(tokens), label)
     optimizer.zero_grad()
-    loss.backward()  # MAY: gradient-vanishes
+    loss.backward()
     optimizer.step()
 print(round(loss.item(), 4))

@@ -29,7 +29,7 @@ for epoch in range(4):
     for features, label in loader:
         optimizer.zero_grad()
         loss = criterion(model(features), label)
-        loss.backward()  # MAY: gradient-vanishes
+        loss.backward()
         optimizer.step()
         running += loss.item()
     print(f"epoch {epoch} loss {running / len(loader):.4f}")

@@ -22,7 +22,7 @@ def train(model, x, y, epochs=8):
         for xb, yb in zip(x.split(40), y.split(40)):
             optimizer.zero_grad()
             loss = criterion(model(xb), yb)  # EXPECT: softmax-over-one
-            loss.backward()  # MAY: gradient-vanishes
+            loss.backward()
             optimizer.step()
             total += loss.item()
         print("epoch", epoch, "loss", round(total, 5))

@@ -39,7 +39,7 @@ for step in range(40):
     logits = model(source, shifted)
     loss = nn.functional.cross_entropy(logits.reshape(-1, V), source.reshape(-1))
     optimizer.zero_grad()
-    loss.backward()  # MAY: gradient-vanishes
+    loss.backward()
     optimizer.step()
     if step % 10 == 9:
         print(step, round(loss.item(), 4))

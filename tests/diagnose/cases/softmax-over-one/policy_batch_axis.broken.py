@@ -37,7 +37,7 @@ for episode in range(60):
     returns = (returns - returns.mean()) / (returns.std() + 1e-6)
     loss = -(log_probs * returns).sum()
     optimizer.zero_grad()
-    loss.backward()  # MAY: gradient-vanishes
+    loss.backward()
     optimizer.step()
     if episode % 20 == 19:
         print("episode", episode, "reward", rewards.sum().item())

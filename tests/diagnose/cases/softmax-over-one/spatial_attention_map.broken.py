@@ -36,6 +36,6 @@ for step in range(60):
     batch = torch.randint(0, 96, (24,))
     loss = nn.functional.cross_entropy(model(images[batch]), labels[batch])
     optimizer.zero_grad()
-    loss.backward()  # MAY: gradient-vanishes
+    loss.backward()
     optimizer.step()
 print("loss", round(loss.item(), 4))
