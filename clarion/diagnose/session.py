@@ -301,9 +301,8 @@ class Session:
             if error is not None:
                 error.finding = self._said[key]
             return None
-        others = [
-            {"file": f, "line": n} for f, n in filter(None, map(places.file_line, also)) if (f, n) != (file, line)
-        ]
+        lines = dict.fromkeys(filter(None, map(places.file_line, also)))
+        others = [{"file": f, "line": n} for f, n in lines if (f, n) != (file, line)]
         finding = Finding(rule.name, level, file, line, what, why, fix, self.ledger.step, others)
         finding.silence = f"`# clarion: allow {rule.name}` on {shown(file)}:{line}"
         if error is not None:

@@ -18,7 +18,7 @@ _Key = tuple[Place, int, int]  # a line, the dimension, and how many dimensions 
 class SoftmaxOverOne(Diagnosis):
     """Softmax runs over a dimension of size 1: its result is 1, whatever goes in.
 
-    Nothing before it gets a gradient by this way. Mostly the wrong dimension is given; or a classifier with one output
+    Nothing before it gets a gradient through it. Mostly the wrong dimension is given; or a classifier with one output
     was meant for a sigmoid.
 
     Broken:
@@ -34,7 +34,7 @@ class SoftmaxOverOne(Diagnosis):
     """
 
     name = "softmax-over-one"
-    why = "the result is 1 (its logarithm 0) whatever goes in: what comes before it learns nothing by this way."
+    why = "the result is 1 (its logarithm 0) whatever goes in: what comes before it learns nothing through it."
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
