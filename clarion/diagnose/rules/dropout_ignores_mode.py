@@ -12,7 +12,7 @@ from ..rule import Diagnosis
 
 _ATTENTION = "scaled_dot_product_attention"
 # Words in a `training=…` that tell of Monte-Carlo dropout.
-_HINTS = ("train", "mc", "monte", "sampl", "stoch", "bayes", "always")
+_HINTS = ("mc", "monte", "sampl", "stoch", "bayes", "always")
 
 
 class DropoutIgnoresMode(Diagnosis):
@@ -88,12 +88,18 @@ def _name(call: ast.Call) -> str:
 
 
 def _is_on_purpose(call: ast.Call) -> bool:
-    """Does the call say itself that it is to drop: `training=True`, `training=self.training or self.sampling`?"""
+    """Does the call say itself that it is to drop: `training=True`, `training=self.training or self.extra`?
+
+    A variable (`training=train`) is what somebody handed in; an attribute of its own (`self.is_training`) is what nobody
+    remembers when `eval()` is called.
+    """
     if _name(call) == _ATTENTION:
         return False
     for value in [word.value for word in call.keywords if word.arg in ("training", "train")] + call.args[2:3]:
         words = [getattr(node, "attr", getattr(node, "id", "")).lower() for node in ast.walk(value)]
         literal = isinstance(value, ast.Constant) and value.value is True
-        if literal or any(hint in word for word in words for hint in _HINTS):
+        handed = isinstance(value, ast.Name) and "train" in value.id.lower()
+        either = isinstance(value, ast.BoolOp) and "training" in words
+        if literal or handed or either or any(hint in word for word in words for hint in _HINTS):
             return True
     return False
