@@ -97,7 +97,7 @@ def normalized(x: Any, eps: float) -> Any:
 
 
 def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int) -> Any:
-    """The nearest matrices with singular values near one, by Newton and Schulz's iteration, rounded as in bfloat16."""
+    """The nearest matrices with singular values near one, rounded as in bfloat16. `x` is overwritten."""
     if steps >= 100:
         raise ArgumentValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:

@@ -135,7 +135,7 @@ def test_half_precision(name, options, dtype):
 
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")  # PyTorch's own, when told not to use a library
-@pytest.mark.parametrize("shape", [(200, 200), (100, 300), (400, 150)])
+@pytest.mark.parametrize("shape", [(200, 200), (100, 300), (400, 150), (256, 256)])
 def test_muon_of_large_matrices(shape):
     """PyTorch's sums depend on the processor here, and bfloat16 magnifies that: it differs from itself as we from it."""
 
@@ -151,6 +151,34 @@ def test_muon_of_large_matrices(shape):
     usual = np.abs(other_sums - run(torch, 5)).max()
     assert 0 < usual < 0.02
     assert np.abs(run(clarion, 5) - run(torch, 5)).max() < 2 * usual
+
+
+@pytest.mark.parametrize("momentum", [0.95, 0.3])
+@pytest.mark.parametrize("shape", [(60, 70), (300, 211), (211, 300)])
+def test_muon_outside_of_the_products(shape, momentum):
+    """Momentum, decay and the last sum are PyTorch's bit for bit, however large: with no iteration all of it is."""
+
+    def run(t):
+        rng = np.random.default_rng(0)
+        param = t.nn.Parameter(t.from_numpy(rng.standard_normal(shape, np.float32)))
+        optimizer = t.optim.Muon([param], lr=0.1, momentum=momentum, ns_steps=0)
+        for _ in range(3):
+            param.grad = t.from_numpy(rng.standard_normal(shape, np.float32))
+            optimizer.step()
+        return param.detach().numpy(), optimizer.state[param]["momentum_buffer"].numpy()
+
+    for mine, theirs in zip(run(clarion), run(torch), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_muon_does_not_skip_infinities():
+    """With a learning rate of zero the update is zero times infinity: no number, in a large matrix as in a small one."""
+    for t in (torch, clarion):
+        for size in (4, 200):
+            param = t.nn.Parameter(t.zeros(size, size))
+            param.grad = t.full((size, size), float("inf"))
+            t.optim.Muon([param], lr=0.0, ns_steps=1).step()
+            assert bool(param.isnan().all())
 
 
 @pytest.mark.parametrize("flag", ["foreach", "fused"])
