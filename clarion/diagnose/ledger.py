@@ -10,6 +10,7 @@ optimizers it has: it begins at an update of somebody who was updated in the rou
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections import deque
 from time import perf_counter
@@ -170,6 +171,14 @@ class Ledger:
                 story.backward.used = True
             if len(self._looked) < 10_000:
                 self._looked[id(leaf)] = leaf
+
+    def on_clipped(self, leaves: Any, limit: float) -> None:
+        """A norm without a limit was asked for: the gradients were looked at, perhaps to leave a step out."""
+        if limit == math.inf:
+            for leaf in leaves:
+                story = leaf._story
+                if story is not None and story.backward is not None:
+                    story.backward.used = True
 
     def on_cleared(self, leaves: Any) -> None:
         """Gradients were set to None, to zero, or overwritten."""

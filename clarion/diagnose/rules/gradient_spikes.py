@@ -100,7 +100,7 @@ class GradientSpikes(Diagnosis):
         names = names_of(self.ledger, [leaf for _, leaf in shares])
         percent = 100.0 * shares[0][0] / sample.total**2
         self.report(
-            sample.backward and sample.backward.place,
+            sample.backward.place if sample.backward is not None else None,
             f"{what} The largest share has {listed(names[:1])} ({percent:.0f} %)"
             + (f", then {listed(names[1:])}." if names[1:] else "."),
             fix="torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm) between backward() and step(), a smaller learning "

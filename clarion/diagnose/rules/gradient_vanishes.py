@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any
 
+from ...core.tensor import Tensor
+from ..graphs import node_of
 from ..names import listed, names_of
 from ..records import Sample, Update
 from ..rule import Diagnosis
@@ -31,7 +34,8 @@ class GradientVanishes(Diagnosis):
         self.B = nn.Parameter(torch.zeros(m, rank))
 
     Said after 20 steps of exactly zero, or 50 steps with a first layer a million times weaker than the last. A parameter
-    without any gradient (`.grad` is None) is another matter: see path-cut and parameter-not-optimized.
+    without any gradient (`.grad` is None) is another matter: see path-cut and parameter-not-optimized. A term of the loss
+    whose weight is 0 (for now) is switched off on purpose: what only it trains may wait.
     """
 
     name = "gradient-vanishes"
@@ -41,6 +45,23 @@ class GradientVanishes(Diagnosis):
         super().__init__(session)
         self._zero: dict[int, list[int]] = {}  # per optimizer: steps in a row, of each leaf
         self._small: dict[int, int] = {}
+        self._zeroed: list[weakref.ref[Any]] = []  # nodes of this step: a number times 0
+        self._waiting: dict[int, weakref.ref[Any]] = {}  # by id: leaves that only such terms lead to
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """A term of a loss may be switched off."""
+        if op.name == "mul" and outs[0]._array.size == 1 and outs[0]._edge is not None:
+            if any(_is_zero(value) for value in inputs):
+                self._zeroed.append(weakref.ref(outs[0]._edge))
+
+    def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
+        """Which leaves do only such terms lead to?"""
+        if self._zeroed or self._waiting:
+            off = {node for node in (reference() for reference in self._zeroed) if node is not None}
+            self._zeroed.clear()
+            self._waiting.update((id(leaf), weakref.ref(leaf)) for leaf in _leaves([*off], set()))
+            for leaf in _leaves([node_of(root) for root in tensors], off):
+                self._waiting.pop(id(leaf), None)
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """Count."""
@@ -66,31 +87,58 @@ class GradientVanishes(Diagnosis):
 
     def _say_zero(self, update: Update, sample: Sample, runs: list[int]) -> None:
         zero = [leaf for leaf, run in zip(update.leaves, runs, strict=True) if run >= _ZERO_STEPS]
+        zero = [leaf for leaf in zero if not self._waits(leaf)]
         if any(leaf._grad is not None and leaf._grad._array.any() for leaf in zero):
             return  # so small that its square is zero: not exactly zero
         if self.session.said("softmax-over-one"):
             return  # a constant passes no gradient, and makes other factors zero: the cause was named
-        if all(leaf._array.ndim < 2 for leaf in zero):
+        if all(leaf._array.ndim < 2 for leaf in zero):  # or none
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
         names = names_of(self.ledger, zero)
         self.report(
-            sample.backward and sample.backward.place,
+            sample.backward.place if sample.backward is not None else None,
             f"The gradient of {listed(names)} has been exactly zero for {_ZERO_STEPS} steps, while the norm of all gradients "
             f"is {sample.total:.3g}.",
             fix="look at what lies between these parameters and the loss: a saturated activation (scale the inputs), "
             "round()/sign()/argmax (straight-through estimator), units that never fire, a factor that is zero.",
         )
 
+    def _waits(self, leaf: Any) -> bool:
+        known = self._waiting.get(id(leaf))
+        return known is not None and known() is leaf
+
     def _say_small(self, update: Update, sample: Sample, ratio: float) -> None:
         weights = [leaf for leaf, s in zip(update.leaves, sample.squares, strict=True) if s and leaf._array.ndim >= 2]
         first, last = names_of(self.ledger, (weights[0], weights[-1]))
         self.report(
-            sample.backward and sample.backward.place,
+            sample.backward.place if sample.backward is not None else None,
             f"The gradient of `{first}` is {ratio:.1g} times that of `{last}`, for {_SMALL_STEPS} steps: it vanishes on its way "
             f"through {len(weights)} layers.",
             fix="residual connections, normalisation layers, ReLU-like activations, or an initialisation that keeps the scale "
             "(nn.init.kaiming_normal_, xavier_normal_).",
         )
+
+
+def _is_zero(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return not value._rg and value._array.size == 1 and not value._array.any()
+    return type(value) in (int, float) and value == 0
+
+
+def _leaves(roots: list[Any], without: set[Any]) -> list[Any]:
+    """The leaves that nodes lead to, but not through some."""
+    found: dict[int, Any] = {}
+    stack, seen = [root for root in roots if root is not None], set(without)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            for edge in node.edges:
+                if edge is not None and edge.seq is None:
+                    found[id(edge)] = edge
+                elif edge is not None:
+                    stack.append(edge)
+    return list(found.values())
 
 
 def _ends(update: Update, squares: list[float | None]) -> tuple[float, float] | None:
