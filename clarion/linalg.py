@@ -11,6 +11,7 @@ from .ops.api import FUNCTIONS as _FUNCTIONS
 from .ops.api import with_out as _with_out
 from .ops.distance import linalg_cross as _cross
 from .ops.distance import multi_dot as _multi_dot
+from .ops.grids import linalg_vander as _vander
 from .ops.linalg import LinAlgError as LinAlgError
 from .ops.norm import vector_norm as _vector_norm
 
@@ -33,6 +34,7 @@ svd = _with_out("linalg.svd", _linalg.svd)
 svdvals = _with_out("linalg.svdvals", _linalg.svdvals)
 pinv = _with_out("linalg.pinv", _linalg.pinv)
 matrix_power = _linalg.matrix_power
+vander = _vander
 
 
 def _vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:

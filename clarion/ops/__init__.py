@@ -16,8 +16,10 @@ from . import complexes as complexes
 from . import convert as convert
 from . import convolution as convolution
 from . import copying as copying
+from . import correlation as correlation
 from . import ctc as ctc
 from . import diagonal as diagonal
+from . import differences as differences
 from . import distance as distance
 from . import distinct as distinct
 from . import dropout as dropout
@@ -57,6 +59,7 @@ from . import padding as padding
 from . import piecewise as piecewise
 from . import pooling as pooling
 from . import power as power
+from . import quantiles as quantiles
 from . import random as random
 from . import rearrange as rearrange
 from . import recurrent as recurrent

@@ -11,7 +11,7 @@ from ..core.dtypes import int32, int64
 from ..core.op import Op
 from ..core.tensor import Tensor, created
 from ..errors import EngineError, ShapeError
-from .api import call, public
+from .api import call, method, public
 from .shape import reshaped, tensor_needed
 from .views import _check_source
 
@@ -137,6 +137,22 @@ def trace(input: Any) -> Tensor:
     if input._array.ndim != 2:
         raise ShapeError(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
     return trace_op.call(input)  # type: ignore[no-any-return]
+
+
+@method("fill_diagonal_")
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal; with `wrap`, a tall matrix gets another diagonal below each that ended."""
+    shape = self._array.shape
+    if len(shape) < 2:
+        raise ShapeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise ShapeError("all dimensions of input must be of equal length")
+    steps, start, width = self.stride(), self.storage_offset(), shape[1]
+    self.as_strided((min(shape),), (sum(steps),), start).fill_(fill_value)
+    if wrap and len(shape) == 2 and shape[0] > width + 1:
+        more = -(-self._array.size // (width + 1)) - min(shape)
+        self.as_strided((more,), (sum(steps),), start + steps[0] * (width + 1)).fill_(fill_value)
+    return self  # type: ignore[no-any-return]
 
 
 def _triangle(row: int, col: int, dtype: Any, find: Any) -> Tensor:

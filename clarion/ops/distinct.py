@@ -1,4 +1,4 @@
-"""Distinct values and bins: unique, searchsorted, bucketize, bincount, histc, one_hot."""
+"""Distinct values and bins: unique, isin, searchsorted, bucketize, bincount, histc, one_hot."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ searchsorted_op = Op("searchsorted", "edges values", "right dtype", moves=True, 
 bincount_op = Op("bincount", "x weights?", "minlength", node="NotImplemented", moves=True)
 bincount_op.vjp(weights=no_derivative("bincount"))
 histc_op = Op("histc", "x", "bins low high", moves=True, differentiable=False)
+isin_op = Op("isin", "x y", "invert", promote="common", moves=True, differentiable=False)
 one_hot_op = Op("one_hot", "x", "classes", moves=True, differentiable=False)
 
 
@@ -74,6 +75,19 @@ def unique_consecutive(
     tensor_argument("unique_consecutive", "input", 1, input)
     dim = None if dim is None else _slice_dim(input, dim)
     return _chosen(unique_consecutive_op.call(input, dim), return_inverse, return_counts)
+
+
+@public(method=False, out=True)
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Which elements are among the others? Either may be a number; `assume_unique` is a promise that speeds up PyTorch."""
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        tensor_argument("isin", "elements", 1, elements)
+    like = elements if isinstance(elements, Tensor) else test_elements
+    pair = [_as_tensor(elements, like), _as_tensor(test_elements, like)]
+    for each in pair:
+        if each._array.dtype.kind in "bc":
+            raise EngineError(f"Unsupported input type encountered for isin(): {FROM_NUMPY[each._array.dtype].old}")
+    return isin_op.call(*pair, bool(invert))
 
 
 # Bins ------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from .options import (
     size_of,
     spelled,
     tensor_argument,
+    warn_user,
 )
 
 # Filled with one value -------------------------------------------------------------------------------
@@ -410,6 +411,29 @@ def arange(*args: Any, **options: Any) -> Tensor:
             start, end, step = int(start), int(end), int(step)
     array = ranges.arange(start, step, ranges.arange_length(start, end, step), kind)
     return created(array, requires_grad) if out is None else put("arange", out, array, warn=True)
+
+
+@public("range", method=False)
+def _range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:
+    """The numbers from start to end, the end among them; `arange` leaves it out."""
+    if end is None:
+        start, end = 0, start
+    start, step = number("range", "start", 1, start), number("range", "step", 3, step)
+    end = number("range", "end", 2, end)
+    warn_user(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+        "range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
+    out = options.get("out")
+    kind, requires_grad, _ = take_options("range", options)
+    if step == 0 or math.isnan(step):
+        raise EngineError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise EngineError(f"unsupported range: {start:g} -> {end:g}")
+    if (end - start) * step < 0:
+        raise EngineError("upper bound and lower bound inconsistent with step sign")
+    array = ranges.arange(start, step, int((end - start) / step) + 1, kind)
+    return created(array, requires_grad) if out is None else put("range", out, array)
 
 
 def _space_options(name: str, start: Any, end: Any, steps: Any, options: dict[str, Any]) -> tuple[Any, ...]:

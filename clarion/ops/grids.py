@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Size
+from ..core.dtypes import Size, i64, int64
 from ..core.messages import broadcast_error
+from ..core.namespace import lifted
 from ..core.tensor import Tensor, new_tensor
-from ..errors import EngineError, ShapeError
+from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from .api import FUNCTIONS, public
 from .arithmetic import mul_op
 from .join import stack, tensor_list
@@ -185,3 +187,59 @@ def kron(input: Any, other: Any) -> Tensor:
     left = unsafe_view(input, tuple([m for size in a for m in (size, 1)]))
     right = unsafe_view(other, tuple([m for size in b for m in (1, size)]))
     return unsafe_view(mul_op.call(left, right), tuple([p * q for p, q in zip(a, b, strict=True)]))  # type: ignore[no-any-return]
+
+
+@public("vander", method=False)
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of a vector's elements as rows, from the highest to 0 (or, `increasing`, from 0 on)."""
+    if not isinstance(x, Tensor):
+        raise tensor_needed("vander", x, "x")
+    if x._array.ndim != 1:
+        raise ShapeError("x must be a one-dimensional tensor.")
+    n = x._array.shape[0] if N is None else N
+    if n < 0:
+        raise EngineError("N must be non-negative.")
+    kind = x.dtype if x._array.dtype.kind in "fcV" else int64
+    rows: Any = _powers(lifted.cast(x, kind.numpy), n)
+    return rows if increasing else rows.flip(1)  # type: ignore[no-any-return]
+
+
+def _powers(x: Any, n: int) -> Any:
+    """1, x, x**2, … x**(n - 1) in a new last dimension."""
+    ones = x.new_ones((*x.shape, min(n, 1)))
+    return ones if n < 2 else FUNCTIONS["cat"]([ones, x.unsqueeze(-1).expand(*x.shape, n - 1).cumprod(-1)], -1)
+
+
+def linalg_vander(x: Any, *, N: int | None = None) -> Any:
+    """The powers 0, 1, … N - 1 of the elements, in a new last dimension."""
+    if not isinstance(x, Tensor):
+        raise tensor_needed("linalg_vander", x, "x")
+    if x._array.dtype.kind == "b":
+        raise EngineError(f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.old}")
+    x = x if x._array.ndim else x.unsqueeze(-1)  # type: ignore[attr-defined]
+    n = x._array.shape[-1] if N is None else N
+    if n <= 1:
+        raise EngineError("N must be greater than 1.")
+    kind = x.dtype if x._array.dtype.kind in "fcV" else int64
+    return _powers(lifted.cast(x, kind.numpy), n)
+
+
+@public(method=False)
+def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates in a tensor of a shape of elements that are given by their number in it."""
+    if not isinstance(indices, Tensor):
+        raise tensor_needed("unravel_index", indices, "indices")
+    if indices._array.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, Sequence)):
+        raise ArgumentTypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise ArgumentTypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in sizes):
+        raise ArgumentValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    column: Any = indices.unsqueeze(-1)  # type: ignore[attr-defined]
+    places = column.floor_divide(new_tensor(np.array(steps, i64))) % new_tensor(np.array(sizes, i64))
+    return places.unbind(-1)  # type: ignore[no-any-return]

@@ -92,4 +92,16 @@ def argwhere(input: Any) -> Any:
     return nonzero_op.call(input)
 
 
+@public(out=True)
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+    """The first `size` rows of `nonzero`; if there are fewer, `fill_value` in the rest."""
+    tensor_argument("nonzero_static", "input", 1, input)
+    if size < 0:
+        raise EngineError("nonzero_static: 'size' must be an non-negative integer")
+    found = nonzero_op.call(input)._array[:size]
+    padded = np.full((size, found.shape[1]), fill_value, found.dtype)
+    padded[: len(found)] = found
+    return created(padded)
+
+
 strict_out("masked_select", apart=True)

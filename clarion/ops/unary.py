@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core import return_types
 from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, EngineError, NotSupportedError
+from ..errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError
 from .api import METHODS, call, public
 from .faces import faces
 from .typed import TypedOp
@@ -153,3 +154,15 @@ def finite_limit(dtype: Any) -> float:
     import ml_dtypes
 
     return float(ml_dtypes.finfo(dtype).max)
+
+
+frexp_op = Op("frexp", "x", outputs="mantissa exponent")
+frexp_op.vjp(x=lambda g, exponent, ops: ops.ldexp(g, -exponent))
+
+
+@public(out=True)
+def frexp(input: Any) -> Any:
+    """A mantissa in [0.5, 1) and an exponent of 2 with mantissa * 2**exponent = input."""
+    if input._array.dtype.kind not in "fV":
+        raise DtypeError("torch.frexp() only supports floating-point dtypes")
+    return return_types.frexp(frexp_op.call(input))

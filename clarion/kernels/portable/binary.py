@@ -53,7 +53,7 @@ def heaviside(xp: Any, x: Any, values: Any) -> Any:
 
 @kernel("ldexp")
 def ldexp(xp: Any, x: Any, y: Any) -> Any:
-    return x * xp.exp2(y)
+    return x * xp.exp2(y.astype(x.dtype) if y.dtype.kind == "i" else y)
 
 
 override("ldexp", numpy)(quietly(lambda x, y: ldexp(numpy, x, y)))

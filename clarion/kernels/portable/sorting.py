@@ -188,6 +188,11 @@ def unique_consecutive(xp: Any, x: Any, dim: int | None) -> Any:
     return xp.ascontiguousarray(xp.moveaxis(rows[first], 0, dim)), inverse, counts
 
 
+@kernel("isin")
+def isin(xp: Any, x: Any, y: Any, invert: bool) -> Any:
+    return xp.isin(sortable(x), sortable(y), invert=invert)
+
+
 # Bins ----------------------------------------------------------------------------------------------------
 
 

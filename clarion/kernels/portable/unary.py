@@ -187,3 +187,9 @@ def view_as_complex(xp: Any, x: Any) -> Any:
     if x.strides[-1] != x.itemsize:  # only a gradient: a tensor was checked to be a view before
         x = xp.ascontiguousarray(x)
     return x.view(kind)[..., 0]
+
+
+@kernel("frexp")
+def frexp(xp: Any, x: Any) -> Any:
+    mantissa, exponent = xp.frexp(x)
+    return xp.asarray(mantissa), xp.asarray(exponent)
