@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -184,12 +186,31 @@ def hand_to_numpy(tensor: Tensor) -> None:
         counter.handed = provenance.here(), counter.n, counter.silent, fingerprint(tensor._array)
 
 
+# The last tensors on memory that is NumPy's, which may write to it without telling; and who made them.
+_borrowed: deque[tuple[weakref.ref[Tensor], provenance.Place | None]] = deque(maxlen=64)
+
+
 def borrow_from_numpy(tensor: Tensor) -> None:
-    """This memory is NumPy's, which may write to it without telling."""
+    """`from_numpy` made this tensor."""
+    _borrowed.append((weakref.ref(tensor), provenance.here()))
+    if modes.watched:
+        _watch(tensor, _borrowed[-1][1], True)
+
+
+def watch_borrowed(on: bool) -> None:
+    """Look at such memory, or not: backward passes are slower while somebody does."""
+    for reference, place in _borrowed:
+        tensor = reference()
+        if tensor is not None:
+            _watch(tensor, place, on)
+
+
+def _watch(tensor: Tensor, place: provenance.Place | None, on: bool) -> None:
     counter = tensor._counter()
-    if counter is not INFERENCE:
-        counter.exported = counter.watched = True
-        counter.handed = provenance.here(), 0, 0, None
+    if counter is INFERENCE or counter.handed not in (None, (place, 0, 0, None)):
+        return  # it was handed to NumPy since, and is looked at anyway
+    counter.exported = counter.watched = on
+    counter.handed = (place, 0, 0, None) if on else None
 
 
 def check_silent(node: Node, counter: VersionCounter, array: Any, expected: Any) -> None:

@@ -24,6 +24,7 @@ import warnings
 from typing import Any
 
 from ..core import modes
+from ..core.saved import watch_borrowed
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import replace
 from . import places
@@ -132,7 +133,10 @@ class Session:
         self.mode = mode
         self.near, self.resting = mode == NEAR, mode == REST
         self._heard = 0
-        modes.watch(self.near or (self.thorough and mode != OFF))
+        watched = self.near or (self.thorough and mode != OFF)
+        if watched is not modes.watched:
+            modes.watch(watched)
+            watch_borrowed(watched)
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
         """For each mode and each event that it listens to, one handler for all who want to hear of it."""
