@@ -37,6 +37,7 @@ from . import generator as generator
 from . import grid_sample as grid_sample
 from . import grids as grids
 from . import hard as hard
+from . import histograms as histograms
 from . import index_rows as index_rows
 from . import indexing as indexing
 from . import info as info

@@ -59,16 +59,27 @@ ROWS = [
     Row("cov", lambda t, x: t.cov(x), M, np.cov, dtypes=("int64", "complex128")),
     Row(
         "cov", lambda t, x, w: t.cov(x, correction=0, fweights=t.tensor([1, 2, 1, 3]), aweights=w),
-        M + ((4,),), lambda x, w: np.cov(x, ddof=0, fweights=[1, 2, 1, 3], aweights=w), domain=(0.5, 2.0), label="weights",
+        (*M, (4,)), lambda x, w: np.cov(x, ddof=0, fweights=[1, 2, 1, 3], aweights=w), domain=(0.5, 2.0), label="weights",
     ),
     Row("corrcoef", lambda t, x: t.corrcoef(x), M, np.corrcoef, dtypes=("complex128",)),
     Row("gradient", lambda t, x: t.gradient(x), M, lambda x: tuple(np.gradient(x)), dtypes=("int64",)),
     Row(
         "gradient", lambda t, x, p: t.gradient(x, spacing=(p.cumsum(0),), dim=1, edge_order=2)[0],
-        M + ((4,),), lambda x, p: np.gradient(x, p.cumsum(), axis=1, edge_order=2), domain=((-2, 2), (0.5, 1)), label="places",
+        (*M, (4,)), lambda x, p: np.gradient(x, p.cumsum(), axis=1, edge_order=2), domain=((-2, 2), (0.5, 1)), label="places",
     ),
     Row("vander", lambda t, x: t.vander(x, 3), ((4,),), lambda x: np.vander(x, 3), grad=(), dtypes=("int32", "complex64")),
     Row("vander", lambda t, x: t.linalg.vander(x), ((2, 4),), lambda x: x[..., None] ** np.arange(4), label="batches"),
+    Row(
+        "histogramdd", lambda t, x: t.histogram(x, 4, range=(-1.0, 1.5)), ((20,),),
+        lambda x: np.histogram(x, 4, range=(-1.0, 1.5)), grad=(), label="one dimension",
+    ),
+    Row(
+        "histogramdd", lambda t, x, w: t.histogram(x, 3, weight=w, density=True)[0], ((20,), (20,)),
+        lambda x, w: np.histogram(x, 3, weights=w, density=True)[0], grad=(), label="density",
+    ),
+    Row(
+        "histogramdd", lambda t, x: t.histogramdd(x, [2, 3])[0], ((20, 2),), lambda x: np.histogramdd(x, [2, 3])[0], grad=(),
+    ),
     Row(
         "unravel_index", lambda t, x: t.unravel_index(x, (3, 2, 4)), inputs=lambda rng: [rng.integers(0, 24, (2, 5))],
         ref=lambda x: np.unravel_index(x, (3, 2, 4)), grad=(),

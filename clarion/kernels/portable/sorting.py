@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from ..quiet import quietly
 from ..registry import kernel
 
 
@@ -230,6 +232,25 @@ def histc(xp: Any, x: Any, bins: int, low: float, high: float) -> Any:
     low, high = flat.dtype.type(low), flat.dtype.type(high)
     place = ((flat - low) * flat.dtype.type(bins) / (high - low)).astype(xp.int64)
     return xp.bincount(xp.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
+
+
+@kernel("histogramdd")
+@quietly
+def histogramdd(xp: Any, x: Any, weight: Any, edges: tuple[Any, ...], density: bool) -> Any:
+    """How much lies in each bin: from its lower edge on, below its upper one; the last bin has both."""
+    points = x.reshape(-1, x.shape[-1])
+    shape = tuple([len(e) - 1 for e in edges])
+    inside, place = xp.ones(len(points), bool), xp.zeros(len(points), xp.int64)
+    for column, e, n in zip(points.T, edges, shape, strict=True):
+        inside &= (column >= e[0]) & (column <= e[-1])
+        place = place * n + xp.clip(xp.searchsorted(e, column, side="right") - 1, 0, n - 1)
+    weights = None if weight is None else weight.reshape(-1)[inside]
+    hist = xp.bincount(place[inside], weights, math.prod(shape)).astype(x.dtype).reshape(shape)
+    if density:
+        hist = hist / hist.sum()
+        for d, e in enumerate(edges):
+            hist = hist / xp.diff(e).reshape([-1 if i == d else 1 for i in range(len(shape))])
+    return hist
 
 
 @kernel("one_hot")
