@@ -15,7 +15,19 @@ from .finding import shown
 # What a rule may give as a line: a place that provenance recorded, or (file, line).
 Where = Place | tuple[str, int] | None
 
-__all__ = ["Place", "Where", "allowed", "assigned", "called", "expression", "file_line", "here", "source", "text"]
+__all__ = [
+    "Place",
+    "Where",
+    "allowed",
+    "assigned",
+    "called",
+    "expression",
+    "file_line",
+    "here",
+    "is_result_dropped",
+    "source",
+    "text",
+]
 
 
 def file_line(where: Where) -> tuple[str, int] | None:
@@ -77,6 +89,14 @@ def called(place: Place | None) -> ast.Call | None:
     """The call that was running at a place, or None."""
     found = expression(place)
     return found if isinstance(found, ast.Call) else None
+
+
+def is_result_dropped(place: Place | None) -> bool:
+    """Is the call at a place a statement of its own (`model(x)`, `_ = model(x)`)?"""
+    if place is None:
+        return False
+    after = next((step for step in dis.get_instructions(place[0]) if step.offset > place[1]), None)
+    return after is not None and (after.opname == "POP_TOP" or (after.opname[:6] == "STORE_" and after.argval == "_"))
 
 
 def assigned(place: Place | None) -> Place | None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 from ...core import modes
 from ..finding import INFO
 from ..layers import calls, is_library, is_trained, place_outside, trainer_of
-from ..places import Place
+from ..places import Place, here, is_result_dropped
 from ..rule import Diagnosis
 
 _SAMPLES = 3  # passes over the same input: Monte-Carlo dropout
 _ATTENTION = 2_000  # operations after a new line that are heard closely
 _PER_STEP = 64  # calls that are looked at without a step between
+_GLANCE = 64  # numbers of an input by which it is known again
 
 
 class InferenceInTrainMode(Diagnosis):
@@ -38,8 +40,9 @@ class InferenceInTrainMode(Diagnosis):
                 total += criterion(model(x), y).item()
         model.train()
 
-    A remark only. Silent for Monte-Carlo dropout (several passes over the same input, a `train()` just before, or dropout
-    layers alone in train mode), and where training uses the result: targets, pseudo-labels, an agent that acts.
+    A remark only. Silent for Monte-Carlo dropout (several passes over the same input, a `train()` just for them, or dropout
+    layers alone in train mode), where nobody looks at the result (statistics of batch normalisation are taken anew), and
+    where training uses it: targets, pseudo-labels, an agent that acts.
     """
 
     name = "inference-in-train-mode"
@@ -48,15 +51,26 @@ class InferenceInTrainMode(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        self._lines: dict[Place, _Line] = {}
+        self._lines: dict[tuple[Place, Place | None], _Line] = {}  # by the call, and the train() just before it
         self._feeding: set[Place] = set()  # where recording was switched off for what training then used
-        self._asked: dict[int, int] = {}  # modules by identity: how many updates there were when train() was called
+        # Modules by identity, on which train() was called: how many updates there were before it, and its line.
+        self._asked: dict[int, tuple[int, Place | None]] = {}
+        self._now: tuple[int, Place | None] = (0, None)  # what is true of the call of train() or eval() that is running
+        self._for_training: set[Place | None] = set()  # lines of train() that updates came after
         self._last: tuple[int, int] = (0, 0)  # updates so far, calls looked at since
 
     def on_training_set(self, module: Any, training: bool) -> None:
-        """Whoever calls `train()` wants train mode."""
+        """Whoever calls `train()` wants train mode: for training, or just before an evaluation on purpose."""
+        call = sys._getframe(2)  # of `Module.train`, behind the session's handler
+        if call.f_back is None or call.f_back.f_code is not call.f_code:  # not for a module inside that one
+            self._now = self.ledger.updates, here()
+        before = self._asked.get(id(module), self._now)
+        if before[0] != self._now[0]:
+            self._for_training.add(before[1])
         if training:
-            self._asked[id(module)] = self.ledger.updates
+            self._asked[id(module)] = self._now
+        else:
+            self._asked.pop(id(module), None)
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """Does training use what was computed without gradients?"""
@@ -94,19 +108,24 @@ class InferenceInTrainMode(Diagnosis):
             inner = inner.f_back
         updates = self.ledger.updates
         place = place_outside(call)
-        if place is not None and module.training and self._asked.get(id(module)) != updates and is_trained(module):
+        if place is not None and module.training and is_trained(module):
+            since, asked = self._asked.get(id(module), (-1, None))
+            key = place, asked if since == updates else None
             optimizer = trainer_of(module)
-            line = self._lines.get(place)
+            line = self._lines.get(key)
             if line is None:
-                line = self._lines[place] = _Line(switch.place, type(module).__name__, p)
+                line = self._lines[key] = _Line(switch.place, type(module).__name__, p)
                 self.session.attend(_ATTENTION)  # who uses the result?
             line.add(updates if optimizer is None else optimizer._story.steps, updates, call)
 
     def at_exit(self) -> None:
         """Only now is it known what was done with the results; and a remark can wait."""
-        for place, line in self._lines.items():
+        self._for_training |= {line for updates, line in self._asked.values() if updates != self.ledger.updates}
+        for (place, asked), line in self._lines.items():
             several = line.groups >= 2 or line.updates == self.ledger.updates
-            if several and line.switch not in self._feeding and not line.is_acting and line.samples < _SAMPLES:
+            wanted = (asked is not None and asked not in self._for_training) or is_result_dropped(place)
+            wanted = wanted or line.switch in self._feeding or line.is_acting or line.samples >= _SAMPLES
+            if several and not wanted:
                 self._say(place, line)
 
     def _say(self, place: Place, line: _Line) -> None:
@@ -128,9 +147,8 @@ class _Line:
         self.steps = self.updates = -2
         self.samples = 0  # the most passes over one input
         self._rows = 0  # of the largest input
-        self._same = 0
+        self._passes: dict[Any, tuple[weakref.ref[Any], int]] = {}  # of this group, by their inputs
         self._call: Any = None
-        self._input: weakref.ref[Any] | None = None
 
     @property
     def is_acting(self) -> bool:
@@ -145,14 +163,35 @@ class _Line:
         if this is self._call:
             return
         self._call = this
-        value = next((v for v in known.get("args", ()) if hasattr(v, "_array")), None)
-        before = self._input() if self._input is not None else None
-        self._same = self._same + 1 if value is not None and value is before and steps == self.steps else 1
-        self.samples = max(self.samples, self._same)
-        if value is not None:
-            self._input = weakref.ref(value)
-            self._rows = max(self._rows, value._array.shape[0] if value._array.ndim > 1 else 1)
+        values = list(_tensors((known.get("args", ()), known.get("kwargs", {}))))
+        if values:
+            shape = values[0]._array.shape
+            self._rows = max(self._rows, shape[0] if len(shape) > 1 else 1)
         if steps != self.steps:
             self.groups += 1
             self.close += steps - self.steps == 1
             self.steps, self.updates = steps, updates
+            self._passes = {}
+        if values:
+            self._count(values)
+
+    def _count(self, values: list[Any]) -> None:
+        inputs = tuple(_glance(value._array) for value in values)
+        first, count = self._passes.get(inputs, (weakref.ref(values[0]), 0))
+        if values[0]._array.size > 1 or len(values) > 1 or first() is values[0]:  # one number may come again by chance
+            self._passes[inputs] = first, count + 1
+            self.samples = max(self.samples, count + 1)
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    if hasattr(value, "_array"):
+        yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(each)
+
+
+def _glance(array: Any) -> tuple[Any, ...]:
+    """A shape and some of the numbers: enough to know an array again that a loader has made anew."""
+    step = max(1, array.size // _GLANCE)
+    return (array.shape, array.flat[::step].tobytes())
