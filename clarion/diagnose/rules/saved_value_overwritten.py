@@ -15,8 +15,8 @@ class SavedValueOverwritten(Diagnosis):
 
     Many operations keep their inputs or their result for the gradient: `sigmoid` its result, a product its factors, a
     linear layer its input and its weight. Writing to that memory before `backward()` makes the gradient impossible, which
-    PyTorch says at `backward()`, far from the write. Through `.data` or `.numpy()` PyTorch does not notice: the gradient is
-    computed from the new values, and is wrong.
+    PyTorch says at `backward()`, far from the write. Through `.data`, `.numpy()` or the array that `from_numpy()` was given
+    PyTorch does not notice: the gradient is computed from the new values, and is wrong.
 
     Broken:
 
