@@ -57,6 +57,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -158,13 +159,24 @@ _handlers: dict[str, list[Handler]] = {name: [] for name in Hub.__slots__}
 
 
 def _rebind(name: str) -> None:
-    setattr(hub, name, _fan_out(_handlers[name]))
+    handler = _fan_out(_handlers[name])
+    if handler is None and getattr(hub, name) is not None and threading.active_count() > 1:
+        handler = _ignore  # another thread may stand between the test for None and the call
+    setattr(hub, name, handler)
     # Both of these are told from one place, which the hot path enters if `recorded` is there.
     hub.recorded = _fan_out(_handlers["recorded"]) or (_ignore if hub.saved is not None else None)
 
 
+def tidy() -> None:
+    """No other thread is left: what was kept for one (see `_rebind`) goes."""
+    if threading.active_count() == 1:
+        for name, handlers in _handlers.items():
+            if not handlers and getattr(hub, name) is not None:
+                _rebind(name)
+
+
 def _ignore(*_: Any) -> None:
-    """Stands for `recorded` while only `saved` is listened to."""
+    """Stands for `recorded` while only `saved` is listened to, and for an event that nobody listens to any more."""
 
 
 def _fan_out(listening: list[Handler]) -> Handler | None:

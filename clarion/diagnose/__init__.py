@@ -15,6 +15,7 @@ import atexit
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,7 @@ from .finding import Finding as Finding
 __all__ = ["Finding", "catalogue", "findings", "off", "on", "strict", "summary", "thorough", "watching"]
 
 _session: Any = None
+_beginning = threading.RLock()
 _waiting: list[Any] = []  # what ends the wait for the first leaf
 _silenced: set[str] = set(config.DIAGNOSE_ALLOW)
 _strict = config.DIAGNOSE == "strict"
@@ -162,7 +164,7 @@ def _wait() -> None:
         _waiting.extend(subscribe(event, _begin) for event in ("made", "flagged", "module_made"))
 
 
-def _begin(*first: Any) -> None:
+def _start() -> None:
     global _session
     while _waiting:
         _waiting.pop()()
@@ -174,6 +176,13 @@ def _begin(*first: Any) -> None:
     _session.silenced |= _silenced
     _session.strict = _strict
     _session.start()
+
+
+def _begin(*first: Any) -> None:
+    """Start the session; `first` is the event that began it."""
+    with _beginning:
+        if not first or _waiting:  # else another thread was quicker
+            _start()
     # What began it is part of the story.
     if len(first) == 2:
         _session.ledger.on_flagged(*first)

@@ -11,6 +11,7 @@ optimizers it has: it begins at an update of somebody who was updated in the rou
 from __future__ import annotations
 
 import math
+import threading
 import weakref
 from collections import deque
 from time import perf_counter
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import modes
 from ..core.node import sequence
 from ..core.tensor import Tensor
+from .alive import Alive
 from .departures import Departures
 from .history import all_finite, sample
 from .names import names_of
@@ -43,6 +45,16 @@ def story_of(leaf: Any) -> Story:
     return found
 
 
+class _Thread(threading.local):
+    """What one thread is about: two may train at once."""
+
+    def __init__(self) -> None:
+        self.open: list[Backward] = []  # passes that run
+        self.deposited: list[Any] = []  # leaves that got a gradient in them
+        self.looked: dict[int, Any] = {}  # leaves whose gradient the user has read since
+        self.stepping = 0  # inside an optimizer's step()
+
+
 class Ledger:
     """The books of one process."""
 
@@ -53,9 +65,9 @@ class Ledger:
         self.passes = 0  # backward passes that deposited
         self.round = 0
         self.round_marks: deque[int] = deque(maxlen=1024)  # sequence numbers (they fall) at which rounds began
-        self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.optimizers = Alive()
         self.stories: list[OptimizerStory] = []  # of all optimizers so far, the first 64
-        self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.modules = Alive()
         self.last_update: Place | None = None
         self.last_backward: Backward | None = None
         self.recent: deque[Backward] = deque(maxlen=64)  # the last passes, those of autograd.grad too
@@ -65,13 +77,9 @@ class Ledger:
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
         self._counted_pass = -1  # the pass after which the last step was counted
-        self._stepping = 0  # inside an optimizer's step()
         self._turn: set[int] = set()  # who was updated in this round
-        self._open: list[Backward] = []
-        self._deposited: list[Any] = []
-        self._looked: dict[int, Any] = {}
+        self._thread = _Thread()
         self._by_array: dict[int, weakref.ref[Any]] = {}
-        self.on_accumulated = self._deposited.append  # at C speed: one call per leaf and pass
 
     # Leaves, modules, optimizers -----------------------------------------------------------------
 
@@ -113,7 +121,7 @@ class Ledger:
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """backward() or autograd.grad begins."""
-        this = Backward(self.passes, self.step, here(), retained, create, self._stepping > 0)
+        this = Backward(self.passes, self.step, here(), retained, create, self._thread.stepping > 0)
         self.recent.append(this)
         root = tensors[0]
         if isinstance(root, Tensor):  # not a GradientEdge
@@ -128,18 +136,24 @@ class Ledger:
         if not accumulates:
             return
         self.passes += 1
-        self._open.append(this)
+        self._thread.open.append(this)
         if gradients[0] is not None:
             self.session.tell("at_seeded", this, tensors, gradients)
 
+    def on_accumulated(self, leaf: Any) -> None:
+        """A leaf got a gradient."""
+        self._thread.deposited.append(leaf)
+
     def on_backward_ended(self, roots: Any, retained: bool) -> None:
         """It ended: whoever got a gradient has one more deposit."""
-        if not self._open:
+        thread = self._thread
+        if not thread.open:
             return
-        this = self._open.pop()
-        if self._open and not self._deposited:
+        this = thread.open.pop()
+        deposited = thread.deposited
+        if thread.open and not deposited:
             return
-        for leaf in self._deposited:
+        for leaf in deposited:
             story = leaf._story
             if story is None:
                 story = story_of(leaf)
@@ -150,9 +164,9 @@ class Ledger:
             story.looked = False
             story.deposits += 1
         if self.session.near:
-            this.leaves = [weakref.ref(leaf) for leaf in self._deposited]
-        self._deposited.clear()
-        self._looked.clear()
+            this.leaves = [weakref.ref(leaf) for leaf in deposited]
+        deposited.clear()
+        thread.looked.clear()
         self.last_backward = this
         session = self.session
         if session.told["at_backward"]:
@@ -169,8 +183,9 @@ class Ledger:
             story.looked = True
             if story.backward is not None:
                 story.backward.used = True
-            if len(self._looked) < 10_000:
-                self._looked[id(leaf)] = leaf
+            looked = self._thread.looked
+            if len(looked) < 10_000:
+                looked[id(leaf)] = leaf
 
     def on_clipped(self, leaves: Any, limit: float) -> None:
         """A norm without a limit was asked for: the gradients were looked at, perhaps to leave a step out."""
@@ -197,10 +212,11 @@ class Ledger:
 
     def on_wrote(self, tensor: Any, how: str) -> None:
         """Something was written in place: perhaps a gradient, perhaps a leaf, by hand."""
-        if not self._looked:
+        looked = self._thread.looked
+        if not looked:
             return
         array = tensor._array
-        for leaf in self._looked.values():
+        for leaf in looked.values():
             grad = leaf._grad
             if grad is not None and grad._array is array:
                 story = leaf._story
@@ -239,7 +255,7 @@ class Ledger:
 
     def on_step_began(self, optimizer: Any) -> None:
         """What a closure computes from here on is used by the step itself."""
-        self._stepping += 1
+        self._thread.stepping += 1
 
     def on_step_skipped(self, optimizer: Any) -> None:
         """A GradScaler left a step out: the gradients were looked at, and are done with."""
@@ -252,7 +268,7 @@ class Ledger:
 
     def on_stepped(self, optimizer: Any) -> None:
         """An optimizer has written its parameters."""
-        self._stepping = 0
+        self._thread.stepping = 0
         story = getattr(optimizer, "_story", None)
         if story is None:  # built before the session began, or unpickled
             self.on_optimizer_made(optimizer)
@@ -339,10 +355,10 @@ class Ledger:
 
     def forget_gradients(self) -> None:
         """After a rest: what lies in `.grad` may be anything."""
-        self._open.clear()
-        self._deposited.clear()
-        self._looked.clear()
-        self._stepping = 0
+        self._thread.open.clear()
+        self._thread.deposited.clear()
+        self._thread.looked.clear()
+        self._thread.stepping = 0
         for known in tuple(self._by_array.values()):
             leaf = known()
             if leaf is not None:

@@ -97,12 +97,12 @@ class Session:
         self.mode = OFF
         self.resting = False
         self._rest_from = REST_AFTER  # the step from which on to rest
+        self._switching = threading.RLock()
         self._tables = self._make_tables()
         self._bound: dict[str, Any] = {}  # event -> what is subscribed to it now
         self.told: dict[str, tuple[tuple[str, Any], ...]] = dict.fromkeys(_LEDGER_CALLS, ())
         self._heard = 0  # operations since the last step
         self._evaluations = 0
-        self._reporting = threading.local()
 
     # Listening -----------------------------------------------------------------------------------
 
@@ -122,6 +122,10 @@ class Session:
 
     def _switch(self, mode: str) -> None:
         """Subscribe what a mode listens to, in place of what was."""
+        with self._switching:
+            self._switch_now(mode)
+
+    def _switch_now(self, mode: str) -> None:
         if mode == self.mode:
             return
         table = self._tables[mode]
