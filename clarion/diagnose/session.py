@@ -26,7 +26,7 @@ from typing import Any
 from ..core import modes
 from ..core.saved import watch_borrowed
 from ..errors import DiagnosisError, DiagnosisWarning
-from ..events import replace
+from ..events import replace, tidy
 from . import places
 from .finding import ERROR, INFO, WARN, Finding, shown
 from .float_notes import notes
@@ -140,6 +140,7 @@ class Session:
         watched = self.near or (self.thorough and mode != OFF)
         if watched is not modes.watched:
             modes.watch(watched)
+        tidy()
             watch_borrowed(watched)
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
