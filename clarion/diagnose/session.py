@@ -140,8 +140,8 @@ class Session:
         watched = self.near or (self.thorough and mode != OFF)
         if watched is not modes.watched:
             modes.watch(watched)
-        tidy()
             watch_borrowed(watched)
+        tidy()
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
         """For each mode and each event that it listens to, one handler for all who want to hear of it."""
