@@ -10,11 +10,13 @@ operation that makes NaN of them is.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.node import Node
+from ..core.provenance import Place
 from ..core.tensor import Tensor, new_tensor
 from ..kernels.quiet import restore, silence
 from .graphs import reachable
@@ -102,13 +104,16 @@ def grade(value: Any) -> int:
     return NAN if np.isnan(value).any() else INFINITE
 
 
-def find_birth(root: Any) -> Birth | None:
-    """Where the non-finite value of a tensor was born; None if its graph does not tell."""
+def find_birth(root: Any, noted: Container[Place] = ()) -> Birth | None:
+    """Where the non-finite value of a tensor was born; None if its graph does not tell.
+
+    `noted`: lines with a floating-point error on the way, which tell of operations whose values were not kept.
+    """
     if root._edge is None:
         return None
     quiet = silence()
     try:
-        values = _Values(root)
+        values = _Values(root, noted)
         return values.birth()
     finally:
         restore(quiet)
@@ -117,8 +122,8 @@ def find_birth(root: Any) -> Birth | None:
 class _Values:
     """The outputs of all nodes behind a root, and where each non-finite one comes from."""
 
-    def __init__(self, root: Any) -> None:
-        self._root = root
+    def __init__(self, root: Any, noted: Container[Place]) -> None:
+        self._root, self._noted = root, noted
         self._nodes = sorted(reachable([root]), key=lambda node: node.seq, reverse=True)  # the oldest first
         self._kept: dict[tuple[Node, int], Any] = {(root._edge, root._nr): root._array}
         self._origins: dict[tuple[Node, int], Origin] = {}
@@ -230,7 +235,11 @@ class _Values:
         suspects: list[Origin],
         unknown_constant: bool,
     ) -> Origin | None:
+        op = getattr(type(node), "op", None)
+        plain = op is not None and (op.moves or op.name in _PLAIN)
         if (node, nr) not in self._kept:
+            if not bad and not plain and node.place in self._noted:
+                return Origin(node, COMPUTED)
             return _oldest(bad) or _oldest(masks) or _oldest(suspects) or Origin(node, SUSPECT)
         found = grade(self._kept[node, nr])
         if found == FINITE:
@@ -240,8 +249,6 @@ class _Values:
         if masks:
             # An infinity that is handed on is still the user's; NaN is made here.
             return _oldest(masks) if found == INFINITE else Origin(node, COMPUTED, masks[0].position)
-        op = getattr(type(node), "op", None)
-        plain = op is not None and (op.moves or op.name in _PLAIN)
         if unknown_constant and plain and not self._overflows(node):
             return Origin(node, MASK if found == INFINITE else DATA)
         return (_oldest(suspects) if plain else None) or Origin(node, COMPUTED)

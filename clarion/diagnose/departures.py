@@ -88,6 +88,8 @@ class Departure:
             return "is copied by torch.tensor()"
         if self.how in ("detach", "detach_", "data"):
             return f"is cut off by `.{self.how}{'' if self.how == 'data' else '()'}`"
+        if self.how == "cast":
+            return "is cast to integers (they have no gradient)"
         if self.how in ("gt", "ge", "lt", "le", "eq", "ne"):
             return "goes through a comparison (it has no gradient)"
         return f"goes through `{self.how}` (it has no gradient)"
@@ -188,6 +190,8 @@ class Departures:
                 for other in outs[1:]:
                     if other._array.dtype.kind in "iu" and not other._rg:  # indices
                         self._mark(other, marks | {self._depart(op.name, [inputs[0]], other)})
+        if op.name == "cast" and out._array.dtype.kind in "iub":
+            self._note_cast()
         if op.name in _SUMS and out._edge is not None:
             self._note_constants(out._edge, inputs)
         if marks:
@@ -266,6 +270,12 @@ class Departures:
         if value._array.size == 1:
             departure.add(step, place, float(value._array.item().real))
         return departure
+
+    def _note_cast(self) -> None:
+        """A cast to integers detaches first: to the user, it is the cast that cuts."""
+        departure = self._lines.get(_key(here(), "detach"))
+        if departure is not None:
+            departure.how = "cast"
 
     def _mark(self, tensor: Any, marks: frozenset[Any]) -> None:
         if tensor._is_parameter or len(marks) > 64:

@@ -148,7 +148,9 @@ def explain(node: Node, operands: list[Any], output: Any) -> tuple[str, bool]:
     name = spoken(node)
     index = first_bad(output)
     if index is None:
-        return f"`{name}` gives a non-finite value", False
+        below = operands[1] if name == "div" and len(operands) > 1 else None
+        by_zero = isinstance(below, np.ndarray) and not below.all()
+        return f"`{name}` gives a non-finite value{': it divides by 0' if by_zero else ''}", False
     text = f"`{name}` gives {number(output[index])}{at(index)}"
     op = getattr(type(node), "op", None)
     arrays = [v for v in operands if isinstance(v, np.ndarray)]
@@ -165,7 +167,7 @@ def explain(node: Node, operands: list[Any], output: Any) -> tuple[str, bool]:
     if known and len(known) == len(values):
         text += f", where its input is {', '.join(number(v) for v in known)}"
     why, overflow = reason("" if op is None else op.name, values, float(np.real(output[index])), _largest(output))
-    if not why and arrays and not elementwise:
+    if not why and arrays and not elementwise and not any(v is None for v in operands):
         extent = max((float(np.abs(a).max()) for a in arrays if a.size and a.dtype.kind == "f"), default=0.0)
         text += f"; its inputs are finite, up to {extent:.3g}" if math.isfinite(extent) else ""
     return (f"{text}: {why}" if why else text), overflow

@@ -28,13 +28,14 @@ def names_of(ledger: Ledger, leaves: Iterable[Any]) -> list[str]:
 
 
 def _by_birth(leaf: Any) -> str:
-    shape = "x".join(map(str, leaf._array.shape)) or "scalar"
+    shape = leaf._array.shape
+    kind = f"tensor of shape {list(shape)}" if shape else "scalar"
     story = leaf._story
     place = story and (story.made or (story.flagged and story.flagged[1]))
-    return f"the {shape} tensor made at {text(place)}" if place else f"a {shape} tensor"
+    return f"the {kind} made at {text(place)}" if place else f"a {kind}"
 
 
 def listed(names: list[str], most: int = 3) -> str:
     """`a`, `b`, `c` and 4 more"""
-    shown = ", ".join(f"`{name}`" for name in names[:most])
+    shown = ", ".join(name if " " in name else f"`{name}`" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -18,9 +18,10 @@ _LAYERS = _CONVOLUTIONS | {
     "scaled_dot_product_attention", "lstm_layer", "gru_layer", "rnn_layer",
 }  # fmt: skip
 _NORMS = frozenset(["batch_norm", "group_norm", "layer_norm", "rms_norm"])
-# Between a layer and its activation: shifts and scales.
+# Between a layer and its activation: shifts and scales, another activation.
 _BETWEEN = _NORMS | {
     "add", "add_scaled", "sub", "sub_scaled", "rsub", "mul", "div", "neg", "max_pool2d", "avg_pool2d",
+    "dropout", "softmax", "log_softmax", "logsigmoid", "tanh", "sigmoid", "gelu", "silu",
 }  # fmt: skip
 # After a margin or a penalty, on the way to the loss: sums and weights, and nothing that it is compared with.
 _SUMMED = {

@@ -128,6 +128,10 @@ class DeadUnits(Diagnosis):
             self._say(layer, units, dead)
         return False
 
+    def suspects(self, batches: int) -> bool:
+        """Is there a layer most of whose units have not fired in so many batches?"""
+        return any(layer.batches >= batches for layer in self._layers.values())
+
     def _say(self, layer: _Layer, units: int, dead: int) -> None:
         weight = None if layer.weight is None else layer.weight()
         after = "" if weight is None else f" after `{names_of(self.ledger, [weight])[0]}`"

@@ -9,6 +9,8 @@ from ..departures import Departure
 from ..places import Place, here, text
 from ..rule import Diagnosis
 
+_LINES = 4  # where the history was lost, at most
+
 
 class LossIsLeaf(Diagnosis):
     """backward() was called on a tensor that no operation produced: nothing can be learnt from it.
@@ -66,7 +68,8 @@ class LossIsLeaf(Diagnosis):
 
     def _judge(self, root: Any) -> None:
         run = self._note(here(), leaf=True)
-        lost = self._lost(root)
+        losses = self._losses(root)
+        lost = losses[0] if losses else None
         if run < 0 or run < self._needed(root, lost):
             return
         flagged = root._story.flagged[1] if root._story is not None and root._story.flagged is not None else None
@@ -77,7 +80,7 @@ class LossIsLeaf(Diagnosis):
             f"here by hand{cause}.",
             fix="compute the loss from the model's output with differentiable operations (`loss = criterion(output, "
             "target)`) and call `loss.backward()` on it, without `requires_grad`.",
-            also=[lost.place] if lost is not None else [],
+            also=[departure.place for departure in losses],
         )
 
     def _needed(self, root: Any, lost: Departure | None) -> int:
@@ -88,13 +91,15 @@ class LossIsLeaf(Diagnosis):
             return 8
         return 1 if lost is not None else 3
 
-    def _lost(self, root: Any) -> Departure | None:
-        """Where the value lost its history."""
+    def _losses(self, root: Any) -> list[Departure]:
+        """Where the value lost its history: the lines it is known to come from; or else the last one it may come from."""
         departures = self.ledger.departures
-        for departure in (*departures.of(root), *departures.lately()):
-            if departure.carries_trained():
-                return departure
-        return None
+        known = departures.marks(root)
+        for found in (departures.of(root), departures.lately()):
+            losses = [departure for departure in found if departure.carries_trained()]
+            if losses:
+                return losses[:_LINES] if losses[0] in known else losses[:1]
+        return []
 
     def _note(self, place: Place | None, leaf: bool) -> int:
         """Count the leaves in a row at this line."""

@@ -75,7 +75,7 @@ class NonFiniteForward(Diagnosis):
         self._unused += 1
         if self._unused > _LOOKS and self._unused & (self._unused - 1):
             return
-        birth = find_birth(root)
+        birth = find_birth(root, {note.place for note in notes.of_forward(notes.passes) if note.place is not None})
         if birth is None or (birth.kind == LEAF and self._known(birth)):
             return
         self.session.wake()

@@ -161,11 +161,17 @@ class ParameterNotOptimized(Diagnosis):
             return True
         owned = [p for p in seat.root.parameters() if is_owned(p, self.ledger)]
         if owned:
-            if related != {UPSTREAM}:
+            if related != {UPSTREAM} or (id(leaf) in self._late and self._has_owned_siblings(seat)):
                 return True
             unowned = sum(p._array.size for p in leaves if table.get(id(p)) and table[id(p)].root is seat.root)
             return bool(unowned < _SMALL * sum(p._array.size for p in owned))
         return self._is_second_model(leaf, seat, related, table)
+
+    def _has_owned_siblings(self, seat: Seat) -> bool:
+        """Does an optimizer own a part of the module that it was put into? (The topmost holds everything: it tells nothing.)"""
+        path = seat.name.split(".")[:-1]
+        parts = [seat.root.get_submodule(".".join(path[:depth])) for depth in (len(path), len(path) - 1) if depth > 0]
+        return any(is_owned(p, self.ledger) for part in parts for p in part.parameters())
 
     def _is_second_model(self, leaf: Any, seat: Seat, related: set[str], table: dict[int, Seat]) -> bool:
         """A model of its own, all of which nobody owns: a part that was forgotten, or a network that only judges?"""

@@ -243,4 +243,6 @@ def _remedy(departure: Departure) -> str:
         return "compute this with torch functions instead of NumPy."
     if how in ("detach", "detach_", "data"):
         return f"leave `.{how}{'' if how == 'data' else '()'}` away; what NumPy computes from it, compute with torch functions."
+    if how == "cast":
+        return "keep real numbers in training: noise in place of rounding, or `x + (x.round() - x).detach()`."
     return "use a soft version (softmax or sigmoid) in the computation, or let the gradient pass: `hard + soft - soft.detach()`."

@@ -1,0 +1,32 @@
+"""The helper's detached average is for the log; the losses themselves are the roots of backward."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(1)
+
+
+def reduce_mean(losses):
+    total = losses[0].detach().clone()
+    for other in losses[1:]:
+        total += other.detach()
+    total /= len(losses)
+    return total
+
+
+x = torch.randn(64, 10)
+y = (x[:, :3].sum(1) > 0).long()
+net = nn.Sequential(nn.Linear(10, 20), nn.Tanh(), nn.Linear(20, 2))
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.AdamW(net.parameters(), lr=1e-2, weight_decay=0.01)
+scaler = torch.amp.GradScaler("cpu", enabled=False)
+epoch = 0
+while epoch < 12:
+    losses = [criterion(net(xb), yb) for xb, yb in zip(x.chunk(2), y.chunk(2))]
+    loss = reduce_mean(losses)
+    optimizer.zero_grad()
+    scaler.scale(sum(losses) / len(losses)).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    epoch += 1
+print("loss", loss.item())
