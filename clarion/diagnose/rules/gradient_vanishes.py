@@ -9,6 +9,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ..graphs import node_of
 from ..names import listed, names_of
+from ..places import Place
 from ..records import Sample, Update
 from ..rule import Diagnosis
 
@@ -46,6 +47,7 @@ class GradientVanishes(Diagnosis):
         self._zero: dict[int, list[int]] = {}  # per optimizer: steps in a row, of each leaf
         self._small: dict[int, int] = {}
         self._zeroed: list[weakref.ref[Any]] = []  # nodes of this step: a number times 0
+        self._pending: list[tuple[Place | None, str]] = []  # findings that dead-units may explain
         self._waiting: dict[int, weakref.ref[Any]] = {}  # by id: leaves that only such terms lead to
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
@@ -74,7 +76,7 @@ class GradientVanishes(Diagnosis):
             for i, square in enumerate(squares):
                 runs[i] = runs[i] + 1 if square == 0.0 else 0
             if max(runs) == _ZERO_STEPS:
-                self._say_zero(update, sample, runs)
+                self._judge_zero(update, sample, runs)
         else:
             self._zero.pop(key, None)
         ends = _ends(update, squares)
@@ -85,7 +87,13 @@ class GradientVanishes(Diagnosis):
         else:
             self._small.pop(key, None)
 
-    def _say_zero(self, update: Update, sample: Sample, runs: list[int]) -> None:
+    def at_exit(self) -> None:
+        """Units that do not fire were suspected; were they named?"""
+        if not self.session.said("dead-units"):
+            for place, what in self._pending:
+                self._say_zero(place, what)
+
+    def _judge_zero(self, update: Update, sample: Sample, runs: list[int]) -> None:
         zero = [leaf for leaf, run in zip(update.leaves, runs, strict=True) if run >= _ZERO_STEPS]
         zero = [leaf for leaf in zero if not self._waits(leaf)]
         if any(leaf._grad is not None and leaf._grad._array.any() for leaf in zero):
@@ -94,11 +102,21 @@ class GradientVanishes(Diagnosis):
             return  # a constant passes no gradient, and makes other factors zero: the cause was named
         if all(leaf._array.ndim < 2 for leaf in zero):  # or none
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
-        names = names_of(self.ledger, zero)
+        what = (
+            f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {_ZERO_STEPS} steps, while the "
+            f"norm of all gradients is {sample.total:.3g}."
+        )
+        place = sample.backward.place if sample.backward is not None else None
+        dead = self.session.rules.get("dead-units")
+        if dead is not None and dead.suspects(_ZERO_STEPS // 2):  # type: ignore[attr-defined]
+            self._pending.append((place, what))
+        else:
+            self._say_zero(place, what)
+
+    def _say_zero(self, place: Place | None, what: str) -> None:
         self.report(
-            sample.backward.place if sample.backward is not None else None,
-            f"The gradient of {listed(names)} has been exactly zero for {_ZERO_STEPS} steps, while the norm of all gradients "
-            f"is {sample.total:.3g}.",
+            place,
+            what,
             fix="look at what lies between these parameters and the loss: a saturated activation (scale the inputs), "
             "round()/sign()/argmax (straight-through estimator), units that never fire, a factor that is zero.",
         )
