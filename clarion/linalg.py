@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .ops import linalg as _linalg
+from .ops import lu as _lu
+from .ops import matrix_functions as _matrix_functions
 from .ops import matrix_norm as _matrix_norm
 from .ops import triangular as _triangular
 from .ops.api import FUNCTIONS as _FUNCTIONS
@@ -35,6 +37,14 @@ svdvals = _with_out("linalg.svdvals", _linalg.svdvals)
 pinv = _with_out("linalg.pinv", _linalg.pinv)
 matrix_power = _linalg.matrix_power
 vander = _vander
+matrix_exp = _matrix_functions.matrix_exp
+matrix_rank = _with_out("linalg.matrix_rank", _matrix_functions.matrix_rank)
+cond = _with_out("linalg.cond", _matrix_functions.cond)
+lstsq = _with_out("linalg.lstsq", _matrix_functions.lstsq)
+lu = _with_out("linalg.lu", _lu.lu)
+lu_factor = _with_out("linalg.lu_factor", _lu.lu_factor)
+lu_factor_ex = _with_out("linalg.lu_factor_ex", _lu.lu_factor_ex)
+lu_solve = _with_out("linalg.lu_solve", _lu.lu_solve)
 
 
 def _vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:

@@ -48,9 +48,11 @@ from . import linalg as linalg
 from . import logical as logical
 from . import loss as loss
 from . import lowlevel as lowlevel
+from . import lu as lu
 from . import margin_loss as margin_loss
 from . import masks as masks
 from . import matmul as matmul
+from . import matrix_functions as matrix_functions
 from . import matrix_norm as matrix_norm
 from . import memory as memory
 from . import norm as norm

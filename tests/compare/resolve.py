@@ -37,10 +37,16 @@ def _globals_for(lib, function):
     return {**function.__globals__, **replaced}
 
 
+def _says_torch(code):
+    """Does a function, or one written inside it, name the library?"""
+    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return "torch" in code.co_names or any(map(_says_torch, inner))
+
+
 def _rebind(function, lib, name):
     # A name that is missing is to be told as such, not as a failing lambda.
     if not hasattr(lib.Tensor, name):
-        if "torch" not in function.__code__.co_names:
+        if not _says_torch(function.__code__):
             raise Missing(f"{lib.__name__}.Tensor.{name} does not exist")
         lookup(lib, name)
     bound = types.FunctionType(

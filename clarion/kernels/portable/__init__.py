@@ -23,6 +23,7 @@ from . import interpolate as interpolate
 from . import join as join
 from . import linalg as linalg
 from . import loss as loss
+from . import lu as lu
 from . import matmul as matmul
 from . import meeting as meeting
 from . import normalization as normalization
