@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import sys
+from types import CodeType, FrameType
 from typing import Any
 
-from ..layers import around
+from ..layers import around, calls
 from ..places import called, here
 from ..rule import Diagnosis
 
@@ -67,7 +68,7 @@ class DropoutIgnoresMode(Diagnosis):
     def _say(self, module: Any, inner: Any, p: float) -> None:
         place = here()
         call = called(place)
-        if inner is None and call is not None and _is_on_purpose(call):
+        if inner is None and place is not None and call is not None and _is_on_purpose(call, place[0]):
             return
         around = f"{type(module).__name__} is in eval mode, and dropout (p={p:g}) sampled a mask in it"
         if inner is not None:
@@ -87,7 +88,7 @@ def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "dropout")
 
 
-def _is_on_purpose(call: ast.Call) -> bool:
+def _is_on_purpose(call: ast.Call, code: CodeType) -> bool:
     """Does the call say itself that it is to drop: `training=True`, `training=self.training or self.extra`?
 
     A variable (`training=train`) is what somebody handed in; an attribute of its own (`self.is_training`) is what nobody
@@ -98,8 +99,20 @@ def _is_on_purpose(call: ast.Call) -> bool:
     for value in [word.value for word in call.keywords if word.arg in ("training", "train")] + call.args[2:3]:
         words = [getattr(node, "attr", getattr(node, "id", "")).lower() for node in ast.walk(value)]
         literal = isinstance(value, ast.Constant) and value.value is True
-        handed = isinstance(value, ast.Name) and "train" in value.id.lower()
+        handed = isinstance(value, ast.Name) and "train" in value.id.lower() and _was_handed(value.id, code)
         either = isinstance(value, ast.BoolOp) and "training" in words
         if literal or handed or either or any(hint in word for word in words for hint in _HINTS):
             return True
     return False
+
+
+def _was_handed(name: str, code: CodeType) -> bool:
+    """Was a variable given by whoever called the module? If it is an argument of `forward`, it may be its default."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if frame is None or code.co_name != "forward" or name not in names:
+        return True
+    known = next((call.f_locals for _, call in calls(frame.f_back)), {})
+    return name in known.get("kwargs", ()) or len(known.get("args", ())) >= names.index(name)
