@@ -15,6 +15,7 @@ from . import compare as compare
 from . import complexes as complexes
 from . import convert as convert
 from . import convolution as convolution
+from . import copies as copies
 from . import copying as copying
 from . import correlation as correlation
 from . import ctc as ctc

@@ -48,7 +48,7 @@ as_strided_backward_op.vjp(
     g=lambda g, size, stride, offset, layout, ops: ops.as_strided_copy(g, size, stride, offset, layout)
 )
 
-as_strided_copy_op = Op("as_strided_copy", "x", "size stride offset layout", moves=True)
+as_strided_copy_op = Op("as_strided_copy", "x", "size stride offset layout", node="AsStridedBackward0_copy", moves=True)
 as_strided_copy_op.vjp(
     x=lambda g, x_shape, size, stride, offset, layout, ops: ops.as_strided_backward(
         g, x_shape, size, stride, offset, layout

@@ -180,3 +180,44 @@ def as_strided_scatter(
     whole = laid_out(x, (x.shape, tuple([s * x.itemsize for s in layout]), x.dtype))
     as_strided(xp, whole, size, stride, offset, layout)[...] = src
     return whole
+
+
+# What views show, as copies ------------------------------------------------------------------------------
+
+
+def _copied(view: str) -> Any:
+    return lambda xp, x, *params: xp.array(bind(view, xp)(x, *params), order="C", copy=True)
+
+
+def _parts(view: str, copied: bool) -> Any:
+    """The parts as a list: as many results as there are."""
+
+    def parts(xp: Any, x: Any, *params: Any) -> list[Any]:
+        found = bind(view, xp)(x, *params)
+        return [xp.array(part, order="C", copy=True) if copied else part for part in found]
+
+    return parts
+
+
+for _name in [
+    "expand",
+    "permute",
+    "transpose",
+    "t",
+    "squeeze",
+    "squeeze_dim",
+    "squeeze_dims",
+    "unsqueeze",
+    "select",
+    "slice",
+    "unfold",
+    "alias",
+    "view_as_real",
+    "view_as_complex",
+]:
+    kernel(f"{_name}_copy")(_copied(_name))
+kernel("view_copy")(_copied("reshape"))
+for _name in ("split", "split_with_sizes", "unbind"):
+    kernel(f"{_name}_copy")(_parts(_name, True))
+for _name in ("split", "split_with_sizes"):
+    kernel(f"unsafe_{_name}")(_parts(_name, False))
