@@ -223,7 +223,7 @@ class Departures:
             return
         place = here()
         if type(data) is float and data in self._numbers:
-            marks = frozenset([self._numbers[data]])
+            marks: frozenset[Any] = frozenset([self._numbers[data]])
         else:
             step = self._ledger.step
             left = [d for d in self._lines.values() if d.step == step]

@@ -6,14 +6,16 @@ from torch import nn
 torch.manual_seed(15)
 
 
+def row_of_cells(width):
+    return [nn.Linear(width, width) for _ in range(3)]
+
+
 class Lattice(nn.Module):
     def __init__(self, rows=2, width=6):
         super().__init__()
         self.rows, self.columns = rows, 3
         self.first = nn.Linear(4, width)
-        self.cells = [
-            [nn.Linear(width, width) for _ in range(3)] for _ in range(rows)
-        ]  # EXPECT: parameter-unregistered
+        self.cells = [row_of_cells(width) for _ in range(rows)]  # EXPECT: parameter-unregistered
         self.last = nn.Linear(width, 1)
 
     def forward(self, x):

@@ -6,12 +6,16 @@ from torch import nn
 torch.manual_seed(15)
 
 
+def row_of_cells(width):
+    return [nn.Linear(width, width) for _ in range(3)]
+
+
 class Lattice(nn.Module):
     def __init__(self, rows=2, width=6):
         super().__init__()
         self.rows, self.columns = rows, 3
         self.first = nn.Linear(4, width)
-        self.cells = nn.ModuleList(nn.ModuleList(nn.Linear(width, width) for _ in range(3)) for _ in range(rows))
+        self.cells = nn.ModuleList(nn.ModuleList(row_of_cells(width)) for _ in range(rows))
         self.last = nn.Linear(width, 1)
 
     def forward(self, x):
