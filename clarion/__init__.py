@@ -120,8 +120,10 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(".compiler", __name__).compile
     if name == "vmap":
         return _importlib.import_module(".func", __name__).vmap
-    if name == "autocast":
-        return _importlib.import_module(".amp", __name__).autocast
+    if name in ("autocast", "GradScaler"):
+        return getattr(_importlib.import_module(".amp", __name__), name)
+    if name in ("Stream", "Event"):
+        return getattr(_importlib.import_module(".accelerator", __name__), name)
     if "autocast" in name and hasattr(settings := _importlib.import_module(".amp.settings", __name__), name):
         return getattr(settings, name)
     if name in _ABSENT:

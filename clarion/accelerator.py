@@ -53,3 +53,14 @@ for _name in (
     "synchronize",
 ):
     globals()[_name] = _needs_one(_name)
+
+
+class Stream:
+    """A queue of work on an accelerator. There is none: it can be named and asked for, not made."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise EngineError(f"{type(self).__name__}: there is no accelerator; clarion computes on the CPU, in order")
+
+
+class Event(Stream):
+    """A mark in such a queue."""

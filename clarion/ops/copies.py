@@ -12,8 +12,8 @@ from ..core.general import general_call
 from ..core.namespace import OPS
 from ..core.op import Op
 from ..core.tensor import Tensor, created, new_tensor
-from ..errors import EngineError
-from .api import FUNCTIONS, METHODS, public, with_out
+from ..errors import ArgumentTypeError, EngineError
+from .api import FUNCTIONS, METHODS, method, public, with_out
 from .complexes import view_as_real
 from .join import chunk, split, split_with_sizes, unbind
 from .options import tensor_argument
@@ -148,3 +148,13 @@ def detach_(input: Any) -> Tensor:
 def detach_copy(input: Any) -> Tensor:
     """A copy of the data outside the graph."""
     return created(np.array(tensor_argument("detach_copy", input)._array, order="C"))
+
+
+@method("as_subclass")
+def as_subclass(self: Tensor, cls: type) -> Tensor:
+    """The same data and history as a tensor of another class."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise ArgumentTypeError(f"as_subclass(): argument 'cls' must be a subclass of Tensor, not {cls!r}")
+    result: Any = alias_op.call(self)
+    result.__class__ = cls
+    return result  # type: ignore[no-any-return]

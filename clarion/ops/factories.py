@@ -414,18 +414,17 @@ def arange(*args: Any, **options: Any) -> Tensor:
 
 
 @public("range", method=False)
-def _range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:
+def _range(start: Any, end: Any, step: Any = 1, **options: Any) -> Tensor:
     """The numbers from start to end, the end among them; `arange` leaves it out."""
-    if end is None:
-        start, end = 0, start
-    start, step = number("range", "start", 1, start), number("range", "step", 3, step)
-    end = number("range", "end", 2, end)
+    start, end = number("range", "start", 1, start), number("range", "end", 2, end)
+    step = number("range", "step", 3, step)
     warn_user(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
-        "range builtin. Instead, use torch.arange, which produces values in [start, end)."
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
-    out = options.get("out")
-    kind, requires_grad, _ = take_options("range", options)
+    kind, requires_grad, out = take_options("range", options)
+    if kind.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
     if step == 0 or math.isnan(step):
         raise EngineError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.dtypes import ALL, CPU, FROM_NUMPY, bf16, default_float, device, dtype, f32, f64, set_default_dtype
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, ArgumentValueError
+from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
 from .api import FUNCTIONS, public
 from .memory import TypedStorage, UntypedStorage
 from .options import check_place, tensor_argument
@@ -162,7 +162,14 @@ def set_default_device(device: Any) -> None:
     check_place("set_default_device", device)
 
 
-_switches: dict[str, Any] = {"precision": "highest", "deterministic": False, "warn_only": False, "threads": None}
+_switches: dict[str, Any] = {
+    "precision": "highest",
+    "deterministic": False,
+    "warn_only": False,
+    "threads": None,
+    "interop": None,
+    "warn_always": False,
+}
 
 
 @public(method=False)
@@ -211,3 +218,68 @@ def set_num_threads(num: int) -> None:
     if num <= 0:
         raise ArgumentValueError("expected a positive number of threads")
     _switches["threads"] = int(num)
+
+
+_DEBUG_MODES = ("default", "warn", "error")
+
+
+@public(method=False)
+def set_deterministic_debug_mode(debug_mode: Any) -> None:
+    """use_deterministic_algorithms() by another name: "default" or 0, "warn" or 1, "error" or 2."""
+    if not isinstance(debug_mode, (int, str)):
+        raise ArgumentTypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _DEBUG_MODES:
+            raise EngineError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}"
+            )
+        debug_mode = _DEBUG_MODES.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise EngineError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
+
+
+@public(method=False)
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2: what set_deterministic_debug_mode() set."""
+    return 0 if not _switches["deterministic"] else 1 if _switches["warn_only"] else 2
+
+
+@public(method=False)
+def get_num_interop_threads() -> int:
+    """What set_num_interop_threads() set, or the number of processors."""
+    import os
+
+    return int(_switches["interop"] or os.cpu_count() or 1)
+
+
+@public(method=False)
+def set_num_interop_threads(num: int) -> None:
+    """Remembered only: operations run one after the other. As in PyTorch, it can be said once."""
+    if num <= 0:
+        raise EngineError("set_num_interop_threads expects a positive integer")
+    if _switches["interop"] is not None:
+        raise EngineError(
+            "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called"
+        )
+    _switches["interop"] = int(num)
+
+
+@public(method=False)
+def set_warn_always(b: bool) -> None:
+    """Remembered only: which warnings are shown again is for Python's `warnings` filters to say."""
+    if not isinstance(b, bool):
+        raise EngineError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _switches["warn_always"] = b
+
+
+@public(method=False)
+def is_warn_always_enabled() -> bool:
+    """What set_warn_always() set."""
+    return bool(_switches["warn_always"])
+
+
+@public(method=False)
+def set_flush_denormal(mode: bool) -> bool:
+    """False: tiny numbers are kept as they are; the processor's mode cannot be set from Python."""
+    return False

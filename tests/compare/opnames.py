@@ -71,4 +71,8 @@ EXTRA = """
     nn.functional.upsample_nearest nn.functional.upsample_bilinear
     nn.functional.pixel_shuffle nn.functional.pixel_unshuffle nn.functional.channel_shuffle
     nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d
+    isin quantile nanquantile corrcoef gradient unravel_index frexp histogram histogramdd nonzero_static
+    matrix_exp lu lu_solve lu_unpack linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.lstsq linalg.matrix_rank
+    linalg.cond linalg.vander unsafe_chunk unsafe_split alias_copy as_strided_copy expand_copy permute_copy
+    split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy
 """.split()

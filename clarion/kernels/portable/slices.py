@@ -213,7 +213,6 @@ for _name in [
     "unfold",
     "alias",
     "view_as_real",
-    "view_as_complex",
 ]:
     kernel(f"{_name}_copy")(_copied(_name))
 kernel("view_copy")(_copied("reshape"))
