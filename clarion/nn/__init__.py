@@ -45,7 +45,6 @@ from .batchnorm import GroupNorm as GroupNorm
 from .batchnorm import InstanceNorm1d as InstanceNorm1d
 from .batchnorm import InstanceNorm2d as InstanceNorm2d
 from .batchnorm import InstanceNorm3d as InstanceNorm3d
-from .batchnorm import CrossMapLRN2d as CrossMapLRN2d
 from .batchnorm import LocalResponseNorm as LocalResponseNorm
 from .batchnorm import SyncBatchNorm as SyncBatchNorm
 from .container import ModuleDict as ModuleDict

@@ -271,30 +271,6 @@ class GroupNorm(Module):
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
 
 
-class CrossMapLRN2d(Module):
-    """The input over a power of the sum of squares of neighbouring channels: as many on either side."""
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
-
-    def forward(self, input: Any) -> Any:
-        """The normalized input."""
-        if input.dim() != 4:
-            raise ArgumentValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        channels, side = input.shape[1], (self.size - 1) // 2
-        squares = F.pad(input.square(), (0, 0, 0, 0, side, side))
-        total = sum(squares.narrow(1, i, channels) for i in range(2 * side + 1))
-        return input * (self.k + self.alpha / self.size * total).pow(-self.beta)
-
-    def extra_repr(self) -> str:
-        """Size and constants."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
-
-
 class LocalResponseNorm(Module):
     """The input over a power of the mean square of neighbouring channels."""
 

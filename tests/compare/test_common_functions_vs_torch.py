@@ -155,18 +155,3 @@ def test_refusals(refused):
     outcome = [quietly(refused, t) for t in BOTH]
     assert isinstance(outcome[1], type)
     assert outcome[0] is outcome[1]
-
-
-@pytest.mark.parametrize("options", [(3, 0.1), (4, 0.1, 0.5, 2.0), (9, 1.0), (1,)])
-def test_cross_map_normalization(options):
-    data = np.random.default_rng(0).standard_normal((2, 5, 3, 3))
-
-    def run(t):
-        x = t.tensor(data, requires_grad=True)
-        y = t.nn.CrossMapLRN2d(*options)(x)
-        (y * y.detach().cos()).sum().backward()
-        return t.stack([y, x.grad])
-
-    same(run)
-    same(lambda t: repr(t.nn.CrossMapLRN2d(*options)))
-    same(lambda t: t.nn.CrossMapLRN2d(*options)(t.ones(2, 3)))
