@@ -27,7 +27,16 @@ TIGHT = {"float64": (1e-7, 1e-8), "complex128": (1e-7, 1e-8), "float32": (2e-5, 
 
 
 # PyTorch composes these of several nodes on the CPU (or in double precision), so the last one has another name.
-COMPOSED = {"inner", "matmul", "chain_matmul", "trapezoid", "rms_norm", "scaled_dot_product_attention", "dist", "frobenius_norm"}
+COMPOSED = {
+    "inner",
+    "matmul",
+    "chain_matmul",
+    "trapezoid",
+    "rms_norm",
+    "scaled_dot_product_attention",
+    "dist",
+    "frobenius_norm",
+}
 # PyTorch's gradient of x is 0 where x survives, and flows where it was overwritten: finite differences say otherwise.
 WRONG_IN_PYTORCH = {"as_strided_scatter"}
 
