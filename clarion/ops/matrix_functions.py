@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core import return_types
+from ..core.dtypes import HALF, f32
 from ..core.op import Op
-from ..core.tensor import created
+from ..core.tensor import created, new_tensor
 from ..errors import ArgumentValueError, DtypeError, EngineError, ShapeError
 from .api import FUNCTIONS, public
 from .linalg import _pinv_grad as pinv_grad
@@ -41,7 +42,8 @@ matrix_exp_op.vjp(x=_exp_grad)
 @public("matrix_exp")
 def matrix_exp(A: Any) -> Any:
     """The exponential of square matrices."""
-    matrices("linalg.matrix_exp", A)
+    array = tensor_argument("matrix_exp", A)._array
+    matrices("linalg.matrix_exp", new_tensor(array.astype(f32)) if array.dtype in HALF else A)
     return matrix_exp_op.call(A)
 
 

@@ -306,6 +306,12 @@ def test_steps_and_draws_that_can_be_differentiated() -> None:
     assert lower.grad is not None
 
 
+def test_functions_that_can_be_differentiated() -> None:
+    x = clarion.tensor([[2.0, 1.0], [0.5, 3.0]], dtype=clarion.float64, requires_grad=True)
+    for function in (lambda x: clarion.vander(x[0], 3), lambda x: clarion.linalg.cond(x, "fro")):
+        assert clarion.autograd.gradcheck(function, (x,))
+
+
 def test_right_where_pytorch_is_not() -> None:
     image = clarion.arange(8.0).reshape(1, 1, 4, 2)
     small = clarion.nn.functional.interpolate(image, (2, 1), mode="bilinear", antialias=True)
