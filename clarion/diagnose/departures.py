@@ -13,6 +13,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core import modes
 from ..core.tensor import Tensor
 from .graphs import reachable
@@ -29,6 +31,7 @@ _LINEAR = _SUMS | frozenset(
 )
 _SCALED = frozenset(["mul", "div"])  # linear, if one side is constant
 _WALKS = 4  # departures of a line whose parameters are looked up in one step
+_MEASURED = 1_000_000  # elements of a parameter whose norms are taken when it leaves
 _TERMS = 200  # nodes of a sum that are looked at
 
 
@@ -38,7 +41,7 @@ class Departure:
     how      by which function ("no_grad": an operation that was not recorded)
     leaves   the leaves they had been computed from, by id
     arrived  in how many backward passes a root was computed from such a value; `perhaps`: or may have been
-    series   values with one element that were made of it, by line: step -> their sum
+    series   values with one element that were made of it, by line, or norms of an array: step -> their sum
     ends     the nodes of the terms of the last value
     """
 
@@ -51,14 +54,14 @@ class Departure:
         self.arrived = self.perhaps = 0
         self.step = -1
         self.walks = 0
-        self.series: dict[Place | None, dict[int, float]] = {}
+        self.series: dict[Place | str | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
 
     def carries(self, leaves: list[Any]) -> list[Any]:
         """Those of the leaves that left here."""
         return [leaf for leaf in leaves if id(leaf) in self.leaves and self.leaves[id(leaf)]() is leaf]
 
-    def add(self, step: int, place: Place | None, value: float) -> None:
+    def add(self, step: int, place: Place | str | None, value: float) -> None:
         """Note a value with one element that was made of what left here."""
         if place in self.series or len(self.series) < 16:
             series = self.series.setdefault(place, {})
@@ -246,7 +249,10 @@ class Departures:
     def _copied(self, tensor: Any, other: Any, how: str) -> None:
         marks = self.marks(tensor)
         if tensor._rg:
-            marks = marks | {self._depart(how, [tensor], tensor)}
+            departure = self._depart(how, [tensor], tensor)
+            marks = marks | {departure}
+            if tensor._is_parameter and 1 < tensor._array.size <= _MEASURED:
+                self._note_penalties(departure, tensor._array)
         if marks:
             self._mark(other, marks)
 
@@ -270,6 +276,12 @@ class Departures:
         if value._array.size == 1:
             departure.add(step, place, float(value._array.item().real))
         return departure
+
+    def _note_penalties(self, departure: Departure, array: Any) -> None:
+        """What NumPy may make of weights, out of sight, to punish their size."""
+        squares = float((array * array).sum())
+        for name, value in (("squares", squares), ("norm", squares**0.5), ("magnitudes", float(np.abs(array).sum()))):
+            departure.add(self._ledger.step, name, value)
 
     def _note_cast(self) -> None:
         """A cast to integers detaches first: to the user, it is the cast that cuts."""
@@ -305,7 +317,8 @@ class Departures:
                 if t._rg or t._array.size != 1 or t._array.dtype.kind != "f":
                     continue
                 found.append(Term(float(t._array.item()), node.place, self.marks(t)))
-            elif type(t) is float:
+            elif isinstance(t, (float, np.floating)):
+                t = float(t)
                 marks = frozenset([self._numbers[t]]) if t in self._numbers else NONE
                 found.append(Term(t, node.place, marks))
         if found:

@@ -84,6 +84,8 @@ def _values(node: Node, name: str) -> Any:
         found = saved[-1]
     elif name in ("clamp", "clamp_min", "threshold", "hardtanh") and _is_zero(saved[1]):
         found = saved[0]
+    elif name == "maximum" and any(_is_zeros(value) for value in saved[:2]):
+        found = next((value for value in saved[:2] if not _is_zeros(value)), None)
     else:
         return None
     found = found._array if isinstance(found, Tensor) else found
@@ -92,6 +94,10 @@ def _values(node: Node, name: str) -> Any:
 
 def _is_zero(bound: Any) -> bool:
     return bound is not None and not isinstance(bound, Tensor) and np.ndim(bound) == 0 and float(bound) == 0.0
+
+
+def _is_zeros(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value._rg and not value._array.any()
 
 
 def _layer_before(node: Node) -> Node | None:
