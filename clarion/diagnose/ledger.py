@@ -25,7 +25,7 @@ from .departures import Departures
 from .history import all_finite, sample
 from .names import names_of
 from .places import Place, here
-from .records import Backward, Clear, OptimizerStory, Story, Update
+from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
 from .switches import Switches
 from .unrecorded import Unrecorded
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 # Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
 REST_AFTER = 192
+CYCLE = 512  # it wakes for a while once in so many
 
 
 def story_of(leaf: Any) -> Story:
@@ -73,6 +74,7 @@ class Ledger:
         self.recent: deque[Backward] = deque(maxlen=64)  # the last passes, those of autograd.grad too
         self.switches = Switches(self)
         self.on_mode = self.switches.switched
+        self.rest_mode = self.switches.switched_at_rest
         self.unrecorded = Unrecorded(self)
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
@@ -333,18 +335,18 @@ class Ledger:
 
     def count_step_at_rest(self, optimizer: Any) -> None:
         """An optimizer stepped: count it, and measure its gradients where that is due."""
-        story = getattr(optimizer, "_story", None)
+        story = optimizer.__dict__.get("_story")
         if story is None:
             self.session.wake()
             return
-        self.step += 1
+        step = self.step = self.step + 1
         self.updates += 1
-        story.steps += 1
-        if story.track.is_due(story.steps):
+        steps = story.steps = story.steps + 1
+        if steps >= story.track.due or steps <= DENSE:
             update = Update(self.step, here(), optimizer, story)
             update.leaves = [p for g in optimizer.param_groups for p in g["params"]]
             self._measure(update, story)
-        if self.session.is_time_to_wake(self.step):
+        if not step % CYCLE or not step & (step - 1):  # the powers of two, too: they are listened to closely
             self.session.wake()
 
     def count_pass_at_rest(self, roots: Any, retained: bool) -> None:

@@ -7,7 +7,7 @@ per step, never one per operation (unless the session is to be thorough).
 
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
-as that is cheap. It wakes for `_AWAKE` steps in every `_CYCLE`, to listen closely, and whenever something happens that may
+as that is cheap. It wakes for `_AWAKE` steps in every `CYCLE`, to listen closely, and whenever something happens that may
 begin a new phase or a failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
 single event after the first hundreds of steps.
 
@@ -38,7 +38,7 @@ from .rule import Diagnosis
 _NEAR_LIMIT = 20_000
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
-_AWAKE, _CYCLE = 8, 512
+_AWAKE = 8
 _FREQUENT = frozenset(
     [
         "backward_began",
@@ -51,6 +51,7 @@ _FREQUENT = frozenset(
         "stepped",
         "clipped",
         "left",
+        "mode",
     ]
 )
 _LEDGER_CALLS = (
@@ -266,10 +267,6 @@ class Session:
         if self.resting:
             self.ledger.forget_gradients()
             self._switch(AWAKE)
-
-    def is_time_to_wake(self, step: int) -> bool:
-        """Is this the step to wake at? (A power of two is, too: see NOTE [Listening closely].)"""
-        return step % _CYCLE == 0 or step & (step - 1) == 0
 
     def _training_set(self, module: Any, training: bool) -> None:
         if module.training is training:

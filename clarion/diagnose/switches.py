@@ -132,6 +132,7 @@ class Switches:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._thread = _Thread()
+        self._usual: set[tuple[int, int]] = set()  # places of blocks that ended as they should
         self._blocks: dict[tuple[int, int], tuple[Any, bool]] = {}  # (code, instruction) -> the code, is it a block?
 
     def switched(self, mode: Any, entered: bool) -> None:
@@ -139,7 +140,9 @@ class Switches:
         stack = self._thread.stack
         if not entered:
             if stack and stack[-1].mode() is mode:
-                self._thread.ended = stack.pop()
+                switch = self._thread.ended = stack.pop()
+                if switch.decorates is None:
+                    self._usual.add((id(switch.place[0]), switch.place[1]))
             elif stack:
                 self._left(mode, stack)
             return
@@ -158,6 +161,16 @@ class Switches:
         session = self._ledger.session
         if not recording and not session.near and self._may_stay(switch):
             session.attend(5_000)  # is it switched back before training goes on?
+
+    def switched_at_rest(self, mode: Any, entered: bool) -> None:
+        """The same while the session rests: blocks that were entered and left before do so again, and are passed over."""
+        if entered:
+            frame = sys._getframe(3)
+            if mode.decorates is None and (id(frame.f_code), frame.f_lasti) in self._usual:
+                return
+        elif not self._thread.stack:
+            return
+        self.switched(mode, entered)
 
     def _left(self, mode: Any, stack: list[Switch]) -> None:
         """What was switched since a mode was entered is undone with it."""
