@@ -126,7 +126,7 @@ class Level:
         for nr, (out, tangent) in enumerate(zip(outs, results, strict=True)):
             if nr in wanted:
                 self.attach(out, _owned(out, tangent, tangents))
-        self.remember(outs[0]._edge, outs)
+        self.remember(outs[wanted[0]]._edge, outs)  # the first output may be one without a gradient
 
     def viewed(self, x: Tensor, outs: tuple[Tensor, ...], chain: tuple[Any, ...]) -> None:
         """Views were taken of `x`: they get the same views of its tangent."""
