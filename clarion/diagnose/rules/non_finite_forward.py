@@ -125,7 +125,7 @@ class NonFiniteForward(Diagnosis):
             return self._words_of_leaf(birth, value)
         if birth.kind == DATA:
             return self._words_of_data(birth, value)
-        what, overflow = explain(node, birth.operands, birth.output)
+        what, overflow = explain(node, self._operands(birth), birth.output)
         if birth.kind == SUSPECT:
             noted = next((note for note in notes.of_forward(notes.passes)), None)
             what = f"`{spoken(node)}` is where it may begin (its values were not kept)"
@@ -136,6 +136,15 @@ class NonFiniteForward(Diagnosis):
         elif birth.kind != COMPUTED:
             what = f"an infinity that was put in here (`{spoken(node)}`) was carried into it"
         return place, {"what": f"The loss is {number(value)}: {what}.", "fix": fix_of(op_name(node), overflow)}
+
+    def _operands(self, birth: Birth) -> list[Any]:
+        """What the operation was given; if it kept only its result, what was noted when it failed."""
+        operands = birth.operands
+        if len(operands) == 1 and operands[0] is None:
+            for note in notes.of_forward(notes.passes):
+                if note.place == birth.node.place and note.operand is not None:
+                    return [note.operand]
+        return operands
 
     def _words_of_leaf(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
         node = birth.node
