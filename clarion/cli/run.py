@@ -88,6 +88,8 @@ class DiagnosedRun:
         if self.options.allow:  # processes that the program starts read it there
             there = os.environ.get("CLARION_DIAGNOSE_ALLOW", "").split(",")
             os.environ["CLARION_DIAGNOSE_ALLOW"] = ",".join(filter(None, [*there, *self.options.allow]))
+        if not diagnose.is_on():  # the environment says off, the command says on
+            diagnose.on()
         if self.options.strict:
             diagnose.strict()
         if self.options.thorough:

@@ -161,7 +161,10 @@ def watching(thorough: bool = False) -> Iterator[list[Finding]]:
 def _wait() -> None:
     """Begin as soon as something can be differentiated."""
     if not _waiting:
+        from .float_notes import notes
+
         _waiting.extend(subscribe(event, _begin) for event in ("made", "flagged", "module_made"))
+        _waiting.append(subscribe("float_error", notes.on_float_error))  # data may be spoilt before the first leaf
 
 
 def _start() -> None:
@@ -215,9 +218,7 @@ def _at_exit() -> None:
 
 _quiet_exit = False  # `clarion run` prints the summary itself
 
+os.register_at_fork(after_in_child=_stop)  # worker processes of a DataLoader do not train
+atexit.register(_at_exit)
 if config.DIAGNOSE not in ("off", "0", "no", "false"):
-    from . import float_notes as float_notes  # what goes wrong before the first leaf is made is noted, too
-
     _wait()
-    atexit.register(_at_exit)
-    os.register_at_fork(after_in_child=_stop)  # worker processes of a DataLoader do not train
