@@ -3,8 +3,8 @@
 Kept at the leaves themselves (`leaf._story`), so that it dies with them. Rules read it; it never judges.
 
 An *update* is an optimizer's `step()`, or a write to a leaf by hand (under no_grad or through `.data`) after its gradient
-was looked at. A *step* is counted at the first update after a backward pass: several optimizers that step one after
-another belong to one step only if no backward lies between. A *round* is one turn of the training loop, however many
+was looked at. A *step* is counted at the first update after a backward pass, and whenever the same is updated again:
+several optimizers that step one after another belong to one step only if no backward lies between. A *round* is one turn of the training loop, however many
 optimizers it has: it begins at an update of somebody who was updated in the round before.
 """
 
@@ -240,7 +240,7 @@ class Ledger:
     # Updates -------------------------------------------------------------------------------------
 
     def _updated_by_hand(self, leaf: Any, story: Story) -> None:
-        self._count_step()
+        self._count_step(id(leaf))
         self._count_round(id(leaf))
         self.updates += 1
         update = Update(self.step, here(), None, None)
@@ -276,7 +276,7 @@ class Ledger:
             self.on_optimizer_made(optimizer)
             story = optimizer._story
             story.made = None
-        self._count_step()
+        self._count_step(id(optimizer))
         self._count_round(id(optimizer))
         self.updates += 1
         story.steps += 1
@@ -374,8 +374,8 @@ class Ledger:
         if story.backward is not None:
             story.backward.used = True
 
-    def _count_step(self) -> None:
-        if self._counted_pass != self.passes:
+    def _count_step(self, updated: int) -> None:
+        if self._counted_pass != self.passes or updated in self._turn:
             self._counted_pass = self.passes
             self.step += 1
             self.session.step_counted(self.step)

@@ -35,7 +35,7 @@ from .memory import Memory
 from .rule import Diagnosis
 
 # Operations that are listened to closely without a step between, before the session leans back.
-_NEAR_LIMIT = 20_000
+_NEAR_LIMIT = 8_000
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
 _AWAKE = 8
