@@ -333,7 +333,7 @@ class Ledger:
 
     # At rest (session.py) --------------------------------------------------------------------------
 
-    def count_step_at_rest(self, optimizer: Any) -> None:
+    def rest_stepped(self, optimizer: Any) -> None:
         """An optimizer stepped: count it, and measure its gradients where that is due."""
         story = optimizer.__dict__.get("_story")
         if story is None:
@@ -349,10 +349,12 @@ class Ledger:
         if not step % CYCLE or not step & (step - 1):  # the powers of two, too: they are listened to closely
             self.session.wake()
 
-    def count_pass_at_rest(self, roots: Any, retained: bool) -> None:
-        """A pass ended. Updates by hand are not seen at rest: wake after some passes."""
-        self.passes += 1
-        if self.passes % 512 == 0:
+    def rest_backward_began(
+        self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
+    ) -> None:
+        """A pass begins. Updates by hand are not seen at rest: wake after some passes."""
+        passes = self.passes = self.passes + 1
+        if not passes % CYCLE:
             self.session.wake()
 
     def forget_gradients(self) -> None:

@@ -163,9 +163,7 @@ class Session:
         found["on_"].setdefault("optimizer_made", []).append(own[1])
         found["near_"].setdefault("applied", []).append(own[2])
         rare = {event: heard for event, heard in found["on_"].items() if event not in _FREQUENT}
-        ledger = self.ledger
-        counted = {"stepped": ledger.count_step_at_rest, "backward_ended": ledger.count_pass_at_rest}
-        rest = _joined(rare, found["rest_"], {event: [("the ledger", method)] for event, method in counted.items()})
+        rest = _joined(rare, found["rest_"])
         made: dict[Any, Any] = {}  # modes that hear the same of an event share the handler
         return {
             OFF: {},
