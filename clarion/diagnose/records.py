@@ -12,6 +12,7 @@ from .places import Place
 RECENT = 128  # steps of an optimizer that are kept as they are
 DENSE = 200  # the first steps of an optimizer, each of which is measured
 SHARE = 0.01  # of the time is given to measuring, after that
+PAUSE = 64  # steps between two measurements, at most
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 
 
@@ -144,25 +145,31 @@ class Sample:
 class Track:
     """The samples of one optimizer."""
 
-    __slots__ = ("due", "every", "last", "long", "recent")
+    __slots__ = ("due", "every", "last", "long", "pause", "recent")
 
     def __init__(self) -> None:
         self.recent: deque[Sample] = deque(maxlen=RECENT)
         self.long: list[Sample] = []
         self.every = 1
         self.due = 0  # the step from which on to measure again
+        self.pause = PAUSE  # steps between two measurements, at most
         self.last = (0.0, 0)  # when the last measurement ended, and at which step
 
     def is_due(self, steps: int) -> bool:
         """Measure at this step? Always in the first steps; then as often as it costs next to nothing."""
         return steps <= DENSE or steps >= self.due
 
+    def hurry(self, steps: int, pause: int) -> None:
+        """Somebody waits for the next steps: measure one in so many at least."""
+        self.pause = pause
+        self.due = min(self.due, steps + pause)
+
     def spent(self, begin: float, end: float, steps: int) -> None:
         """A measurement took from `begin` to `end`: put the next one so far off that they take less than `SHARE` of the time."""
         before, at = self.last
         if at and steps > at:
             whole = (begin - before) / (steps - at)  # of one step
-            self.due = steps + min(64, 1 + int((end - begin) / (whole * SHARE + 1e-9)))
+            self.due = steps + min(self.pause, 1 + int((end - begin) / (whole * SHARE + 1e-9)))
         self.last = (end, steps)
 
     def add(self, sample: Sample) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 from ..layers import depends_on_mode, is_frozen_alone, trainer_of
 from ..names import listed
 from ..places import Place, here, text
-from ..records import Sample, Update
+from ..records import PAUSE, Sample, Update
 from ..rule import Diagnosis
 
 _STEPS = 20  # in eval mode, before it is said
+_PAUSE = 8  # of them, at most, pass without a look
 
 
 class TrainingInEvalMode(Diagnosis):
@@ -64,11 +65,14 @@ class TrainingInEvalMode(Diagnosis):
             for phase in self._open:
                 phase.layers.discard(id(layer))
             self._open = [phase for phase in self._open if phase.layers]
+            if optimizer is not None and not self._open:
+                optimizer._story.track.pause = PAUSE
             self._since[layer] = id(optimizer), 0 if optimizer is None else optimizer._story.steps
         elif optimizer is not None and not is_frozen_alone(module) and self._steps(layer, optimizer) > 0:
             place = here()
             if not self._open or self._open[-1].module() is not module or self._open[-1].place != place:
                 self._open.append(_Phase(module, place, optimizer))
+                optimizer._story.track.hurry(optimizer._story.steps, _PAUSE)
             self._open[-1].layers.add(id(layer))
         self.session.listen("at_gradients", self, self._stepped, bool(self._open))
 
@@ -88,6 +92,7 @@ class TrainingInEvalMode(Diagnosis):
             steps = update.story.steps - phase.steps
             if steps >= _STEPS:
                 self._open.remove(phase)
+                update.story.track.pause = PAUSE
                 self._say(phase, update, steps)
 
     def _say(self, phase: _Phase, update: Update, steps: int) -> None:
