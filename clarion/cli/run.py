@@ -177,8 +177,7 @@ class DiagnosedRun:
 
         try:
             content = text().encode()
-            special = os.path.exists(path) and not os.path.isfile(path)
-            with open(path, "wb") if special else replacing(path) as file:
+            with replacing(path) as file:
                 file.write(content)
         except Exception as error:  # the disk is full, say; the other file and the summary can still be written
             self._say(f"clarion run: {path} was not written: {error}")

@@ -19,7 +19,7 @@ from ..core.node import Node
 from ..core.provenance import Place
 from ..core.tensor import Tensor, new_tensor
 from ..kernels.quiet import restore, silence
-from .graphs import reachable
+from .graphs import operation, reachable
 
 FINITE, INFINITE, NAN = 0, 1, 2
 COMPUTED, DATA, LEAF, MASK, SUSPECT = "computed", "data", "leaf", "mask", "suspect"
@@ -266,7 +266,7 @@ def hidden_behind_selection(root: Any) -> Node | None:
     """After a pass whose values are gone: the first operation behind a `where` (or the like) whose derivative depends on
     values. If something NaN was left out of the loss, this is where 0 times NaN came about."""
     for node in sorted(reachable([root]), key=lambda node: node.seq):
-        if _name(node) in _SELECTS:
+        if operation(node) in _SELECTS:
             stack = [edge for edge in node.edges if isinstance(edge, Node)]
             while stack:
                 behind = stack.pop()
@@ -275,11 +275,6 @@ def hidden_behind_selection(root: Any) -> Node | None:
                     return behind
                 stack.extend(edge for edge in behind.edges if isinstance(edge, Node))
     return None
-
-
-def _name(node: Node) -> str:
-    op = getattr(type(node), "op", None)
-    return "" if op is None else op.name
 
 
 def _number(node: Node, i: int) -> int:

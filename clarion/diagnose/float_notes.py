@@ -17,7 +17,7 @@ import numpy as np
 from ..core import engine
 from ..core.passes import running
 from ..core.provenance import Place, here
-from .float_words import op_name
+from .graphs import operation
 
 _PER_PASS = 64  # notes between two backward passes: the first ones count
 _SMALL = 4096  # elements of an operand that are kept with a note
@@ -60,7 +60,7 @@ class Notes:
         self._room = self.passes, left - 1
         node = _running_node() if running.this is not None else None
         if node is not None:
-            self._recent.append(Note(kind, node.place, op_name(node), True, self.passes))
+            self._recent.append(Note(kind, node.place, operation(node), True, self.passes))
             return
         place = here()
         note = Note(kind, place, "", False, self.passes, _operand())

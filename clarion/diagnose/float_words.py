@@ -74,12 +74,6 @@ def spoken(node: Node) -> str:
     return re.sub(r"_(scalar|rows|all|mean|sum|layer|base|scaled)$", "", op.name)
 
 
-def op_name(node: Node) -> str:
-    """The name of a node's operation; empty for a custom Function."""
-    op = getattr(type(node), "op", None)
-    return "" if op is None else op.name
-
-
 def fix_of(operation: str, overflow: bool = False) -> str:
     """Code that avoids it."""
     name = _SAME.get(operation, operation)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.node import FREED, Node
+from ..core.op import Op
 from ..core.tensor import Tensor
 
 
@@ -18,6 +19,12 @@ def node_of(root: Any) -> Node | None:
         return root
     found: Node | None = root._edge if isinstance(root, Tensor) else root.node
     return found
+
+
+def operation(node: Any) -> str:
+    """The name of a node's operation; empty for a leaf or a custom Function."""
+    op = getattr(type(node), "op", None)
+    return op.name if isinstance(op, Op) else ""
 
 
 def reachable(roots: Iterable[Any], oldest: int | None = None) -> Iterator[Node]:

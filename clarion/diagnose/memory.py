@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..core.tensor import Tensor
+from .graphs import reachable
 from .places import file_line
 
 
@@ -36,25 +37,17 @@ class Memory:
         this = self._current = MemorySample(step)
         leaves = {id(p._array) for o in self.session.ledger.optimizers for g in o.param_groups for p in g["params"]}
         seen: set[int] = set(leaves)
-        stack = [t._edge for t in tensors if isinstance(t, Tensor) and t._edge is not None]
-        visited = set(map(id, stack))
-        while stack:
-            node = stack.pop()
+        for node in reachable(tensors):
             size = 0
-            for value in node.saved if isinstance(node.saved, (tuple, list)) else ():
+            for value in node.saved or ():
                 array = value._array if isinstance(value, Tensor) else value
                 if hasattr(array, "nbytes") and id(array) not in seen:
                     seen.add(id(array))
                     size += array.nbytes
-            if size:
-                this.saved += size
-                where = file_line(node.place)
-                if where is not None:
-                    this.lines[where] += size
-            for edge in node.edges:
-                if edge is not None and edge.seq is not None and id(edge) not in visited:
-                    visited.add(id(edge))
-                    stack.append(edge)
+            where = file_line(node.place) if size else None
+            this.saved += size
+            if where is not None:
+                this.lines[where] += size
 
     def near_stepped(self, optimizer: Any) -> None:
         """Parameters, gradients and the optimizer's state."""

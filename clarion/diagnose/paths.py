@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.node import Node
-from ..core.op import Op
+from .graphs import operation
 
 # Operations that move values and change none (among those that a node can stand for).
 MOVING = frozenset(
@@ -52,12 +52,6 @@ MOVING = frozenset(
     ]
 )
 _FAR = 16  # nodes that are looked at, one behind the other
-
-
-def operation(node: Any) -> str:
-    """The name of a node's operation; empty for a leaf or a custom Function."""
-    op = getattr(type(node), "op", None)
-    return op.name if isinstance(op, Op) else ""
 
 
 def origin(node: Any, wanted: Callable[[str], bool], through: frozenset[str] = MOVING) -> Node | None:

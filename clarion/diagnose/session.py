@@ -28,7 +28,7 @@ from ..core.saved import watch_borrowed
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import replace, tidy
 from . import places
-from .finding import ERROR, INFO, WARN, Finding, shown
+from .finding import WARN, Finding, shown
 from .float_notes import notes
 from .ledger import REST_AFTER, Ledger
 from .memory import Memory
@@ -338,6 +338,3 @@ class Session:
                 raise
             except Exception as error:
                 self._take_out(key, error)
-
-
-__all__ = ["ERROR", "INFO", "WARN", "Session"]

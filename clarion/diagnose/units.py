@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.node import Node
 from ..core.tensor import Tensor
-from .graphs import reachable
+from .graphs import operation, reachable
 
 _CONVOLUTIONS = frozenset(["convolution", "correlate", "correlate_input"])
 _LAYERS = _CONVOLUTIONS | {
@@ -46,18 +46,12 @@ class Activation(NamedTuple):
     values: Any  # an array that is positive where a unit fires
 
 
-def name_of(node: Node) -> str:
-    """The operation of a node."""
-    op = getattr(type(node), "op", None)
-    return "" if op is None else op.name
-
-
 def activations(root: Any) -> Iterator[Activation]:
     """The activations behind a root, the youngest first."""
     roles: dict[Node, int] = {}
     for node in sorted(reachable([root]), key=lambda node: node.seq):  # the youngest first: consumers before inputs
         role = roles.get(node, PENALTY)
-        name = name_of(node)
+        name = operation(node)
         values = _values(node, name)
         if values is not None:
             layer = _layer_before(node)
@@ -105,7 +99,7 @@ def _layer_before(node: Node) -> Node | None:
     stack: list[tuple[Node, int]] = [(edge, 8) for edge in node.edges if isinstance(edge, Node)]
     while stack:
         found, hops = stack.pop()
-        name = name_of(found)
+        name = operation(found)
         if name in _LAYERS:
             return found
         op = getattr(type(found), "op", None)
@@ -125,11 +119,11 @@ def weight_of(layer: Node) -> Any:
 
 def _axis(layer: Node, values: Any) -> int:
     """Which dimension counts the units: the channels of a convolution, the last one of other layers."""
-    usual = 1 if name_of(layer) in _CONVOLUTIONS and values.ndim > 2 else values.ndim - 1
+    usual = 1 if operation(layer) in _CONVOLUTIONS and values.ndim > 2 else values.ndim - 1
     weight = weight_of(layer)
     if weight is not None:
         shape = weight._array.shape
-        count = shape[0] if name_of(layer) in _CONVOLUTIONS or name_of(layer).startswith("linear") else shape[-1]
+        count = shape[0] if operation(layer) in _CONVOLUTIONS or operation(layer).startswith("linear") else shape[-1]
         if values.shape[usual] != count:
             return next((i for i, n in enumerate(values.shape) if i and n == count), usual)
     return usual

@@ -25,7 +25,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     path = os.path.realpath(path)
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        raise EngineError(f"Parent directory {folder} does not exist.\nThe checkpoint {path} was not written.")
+        raise EngineError(f"Parent directory {folder} does not exist.\n{path} was not written.")
     try:
         before = os.stat(path)
     except FileNotFoundError:

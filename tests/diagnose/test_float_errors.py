@@ -12,7 +12,7 @@ import clarion
 from clarion.diagnose import watching
 from clarion.diagnose.births import COMPUTED, DATA, LEAF, MASK, find_birth
 from clarion.diagnose.float_notes import notes
-from clarion.diagnose.float_words import op_name
+from clarion.diagnose.graphs import operation
 
 INF = float("inf")
 
@@ -20,7 +20,7 @@ INF = float("inf")
 def birth_of(loss: clarion.Tensor) -> tuple[str, str]:
     found = find_birth(loss)
     assert found is not None
-    return op_name(found.node), found.kind
+    return operation(found.node), found.kind
 
 
 def test_the_first_of_several_is_named() -> None:

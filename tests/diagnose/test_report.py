@@ -101,7 +101,7 @@ def test_curves_of_one_point_and_of_constants() -> None:
 def test_written_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "report.html"
     target.write_text("old")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(RuntimeError, match="does not exist"):
         html.write(str(tmp_path / "nowhere" / "report.html"))
     html.write(str(target))
     assert target.read_text().startswith("<!doctype html>")

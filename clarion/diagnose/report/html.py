@@ -17,8 +17,8 @@ import numpy as np
 
 from ...version import __version__
 from ..finding import Finding, shown
+from ..graphs import size_text
 from ..records import OptimizerStory
-from . import data
 from .charts import curve, heat_map
 
 _AROUND = 3  # lines of source before and after the line at fault
@@ -27,9 +27,12 @@ _LAYERS = 60  # rows of the map
 
 def write(path: str, session: Any = None, status: int | str | None = None) -> None:
     """Write the page; whole or not at all."""
+    from ...serialization.atomic import replacing
     from .. import _session
 
-    data.write_text(path, page(session or _session, status))
+    text = page(session or _session, status)
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def page(session: Any, status: int | str | None = None) -> str:
@@ -214,15 +217,7 @@ def _table(rows: list[Any]) -> str:
     most = max((row[1] for row in rows), default=0) or 1
     body = "".join(
         f"<tr><td>{escape(row[0])}{f'<br><code>{escape(row[2])}</code>' if len(row) > 2 else ''}</td>"
-        f'<td class="n">{_bytes(row[1])}</td><td style="width:38%"><div class="bar" style="width:{100 * row[1] / most:.1f}%"></div></td></tr>'
+        f'<td class="n">{size_text(row[1])}</td><td style="width:38%"><div class="bar" style="width:{100 * row[1] / most:.1f}%"></div></td></tr>'
         for row in rows
     )
     return f'<div class="scroll"><table>{body}</table></div>'
-
-
-def _bytes(count: float) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} GiB"

@@ -12,8 +12,8 @@ import numpy as np
 from ...core import modes
 from ...core.node import Node
 from ...core.tensor import Tensor
-from ..graphs import reachable
-from ..paths import MOVING, operation
+from ..graphs import operation, reachable
+from ..paths import MOVING
 from ..places import Place, expression, here
 from ..rule import Diagnosis
 

@@ -13,7 +13,8 @@ from ...core.tensor import Tensor
 from ...events import subscribe
 from ..births import hidden_behind_selection
 from ..float_notes import Note, notes
-from ..float_words import at, first_bad, fix_of, number, op_name, spoken, value_at
+from ..float_words import at, first_bad, fix_of, number, spoken, value_at
+from ..graphs import operation
 from ..names import listed, names_of
 from ..places import Place, text
 from ..records import Sample, Update
@@ -99,7 +100,7 @@ class NonFiniteBackward(Diagnosis):
             arrived = [g._array if isinstance(g, Tensor) else g for g in _parts(gradient) if g is not None]
             if all(np.isfinite(g).all() for g in arrived):
                 births.append(
-                    _Birth(node.place, _explain(node, position, array, arrived), fix_of(op_name(node)), notes.passes)
+                    _Birth(node.place, _explain(node, position, array, arrived), fix_of(operation(node)), notes.passes)
                 )
                 self.session.listen("at_update", self, self._updated, True)
             return

@@ -7,7 +7,8 @@ from typing import Any
 from ...core.tensor import Tensor
 from ..births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_birth, grade
 from ..float_notes import notes
-from ..float_words import at, explain, first_bad, fix_of, number, op_name, spoken
+from ..float_words import at, explain, first_bad, fix_of, number, spoken
+from ..graphs import operation
 from ..history import all_finite
 from ..names import names_of
 from ..places import Place, Where, here, text
@@ -135,7 +136,7 @@ class NonFiniteForward(Diagnosis):
                 place, what = noted.place, f"{_KINDS[noted.kind]} happened at {text(noted.place)}"
         elif birth.kind != COMPUTED:
             what = f"an infinity that was put in here (`{spoken(node)}`) was carried into it"
-        return place, {"what": f"The loss is {number(value)}: {what}.", "fix": fix_of(op_name(node), overflow)}
+        return place, {"what": f"The loss is {number(value)}: {what}.", "fix": fix_of(operation(node), overflow)}
 
     def _operands(self, birth: Birth) -> list[Any]:
         """What the operation was given; if it kept only its result, what was noted when it failed."""

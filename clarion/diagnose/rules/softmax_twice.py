@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core import modes
-from ..paths import MOVING, operation, origin
+from ..graphs import operation
+from ..paths import MOVING, origin
 from ..places import Where, here, text
 from ..rule import Diagnosis
 
