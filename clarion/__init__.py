@@ -42,7 +42,7 @@ from .core.printing import set_printoptions as set_printoptions
 from .core.tensor import Tensor as Tensor
 from .errors import DiagnosisError as DiagnosisError
 from .errors import DiagnosisWarning as DiagnosisWarning
-from .ops.api import FUNCTIONS as _FUNCTIONS
+from .ops.faces.api import FUNCTIONS as _FUNCTIONS
 from .version import __version__ as __version__
 
 float = float32

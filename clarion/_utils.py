@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from .core.tensor import Tensor
-from .ops.join import cat
+from .ops.shapes.join import cat
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:

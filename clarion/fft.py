@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops import fourier as _fourier
-from .ops.api import with_out as _with_out
-from .ops.fourier import fftfreq as fftfreq
-from .ops.fourier import fftshift as fftshift
-from .ops.fourier import ifftshift as ifftshift
-from .ops.fourier import rfftfreq as rfftfreq
+from .ops.faces.api import with_out as _with_out
+from .ops.spectral import fourier as _fourier
+from .ops.spectral.fourier import fftfreq as fftfreq
+from .ops.spectral.fourier import fftshift as fftshift
+from .ops.spectral.fourier import ifftshift as ifftshift
+from .ops.spectral.fourier import rfftfreq as rfftfreq
 
 for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn"):
     globals()[_name] = _with_out(f"fft_{_name}", getattr(_fourier, _name))

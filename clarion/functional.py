@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .ops.api import FUNCTIONS as _FUNCTIONS
+from .ops.faces.api import FUNCTIONS as _FUNCTIONS
 
 _NAMES = [
     "atleast_1d",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops import linalg as _linalg
-from .ops import lu as _lu
-from .ops import matrix_functions as _matrix_functions
-from .ops import matrix_norm as _matrix_norm
-from .ops import triangular as _triangular
-from .ops.api import FUNCTIONS as _FUNCTIONS
-from .ops.api import with_out as _with_out
-from .ops.distance import linalg_cross as _cross
-from .ops.distance import multi_dot as _multi_dot
-from .ops.grids import linalg_vander as _vander
-from .ops.linalg import LinAlgError as LinAlgError
-from .ops.norm import vector_norm as _vector_norm
+from .ops.faces.api import FUNCTIONS as _FUNCTIONS
+from .ops.faces.api import with_out as _with_out
+from .ops.linalg import decompositions as _linalg
+from .ops.linalg import functions as _matrix_functions
+from .ops.linalg import lu as _lu
+from .ops.linalg import norms as _matrix_norm
+from .ops.linalg import triangular as _triangular
+from .ops.linalg.decompositions import LinAlgError as LinAlgError
+from .ops.products.distance import linalg_cross as _cross
+from .ops.products.distance import multi_dot as _multi_dot
+from .ops.reductions.norms import vector_norm as _vector_norm
+from .ops.shapes.grids import linalg_vander as _vander
 
 norm = _with_out("linalg.norm", _matrix_norm.norm)
 vector_norm = _with_out("linalg.vector_norm", _vector_norm)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .ops.generator import default_generator as default_generator
-from .ops.generator import get_rng_state as get_rng_state
-from .ops.generator import initial_seed as initial_seed
-from .ops.generator import manual_seed as manual_seed
-from .ops.generator import seed as seed
-from .ops.generator import set_rng_state as set_rng_state
+from .ops.random.generator import default_generator as default_generator
+from .ops.random.generator import get_rng_state as get_rng_state
+from .ops.random.generator import initial_seed as initial_seed
+from .ops.random.generator import manual_seed as manual_seed
+from .ops.random.generator import seed as seed
+from .ops.random.generator import set_rng_state as set_rng_state
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops.api import FUNCTIONS as _FUNCTIONS
+from .ops.faces.api import FUNCTIONS as _FUNCTIONS
 
 # name here: name among the functions
 _NAMES = {

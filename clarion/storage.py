@@ -1,4 +1,4 @@
 """`torch.storage`: the memory behind tensors."""
 
-from .ops.memory import TypedStorage as TypedStorage
-from .ops.memory import UntypedStorage as UntypedStorage
+from .ops.creation.storage import TypedStorage as TypedStorage
+from .ops.creation.storage import UntypedStorage as UntypedStorage

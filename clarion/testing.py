@@ -14,7 +14,7 @@ from .core.tensor import Tensor, created
 from .errors import ArgumentTypeError, ArgumentValueError
 from .kernels import random as draw
 from .kernels.mt19937 import default_generator
-from .ops.options import check_place, numpy_type, size_of
+from .ops.faces.options import check_place, numpy_type, size_of
 
 # (rtol, atol) by type: PyTorch's
 TOLERANCES = {

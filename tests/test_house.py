@@ -99,7 +99,7 @@ def test_a_function_is_not_hidden_by_its_module(python):
 
 
 def test_functions_are_documented():
-    from clarion.ops.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
+    from clarion.ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 
     tables = (FUNCTIONS, METHODS, NN_FUNCTIONAL)
     documented = {name for table in tables for name, f in table.items() if f.__doc__}

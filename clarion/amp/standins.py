@@ -14,8 +14,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import convolution, fourier
-from ..ops.api import FUNCTIONS, NN_FUNCTIONAL
+from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
+from ..ops.layers import convolution
+from ..ops.spectral import fourier
 from . import lists
 from .state import full, lower, state, widest
 

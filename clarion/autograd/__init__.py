@@ -83,7 +83,7 @@ def _batched(
     zeros: bool,
 ) -> tuple[Any, ...]:
     """One walk of the graph per vector, stacked."""
-    from ..ops.join import stack
+    from ..ops.shapes.join import stack
 
     if grad_outputs is None:
         raise EngineError("is_grads_batched=True needs grad_outputs with a leading batch dimension")

@@ -16,7 +16,7 @@ from ..core.backward import gradients
 from ..core.namespace import lifted
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, EngineError
-from ..ops.join import stack
+from ..ops.shapes.join import stack
 
 Tensors = tuple[Any, ...]
 

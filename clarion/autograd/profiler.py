@@ -22,7 +22,7 @@ from ..core import function, inplace, provenance, record
 from ..core.node import Node
 from ..core.tensor import Tensor
 from ..errors import EngineError, NotSupportedError
-from ..ops.api import FUNCTIONS
+from ..ops.faces.api import FUNCTIONS
 from .profiler_util import EventList as EventList
 from .profiler_util import FunctionEvent as FunctionEvent
 from .profiler_util import FunctionEventAvg as FunctionEventAvg
@@ -32,7 +32,7 @@ __all__ = ["EventList", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 _CORE = os.path.dirname(os.path.abspath(record.__file__)) + os.sep
 _OPTIM = os.path.join(os.path.dirname(os.path.dirname(_CORE)), "optim") + os.sep
-_FACTORIES = ("factories", "random", "fromdata")
+_FACTORIES = ("clarion.ops.creation.factories", "clarion.ops.creation.from_data", "clarion.ops.random.draws")
 _running: Recorder | None = None
 
 # id of a code -> what it is called; or a function that says so of a frame; or None: nothing that is measured.
@@ -129,7 +129,7 @@ def _fixed_names() -> Iterator[tuple[CodeType, Any]]:
             if code is not None:
                 yield code, _name_of_node
     for name, fn in FUNCTIONS.items():
-        if fn.__module__.rpartition(".")[2] in _FACTORIES:
+        if fn.__module__ in _FACTORIES:
             yield inspect.unwrap(fn).__code__, f"aten::{name}"
 
 

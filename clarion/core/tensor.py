@@ -1,6 +1,6 @@
 """The Tensor: an array, its place in the graph, its gradient, and who shares its memory.
 
-Operations are put on it by `ops/methods.py`; what stands here is storage, views, versions and autograd state.
+Operations are put on it by `ops/faces/api.py`; what stands here is storage, views, versions and autograd state.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Tensor(Description):
     _vc: VersionCounter | None
     _view: View | None
     _hooks: NodeHooks | None = None
-    _story: Any = None  # of a leaf: what the diagnoses know of it (diagnose/ledger.py)
+    _story: Any = None  # of a leaf: what the diagnoses know of it (diagnose/books/ledger.py)
 
     __array_priority__ = 1000
     _is_parameter = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..ops.options import NoCudaError
+from ..ops.faces.options import NoCudaError
 from . import amp as amp
 
 

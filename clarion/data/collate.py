@@ -11,8 +11,8 @@ import numpy as np
 from ..core.dtypes import float64
 from ..core.tensor import Tensor, created
 from ..errors import ArgumentTypeError, EngineError
-from ..ops.fromdata import as_tensor, tensor
-from ..ops.join import stack
+from ..ops.creation.from_data import as_tensor, tensor
+from ..ops.shapes.join import stack
 
 CollateMap = dict[Any, Callable[..., Any]]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import ArgumentValueError, EngineError
-from ..ops.generator import Generator
-from ..ops.random import randperm
+from ..ops.random.draws import randperm
+from ..ops.random.generator import Generator
 from .sampler import Sampler
 
 

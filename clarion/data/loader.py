@@ -11,7 +11,7 @@ from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
 from ..errors import ArgumentTypeError, ArgumentValueError
-from ..ops.generator import Generator
+from ..ops.random.generator import Generator
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .fetch import DatasetKind

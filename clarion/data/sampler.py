@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 from ..core.dtypes import float64, int64
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
-from ..ops.factories import empty
-from ..ops.fromdata import as_tensor
-from ..ops.generator import Generator
-from ..ops.random import multinomial, randint, randperm
+from ..ops.creation.factories import empty
+from ..ops.creation.from_data import as_tensor
+from ..ops.random.draws import multinomial, randint, randperm
+from ..ops.random.generator import Generator
 
 T_co = TypeVar("T_co", covariant=True)
 

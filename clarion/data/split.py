@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentValueError
-from ..ops.generator import Generator, default_generator
-from ..ops.random import randperm
+from ..ops.random.draws import randperm
+from ..ops.random.generator import Generator, default_generator
 from .dataset import Subset
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.generator import manual_seed
-from ..ops.info import set_num_threads
+from ..ops.creation.questions import set_num_threads
+from ..ops.random.generator import manual_seed
 from .failure import Failure
 from .fetch import DatasetKind, IterableFetcher, MapFetcher
 from .transport import Sender

@@ -137,7 +137,7 @@ def _check(names: tuple[str, ...]) -> None:
 def watching(thorough: bool = False) -> Iterator[list[Finding]]:
     """A session of its own for what runs inside; gives the list that its findings are put into."""
     global _session, _thorough
-    from .float_notes import notes
+    from .books.float_notes import notes
 
     notes.clear()
     outer, was_on, was_thorough = _session, is_on(), _thorough
@@ -161,7 +161,7 @@ def watching(thorough: bool = False) -> Iterator[list[Finding]]:
 def _wait() -> None:
     """Begin as soon as something can be differentiated."""
     if not _waiting:
-        from .float_notes import notes
+        from .books.float_notes import notes
 
         _waiting.extend(subscribe(event, _begin) for event in ("made", "flagged", "module_made"))
         _waiting.append(subscribe("float_error", notes.on_float_error))  # data may be spoilt before the first leaf

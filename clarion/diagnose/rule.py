@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .finding import WARN, Finding
 
 if TYPE_CHECKING:
-    from .ledger import Ledger
-    from .places import Where
+    from .books.ledger import Ledger
     from .session import Session
+    from .source.places import Where
 
 
 class Diagnosis:

@@ -27,12 +27,12 @@ from ..core import modes
 from ..core.saved import watch_borrowed
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import replace, tidy
-from . import places
+from .books.float_notes import notes
+from .books.ledger import REST_AFTER, Ledger
+from .books.memory import Memory
 from .finding import WARN, Finding, shown
-from .float_notes import notes
-from .ledger import REST_AFTER, Ledger
-from .memory import Memory
 from .rule import Diagnosis
+from .source import places
 
 # Operations that are listened to closely without a step between, before the session leans back.
 _NEAR_LIMIT = 8_000

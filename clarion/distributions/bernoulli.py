@@ -10,7 +10,7 @@ from ..core import modes
 from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
-from ..ops.api import NN_FUNCTIONAL
+from ..ops.faces.api import NN_FUNCTIONAL
 from . import constraints
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits

@@ -17,7 +17,7 @@ from ..autograd import grad
 from ..core import modes
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, NotSupportedError
-from ..ops.api import NN_FUNCTIONAL
+from ..ops.faces.api import NN_FUNCTIONAL
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial

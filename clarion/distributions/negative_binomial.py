@@ -9,7 +9,7 @@ import clarion
 from ..core import modes
 from ..core.dtypes import Size
 from ..core.tensor import Tensor
-from ..ops.api import NN_FUNCTIONAL
+from ..ops.faces.api import NN_FUNCTIONAL
 from . import constraints
 from .bernoulli import one_of
 from .distribution import Distribution

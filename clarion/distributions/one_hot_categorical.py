@@ -8,7 +8,7 @@ import clarion
 
 from ..core.dtypes import Size
 from ..core.tensor import Tensor
-from ..ops.api import NN_FUNCTIONAL
+from ..ops.faces.api import NN_FUNCTIONAL
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution

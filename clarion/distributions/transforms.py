@@ -10,7 +10,7 @@ import clarion
 
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
-from ..ops.api import NN_FUNCTIONAL
+from ..ops.faces.api import NN_FUNCTIONAL
 from . import constraints
 from .transform import CatTransform as CatTransform
 from .transform import ComposeTransform as ComposeTransform

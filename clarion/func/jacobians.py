@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
-from ..ops.join import stack
+from ..ops.shapes.join import stack
 from ..pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 from .levels import Argnums, take
 from .transforms import pullback, pushforward

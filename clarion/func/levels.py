@@ -17,7 +17,7 @@ from ..core.backward import gradients
 from ..core.namespace import lifted
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
-from ..ops.api import FUNCTIONS
+from ..ops.faces.api import FUNCTIONS
 from ..pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 Argnums = int | tuple[int, ...]

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
-from ..ops.api import FUNCTIONS
-from ..ops.join import stack
+from ..ops.faces.api import FUNCTIONS
+from ..ops.shapes.join import stack
 from ..pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
 _RANDOM = (

@@ -10,7 +10,7 @@ from ..errors import ArgumentValueError, EngineError
 from ..nn.batchnorm import _BatchNorm
 from ..nn.module import Module
 from ..nn.utils.stateless import _functional_call
-from ..ops.join import stack
+from ..ops.shapes.join import stack
 
 
 def functional_call(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import EngineError
-from ..ops.api import FUNCTIONS
+from ..ops.faces.api import FUNCTIONS
 from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops as _ops  # noqa: F401
-from ..ops.api import FUNCTIONS as _FUNCTIONS
-from ..ops.api import NN_FUNCTIONAL as _NN_FUNCTIONAL
+from ..ops.faces.api import FUNCTIONS as _FUNCTIONS
+from ..ops.faces.api import NN_FUNCTIONAL as _NN_FUNCTIONAL
 
 # Functions of the main namespace that PyTorch offers here too, where no special form is registered.
 _SHARED = (

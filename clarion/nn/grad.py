@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.convolution import correlate_input_op, correlate_weight_op
+from ..ops.layers.convolution import correlate_input_op, correlate_weight_op
 
 
 def _each(value: Any, n: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.dtypes import default_float
 from ..core.tensor import Tensor, new_tensor
-from ..ops.api import FUNCTIONS, NN_FUNCTIONAL
+from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
 from . import init
 from .module import Module
 from .parameter import Parameter

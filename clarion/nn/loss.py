@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..ops.loss import legacy_reduction
+from ..ops.losses.pointwise import legacy_reduction
 from . import functional as F
 from .module import Module
 

@@ -14,8 +14,8 @@ from ..core.many import clear_gradients
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, Explained
 from ..events import hub
-from ..ops.api import FUNCTIONS
-from ..ops.info import typename
+from ..ops.creation.questions import typename
+from ..ops.faces.api import FUNCTIONS
 from .blame import name_layer
 from .hooks import HOOK_DICTS, HookMixin, everywhere
 from .parameter import Buffer, Parameter, is_lazy

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError
-from ..ops.api import FUNCTIONS, NN_FUNCTIONAL
+from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
 
 
 def canonical_mask(

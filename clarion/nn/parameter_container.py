@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..ops.info import typename
+from ..ops.creation.questions import typename
 from .container import name_at
 from .module import Module
 from .parameter import Parameter

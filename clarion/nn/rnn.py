@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError
-from ..ops.api import FUNCTIONS
+from ..ops.faces.api import FUNCTIONS
 from . import init
 from .linear import empty_parameter
 from .module import Module

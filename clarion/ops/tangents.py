@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.namespace import OPS
-from .normalization import _over as over
+from .layers.normalization import _over as over
 
 # The tangent is the operation itself with one of its inputs replaced by its tangent, summed over these.
 _EACH = """

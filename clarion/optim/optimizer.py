@@ -19,7 +19,7 @@ from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError
 from ..events import hub
-from ..ops.info import typename
+from ..ops.creation.questions import typename
 from .recorded import record
 
 StateDict = dict[str, Any]

@@ -16,7 +16,7 @@ from typing import Any
 from ..core import modes
 from ..core.tensor import Tensor
 from ..errors import EngineError, NotSupportedError
-from ..ops.api import FUNCTIONS
+from ..ops.faces.api import FUNCTIONS
 
 Group = dict[str, Any]
 State = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import EngineError, NotSupportedError
-from ..ops.memory import TypedStorage
+from ..ops.creation.storage import TypedStorage
 from . import unpickler
 from .failures import FileDamagedError
 from .loading import Restore, checked_storage, clean, moved, text_of, trusted_unpickler

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.memory import TypedStorage, UntypedStorage
+from ..ops.creation.storage import TypedStorage, UntypedStorage
 from . import unpickler
 from .failures import FileDamagedError
 from .locations import LoadedStorage

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.dtypes import CPU, device
 from ..errors import EngineError, NotSupportedError
-from ..ops.memory import UntypedStorage
+from ..ops.creation.storage import UntypedStorage
 
 MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 

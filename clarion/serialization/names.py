@@ -10,8 +10,8 @@ from .. import nn
 from ..core.dtypes import Size, device, dtype, memory_format
 from ..core.tensor import Tensor
 from ..errors import NotSupportedError
-from ..ops.api import FUNCTIONS
-from ..ops.generator import Generator
+from ..ops.faces.api import FUNCTIONS
+from ..ops.random.generator import Generator
 from . import rebuild
 from .storages import BY_NAME as STORAGES
 

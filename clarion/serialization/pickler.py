@@ -15,8 +15,8 @@ from ..core.tensor import Tensor
 from ..errors import NotSupportedError
 from ..nn.parameter import Buffer, Parameter
 from ..nn.state import StateDict
-from ..ops.generator import Generator
-from ..ops.memory import TypedStorage, UntypedStorage
+from ..ops.creation.storage import TypedStorage, UntypedStorage
+from ..ops.random.generator import Generator
 from . import rebuild
 from .names import torch_name
 from .storages import UNTYPED, Saved, SavedStorages, StorageKind

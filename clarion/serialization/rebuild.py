@@ -10,8 +10,8 @@ from ..core import dtypes
 from ..core.tensor import Tensor, created, make_subclass
 from ..errors import NotSupportedError
 from ..nn.parameter import Parameter
-from ..ops.generator import Generator
-from ..ops.memory import TypedStorage
+from ..ops.creation.storage import TypedStorage
+from ..ops.random.generator import Generator
 from .failures import FileDamagedError
 
 _ACCUMULATOR = "_accumulator"

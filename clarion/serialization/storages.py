@@ -9,7 +9,7 @@ import numpy as np
 from ..core.dtypes import ALL, FROM_NUMPY, dtype, uint8
 from ..errors import EngineError
 from ..kernels.layout import memory_root
-from ..ops.options import flat_memory
+from ..ops.faces.options import flat_memory
 
 # PyTorch has no storage class for the newer types: they are saved as bytes, and the tensor says its type.
 _UNNAMED = frozenset(("uint16", "uint32", "uint64"))

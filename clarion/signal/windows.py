@@ -13,7 +13,7 @@ from typing import Any
 from ..core.dtypes import float32, float64, get_default_dtype
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
-from ..ops.api import FUNCTIONS
+from ..ops.faces.api import FUNCTIONS
 
 __all__ = [
     "bartlett",

@@ -9,7 +9,7 @@ import pytest
 
 import clarion as torch
 from clarion.nn.functional import cross_entropy, linear  # held from before the first region
-from clarion.ops.api import NN_FUNCTIONAL
+from clarion.ops.faces.api import NN_FUNCTIONAL
 from clarion.utils import checkpoint
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import clarion as torch
 from clarion import diagnose, nn
-from clarion.diagnose.relations import APPLIED, PARALLEL, UPSTREAM, relations
-from clarion.diagnose.trees import contents
-from clarion.diagnose.unfreezing import is_undone_somewhere
+from clarion.diagnose.graph.module_trees import contents
+from clarion.diagnose.graph.relations import APPLIED, PARALLEL, UPSTREAM, relations
+from clarion.diagnose.source.unfreezing import is_undone_somewhere
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 import clarion
 from clarion.autograd import Function
-from clarion.diagnose.derivatives import RIGHT, SURROGATE, UNKNOWN, WRONG, Probe
+from clarion.diagnose.graph.derivatives import RIGHT, SURROGATE, UNKNOWN, WRONG, Probe
 
 
 def made(forward: Callable[[Any], Any], backward: Callable[[Any, Any], Any]) -> Any:

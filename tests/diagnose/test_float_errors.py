@@ -10,9 +10,9 @@ import pytest
 
 import clarion
 from clarion.diagnose import watching
-from clarion.diagnose.births import COMPUTED, DATA, LEAF, MASK, find_birth
-from clarion.diagnose.float_notes import notes
-from clarion.diagnose.graphs import operation
+from clarion.diagnose.books.float_notes import notes
+from clarion.diagnose.graph.births import COMPUTED, DATA, LEAF, MASK, find_birth
+from clarion.diagnose.graph.reach import operation
 
 INF = float("inf")
 

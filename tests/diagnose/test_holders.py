@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import clarion as torch
-from clarion.diagnose.assignments import carrying_line
-from clarion.diagnose.graphs import birth, reachable
-from clarion.diagnose.holders import Holder, Live, holders
+from clarion.diagnose.graph.holders import Holder, Live, holders
+from clarion.diagnose.graph.reach import birth, reachable
+from clarion.diagnose.source.assignments import carrying_line
 
 at_module_level: list[Any] = []
 

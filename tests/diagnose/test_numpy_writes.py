@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from clarion.core.provenance import Place
-from clarion.diagnose.numpy_writes import find_write
-from clarion.diagnose.places import file_line
+from clarion.diagnose.source.numpy_writes import find_write
+from clarion.diagnose.source.places import file_line
 
 PROGRAMS = {
     "on the spot": "x.numpy()[0] = 1.0  # HERE",

@@ -10,8 +10,8 @@ import pytest
 import clarion as torch
 from clarion import diagnose
 from clarion.core import modes
-from clarion.diagnose.places import source
-from clarion.diagnose.switches import Switches
+from clarion.diagnose.books.switches import Switches
+from clarion.diagnose.source.places import source
 
 
 @pytest.fixture

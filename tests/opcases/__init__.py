@@ -1,4 +1,7 @@
-"""The table of operations: `ROWS` has at least one row per operation; see row.py for what a row says."""
+"""The table of operations: `ROWS` has at least one row per operation; see row.py for what a row says.
+
+Folders are the families of `clarion/ops`; every file in them is loaded by itself.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from .row import Row as Row
 
 ROWS: list[Row] = [
     row
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "row")
-    for row in importlib.import_module(f"{__name__}.{module}").ROWS
+    for family in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.ispkg)
+    for module in sorted(m.name for m in pkgutil.iter_modules(importlib.import_module(f"{__name__}.{family}").__path__))
+    for row in importlib.import_module(f"{__name__}.{family}.{module}").ROWS
 ]

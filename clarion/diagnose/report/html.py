@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ...version import __version__
+from ..books.records import OptimizerStory
 from ..finding import Finding, shown
-from ..graphs import size_text
-from ..records import OptimizerStory
+from ..graph.reach import size_text
 from .charts import curve, heat_map
 
 _AROUND = 3  # lines of source before and after the line at fault

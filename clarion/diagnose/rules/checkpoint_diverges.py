@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..finding import ERROR, WARN
-from ..places import Where, file_line, text
 from ..rule import Diagnosis
+from ..source.places import Where, file_line, text
 
 
 class CheckpointDiverges(Diagnosis):

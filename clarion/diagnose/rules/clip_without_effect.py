@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..places import Place, here, text
-from ..records import Backward, Update
+from ..books.records import Backward, Update
 from ..rule import Diagnosis
+from ..source.places import Place, here, text
 
 
 class ClipWithoutEffect(Diagnosis):

@@ -8,9 +8,9 @@ import re
 from typing import Any
 
 from ...core.function import Function
-from ..derivatives import RIGHT, SURROGATE, UNKNOWN, Probe, Verdict
-from ..places import here
+from ..graph.derivatives import RIGHT, SURROGATE, UNKNOWN, Probe, Verdict
 from ..rule import Diagnosis
+from ..source.places import here
 
 _TRIES = 3  # calls of a Function that are looked at, if the first ones do not tell
 _DEF = re.compile(r"\s*def\s")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..names import names_of
-from ..places import Place
+from ..graph.names import names_of
+from ..graph.units import FEATURE, OUTPUT, Activation, activations, weight_of
 from ..rule import Diagnosis
-from ..units import FEATURE, OUTPUT, Activation, activations, weight_of
+from ..source.places import Place
 
 _BATCHES = 50  # in which a unit has to be silent
 _ROWS = 200  # samples (and positions) that they have to hold together

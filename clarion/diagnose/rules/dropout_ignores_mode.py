@@ -7,9 +7,9 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-from ..layers import around, calls
-from ..places import called, here
+from ..graph.layers import around, calls
 from ..rule import Diagnosis
+from ..source.places import called, here
 
 _ATTENTION = "scaled_dot_product_attention"
 # Words in a `training=…` that tell of Monte-Carlo dropout.

@@ -7,10 +7,10 @@ from typing import Any
 
 from ...core import modes
 from ...core.node import sequence
+from ..books.switches import Switch
 from ..finding import ERROR, WARN
-from ..places import Place, here, text
 from ..rule import Diagnosis
-from ..switches import Switch
+from ..source.places import Place, here, text
 
 
 class GradModeLeaked(Diagnosis):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..places import Place, text
-from ..records import Backward, Clear
+from ..books.records import Backward, Clear
 from ..rule import Diagnosis
+from ..source.places import Place, text
 
 
 class GradientDiscarded(Diagnosis):

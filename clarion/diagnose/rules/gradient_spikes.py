@@ -7,8 +7,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from ..names import listed, names_of
-from ..records import Sample, Update
+from ..books.records import Sample, Update
+from ..graph.names import listed, names_of
 from ..rule import Diagnosis
 
 _FIRST = 20  # steps that are only looked at

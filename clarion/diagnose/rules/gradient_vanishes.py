@@ -7,11 +7,11 @@ import weakref
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..graphs import node_of
-from ..names import listed, names_of
-from ..places import Place
-from ..records import Sample, Update
+from ..books.records import Sample, Update
+from ..graph.names import listed, names_of
+from ..graph.reach import node_of
 from ..rule import Diagnosis
+from ..source.places import Place
 
 _ZERO_STEPS = 20  # steps in a row with a gradient that is exactly zero
 _SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns

@@ -11,9 +11,9 @@ from ...core import modes
 from ...core.node import Node, sequence
 from ...core.tensor import Tensor
 from ..finding import INFO, WARN
-from ..graphs import reachable, saved_bytes, size_text
-from ..places import Place, file_line
+from ..graph.reach import reachable, saved_bytes, size_text
 from ..rule import Diagnosis
+from ..source.places import Place, file_line
 
 _GRAPHS = 10
 _MUCH_TIME = 0.10  # of the time since the program began

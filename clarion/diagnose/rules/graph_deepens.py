@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.node import Node
-from ..assignments import carrying_line
-from ..graphs import birth, reachable
-from ..holders import Holder, Live, holders, user_files
-from ..places import Place, Where, file_line, here, text
+from ..graph.holders import Holder, Live, holders, user_files
+from ..graph.reach import birth, reachable
 from ..rule import Diagnosis
+from ..source.assignments import carrying_line
+from ..source.places import Place, Where, file_line, here, text
 
 _TIMES = 3  # measurements that must grow
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from ...core.node import Node
 from ...core.passes import running
+from ..books.records import Backward
 from ..finding import ERROR
-from ..places import called, file_line, here, text
-from ..records import Backward
 from ..rule import Diagnosis
+from ..source.places import called, file_line, here, text
 
 
 class GraphFreed(Diagnosis):

@@ -6,9 +6,9 @@ import weakref
 from typing import Any
 
 from ...core.node import Node
-from ..graphs import reachable, saved_bytes, size_text
-from ..places import Place, called, here
+from ..graph.reach import reachable, saved_bytes, size_text
 from ..rule import Diagnosis
+from ..source.places import Place, called, here
 
 _GRAPHS = 3  # that must have been retained for nothing, if the program ends
 _IN_A_ROW = 20  # while it runs: a second pass may come only now and then (a penalty at every 16th step)

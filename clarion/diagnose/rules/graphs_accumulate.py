@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any
 
 from ...core.node import Node
-from ..graphs import birth, is_freed, reachable
-from ..holders import Live
-from ..places import Where, file_line, source
+from ..graph.holders import Live
+from ..graph.reach import birth, is_freed, reachable
 from ..rule import Diagnosis
+from ..source.places import Where, file_line, source
 
 Refs = list[weakref.ref[Node]]
 

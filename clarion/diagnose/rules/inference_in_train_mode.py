@@ -10,9 +10,9 @@ from typing import Any
 
 from ...core import modes
 from ..finding import INFO
-from ..layers import calls, is_library, is_trained, place_outside, trainer_of
-from ..places import Place, here, is_result_dropped
+from ..graph.layers import calls, is_library, is_trained, place_outside, trainer_of
 from ..rule import Diagnosis
+from ..source.places import Place, here, is_result_dropped
 
 _SAMPLES = 3  # passes over the same input: Monte-Carlo dropout
 _ATTENTION = 2_000  # operations after a new line that are heard closely

@@ -12,10 +12,10 @@ import numpy as np
 from ...core import modes
 from ...core.node import Node
 from ...core.tensor import Tensor
-from ..graphs import operation, reachable
-from ..paths import MOVING
-from ..places import Place, expression, here
+from ..graph.paths import MOVING
+from ..graph.reach import operation, reachable
 from ..rule import Diagnosis
+from ..source.places import Place, expression, here
 
 _MOST = 64  # tables between two backward passes
 _TIMES = 2  # backward passes through a hand-written loss, before it is said

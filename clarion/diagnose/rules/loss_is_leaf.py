@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..departures import Departure
-from ..places import Place, here, text
+from ..books.departures import Departure
 from ..rule import Diagnosis
+from ..source.places import Place, here, text
 
 _LINES = 4  # where the history was lost, at most
 

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from ...core.passes import running
+from ..books.records import Backward, Update
 from ..finding import ERROR, WARN
-from ..places import here, text
-from ..records import Backward, Update
 from ..rule import Diagnosis
+from ..source.places import here, text
 
 
 class LossNotScalar(Diagnosis):

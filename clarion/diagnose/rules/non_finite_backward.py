@@ -11,14 +11,14 @@ import numpy as np
 
 from ...core.tensor import Tensor
 from ...events import subscribe
-from ..births import hidden_behind_selection
-from ..float_notes import Note, notes
-from ..float_words import at, first_bad, fix_of, number, spoken, value_at
-from ..graphs import operation
-from ..names import listed, names_of
-from ..places import Place, text
-from ..records import Sample, Update
+from ..books.float_notes import Note, notes
+from ..books.records import Sample, Update
+from ..graph.births import hidden_behind_selection
+from ..graph.float_words import at, first_bad, fix_of, number, spoken, value_at
+from ..graph.names import listed, names_of
+from ..graph.reach import operation
 from ..rule import Diagnosis
+from ..source.places import Place, text
 
 _HARMLESS = 3  # times that an error on a line did no harm, before it no longer counts
 _PASSES = 8  # for so many passes what was found is kept: gradients may be accumulated

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_birth, grade
-from ..float_notes import notes
-from ..float_words import at, explain, first_bad, fix_of, number, spoken
-from ..graphs import operation
-from ..history import all_finite
-from ..names import names_of
-from ..places import Place, Where, here, text
-from ..records import Update
+from ..books.float_notes import notes
+from ..books.history import all_finite
+from ..books.records import Update
+from ..graph.births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_birth, grade
+from ..graph.float_words import at, explain, first_bad, fix_of, number, spoken
+from ..graph.names import names_of
+from ..graph.reach import operation
 from ..rule import Diagnosis
+from ..source.places import Place, Where, here, text
 
 _LOOKS = 4  # losses that are not finite and that nobody used, before they are looked into only now and then
 

@@ -7,14 +7,14 @@ import weakref
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..names import listed, names_of
-from ..places import Place, text
-from ..records import OptimizerStory, Update
-from ..relations import APPLIED, UPSTREAM, WEIGHT, relations
+from ..books.records import OptimizerStory, Update
+from ..graph.module_trees import Seat, is_users, seats, weights_in
+from ..graph.names import listed, names_of
+from ..graph.relations import APPLIED, UPSTREAM, WEIGHT, relations
+from ..graph.strangers import Copies, Written, is_owned
 from ..rule import Diagnosis
-from ..strangers import Copies, Written, is_owned
-from ..trees import Seat, is_users, seats, weights_in
-from ..unfreezing import is_undone_somewhere
+from ..source.places import Place, text
+from ..source.unfreezing import is_undone_somewhere
 
 _DEPOSITS = 4  # gradients that a parameter got for nothing
 _WATCHED = 32  # updates in which a parameter that came late is watched

@@ -6,12 +6,12 @@ import weakref
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..names import roots
-from ..places import Place, here
-from ..relations import UPSTREAM, WEIGHT, relations
+from ..graph.module_trees import SEQUENCES, contents, weights_in
+from ..graph.names import roots
+from ..graph.relations import UPSTREAM, WEIGHT, relations
+from ..graph.strangers import Written, is_owned
 from ..rule import Diagnosis
-from ..strangers import Written, is_owned
-from ..trees import SEQUENCES, contents, weights_in
+from ..source.places import Place, here
 
 _UPDATES = 3  # of an optimizer that owns the rest
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
-from ..departures import Departure, Term
+from ..books.departures import Departure, Term
+from ..books.records import Backward, OptimizerStory, Update
 from ..finding import ERROR
-from ..names import listed, names_of
-from ..places import Where, file_line, text
-from ..records import Backward, OptimizerStory, Update
+from ..graph.names import listed, names_of
+from ..graph.strangers import Copies, Written
 from ..rule import Diagnosis
-from ..strangers import Copies, Written
+from ..source.places import Where, file_line, text
 
 _EARLIEST = 3  # updates of an optimizer before anything is said of its parameters
 _CONFIRMED = 12  # updates after which it is said (or at the end, if there are fewer): until then it may be a warm-up

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..books.switches import Switch
 from ..finding import ERROR
-from ..places import here, text
 from ..rule import Diagnosis
-from ..switches import Switch
+from ..source.places import here, text
 
 
 class RecordingOff(Diagnosis):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..finding import ERROR, WARN
-from ..numpy_writes import find_write, find_write_to
-from ..places import Where, called, file_line, text
 from ..rule import Diagnosis
+from ..source.numpy_writes import find_write, find_write_to
+from ..source.places import Where, called, file_line, text
 
 
 class SavedValueOverwritten(Diagnosis):

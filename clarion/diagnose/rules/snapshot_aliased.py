@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..places import Place, here, text
 from ..rule import Diagnosis
+from ..source.places import Place, here, text
 
 
 class SnapshotAliased(Diagnosis):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ..places import Place, here
 from ..rule import Diagnosis
+from ..source.places import Place, here
 
 _AFTER = 16  # a curriculum may begin with sequences of one element
 _STEPS = 3

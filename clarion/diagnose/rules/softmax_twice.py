@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...core import modes
-from ..graphs import operation
-from ..paths import MOVING, origin
-from ..places import Where, here, text
+from ..graph.paths import MOVING, origin
+from ..graph.reach import operation
 from ..rule import Diagnosis
+from ..source.places import Where, here, text
 
 # What may lie between a softmax and a loss if the values still are probabilities (they are looked at).
 _STILL_PROBABILITIES = MOVING | {

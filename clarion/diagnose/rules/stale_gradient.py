@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..places import text
-from ..records import Update
+from ..books.records import Update
 from ..rule import Diagnosis
+from ..source.places import text
 
 
 class StaleGradient(Diagnosis):

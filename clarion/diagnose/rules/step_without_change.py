@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.info import finfo
-from ..records import Sample, Update
+from ...ops.creation.questions import finfo
+from ..books.records import Sample, Update
 from ..rule import Diagnosis
 
 # A warm-up may begin with several steps at a rate of 0.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..records import Backward, Clear, Update
+from ..books.records import Backward, Clear, Update
 from ..rule import Diagnosis
 
 # Steps without a gradient that an optimizer may take while it waits for its turn: until its first, and later.

@@ -6,11 +6,11 @@ import sys
 import weakref
 from typing import Any
 
-from ..layers import depends_on_mode, is_frozen_alone, trainer_of
-from ..names import listed
-from ..places import Place, here, text
-from ..records import PAUSE, Sample, Update
+from ..books.records import PAUSE, Sample, Update
+from ..graph.layers import depends_on_mode, is_frozen_alone, trainer_of
+from ..graph.names import listed
 from ..rule import Diagnosis
+from ..source.places import Place, here, text
 
 _STEPS = 20  # in eval mode, before it is said
 _PAUSE = 8  # of them, at most, pass without a look

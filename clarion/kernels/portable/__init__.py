@@ -1,45 +1,11 @@
-"""Every kernel once, in plain array code over a namespace `xp`: the specification, and what runs by default."""
+"""Every kernel once, in plain array code over a namespace `xp`: the specification, and what runs by default.
 
-from . import activation as activation
-from . import arithmetic as arithmetic
-from . import attention as attention
-from . import batch_norm as batch_norm
-from . import binary as binary
-from . import cast as cast
-from . import compare as compare
-from . import contract as contract
-from . import convolution as convolution
-from . import ctc as ctc
-from . import diagonal as diagonal
-from . import draws as draws
-from . import embedding as embedding
-from . import extremum as extremum
-from . import fold as fold
-from . import fourier as fourier
-from . import gamma as gamma
-from . import grid_sample as grid_sample
-from . import indexing as indexing
-from . import interpolate as interpolate
-from . import join as join
-from . import linalg as linalg
-from . import loss as loss
-from . import lu as lu
-from . import matmul as matmul
-from . import meeting as meeting
-from . import normalization as normalization
-from . import padding as padding
-from . import piecewise as piecewise
-from . import pooling as pooling
-from . import rearrange as rearrange
-from . import recurrent as recurrent
-from . import reduce as reduce
-from . import scan as scan
-from . import scatter as scatter
-from . import select as select
-from . import shape as shape
-from . import slices as slices
-from . import softmax as softmax
-from . import sorting as sorting
-from . import special as special
-from . import statistics as statistics
-from . import unary as unary
+Folders are the families of `clarion/ops`; every file in them is loaded by itself.
+"""
+
+import importlib
+import pkgutil
+
+for _family in pkgutil.iter_modules(__path__):
+    for _module in pkgutil.iter_modules(importlib.import_module(f"{__name__}.{_family.name}").__path__):
+        importlib.import_module(f"{__name__}.{_family.name}.{_module.name}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError
-from ...ops.api import FUNCTIONS
+from ...ops.faces.api import FUNCTIONS
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 from ...core import modes
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentValueError, NotSupportedError
-from ...ops.api import FUNCTIONS
-from ...ops.linalg import solve
+from ...ops.faces.api import FUNCTIONS
+from ...ops.linalg.decompositions import solve
 from .. import functional as F
 from ..module import Module
 from . import parametrize

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core import modes
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError
-from ...ops.api import FUNCTIONS
+from ...ops.faces.api import FUNCTIONS
 from .convert_parameters import parameters_to_vector
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
-from ...ops.api import FUNCTIONS
+from ...ops.faces.api import FUNCTIONS
 
 
 class PackedSequence_(NamedTuple):

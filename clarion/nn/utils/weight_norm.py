@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...ops.lowlevel import norm_except_dim
+from ...ops.losses.lowlevel import norm_except_dim
 from ..module import Module
 from ..parameter import Parameter, is_lazy
 

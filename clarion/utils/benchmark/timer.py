@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentValueError, NotSupportedError
-from ...ops.api import FUNCTIONS
+from ...ops.faces.api import FUNCTIONS
 from .measurement import Measurement, TaskSpec
 
 

@@ -1,0 +1,1 @@
+"""What is written down while a program runs: the ledger and what stands beside it."""

@@ -1,0 +1,355 @@
+"""Where values leave the graph, which parameters leave with them, and whether they come back into a loss.
+
+Followed while the session listens closely. A value that left (by `detach()`, `argmax`, an operation under no_grad, …) is
+marked with the line where it did, and so is whatever is computed from it, inside the graph or outside. What becomes a Python
+number or a NumPy array is lost from sight there: a tensor that is made of data later in the same step *may* come from it, and
+is marked with `departure.maybe`.
+
+Nothing here keeps a tensor alive: marks lie beside the tensors and go with them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core import modes
+from ...core.tensor import Tensor
+from ..graph.reach import reachable
+from ..source.places import Place, here
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+
+NUMBERS = ("item", "tolist", "numpy")  # ways out that lead out of sight
+# Operations that hand on what they are given term by term: a constant among the terms of a loss has no gradient.
+_SUMS = frozenset(["add", "sub", "rsub", "stack", "cat"])
+_LINEAR = _SUMS | frozenset(
+    ["neg", "sum", "sum_all", "mean", "mean_all", "view", "reshape", "squeeze", "unsqueeze", "flatten", "cast", "clone"]
+)
+_SCALED = frozenset(["mul", "div"])  # linear, if one side is constant
+_WALKS = 4  # departures of a line whose parameters are looked up in one step
+_MEASURED = 1_000_000  # elements of a parameter whose norms are taken when it leaves
+_TERMS = 200  # nodes of a sum that are looked at
+
+
+class Departure:
+    """A line where values leave the graph.
+
+    how      by which function ("no_grad": an operation that was not recorded)
+    leaves   the leaves they had been computed from, by id
+    arrived  in how many backward passes a root was computed from such a value; `perhaps`: or may have been
+    series   values with one element that were made of it, by line, or norms of an array: step -> their sum
+    ends     the nodes of the terms of the last value
+    """
+
+    __slots__ = ("arrived", "ends", "how", "leaves", "maybe", "number", "perhaps", "place", "series", "step", "walks")
+
+    def __init__(self, number: int, place: Place | None, how: str) -> None:
+        self.number, self.place, self.how = number, place, how
+        self.leaves: dict[int, weakref.ref[Any]] = {}
+        self.maybe = Maybe(self)
+        self.arrived = self.perhaps = 0
+        self.step = -1
+        self.walks = 0
+        self.series: dict[Place | str | None, dict[int, float]] = {}
+        self.ends: list[weakref.ref[Any]] = []
+
+    def carries(self, leaves: list[Any]) -> list[Any]:
+        """Those of the leaves that left here."""
+        return [leaf for leaf in leaves if id(leaf) in self.leaves and self.leaves[id(leaf)]() is leaf]
+
+    def add(self, step: int, place: Place | str | None, value: float) -> None:
+        """Note a value with one element that was made of what left here."""
+        if place in self.series or len(self.series) < 16:
+            series = self.series.setdefault(place, {})
+            series[step] = series.get(step, 0.0) + value
+            if len(series) > 32:
+                del series[next(iter(series))]
+
+    def stands_for(self, held: set[int]) -> bool:
+        """Is a term of the value that left a term of the loss, too (by id)? Then it is there to be replaced or subtracted."""
+        return any(id(node) in held for node in (reference() for reference in self.ends) if node is not None)
+
+    def carries_trained(self) -> bool:
+        """Did anything leave here that an optimizer owns?"""
+        found = [reference() for reference in self.leaves.values()]
+        return any(leaf is not None and leaf._story is not None and leaf._story.owner is not None for leaf in found)
+
+    @property
+    def verb(self) -> str:
+        """How the value left, in words."""
+        if self.how == "no_grad":
+            return "is computed without recording (no_grad)"
+        if self.how in ("item", "tolist"):
+            return "becomes a Python number"
+        if self.how == "numpy":
+            return "becomes a NumPy array"
+        if self.how == "tensor":
+            return "is copied by torch.tensor()"
+        if self.how in ("detach", "detach_", "data"):
+            return f"is cut off by `.{self.how}{'' if self.how == 'data' else '()'}`"
+        if self.how == "cast":
+            return "is cast to integers (they have no gradient)"
+        if self.how in ("gt", "ge", "lt", "le", "eq", "ne"):
+            return "goes through a comparison (it has no gradient)"
+        return f"goes through `{self.how}` (it has no gradient)"
+
+
+class Maybe:
+    """A mark: the value may come from this departure."""
+
+    __slots__ = ("departure",)
+
+    def __init__(self, departure: Departure) -> None:
+        self.departure = departure
+
+
+class Term:
+    """A constant among the terms of a loss: its value, where it was added, and the departures it comes from."""
+
+    __slots__ = ("marks", "place", "value")
+
+    def __init__(self, value: float, place: Place | None, marks: frozenset[Any]) -> None:
+        self.value, self.place, self.marks = value, place, marks
+
+
+NONE: frozenset[Any] = frozenset()
+
+
+class Departures:
+    """All departures of a session, by line."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lines: dict[tuple[int, int, str], Departure] = {}
+        self._marks: dict[int, tuple[weakref.ref[Any], frozenset[Any]]] = {}
+        self._terms: dict[int, tuple[weakref.ref[Any], list[Term]]] = {}
+        self._numbers: dict[float, Departure] = {}  # values of this step that became numbers
+        self._step = -1
+
+    # What rules ask ------------------------------------------------------------------------------
+
+    def __iter__(self) -> Any:
+        return iter(list(self._lines.values()))
+
+    def marks(self, tensor: Any) -> frozenset[Any]:
+        """The departures that a value comes from, or may come from."""
+        known = self._marks.get(id(tensor))
+        return known[1] if known is not None and known[0]() is tensor else NONE
+
+    def of(self, tensor: Any) -> list[Departure]:
+        """The departures that a value comes from; if none is known, those it may come from. The last ones first."""
+        marks = self.marks(tensor)
+        found = {mark for mark in marks if type(mark) is Departure} or {mark.departure for mark in marks}
+        return sorted(found, key=lambda departure: (-departure.step, -departure.number))
+
+    def lately(self) -> list[Departure]:
+        """The departures of this step, the last ones first."""
+        step = self._ledger.step
+        return sorted((d for d in self._lines.values() if d.step == step), key=lambda d: -d.number)
+
+    def terms(self, root: Any) -> tuple[list[Term], set[int]]:
+        """The constants among the terms of a loss, and the nodes of all its terms (by id)."""
+        constants: list[Term] = []
+        nodes = _terms_of(root._edge)
+        for node in nodes:
+            known = self._terms.get(id(node))
+            if known is not None and known[0]() is node:
+                constants += known[1]
+        return constants, {id(node) for node in nodes}
+
+    def is_used_beside(self, value: float, held: set[int]) -> bool:
+        """Is the same constant added somewhere else, too, inside of a term (the shift of a logsumexp)?"""
+        for key, (reference, terms) in list(self._terms.items()):
+            if key not in held and reference() is not None and any(abs(term.value) == abs(value) for term in terms):
+                return True
+        return False
+
+    # Events --------------------------------------------------------------------------------------
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """An operation ran."""
+        if not outs:
+            return
+        out = outs[0]
+        marks, leaving = NONE, False
+        for t in inputs:
+            if isinstance(t, Tensor):
+                leaving = leaving or (t._rg and t is not out)
+                known = self._marks.get(id(t))
+                if known is not None and known[0]() is t:
+                    marks = marks | known[1] if marks else known[1]
+            elif type(t) is float and t in self._numbers:
+                marks = marks | {self._numbers[t]}
+        if leaving:
+            recorded = modes.recording()
+            if not recorded or not out._rg:
+                sources = [t for t in inputs if isinstance(t, Tensor) and t._rg and t is not out]
+                marks = marks | {self._depart("no_grad" if not recorded else op.name, sources, out)}
+            elif len(outs) > 1:
+                for other in outs[1:]:
+                    if other._array.dtype.kind in "iu" and not other._rg:  # indices
+                        self._mark(other, marks | {self._depart(op.name, [inputs[0]], other)})
+        if op.name == "cast" and out._array.dtype.kind in "iub":
+            self._note_cast()
+        if op.name in _SUMS and out._edge is not None:
+            self._note_constants(out._edge, inputs)
+        if marks:
+            if out._edge is None and out._array.size == 1 and not leaving:
+                self._note_number(out, marks)
+            for each in outs:
+                if id(each) not in self._marks or each is out:
+                    self._mark(each, marks)
+
+    def near_left(self, tensor: Any, how: str) -> None:
+        """A value became a number or an array, or lost its history where it stands."""
+        if how in NUMBERS:
+            departure = self._depart(how, [tensor], tensor)
+            if tensor._array.size == 1 and how != "numpy":
+                value = float(tensor._array.item().real)
+                if not value.is_integer():
+                    self._numbers[value] = departure
+
+    def near_aliased(self, tensor: Any, other: Any) -> None:
+        """`detach()` gave a tensor outside the graph."""
+        self._copied(tensor, other, "detach")
+
+    def near_entered(self, tensor: Any, data: Any) -> None:
+        """A tensor was made of data: numbers, lists, arrays, another tensor's."""
+        if isinstance(data, Tensor):
+            self._copied(data, tensor, "data" if data._array is tensor._array else "tensor")
+            return
+        if tensor._array.dtype.kind not in "fc":
+            return
+        place = here()
+        if type(data) is float and data in self._numbers:
+            marks: frozenset[Any] = frozenset([self._numbers[data]])
+        else:
+            step = self._ledger.step
+            left = [d for d in self._lines.values() if d.step == step]
+            marks = frozenset(d if d.place == place and d.how in NUMBERS else d.maybe for d in left)
+        if marks:
+            self._mark(tensor, marks)
+
+    def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
+        """A root: what it comes from has arrived."""
+        if accumulates:
+            for root in tensors:
+                for mark in self.marks(root) if getattr(root, "_edge", None) is not None else ():
+                    if type(mark) is Departure:
+                        mark.arrived += 1
+                    else:
+                        mark.departure.perhaps += 1
+
+    # Keeping books -------------------------------------------------------------------------------
+
+    def _copied(self, tensor: Any, other: Any, how: str) -> None:
+        marks = self.marks(tensor)
+        if tensor._rg:
+            departure = self._depart(how, [tensor], tensor)
+            marks = marks | {departure}
+            if tensor._is_parameter and 1 < tensor._array.size <= _MEASURED:
+                self._note_penalties(departure, tensor._array)
+        if marks:
+            self._mark(other, marks)
+
+    def _depart(self, how: str, sources: list[Any], value: Any) -> Departure:
+        """Values leave at the user's line."""
+        place = here()
+        key = _key(place, how)
+        departure = self._lines.get(key)
+        if departure is None:
+            departure = self._lines[key] = Departure(len(self._lines), place, how)
+        step = self._ledger.step
+        if step != self._step:
+            self._step = step
+            self._numbers.clear()
+        if departure.step != step:
+            departure.step, departure.walks = step, 0
+        if departure.walks < _WALKS:
+            departure.walks += 1
+            departure.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(sources))
+            departure.ends = [weakref.ref(node) for source in sources for node in _terms_of(source._edge)]
+        if value._array.size == 1:
+            departure.add(step, place, float(value._array.item().real))
+        return departure
+
+    def _note_penalties(self, departure: Departure, array: Any) -> None:
+        """What NumPy may make of weights, out of sight, to punish their size."""
+        squares = float((array * array).sum())
+        for name, value in (("squares", squares), ("norm", squares**0.5), ("magnitudes", float(np.abs(array).sum()))):
+            departure.add(self._ledger.step, name, value)
+
+    def _note_cast(self) -> None:
+        """A cast to integers detaches first: to the user, it is the cast that cuts."""
+        departure = self._lines.get(_key(here(), "detach"))
+        if departure is not None:
+            departure.how = "cast"
+
+    def _mark(self, tensor: Any, marks: frozenset[Any]) -> None:
+        if tensor._is_parameter or len(marks) > 64:
+            return
+        key = id(tensor)
+        known = self._marks
+
+        def forget(_: Any) -> None:
+            known.pop(key, None)
+
+        known[key] = (weakref.ref(tensor, forget), marks)
+
+    def _note_number(self, value: Any, marks: frozenset[Any]) -> None:
+        """A value outside of the graph may become a number unseen."""
+        number = float(value._array.item().real)
+        place = here()
+        for mark in marks:
+            if type(mark) is Departure:
+                mark.add(self._ledger.step, place, number)
+                if not number.is_integer():
+                    self._numbers[number] = mark
+
+    def _note_constants(self, node: Any, inputs: Any) -> None:
+        found: list[Term] = []
+        for t in inputs:
+            if isinstance(t, Tensor):
+                if t._rg or t._array.size != 1 or t._array.dtype.kind != "f":
+                    continue
+                found.append(Term(float(t._array.item()), node.place, self.marks(t)))
+            elif isinstance(t, (float, np.floating)):
+                t = float(t)
+                marks = frozenset([self._numbers[t]]) if t in self._numbers else NONE
+                found.append(Term(t, node.place, marks))
+        if found:
+            key, known = id(node), self._terms
+            known[key] = (weakref.ref(node, lambda _: known.pop(key, None)), found)
+
+
+def _key(place: Place | None, how: str) -> tuple[int, int, str]:
+    return (id(place[0]), place[1], how) if place is not None else (0, 0, how)
+
+
+def leaves_of(tensors: list[Any]) -> list[Any]:
+    """The leaves that tensors were computed from (or are)."""
+    found = {id(t): t for t in tensors if t._edge is None}
+    for node in reachable([t for t in tensors if t._edge is not None]):
+        for edge in node.edges:
+            if edge is not None and edge.seq is None:
+                found[id(edge)] = edge
+    return list(found.values())
+
+
+def _terms_of(node: Any) -> list[Any]:
+    """The node of a sum and the nodes of its terms, through whatever hands them on one by one."""
+    found: list[Any] = []
+    stack = [node] if node is not None else []
+    while stack and len(found) < _TERMS:
+        node = stack.pop()
+        found.append(node)
+        op = getattr(type(node), "op", None)
+        name = op.name if op is not None else ""
+        edges = [edge for edge in node.edges if edge is not None]
+        if name in _LINEAR or (name in _SCALED and len(edges) == 1):
+            stack += [edge for edge in edges if edge.seq is not None]
+    return found

@@ -1,0 +1,391 @@
+"""The ledger of a training: which backward deposited which gradients, which update used them, who cleared them.
+
+Kept at the leaves themselves (`leaf._story`), so that it dies with them. Rules read it; it never judges.
+
+An *update* is an optimizer's `step()`, or a write to a leaf by hand (under no_grad or through `.data`) after its gradient
+was looked at. A *step* is counted at the first update after a backward pass, and whenever the same is updated again:
+several optimizers that step one after another belong to one step only if no backward lies between. A *round* is one turn of the training loop, however many
+optimizers it has: it begins at an update of somebody who was updated in the round before.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import weakref
+from collections import deque
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ...core import modes
+from ...core.node import sequence
+from ...core.tensor import Tensor
+from ..graph.names import names_of
+from ..source.places import Place, here
+from .alive import Alive
+from .departures import Departures
+from .history import all_finite, sample
+from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
+from .switches import Switches
+from .unrecorded import Unrecorded
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+# Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
+REST_AFTER = 192
+CYCLE = 512  # it wakes for a while once in so many
+
+
+def story_of(leaf: Any) -> Story:
+    """The story of a leaf, begun on first need."""
+    found: Story | None = leaf._story
+    if found is None:
+        found = leaf._story = Story()
+    return found
+
+
+class _Thread(threading.local):
+    """What one thread is about: two may train at once."""
+
+    def __init__(self) -> None:
+        self.open: list[Backward] = []  # passes that run
+        self.deposited: list[Any] = []  # leaves that got a gradient in them
+        self.looked: dict[int, Any] = {}  # leaves whose gradient the user has read since
+        self.stepping = 0  # inside an optimizer's step()
+
+
+class Ledger:
+    """The books of one process."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.step = 0  # steps so far
+        self.updates = 0  # calls of an optimizer's step(), and writes to leaves by hand
+        self.passes = 0  # backward passes that deposited
+        self.round = 0
+        self.round_marks: deque[int] = deque(maxlen=1024)  # sequence numbers (they fall) at which rounds began
+        self.optimizers = Alive()
+        self.stories: list[OptimizerStory] = []  # of all optimizers so far, the first 64
+        self.modules = Alive()
+        self.last_update: Place | None = None
+        self.last_backward: Backward | None = None
+        self.recent: deque[Backward] = deque(maxlen=64)  # the last passes, those of autograd.grad too
+        self.switches = Switches(self)
+        self.on_mode = self.switches.switched
+        self.rest_mode = self.switches.switched_at_rest
+        self.unrecorded = Unrecorded(self)
+        self.near_applied = self.unrecorded.applied
+        self.departures = Departures(self)
+        self._counted_pass = -1  # the pass after which the last step was counted
+        self._turn: set[int] = set()  # who was updated in this round
+        self._thread = _Thread()
+        self._by_array: dict[int, weakref.ref[Any]] = {}
+
+    # Leaves, modules, optimizers -----------------------------------------------------------------
+
+    def on_made(self, parameter: Any) -> None:
+        """A Parameter was made."""
+        story_of(parameter).made = here()
+
+    def on_flagged(self, tensor: Any, requires_grad: bool) -> None:
+        """requires_grad was set."""
+        if tensor._edge is None:
+            story = story_of(tensor)
+            story.flagged = (requires_grad, here())
+            if not requires_grad:
+                story.frozen = story.flagged[1]
+
+    def on_module_made(self, module: Any) -> None:
+        """A module was made."""
+        self.modules.add(module)
+
+    def on_optimizer_made(self, optimizer: Any) -> None:
+        """An optimizer was built."""
+        self.optimizers.add(optimizer)
+        optimizer._story = OptimizerStory(here(), type(optimizer).__name__)
+        self._own(optimizer)
+
+    def _own(self, optimizer: Any) -> None:
+        reference = weakref.ref(optimizer)
+        for group in optimizer.param_groups:
+            for leaf in group["params"]:
+                story_of(leaf).owner = reference
+
+    def is_trained(self, tensor: Any) -> bool:
+        """Is this the memory of a leaf that an optimizer has updated?"""
+        known = self._by_array.get(id(tensor._array))
+        leaf = known() if known is not None else None
+        return leaf is not None and leaf._array is tensor._array and leaf._story.owner is not None
+
+    # Backward ------------------------------------------------------------------------------------
+
+    def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
+        """backward() or autograd.grad begins."""
+        this = Backward(self.passes, self.step, here(), retained, create, self._thread.stepping > 0)
+        self.recent.append(this)
+        root = tensors[0]
+        if isinstance(root, Tensor):  # not a GradientEdge
+            array = root._array
+            if array.size == 1 and array.dtype.kind == "f":
+                this.loss = array.item()
+            node = root._edge
+            if node is not None:
+                this.root_place = node.place
+                this.root = weakref.ref(node)
+                this.born = node.seq
+        if not accumulates:
+            return
+        self.passes += 1
+        self._thread.open.append(this)
+        if gradients[0] is not None:
+            self.session.tell("at_seeded", this, tensors, gradients)
+
+    def on_accumulated(self, leaf: Any) -> None:
+        """A leaf got a gradient."""
+        self._thread.deposited.append(leaf)
+
+    def on_backward_ended(self, roots: Any, retained: bool) -> None:
+        """It ended: whoever got a gradient has one more deposit."""
+        thread = self._thread
+        if not thread.open:
+            return
+        this = thread.open.pop()
+        deposited = thread.deposited
+        if thread.open and not deposited:
+            return
+        for leaf in deposited:
+            story = leaf._story
+            if story is None:
+                story = story_of(leaf)
+            if story.deposits == 0:
+                self._by_array[id(leaf._array)] = weakref.ref(leaf)
+            story.backward = this
+            story.fresh = True
+            story.looked = False
+            story.deposits += 1
+        if self.session.near:
+            this.leaves = [weakref.ref(leaf) for leaf in deposited]
+        deposited.clear()
+        thread.looked.clear()
+        self.last_backward = this
+        session = self.session
+        if session.told["at_backward"]:
+            session.tell("at_backward", this)
+        if self.passes - self._counted_pass > REST_AFTER:
+            session.rest()
+
+    # Looking, clearing, writing ------------------------------------------------------------------
+
+    def on_looked(self, leaf: Any) -> None:
+        """The user read `.grad`."""
+        story = leaf._story
+        if story is not None:
+            story.looked = True
+            if story.backward is not None:
+                story.backward.used = True
+            looked = self._thread.looked
+            if len(looked) < 10_000:
+                looked[id(leaf)] = leaf
+
+    def on_clipped(self, leaves: Any, limit: float) -> None:
+        """A norm without a limit was asked for: the gradients were looked at, perhaps to leave a step out."""
+        if limit == math.inf:
+            for leaf in leaves:
+                story = leaf._story
+                if story is not None and story.backward is not None:
+                    story.backward.used = True
+
+    def on_cleared(self, leaves: Any) -> None:
+        """Gradients were set to None, to zero, or overwritten."""
+        unused: list[Backward] = []
+        for leaf in leaves:
+            story = leaf._story
+            if story is None:
+                continue
+            this = story.backward
+            if story.fresh and this is not None and not (this.used or this.missed) and this not in unused:
+                unused.append(this)
+            story.consumed = story.fresh = story.looked = False
+            story.backward = None
+        if unused:
+            self.session.tell("at_discard", Clear(here(), leaves, unused, all_finite(leaves)))
+
+    def on_wrote(self, tensor: Any, how: str) -> None:
+        """Something was written in place: perhaps a gradient, perhaps a leaf, by hand."""
+        looked = self._thread.looked
+        if not looked:
+            return
+        array = tensor._array
+        for leaf in looked.values():
+            grad = leaf._grad
+            if grad is not None and grad._array is array:
+                story = leaf._story
+                if story.backward is not None:
+                    story.backward.used = True
+                story.consumed = story.fresh = False
+                return
+        replaced = how == "data" and tensor._story is not None  # `w.data = …`: its array is a new one
+        if replaced:
+            self._by_array[id(array)] = weakref.ref(tensor)
+        known = self._by_array.get(id(array))
+        leaf = known() if known is not None else None
+        if leaf is None or leaf._array is not array or not leaf._rg:
+            return
+        story = leaf._story
+        if story.looked and (replaced or not (modes.recording() and tensor is leaf)):
+            self._updated_by_hand(leaf, story)
+
+    # Updates -------------------------------------------------------------------------------------
+
+    def _updated_by_hand(self, leaf: Any, story: Story) -> None:
+        self._count_step(id(leaf))
+        self._count_round(id(leaf))
+        self.updates += 1
+        update = Update(self.step, here(), None, None)
+        update.leaves = [leaf]
+        update.with_gradient = 1
+        if story.consumed and story.fresh:
+            update.stale = [leaf]
+            story.stale_run += 1
+        elif story.fresh:
+            story.stale_run = 0
+        self._consume(story)
+        story.looked = False
+        self._tell_update(update)
+
+    def on_step_began(self, optimizer: Any) -> None:
+        """What a closure computes from here on is used by the step itself."""
+        self._thread.stepping += 1
+
+    def on_step_skipped(self, optimizer: Any) -> None:
+        """A GradScaler left a step out: the gradients were looked at, and are done with."""
+        for group in optimizer.param_groups:
+            for leaf in group["params"]:
+                story = leaf._story
+                if story is not None:
+                    self._consume(story)
+                    story.consumed = False
+
+    def on_stepped(self, optimizer: Any) -> None:
+        """An optimizer has written its parameters."""
+        self._thread.stepping = 0
+        story = getattr(optimizer, "_story", None)
+        if story is None:  # built before the session began, or unpickled
+            self.on_optimizer_made(optimizer)
+            story = optimizer._story
+            story.made = None
+        self._count_step(id(optimizer))
+        self._count_round(id(optimizer))
+        self.updates += 1
+        story.steps += 1
+        update = Update(self.step, here(), optimizer, story)
+        groups = optimizer.param_groups
+        leaves = update.leaves = groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]]
+        for leaf in leaves:
+            if leaf._grad is None:
+                continue
+            update.with_gradient += 1
+            leaf_story = leaf._story
+            if leaf_story is None:
+                continue
+            if leaf_story.fresh:
+                if leaf_story.consumed:
+                    update.stale.append(leaf)
+                    leaf_story.stale_run += 1
+                else:
+                    leaf_story.stale_run = 0
+            leaf_story.consumed = True  # `_consume`, written out
+            leaf_story.fresh = False
+            if leaf_story.backward is not None:
+                leaf_story.backward.used = True
+        if update.with_gradient:
+            story.empty_run = 0
+        else:
+            story.empty_run += 1
+            if self.last_backward is not None:
+                self.last_backward.missed = True
+            self.session.tell("at_empty_step", update)
+        self._tell_update(update)
+        if update.with_gradient and (self.session.near or story.track.is_due(story.steps)):
+            self._measure(update, story)
+
+    def _tell_update(self, update: Update) -> None:
+        self.last_update = update.place
+        told = self.session.told
+        if update.stale:
+            self.session.tell("at_stale", update)
+        if told["at_update"]:
+            self.session.tell("at_update", update)
+
+    def _measure(self, update: Update, story: OptimizerStory) -> None:
+        begin = perf_counter()
+        if len(story.names) != len(update.leaves):
+            story.names = names_of(self, update.leaves)
+            if story not in self.stories and len(self.stories) < 64:
+                self.stories.append(story)
+        measured = sample(update, self.last_backward)
+        story.track.add(measured)
+        if self.session.told["at_gradients"]:
+            self.session.tell("at_gradients", update, measured)
+        story.track.spent(begin, perf_counter(), story.steps)
+
+    # At rest (session.py) --------------------------------------------------------------------------
+
+    def rest_stepped(self, optimizer: Any) -> None:
+        """An optimizer stepped: count it, and measure its gradients where that is due."""
+        story = optimizer.__dict__.get("_story")
+        if story is None:
+            self.session.wake()
+            return
+        step = self.step = self.step + 1
+        self.updates += 1
+        steps = story.steps = story.steps + 1
+        if steps >= story.track.due or steps <= DENSE:
+            update = Update(self.step, here(), optimizer, story)
+            update.leaves = [p for g in optimizer.param_groups for p in g["params"]]
+            self._measure(update, story)
+        if not step % CYCLE or not step & (step - 1):  # the powers of two, too: they are listened to closely
+            self.session.wake()
+
+    def rest_backward_began(
+        self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
+    ) -> None:
+        """A pass begins. Updates by hand are not seen at rest: wake after some passes."""
+        passes = self.passes = self.passes + 1
+        if not passes % CYCLE:
+            self.session.wake()
+
+    def forget_gradients(self) -> None:
+        """After a rest: what lies in `.grad` may be anything."""
+        self._thread.open.clear()
+        self._thread.deposited.clear()
+        self._thread.looked.clear()
+        self._thread.stepping = 0
+        for known in tuple(self._by_array.values()):
+            leaf = known()
+            if leaf is not None:
+                story = leaf._story
+                story.consumed = story.fresh = story.looked = False
+                story.backward = None
+
+    def _consume(self, story: Story) -> None:
+        story.consumed = True
+        story.fresh = False
+        if story.backward is not None:
+            story.backward.used = True
+
+    def _count_step(self, updated: int) -> None:
+        if self._counted_pass != self.passes or updated in self._turn:
+            self._counted_pass = self.passes
+            self.step += 1
+            self.session.step_counted(self.step)
+
+    def _count_round(self, updated: int) -> None:
+        turn = self._turn
+        if not turn or updated in turn:
+            turn.clear()
+            self.round += 1
+            self.round_marks.append(next(sequence))
+        turn.add(updated)

@@ -1,0 +1,66 @@
+"""Where memory is held during a training step: measured now and then, for the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ...core.tensor import Tensor
+from ..graph.reach import reachable
+from ..source.places import file_line
+
+
+class MemorySample:
+    """Bytes at one step. `lines` are the lines whose operations saved values for the backward pass."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        self.parameters = self.gradients = self.optimizer = self.saved = 0
+        self.lines: Counter[tuple[str, int]] = Counter()
+
+
+class Memory:
+    """Measures while the session listens closely, once per step."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        self.samples: list[MemorySample] = []
+        self._current: MemorySample | None = None
+
+    def near_backward_began(
+        self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
+    ) -> None:
+        """The graph is complete: what does it hold?"""
+        step = self.session.ledger.step
+        if step < 1 or not accumulates or (self._current is not None and self._current.step == step):
+            return
+        this = self._current = MemorySample(step)
+        leaves = {id(p._array) for o in self.session.ledger.optimizers for g in o.param_groups for p in g["params"]}
+        seen: set[int] = set(leaves)
+        for node in reachable(tensors):
+            size = 0
+            for value in node.saved or ():
+                array = value._array if isinstance(value, Tensor) else value
+                if hasattr(array, "nbytes") and id(array) not in seen:
+                    seen.add(id(array))
+                    size += array.nbytes
+            where = file_line(node.place) if size else None
+            this.saved += size
+            if where is not None:
+                this.lines[where] += size
+
+    def near_stepped(self, optimizer: Any) -> None:
+        """Parameters, gradients and the optimizer's state."""
+        this = self._current
+        if this is None:
+            return
+        self._current = None
+        for each in self.session.ledger.optimizers:
+            for group in each.param_groups:
+                for leaf in group["params"]:
+                    this.parameters += leaf._array.nbytes
+                    this.gradients += leaf._grad._array.nbytes if leaf._grad is not None else 0
+                    state = each.state.get(leaf) or {}
+                    this.optimizer += sum(v._array.nbytes for v in state.values() if isinstance(v, Tensor))
+        self.samples.append(this)
+        del self.samples[1:-31]  # the first one, and the latest

@@ -1,0 +1,182 @@
+"""What the ledger writes down: backward passes, updates, clears, and the stories of leaves and optimizers."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections import deque
+from typing import Any
+
+from ..source.places import Place
+
+RECENT = 128  # steps of an optimizer that are kept as they are
+DENSE = 200  # the first steps of an optimizer, each of which is measured
+SHARE = 0.01  # of the time is given to measuring, after that
+PAUSE = 64  # steps between two measurements, at most
+LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
+
+
+class Backward:
+    """One pass; the ledger follows those that accumulated into leaves."""
+
+    __slots__ = (
+        "born",
+        "create_graph",
+        "leaves",
+        "loss",
+        "missed",
+        "number",
+        "place",
+        "retained",
+        "root",
+        "root_place",
+        "step",
+        "used",
+    )
+
+    def __init__(
+        self, number: int, step: int, place: Place | None, retained: bool, create_graph: bool, used: bool
+    ) -> None:
+        self.number = number
+        self.step = step
+        self.place = place
+        self.retained = retained
+        self.create_graph = create_graph
+        self.used = used  # did an update use any of its gradients, or the user look at one?
+        self.missed = False  # did a step after it find no gradient at all? (What keeps it from its step is told then.)
+        self.root_place: Place | None = None  # where the root was computed
+        self.root: weakref.ref[Any] | None = None  # its node
+        self.born = 0  # the node's sequence number: older nodes have larger ones
+        self.loss: float | None = None  # its value, if it has one element
+        self.leaves: list[weakref.ref[Any]] | tuple[()] = ()  # who got a gradient (known only while listening closely)
+
+
+class Story:
+    """What happened to one leaf.
+
+    consumed  an update used the gradient since it was last cleared
+    fresh     a backward added to it since it was last consumed or cleared
+    looked    the user read `.grad` since the last backward
+    """
+
+    __slots__ = (
+        "backward",
+        "consumed",
+        "deposits",
+        "flagged",
+        "fresh",
+        "frozen",
+        "looked",
+        "made",
+        "owner",
+        "stale_run",
+    )
+
+    def __init__(self) -> None:
+        self.backward: Backward | None = None  # the last one that deposited here
+        self.consumed = self.fresh = self.looked = False
+        self.deposits = 0
+        self.made: Place | None = None  # where the Parameter was made
+        self.flagged: tuple[bool, Place | None] | None = None  # requires_grad was last set to this, there
+        self.frozen: Place | None = None  # where requires_grad was last set to False
+        self.owner: weakref.ref[Any] | None = None  # the optimizer that updates it
+        self.stale_run = 0  # updates in a row that used a gradient twice
+
+
+class OptimizerStory:
+    """What happened to one optimizer."""
+
+    __slots__ = ("empty_run", "kind", "made", "names", "steps", "track")
+
+    def __init__(self, made: Place | None, kind: str) -> None:
+        self.made = made
+        self.kind = kind  # the class
+        self.names: list[str] = []  # of its parameters, for the report
+        self.steps = 0
+        self.empty_run = 0  # steps in a row without any gradient
+        self.track = Track()
+
+
+class Update:
+    """Parameters were changed: by an optimizer, or (`optimizer` is None) one leaf by hand."""
+
+    __slots__ = ("leaves", "number", "optimizer", "place", "stale", "story", "with_gradient")
+
+    def __init__(self, number: int, place: Place | None, optimizer: Any, story: OptimizerStory | None) -> None:
+        self.number, self.place, self.optimizer, self.story = number, place, optimizer, story
+        self.leaves: list[Any] = []  # all that it owns
+        self.with_gradient = 0
+        self.stale: list[Any] = []  # leaves whose gradient had been used before, and was added to since
+
+
+class Clear:
+    """Gradients were cleared: `unused` are the backward passes that no update and no reader had any use of."""
+
+    __slots__ = ("finite", "leaves", "place", "unused")
+
+    def __init__(self, place: Place | None, leaves: list[Any], unused: list[Backward], finite: bool) -> None:
+        self.place, self.leaves, self.unused = place, leaves, unused
+        self.finite = finite  # were the unused gradients finite? (known only where there are any)
+
+
+class Sample:
+    """One step of one optimizer: the last loss, and the squared norm of the gradient of each of its leaves.
+
+    `squares` follows the order of `update.leaves`; None where there is no gradient. `total` is the norm of all of them.
+    """
+
+    __slots__ = ("backward", "loss", "number", "squares", "step", "total")
+
+    def __init__(self, update: Update, squares: list[float | None], backward: Backward | None) -> None:
+        self.number = update.story.steps if update.story is not None else 0  # of this optimizer
+        self.step = update.number
+        self.squares = squares
+        total = sum([s for s in squares if s is not None])
+        self.total = math.sqrt(total) if total >= 0.0 else math.nan
+        self.backward = backward
+        self.loss = backward.loss if backward is not None else None
+
+    @property
+    def finite(self) -> bool:
+        """Are all gradients finite, as far as their squares tell?"""
+        return self.total < math.inf
+
+
+class Track:
+    """The samples of one optimizer."""
+
+    __slots__ = ("due", "every", "last", "long", "pause", "recent")
+
+    def __init__(self) -> None:
+        self.recent: deque[Sample] = deque(maxlen=RECENT)
+        self.long: list[Sample] = []
+        self.every = 1
+        self.due = 0  # the step from which on to measure again
+        self.pause = PAUSE  # steps between two measurements, at most
+        self.last = (0.0, 0)  # when the last measurement ended, and at which step
+
+    def is_due(self, steps: int) -> bool:
+        """Measure at this step? Always in the first steps; then as often as it costs next to nothing."""
+        return steps <= DENSE or steps >= self.due
+
+    def hurry(self, steps: int, pause: int) -> None:
+        """Somebody waits for the next steps: measure one in so many at least."""
+        self.pause = pause
+        self.due = min(self.due, steps + pause)
+
+    def spent(self, begin: float, end: float, steps: int) -> None:
+        """A measurement took from `begin` to `end`: put the next one so far off that they take less than `SHARE` of the time."""
+        before, at = self.last
+        if at and steps > at:
+            whole = (begin - before) / (steps - at)  # of one step
+            self.due = steps + min(self.pause, 1 + int((end - begin) / (whole * SHARE + 1e-9)))
+        self.last = (end, steps)
+
+    def add(self, sample: Sample) -> None:
+        """Keep a sample."""
+        self.recent.append(sample)
+        if sample.number % self.every == 0:
+            self.long.append(sample)
+            if len(self.long) > LONG:
+                self.long = self.long[::2]
+                self.every *= 2

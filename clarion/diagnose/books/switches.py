@@ -1,0 +1,215 @@
+"""Who switched recording off: per thread, what `no_grad()`, `set_grad_enabled(False)` and their like have done, in order.
+
+NOTE [Leaks]: a mode is left open if the frame that it was entered for has ended (or is suspended: a generator), and the
+mode has not. Frames cannot be referenced weakly, and holding one would keep its variables alive; so a switch knows its
+frame by address and code, and is looked for in the chain of callers. Frames that enter a mode for somebody else (a method
+`__enter__`, a `@contextmanager`) are passed over: the block belongs to the `with` that called them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import linecache
+import re
+import sys
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ...core import modes
+from ...core.node import sequence
+from ...core.provenance import inside, is_inside
+from ..source.places import Place, Where, source
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+
+_WITH = {dis.opmap[name] for name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH") if name in dis.opmap}
+_getframe = sys._getframe
+_ENTERING = ("__enter__", "__aenter__")
+_CONTEXTLIB, _MODES = contextlib.__file__, modes.__file__
+_MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
+
+
+class Switch:
+    """One mode that was entered: does it record, which line entered it, for which frame, and after how many backwards.
+
+    own            clarion entered it, for something of its own
+    phase_over     train() was called since
+    recorded_from  the next number of a node, where it switched recording on
+    """
+
+    own = phase_over = False
+    recorded_from = ""
+
+    def __init__(self, mode: Any, recording: bool, passes: int) -> None:
+        self.mode = weakref.ref(mode)
+        self.name = mode.__class__.__name__
+        self.recording = recording
+        self.passes = passes
+        self.decorates = mode.decorates
+        self.find_frame(_getframe(3))
+        if recording:
+            self.recorded_from = repr(sequence)
+
+    def find_frame(self, frame: Any) -> None:
+        """The user's line that enters the mode now, and the frame that it is entered for."""
+        while frame.f_code.co_filename != _MODES:
+            frame = frame.f_back
+        while (above := frame.f_back) is not None:
+            file = above.f_code.co_filename
+            if not (inside[file] if file in inside else is_inside(file)):
+                break
+            self.own = self.own or (file != _CONTEXTLIB and file != _MODES)
+            frame = above
+        frame = above or frame
+        code = frame.f_code
+        self.place: Place = (code, frame.f_lasti)
+        while (above := frame.f_back) is not None and (
+            code.co_name in _ENTERING or code.co_filename == _CONTEXTLIB or above.f_code.co_filename == _CONTEXTLIB
+        ):
+            frame, code = above, above.f_code
+        self.frame, self.code = id(frame), code
+
+    @property
+    def where(self) -> Where:
+        """The line that switched: the `with`, the call, or the decorator."""
+        return self.place if self.decorates is None else _decorator_line(self.decorates, self.place)
+
+    def is_block(self) -> bool:
+        """Does it end by itself: a `with` statement or a decorator?"""
+        code, lasti = self.place
+        if self.decorates is not None or self.own or code is not self.code:  # the last: entered for a `with` further up
+            return True
+        return code.co_code[lasti] in _WITH or source(self.place).startswith(("with ", "async with "))
+
+    def is_orphan(self) -> bool:
+        """Has the frame ended that it was entered for? NOTE [Leaks]."""
+        if self.decorates is not None or self.own:
+            return False
+        frame: Any = _getframe(1)
+        while frame is not None:
+            if id(frame) == self.frame and frame.f_code is self.code:
+                return False
+            frame = frame.f_back
+        return True
+
+    def is_leaked(self, passes: int) -> bool:
+        """Is it left open, now that somebody wants to train? (`passes`: backward passes so far.)"""
+        if self.is_orphan():
+            return True
+        return not self.is_block() and (self.phase_over or self.passes > 0)
+
+    def __str__(self) -> str:
+        return f"set_grad_enabled({self.recording})" if self.name == "set_grad_enabled" else f"{self.name}()"
+
+
+def _decorator_line(function: Any, otherwise: Place) -> Where:
+    """The line of the decorator above a function: the code of a function begins at its first one."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return otherwise
+    first: int = code.co_firstlineno
+    for line in range(first, first + 20):
+        text = linecache.getline(code.co_filename, line).strip()
+        if text.startswith("@") and _MODE_NAMES.search(text):
+            return code.co_filename, line
+        if text.startswith(("def ", "async def ", "class ")):
+            break
+    return code.co_filename, first
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Switch] = []
+        self.ended: Switch | None = None  # the last one that was left, and had recording off
+
+
+class Switches:
+    """The switches of all threads."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._thread = _Thread()
+        self._usual: set[tuple[int, int]] = set()  # places of blocks that ended as they should
+        self._blocks: dict[tuple[int, int], tuple[Any, bool]] = {}  # (code, instruction) -> the code, is it a block?
+
+    def switched(self, mode: Any, entered: bool) -> None:
+        """A mode was entered or left. Kept short: a hand-written update does both in every step."""
+        stack = self._thread.stack
+        if not entered:
+            if stack and stack[-1].mode() is mode:
+                switch = self._thread.ended = stack.pop()
+                if switch.decorates is None:
+                    self._usual.add((id(switch.place[0]), switch.place[1]))
+            elif stack:
+                self._left(mode, stack)
+            return
+        if stack:
+            if stack[-1].mode() is mode:  # `set_grad_enabled` acts when it is made, and once more in `with`
+                stack[-1].find_frame(_getframe(1))
+                return
+            _tidy(stack)
+        state = modes.state
+        recording = state.grad and not state.inference
+        before = stack[-1].recording if stack else True
+        if recording is before and (before or not state.inference):
+            return  # it changes nothing: whoever switched before is to blame
+        switch = Switch(mode, recording, self._ledger.passes)
+        stack.append(switch)
+        session = self._ledger.session
+        if not recording and not session.near and self._may_stay(switch):
+            session.attend(5_000)  # is it switched back before training goes on?
+
+    def switched_at_rest(self, mode: Any, entered: bool) -> None:
+        """The same while the session rests: blocks that were entered and left before do so again, and are passed over."""
+        if entered:
+            frame = sys._getframe(3)
+            if mode.decorates is None and (id(frame.f_code), frame.f_lasti) in self._usual:
+                return
+        elif not self._thread.stack:
+            return
+        self.switched(mode, entered)
+
+    def _left(self, mode: Any, stack: list[Switch]) -> None:
+        """What was switched since a mode was entered is undone with it."""
+        for i in range(len(stack) - 1, -1, -1):
+            if stack[i].mode() is mode:
+                undone = stack[i:]
+                del stack[i:]
+                self._thread.ended = undone[0]
+                self._ledger.session.tell("at_undone", undone)
+                return
+
+    def _may_stay(self, switch: Switch) -> bool:
+        """Is it a switch that does not end by itself? Remembered for each place."""
+        code, lasti = switch.place
+        found = self._blocks.get((id(code), lasti))
+        if found is None:
+            found = self._blocks[id(code), lasti] = (code, switch.is_block())
+        return not found[1]
+
+    @property
+    def current(self) -> Switch | None:
+        """The switch that keeps recording off in this thread, or None."""
+        stack = self._thread.stack
+        return stack[-1] if stack and not stack[-1].recording and not modes.recording() else None
+
+    @property
+    def stack(self) -> list[Switch]:
+        """All that are open in this thread, the innermost last."""
+        return self._thread.stack
+
+    def ended_since(self, passes: int) -> Switch | None:
+        """The last block without recording that was entered and left after so many backward passes."""
+        ended = self._thread.ended
+        return ended if ended is not None and not ended.recording and ended.passes >= passes else None
+
+
+def _tidy(stack: list[Switch]) -> None:
+    """Forget statements (their objects are gone) that were replaced by the statement after them."""
+    while len(stack) > 1 and stack[-1].mode() is None and stack[-2].mode() is None:
+        del stack[-2]
+    if len(stack) == 1 and stack[0].recording and stack[0].mode() is None:
+        stack.clear()

@@ -1,0 +1,1 @@
+"""Questions about graphs, modules and values that rules ask when they are about to speak."""

@@ -1,0 +1,285 @@
+"""Where a non-finite value was born: the values of a live graph, from the oldest operation to the root.
+
+A node keeps only what its gradient needs. The value of the others is what a consumer kept, or is computed again from the
+inputs; where neither goes (a constant that was not kept, a custom Function, a checkpointed region) it stays unknown, and
+the blame falls on the last operation that can be meant.
+
+Infinities that the user put in (`masked_fill(mask, -inf)`, a mask added to scores) are no fault by themselves: the
+operation that makes NaN of them is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.node import Node
+from ...core.provenance import Place
+from ...core.tensor import Tensor, new_tensor
+from ...kernels.quiet import restore, silence
+from .reach import operation, reachable
+
+FINITE, INFINITE, NAN = 0, 1, 2
+COMPUTED, DATA, LEAF, MASK, SUSPECT = "computed", "data", "leaf", "mask", "suspect"
+
+# What they make of finite inputs is finite, but for an overflow; a constant operand may not have been kept.
+_PLAIN = frozenset(
+    [
+        "add",
+        "add_scaled",
+        "sub",
+        "sub_scaled",
+        "rsub",
+        "rsub_scaled",
+        "mul",
+        "neg",
+        "sum",
+        "sum_all",
+        "mean",
+        "mean_all",
+        "relu",
+        "abs",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "maximum",
+        "minimum",
+        "lerp",
+        "lerp_tensor",
+        "dropout",
+        "addcmul",
+        "linear",
+        "linear_rows",
+        "mm",
+        "matmul",
+        "bmm",
+        "addmm",
+        "baddbmm",
+        "convolution",
+    ]
+)
+# Inputs that mostly are not there; a frozen one, which was not kept, hardly matters to what is finite.
+_OPTIONAL = frozenset(["b", "bias", "weight", "pos_weight"])
+# What leaves a part of its input out, whatever that is.
+_SELECTS = frozenset(
+    ["where", "masked_fill", "masked_fill_tensor", "masked_select", "index_mask", "nan_to_num", "nansum", "index1"]
+)
+
+# Those whose derivative by one input is the other.
+_SCALES = frozenset(["mul", "addcmul", "mm", "matmul", "bmm"])
+
+_LOST: Any = object()  # an input whose value is not known
+
+
+class Origin(NamedTuple):
+    """Where it began: at a node, by computation, or because an input (number `position`) was non-finite already."""
+
+    node: Node
+    kind: str
+    position: int = -1
+
+
+class Birth(NamedTuple):
+    """What a report needs of an origin."""
+
+    node: Node
+    kind: str
+    operands: list[Any]  # arrays, numbers, None where unknown
+    output: Any
+    position: int
+
+
+def grade(value: Any) -> int:
+    """FINITE, INFINITE (and no NaN), or NAN."""
+    if not isinstance(value, np.ndarray):
+        value = np.asarray(value)
+    if value.dtype.kind not in "fcV" or not value.size:
+        return FINITE
+    if value.dtype.kind == "V" or value.dtype.itemsize == 2:
+        value = value.astype(np.float32)
+    if np.isfinite(value).all():
+        return FINITE
+    return NAN if np.isnan(value).any() else INFINITE
+
+
+def find_birth(root: Any, noted: Container[Place] = ()) -> Birth | None:
+    """Where the non-finite value of a tensor was born; None if its graph does not tell.
+
+    `noted`: lines with a floating-point error on the way, which tell of operations whose values were not kept.
+    """
+    if root._edge is None:
+        return None
+    quiet = silence()
+    try:
+        values = _Values(root, noted)
+        return values.birth()
+    finally:
+        restore(quiet)
+
+
+class _Values:
+    """The outputs of all nodes behind a root, and where each non-finite one comes from."""
+
+    def __init__(self, root: Any, noted: Container[Place]) -> None:
+        self._root, self._noted = root, noted
+        self._nodes = sorted(reachable([root]), key=lambda node: node.seq, reverse=True)  # the oldest first
+        self._kept: dict[tuple[Node, int], Any] = {(root._edge, root._nr): root._array}
+        self._origins: dict[tuple[Node, int], Origin] = {}
+        for node in self._nodes:
+            self._collect(node)
+
+    def birth(self) -> Birth | None:
+        for node in self._nodes:
+            self._judge(node)
+        origin = self._origins.get((self._root._edge, self._root._nr))
+        if origin is None:
+            return None
+        operands = [None if value is _LOST else value for value in self._operands(origin.node)]
+        return Birth(origin.node, origin.kind, operands, self._kept.get((origin.node, 0)), origin.position)
+
+    # Values --------------------------------------------------------------------------------------
+
+    def _collect(self, node: Node) -> None:
+        """What a node kept: its own outputs, and its inputs, which are outputs of others."""
+        op, saved = getattr(type(node), "op", None), node.saved
+        if op is None or not saved:
+            return
+        for i, edge in enumerate(node.edges):
+            if isinstance(edge, Node) and i < len(saved) and isinstance(saved[i], Tensor):
+                self._kept.setdefault((edge, _number(node, i)), saved[i]._array)
+        more = len(node.edges) - len(op.inputs)
+        for position, nr in op.out_positions:
+            if position + more < len(saved) and isinstance(saved[position + more], np.ndarray):
+                self._kept.setdefault((node, nr), saved[position + more])
+
+    def _operands(self, node: Node) -> list[Any]:
+        saved = node.saved or ()
+        found: list[Any] = []
+        for i, edge in enumerate(node.edges):
+            value = saved[i] if i < len(saved) else None
+            if isinstance(value, Tensor):
+                found.append(value._array)
+            elif isinstance(edge, Tensor):
+                found.append(edge._array)
+            elif isinstance(edge, Node):
+                found.append(self._kept.get((edge, _number(node, i)), _LOST))
+            elif isinstance(value, (np.ndarray, np.generic, int, float, complex)):
+                found.append(value)
+            else:
+                found.append(_LOST)
+        return found
+
+    def _compute(self, node: Node, operands: list[Any]) -> None:
+        """Compute the outputs of a node again, if all its inputs are known."""
+        op, saved = getattr(type(node), "op", None), node.saved
+        if op is None or "gen" in op.params or (op.params and not saved):
+            return
+        values = [
+            None if v is _LOST and edge is None and not op.variadic and op.inputs[i] in _OPTIONAL else v
+            for i, (v, edge) in enumerate(zip(operands, node.edges, strict=True))
+        ]
+        if any(value is _LOST for value in values):
+            return
+        params = tuple(saved[len(values) : len(values) + len(op.params)]) if op.params else ()
+        try:
+            arrays, _ = op.raw_operands([new_tensor(v) if isinstance(v, np.ndarray) else v for v in values])
+            result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
+        except Exception:
+            return  # unknown, then
+        for nr, out in enumerate(result if isinstance(result, (tuple, list)) else (result,)):
+            self._kept.setdefault((node, nr), np.asarray(out))
+
+    # Judgement -----------------------------------------------------------------------------------
+
+    def _judge(self, node: Node) -> None:
+        operands = self._operands(node)
+        if (node, 0) not in self._kept or node.n_out > 1:
+            self._compute(node, operands)
+        bad: list[Origin] = []
+        masks: list[Origin] = []
+        suspects: list[Origin] = []
+        for i, value in enumerate(operands):
+            origin = self._of_input(node, i, value)
+            if origin is not None:
+                group = suspects if origin.kind == SUSPECT else masks if origin.kind == MASK else bad
+                group.append(origin)
+        unknown_constant = any(
+            value is _LOST and edge is None for value, edge in zip(operands, node.edges, strict=True)
+        )
+        for nr in range(node.n_out):
+            found = self._origin(node, nr, bad, masks, suspects, unknown_constant)
+            if found is not None:
+                self._origins[node, nr] = found
+
+    def _of_input(self, node: Node, i: int, value: Any) -> Origin | None:
+        edge = node.edges[i]
+        if isinstance(edge, Node):
+            return self._origins.get((edge, _number(node, i)))
+        if value is _LOST:
+            return None
+        found = grade(value)
+        if found == FINITE:
+            return None
+        if isinstance(edge, Tensor):
+            return Origin(node, LEAF, i)
+        return Origin(node, MASK if found == INFINITE else DATA, i)
+
+    def _origin(
+        self,
+        node: Node,
+        nr: int,
+        bad: list[Origin],
+        masks: list[Origin],
+        suspects: list[Origin],
+        unknown_constant: bool,
+    ) -> Origin | None:
+        op = getattr(type(node), "op", None)
+        plain = op is not None and (op.moves or op.name in _PLAIN)
+        if (node, nr) not in self._kept:
+            if not bad and not plain and node.place in self._noted:
+                return Origin(node, COMPUTED)
+            return _oldest(bad) or _oldest(masks) or _oldest(suspects) or Origin(node, SUSPECT)
+        found = grade(self._kept[node, nr])
+        if found == FINITE:
+            return None
+        if bad:
+            return _oldest(bad)
+        if masks:
+            # An infinity that is handed on is still the user's; NaN is made here.
+            return _oldest(masks) if found == INFINITE else Origin(node, COMPUTED, masks[0].position)
+        if unknown_constant and plain and not self._overflows(node):
+            return Origin(node, MASK if found == INFINITE else DATA)
+        return (_oldest(suspects) if plain else None) or Origin(node, COMPUTED)
+
+    def _overflows(self, node: Node) -> bool:
+        """Are the known inputs so large that the operation may have left the range of its type?"""
+        for value in self._operands(node):
+            if isinstance(value, np.ndarray) and value.size and value.dtype.kind == "f":
+                if float(np.abs(value).max()) > 0.01 * float(np.finfo(value.dtype).max) ** 0.5:
+                    return True
+        return False
+
+
+def hidden_behind_selection(root: Any) -> Node | None:
+    """After a pass whose values are gone: the first operation behind a `where` (or the like) whose derivative depends on
+    values. If something NaN was left out of the loss, this is where 0 times NaN came about."""
+    for node in sorted(reachable([root]), key=lambda node: node.seq):
+        if operation(node) in _SELECTS:
+            stack = [edge for edge in node.edges if isinstance(edge, Node)]
+            while stack:
+                behind = stack.pop()
+                op = getattr(type(behind), "op", None)
+                if op is None or not (op.moves or (op.name in _PLAIN and op.name not in _SCALES)):
+                    return behind
+                stack.extend(edge for edge in behind.edges if isinstance(edge, Node))
+    return None
+
+
+def _number(node: Node, i: int) -> int:
+    return 0 if node.nrs is None else node.nrs[i]
+
+
+def _oldest(origins: list[Origin]) -> Origin | None:
+    return max(origins, key=lambda origin: origin.node.seq) if origins else None

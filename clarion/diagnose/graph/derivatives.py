@@ -1,0 +1,219 @@
+"""Is the backward of a custom Function the derivative of its forward? Asked of finite differences in float64.
+
+Some Functions are meant to differ: straight-through estimators (forward is flat, backward is not) and gradient reversal,
+clipping or scaling (forward is the identity). They are surrogates, and no mistakes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.function import CustomNode
+from ...core.namespace import lifted
+from ...core.tensor import Tensor, new_tensor
+from ...events import Hub, hub
+from ...kernels.quiet import restore, silence
+from ...ops.random.generator import get_rng_state, set_rng_state
+
+RIGHT, WRONG, SURROGATE, UNKNOWN = "right", "wrong", "surrogate", "unknown"
+_STEP = 1e-6
+_TOLERANCE = 0.01
+_ELEMENTS = 48  # that are looked at one by one, if the whole is wrong
+
+
+class Verdict(NamedTuple):
+    """`position`: of the argument whose gradient is wrong; `given` and `expected`: along one random direction."""
+
+    kind: str
+    position: int = -1
+    given: float = 0.0
+    expected: float = 0.0
+
+
+class Probe:
+    """A custom Function, and the arguments of one of its calls."""
+
+    def __init__(self, function: Any, arguments: tuple[Any, ...]) -> None:
+        self._function = function
+        self._arguments = [_kept(a) for a in arguments]
+        self._checked = [i for i, a in enumerate(arguments) if isinstance(a, Tensor) and a._rg and _is_real(a)]
+        self._tensors = [i for i, a in enumerate(arguments) if isinstance(a, Tensor)]
+        self._rng = np.random.default_rng(0)
+        self._state = get_rng_state()
+
+    def verdict(self) -> Verdict:
+        """Of the given point and some around it: wrong, if it is wrong at two of them."""
+        wrong: list[Verdict] = []
+        right = 0
+        with _undisturbed(), _quiet():
+            for spread in (0.0, 0.1, 1e-3, 0.1, 1e-2):
+                try:
+                    found = self._at(self._point(spread))
+                except Exception:  # it does not run in float64, or not there
+                    found = Verdict(UNKNOWN)
+                if found.kind == SURROGATE:
+                    return found
+                right += found.kind == RIGHT
+                wrong += [found] if found.kind == WRONG else []
+                if len(wrong) == 2 or right == 2:
+                    break
+        return wrong[0] if len(wrong) == 2 else Verdict(RIGHT if right else UNKNOWN)
+
+    # One point -----------------------------------------------------------------------------------
+
+    def _point(self, spread: float) -> list[Any]:
+        """The arguments, moved a little."""
+        values = list(self._arguments)
+        for i in self._checked:
+            x = values[i]
+            values[i] = x + spread * (_size(x) or 1.0) * self._rng.standard_normal(x.shape) if spread else x.copy()
+        return values
+
+    def _run(self, values: list[Any]) -> list[Tensor]:
+        """The differentiable outputs."""
+        set_rng_state(self._state)
+        arguments = []
+        for i, value in enumerate(values):
+            if isinstance(value, np.ndarray):
+                value = new_tensor(value.copy())
+                if i in self._checked:
+                    value._rg = True
+                    value = lifted.clone(value)  # forward may write into it, and into a leaf it may not
+            arguments.append(value)
+        output = self._function.apply(*arguments)
+        outs = output if isinstance(output, (tuple, list)) else (output,)
+        return [o for o in outs if isinstance(o, Tensor) and isinstance(o._edge, CustomNode)]
+
+    def _at(self, values: list[Any]) -> Verdict:
+        outs = self._run(values)
+        arrays = [o._array for o in outs]
+        again = [o._array for o in self._run(values)]
+        if not arrays or not all(np.isfinite(a).all() for a in arrays):
+            return Verdict(UNKNOWN)
+        if not all(np.array_equal(a, b) for a, b in zip(arrays, again, strict=True)):
+            return Verdict(UNKNOWN)  # its forward is random
+        if any(_same(a, values[i]) for a in arrays for i in self._checked):
+            return Verdict(SURROGATE)
+        weights = [self._rng.standard_normal(a.shape) for a in arrays]
+        gradients = self._gradients(outs, weights)
+        small = 1e-7 * (1.0 + sum(float(np.abs(w * a).sum()) for w, a in zip(weights, arrays, strict=True)))
+        wrong = Verdict(RIGHT)
+        for i in self._checked:
+            given = gradients[i]
+            if given is None:  # left out on purpose, says the author
+                continue
+            direction = self._rng.standard_normal(values[i].shape)
+            expected = self._difference(values, i, direction, weights, small)
+            if expected is None:
+                return Verdict(UNKNOWN)
+            parts = given * direction
+            total, scale = float(parts.sum()), float(np.sqrt(np.square(parts).sum()))
+            if abs(expected) <= small < scale:
+                return Verdict(SURROGATE)  # forward is flat, backward is not: straight through
+            if abs(total - expected) > _TOLERANCE * max(abs(expected), scale) + small:
+                if self._is_straight_through(values, i, given, weights, small, arrays):
+                    return Verdict(SURROGATE)
+                wrong = wrong if wrong.kind == WRONG else Verdict(WRONG, i, total, expected)
+        return wrong
+
+    def _gradients(self, outs: list[Tensor], weights: list[Any]) -> dict[int, Any]:
+        node: Any = outs[0]._edge
+        parts: list[Any] = [None] * node.n_out
+        for out, weight in zip(outs, weights, strict=True):
+            parts[out._nr] = weight
+        result = node.apply_raw(tuple(parts) if node.n_out > 1 else parts[0])
+        return dict(zip(self._tensors, result, strict=True))
+
+    def _difference(self, values: list[Any], i: int, direction: Any, weights: list[Any], small: float) -> float | None:
+        """The derivative along a direction; None at a kink, or where it cannot be told."""
+        found = []
+        for step in (_STEP, _STEP / 4):
+            h = step * max(1.0, _size(values[i]))
+            ends = []
+            for sign in (h, -h):
+                moved = list(values)
+                moved[i] = values[i] + sign * direction
+                outs = self._run(moved)
+                ends.append(sum(float((w * o._array).sum()) for w, o in zip(weights, outs, strict=True)))
+            found.append((ends[0] - ends[1]) / (2 * h))
+        first, second = found
+        if not np.isfinite(first + second) or abs(first - second) > 1e-3 * max(abs(first), abs(second)) + small:
+            return None
+        return first
+
+    def _is_straight_through(
+        self, values: list[Any], i: int, given: Any, weights: list[Any], small: float, outs: list[Any]
+    ) -> bool:
+        """Is it wrong only where forward is flat, as in a clamp that lets gradients through? (A ReLU that forgot its mask is
+        wrong there, too; but what it holds back is zero.)"""
+        x = values[i]
+        some = self._rng.permutation(x.size)[:_ELEMENTS]
+        flat = []
+        for j in some:
+            direction = np.zeros(x.size)
+            direction[j] = 1.0
+            expected = self._difference(values, i, direction.reshape(x.shape), weights, small)
+            have = float(given.reshape(-1)[j])
+            if expected is None or abs(have - expected) <= _TOLERANCE * max(abs(have), abs(expected)) + small:
+                continue
+            if abs(expected) > small:
+                return False
+            flat.append(j)
+        return bool(flat) and not (outs[0].shape == x.shape and not outs[0].reshape(-1)[flat].any())
+
+
+def _kept(argument: Any) -> Any:
+    """An argument for later calls: real tensors as float64 arrays."""
+    if not isinstance(argument, Tensor):
+        return argument
+    if _is_real(argument):
+        return argument._array.astype(np.float64)
+    return new_tensor(argument._array.copy())
+
+
+def _is_real(tensor: Tensor) -> bool:
+    return tensor._array.dtype.kind in "fV"
+
+
+def _size(x: Any) -> float:
+    return float(np.sqrt(np.mean(np.square(x)))) if x.size else 0.0
+
+
+def _same(out: Any, x: Any) -> bool:
+    return out.shape == x.shape and np.array_equal(out, x)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """No tool hears of what is done here, and no random numbers are used up."""
+    listening = {name: getattr(hub, name) for name in Hub.__slots__}
+    torch_state, python_state, numpy_state = get_rng_state(), random.getstate(), np.random.get_state()
+    for name in listening:
+        setattr(hub, name, None)
+    try:
+        yield
+    finally:
+        for name, handler in listening.items():
+            setattr(hub, name, handler)
+        set_rng_state(torch_state)
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """What forward prints or warns of is not said again."""
+    token = silence()
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        restore(token)

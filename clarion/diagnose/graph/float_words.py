@@ -1,0 +1,171 @@
+"""What to say of an operation that gave birth to a NaN or an infinity: what it met, why that is so, what to write instead."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from ...core.node import Node
+
+# Operation -> code that avoids it.
+_FIXES = {
+    "log": "torch.log(x.clamp_min(1e-8)); of probabilities: F.log_softmax(logits, dim) or F.logsigmoid(logits)",
+    "log1p": "torch.log1p(x.clamp_min(-1 + 1e-6)); for log1p(exp(x)): F.softplus(x)",
+    "sqrt": "torch.sqrt(x.clamp_min(1e-12)), the bound inside the root",
+    "rsqrt": "torch.rsqrt(x.clamp_min(1e-12))",
+    "div": "x / y.clamp_min(1e-8), or leave out what would be divided by zero before the division",
+    "reciprocal": "1 / x.clamp_min(1e-8)",
+    "exp": "torch.exp(x.clamp(max=20)); or stay in logarithms (torch.logsumexp, F.softplus, F.cross_entropy)",
+    "softmax": "leave one entry of every row unmasked, or mask with a finite number: masked_fill(mask, -1e9)",
+    "std": "x.std(dim, correction=0), or torch.sqrt(x.var(dim, correction=0) + 1e-8); drop_last=True in the DataLoader",
+    "mean": "values.sum() / max(values.numel(), 1), or skip the batch if nothing was selected",
+    "acos": "torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6)); or an angle by torch.atan2(sine, cosine)",
+    "pow_scalar": "x.clamp_min(1e-8) ** exponent",
+    "vector_norm": "torch.sqrt((x * x).sum(dim) + 1e-12)",
+    "atan2": "torch.atan2(y, x) where (x, y) is not the origin: add a small number to x",
+}
+_SAME = {
+    "log2": "log", "log10": "log", "xlogy": "log", "div_mode": "div", "addcdiv": "div", "exp2": "exp", "expm1": "exp",
+    "log_softmax": "softmax", "scaled_dot_product_attention": "softmax", "logsumexp": "softmax", "var": "std",
+    "std_mean": "std", "var_mean": "std", "mean_all": "mean", "asin": "acos", "acosh": "acos", "atanh": "acos",
+    "pow": "pow_scalar", "pow_base": "pow_scalar", "cdist": "vector_norm", "hypot": "vector_norm", "angle": "atan2",
+}  # fmt: skip
+_PRODUCTS = frozenset(
+    [
+        "mul",
+        "square",
+        "pow_scalar",
+        "pow",
+        "linear",
+        "linear_rows",
+        "mm",
+        "matmul",
+        "bmm",
+        "addmm",
+        "baddbmm",
+        "mv",
+        "dot",
+        "convolution",
+        "mse_loss",
+        "mse_loss_mean",
+        "mse_loss_sum",
+        "sum",
+        "sum_all",
+        "mean",
+        "mean_all",
+        "cumprod",
+        "prod",
+        "prod_all",
+        "add",
+        "sub",
+        "vector_norm",
+    ]
+)
+
+
+def spoken(node: Node) -> str:
+    """What to call the operation of a node: `sqrt`."""
+    op = getattr(type(node), "op", None)
+    if op is None:
+        return type(node).__name__.removesuffix("Backward")
+    return re.sub(r"_(scalar|rows|all|mean|sum|layer|base|scaled)$", "", op.name)
+
+
+def fix_of(operation: str, overflow: bool = False) -> str:
+    """Code that avoids it."""
+    name = _SAME.get(operation, operation)
+    if overflow and name != "exp":
+        return (
+            "a smaller learning rate, torch.nn.utils.clip_grad_norm_ before step(), inputs and targets scaled to about 1; "
+            "values that grow so large have diverged long before."
+        )
+    return _FIXES.get(name, "keep the arguments of this operation away from where it is not defined (clamp, + eps).")
+
+
+def first_bad(array: Any) -> tuple[int, ...] | None:
+    """Where the first non-finite element is."""
+    if array is None or array.dtype.kind not in "fcV":
+        return None
+    bad = ~np.isfinite(array.astype(np.float32) if array.dtype.itemsize == 2 else array)
+    return tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape)) if bad.any() else None
+
+
+def number(value: Any) -> str:
+    """A number as one says it: `-0.312`, `nan`, `inf`."""
+    return f"{float(np.real(value)):.4g}"
+
+
+def at(index: tuple[int, ...]) -> str:
+    """` at [4, 1]`, or nothing for a scalar."""
+    return f" at {list(index)}" if index else ""
+
+
+def value_at(array: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> float | None:
+    """The element of an operand that takes part in element `index` of a result, by broadcasting."""
+    if isinstance(array, (int, float)):
+        return float(array)
+    if not isinstance(array, np.ndarray):
+        return None
+    try:
+        return float(np.real(np.broadcast_to(array, shape)[index]))
+    except ValueError:
+        return None
+
+
+def reason(name: str, values: list[float | None], output: float, largest: float) -> tuple[str, bool]:
+    """Why an operation of these numbers gives a non-finite one, and whether it is an overflow."""
+    x = values[0] if values else None
+    y = values[1] if len(values) > 1 else None
+    if name in ("log", "log2", "log10") and x is not None:
+        return ("the logarithm of 0 is -inf" if x == 0 else f"the logarithm of {x:.4g} is not defined"), False
+    if name in ("sqrt", "rsqrt") and x is not None:
+        return ("1 / sqrt(0) is infinite" if x == 0 else f"{x:.4g} has no square root"), False
+    if name in ("div", "div_mode", "reciprocal"):
+        below = x if name == "reciprocal" else y
+        if below == 0:
+            above = 1.0 if name == "reciprocal" else x
+            return ("0 / 0 is not a number" if above == 0 else "it divides by 0"), False
+    if name in ("exp", "exp2", "expm1") and x is not None and math.isfinite(x):
+        return f"exp({x:.4g}) is beyond the range of its type", True
+    if name in ("acos", "asin", "atanh", "acosh") and x is not None:
+        return f"{name}({x:.4g}) is not defined", False
+    if name in _PRODUCTS and not math.isnan(output):
+        return f"the result is beyond the range of its type (largest {largest:.3g})", True
+    return "", False
+
+
+def explain(node: Node, operands: list[Any], output: Any) -> tuple[str, bool]:
+    """`log gives -inf at [3, 1], where its input is 0: the logarithm of 0 is -inf`, and whether it is an overflow."""
+    name = spoken(node)
+    index = first_bad(output)
+    if index is None:
+        below = operands[1] if name == "div" and len(operands) > 1 else None
+        by_zero = isinstance(below, np.ndarray) and not below.all()
+        return f"`{name}` gives a non-finite value{': it divides by 0' if by_zero else ''}", False
+    text = f"`{name}` gives {number(output[index])}{at(index)}"
+    op = getattr(type(node), "op", None)
+    arrays = [v for v in operands if isinstance(v, np.ndarray)]
+    if op is not None and op.name in ("softmax", "log_softmax", "scaled_dot_product_attention"):
+        return f"{text}: a whole row of its input is -inf (everything is masked), and 0 / 0 is not a number", False
+    if op is not None and _SAME.get(op.name, op.name) in ("std", "mean") and arrays:
+        if not arrays[0].size:
+            return f"{text}: its input is empty (shape {list(arrays[0].shape)})", False
+        if _SAME.get(op.name) == "std" or op.name == "std":
+            return f"{text}: with one value there is no unbiased estimate, 0 / 0 (shape {list(arrays[0].shape)})", False
+    elementwise = op is None or op.elementwise or op.broadcast
+    values = [value_at(v, index, output.shape) for v in operands] if elementwise else []
+    known = [v for v in values if v is not None]
+    if known and len(known) == len(values):
+        text += f", where its input is {', '.join(number(v) for v in known)}"
+    why, overflow = reason("" if op is None else op.name, values, float(np.real(output[index])), _largest(output))
+    if not why and arrays and not elementwise and not any(v is None for v in operands):
+        extent = max((float(np.abs(a).max()) for a in arrays if a.size and a.dtype.kind == "f"), default=0.0)
+        text += f"; its inputs are finite, up to {extent:.3g}" if math.isfinite(extent) else ""
+    return (f"{text}: {why}" if why else text), overflow
+
+
+def _largest(array: Any) -> float:
+    return float(np.finfo(array.dtype).max) if array.dtype.kind == "f" else math.inf

@@ -1,0 +1,106 @@
+"""What rules ask of modules: which are running, does a layer depend on train and eval mode, who trains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+from ...core import provenance
+from ..source.places import Place
+
+
+def depends_on_mode(module: Any) -> bool:
+    """Does a module itself, without those inside it, compute something else in eval mode than in train mode?"""
+    from ...nn.activation import RReLU
+    from ...nn.attention import MultiheadAttention
+    from ...nn.batchnorm import _NormBase
+    from ...nn.dropout import _DropoutNd
+    from ...nn.rnn import RNNBase
+
+    if isinstance(module, _DropoutNd):
+        return bool(module.p > 0)
+    if isinstance(module, _NormBase):
+        return bool(module.track_running_stats)
+    if isinstance(module, (MultiheadAttention, RNNBase)):
+        return bool(module.dropout > 0)
+    if isinstance(module, RReLU):
+        return True
+    forward = getattr(type(module).forward, "__code__", None)
+    return forward is not None and not is_library(forward) and "training" in forward.co_names
+
+
+def is_frozen_alone(module: Any) -> bool:
+    """Is this a layer that people put into eval mode by itself, to freeze it?"""
+    from ...nn.batchnorm import _NormBase
+    from ...nn.dropout import _DropoutNd
+
+    return isinstance(module, (_NormBase, _DropoutNd))
+
+
+def is_library(code: CodeType) -> bool:
+    """Is this clarion's own code?"""
+    return provenance.is_inside(code.co_filename)
+
+
+def trainer_of(module: Any) -> Any:
+    """The optimizer that owns the first trainable parameter of a module that is owned at all; None if there is none."""
+    for parameter in module.parameters():
+        story = parameter._story
+        if parameter._rg and story is not None and story.owner is not None:
+            owner = story.owner()
+            if owner is not None and hasattr(owner, "_story"):
+                return owner
+    return None
+
+
+def is_trained(module: Any) -> bool:
+    """Has an optimizer, living or not, been given gradients for a parameter of this module?"""
+    return any(p._rg and p._story is not None and p._story.owner and p._story.deposits for p in module.parameters())
+
+
+# The stack -----------------------------------------------------------------------------------------
+# Reading the variables of a frame keeps them alive until it ends (before Python 3.13), so only frames that end soon are
+# asked: the calls of modules and their methods, never a training loop.
+
+
+def calls(frame: FrameType | None) -> Iterator[tuple[Any, FrameType]]:
+    """The modules that are being called, the innermost first, each with the frame of its `__call__` or `forward`."""
+    from ...nn.module import Module
+
+    while frame is not None:
+        code = frame.f_code
+        if code is Module.__call__.__code__ or (code.co_name == "forward" and code.co_argcount):
+            found = frame.f_locals.get(code.co_varnames[0])
+            if isinstance(found, Module):
+                yield found, frame
+        frame = frame.f_back
+
+
+def around(frame: FrameType | None) -> Iterator[Any]:
+    """The modules whose methods are running, the innermost first: those that are called, or `model.encode(x)`."""
+    from ...nn.module import Module
+
+    while frame is not None:
+        code = frame.f_code
+        if code is Module.__call__.__code__ or (
+            code.co_argcount and not is_library(code) and _is_method(frame, Module)
+        ):
+            found = frame.f_locals.get(code.co_varnames[0])
+            if isinstance(found, Module):
+                yield found
+        frame = frame.f_back
+
+
+def _is_method(frame: FrameType, base: type) -> bool:
+    code = frame.f_code
+    owner = frame.f_globals.get(code.co_qualname.partition(".")[0])
+    return code.co_name == "forward" or (isinstance(owner, type) and issubclass(owner, base))
+
+
+def place_outside(frame: FrameType) -> Place | None:
+    """The user's line that made this call."""
+    outer = frame.f_back
+    while outer is not None and is_library(outer.f_code):
+        outer = outer.f_back
+    return None if outer is None else (outer.f_code, outer.f_lasti)

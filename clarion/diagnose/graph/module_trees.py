@@ -1,0 +1,80 @@
+"""Module trees: who owns a parameter, what is kept beside the tree in lists, dictionaries and plain attributes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ...core.tensor import Tensor
+from ..books.departures import leaves_of
+from .names import roots
+from .reach import reachable
+
+if TYPE_CHECKING:
+    from ..books.ledger import Ledger
+
+SEQUENCES = (list, tuple, set, frozenset, deque)
+_MOST = 1_000  # elements of a container that are looked at
+_DEPTH = 4
+_STEPS = 4  # operations that a copy of a Parameter is computed by: more make an activation
+
+
+class Seat:
+    """Where a parameter is registered: the topmost module, the module that has it, and its dotted name from the top."""
+
+    __slots__ = ("module", "name", "root")
+
+    def __init__(self, root: Any, module: Any, name: str) -> None:
+        self.root, self.module, self.name = root, module, name
+
+
+def seats(ledger: Ledger) -> dict[int, Seat]:
+    """The seats of all parameters, by their id."""
+    found: dict[int, Seat] = {}
+    for root in roots(ledger):
+        for prefix, module in root.named_modules():
+            for name, parameter in module._parameters.items():
+                if parameter is not None:
+                    found.setdefault(id(parameter), Seat(root, module, f"{prefix}.{name}" if prefix else name))
+    return found
+
+
+def contents(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
+    """The modules and tensors in a container, or in containers in it."""
+    if isinstance(value, Tensor) or hasattr(value, "_modules"):
+        yield value
+    elif depth and isinstance(value, (Mapping, *SEQUENCES)):
+        items = value.values() if isinstance(value, Mapping) else value
+        for _, item in zip(range(_MOST), list(items), strict=False):
+            if not isinstance(item, (str, int, float)):
+                yield from contents(item, depth - 1)
+
+
+def weights_in(value: Any, ledger: Ledger) -> list[Any]:
+    """The leaves in a container, or behind an attribute, that could be trained; nothing of modules in eval mode."""
+    found: dict[int, Any] = {}
+    for thing in contents(value):
+        if isinstance(thing, Tensor):
+            leaves = _weights(thing, ledger) if thing._rg else []
+        else:
+            leaves = list(thing.parameters()) if thing.training else []
+        found.update((id(leaf), leaf) for leaf in leaves)
+    return list(found.values())
+
+
+def _weights(tensor: Any, ledger: Ledger) -> list[Any]:
+    """The tensor, if it is a leaf; what it was made from, if that took a step or two and happened long ago."""
+    if tensor._edge is None:
+        return [tensor]
+    marks = ledger.round_marks
+    if len(marks) < 2 or tensor._edge.seq < marks[-2]:  # it was computed lately: an activation (numbers fall)
+        return []
+    nodes = list(islice(reachable([tensor]), _STEPS + 1))
+    return leaves_of([tensor]) if len(nodes) <= _STEPS else []
+
+
+def is_users(module: Any) -> bool:
+    """Is its class the user's own?"""
+    return not type(module).__module__.startswith(("clarion.", "torch."))

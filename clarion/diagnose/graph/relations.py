@@ -1,0 +1,80 @@
+"""How the parameters that nobody trains stand to those that are trained, in the graph of a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .reach import reachable
+
+APPLIED = "applied"  # a layer on top of what trained parameters computed
+UPSTREAM = "upstream"  # trained layers are applied to what it computed
+PARALLEL = "parallel"  # a branch of its own, which meets that of trained parameters
+WEIGHT = "weight"  # it stands where a layer has its weight
+
+# Operations of layers: the first operand is what the layer is applied to, the others are its parameters.
+_MATRIX = frozenset(["mm", "matmul", "bmm", "mv", "linear", "linear_rows", "convolution"])
+_LAYERS = _MATRIX | frozenset(
+    ["layer_norm", "batch_norm", "group_norm", "gru_layer", "lstm_layer", "rnn_layer", "prelu", "bilinear"]
+)
+_SAME = frozenset(["t", "transpose", "permute", "view", "reshape", "unsqueeze", "squeeze", "expand", "cast"])
+
+
+class _Flow:
+    """What a node was computed from: leaves that are asked for and have met no trained one yet, and trained ones."""
+
+    __slots__ = ("alone", "asked", "trained")
+
+    def __init__(self, asked: frozenset[int], trained: bool, alone: bool) -> None:
+        self.asked, self.trained = asked, trained
+        self.alone = alone  # is it a leaf itself, or only another shape of one?
+
+
+_NOTHING = _Flow(frozenset(), False, False)
+
+
+def relations(root: Any, asked: dict[int, Any], is_trained: Callable[[Any], bool]) -> dict[int, set[str]]:
+    """For each leaf that is asked for (by id): how it meets trained leaves, on every way to the root."""
+    found: dict[int, set[str]] = {key: set() for key in asked}
+    flows: dict[Any, _Flow] = {}
+    known: dict[int, _Flow] = {}
+
+    def flow_of(edge: Any) -> _Flow:
+        if edge is None:
+            return _NOTHING
+        if edge.seq is not None:
+            return flows.get(edge, _NOTHING)
+        if id(edge) not in known:
+            here = frozenset([id(edge)]) if asked.get(id(edge)) is edge else frozenset()
+            known[id(edge)] = _Flow(here, not here and is_trained(edge), True)
+        return known[id(edge)]
+
+    for node in sorted(reachable([root]), key=lambda n: -n.seq):  # the oldest first: inputs before what uses them
+        op = getattr(type(node), "op", None)
+        name = op.name if op is not None else ""
+        parts = [flow_of(edge) for edge in node.edges]
+        for position, part in enumerate(parts):
+            if position and part.alone and part.asked and name in _MATRIX:
+                for key in part.asked:
+                    found[key].add(WEIGHT)
+        flows[node] = _merge(parts, found, len(node.edges) == 1 and name in _SAME, name in _LAYERS)
+    return found
+
+
+def _merge(parts: list[_Flow], found: dict[int, set[str]], same: bool, layer: bool) -> _Flow:
+    trained = [part for part in parts if part.trained]
+    asking = [part for part in parts if part.asked]
+    if not trained:
+        asked = frozenset().union(*[part.asked for part in asking]) if asking else frozenset()
+        return _Flow(asked, False, same and parts[0].alone)
+    bare = all(other.alone for other in trained)
+    for part in asking:
+        if layer and bare and part is parts[0]:
+            relation = UPSTREAM
+        elif part.alone or (len(part.asked) == 1 and not bare):
+            relation = APPLIED
+        else:
+            relation = UPSTREAM if bare else PARALLEL
+        for key in part.asked:
+            found[key].add(relation)
+    return _Flow(frozenset(), True, same and parts[0].alone)

@@ -1,0 +1,129 @@
+"""Units of activations, seen in the graph of a loss just before its backward pass: which ReLUs follow a layer, and what
+comes after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.node import Node
+from ...core.tensor import Tensor
+from .reach import operation, reachable
+
+_CONVOLUTIONS = frozenset(["convolution", "correlate", "correlate_input"])
+_LAYERS = _CONVOLUTIONS | {
+    "linear", "linear_rows", "addmm", "mm", "mm_nt", "matmul", "matmul_nt", "bmm", "baddbmm", "mv", "contract",
+    "scaled_dot_product_attention", "lstm_layer", "gru_layer", "rnn_layer",
+}  # fmt: skip
+_NORMS = frozenset(["batch_norm", "group_norm", "layer_norm", "rms_norm"])
+# Between a layer and its activation: shifts and scales, another activation.
+_BETWEEN = _NORMS | {
+    "add", "add_scaled", "sub", "sub_scaled", "rsub", "mul", "div", "neg", "max_pool2d", "avg_pool2d",
+    "dropout", "softmax", "log_softmax", "logsigmoid", "tanh", "sigmoid", "gelu", "silu",
+}  # fmt: skip
+# After a margin or a penalty, on the way to the loss: sums and weights, and nothing that it is compared with.
+_SUMMED = {
+    "sum", "sum_all", "mean", "mean_all", "add", "add_scaled", "mul", "div", "neg", "pow_scalar", "square",
+    "max_all", "max_dim", "amax", "vector_norm", "sqrt",
+}  # fmt: skip
+# What an output of a model goes into.
+_JUDGES = {
+    "sub", "sub_scaled", "mse_loss", "mse_loss_mean", "mse_loss_sum", "smooth_l1_loss", "huber_loss", "cross_entropy",
+    "softmax", "log_softmax", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+}  # fmt: skip
+PENALTY, FEATURE, OUTPUT, HIDDEN = range(4)
+
+
+class Activation(NamedTuple):
+    """A ReLU (or the like) that follows a layer."""
+
+    node: Node
+    role: int  # what its result is used for, at most: PENALTY, FEATURE, OUTPUT, HIDDEN
+    layer: Node
+    axis: int  # the dimension of its units
+    values: Any  # an array that is positive where a unit fires
+
+
+def activations(root: Any) -> Iterator[Activation]:
+    """The activations behind a root, the youngest first."""
+    roles: dict[Node, int] = {}
+    for node in sorted(reachable([root]), key=lambda node: node.seq):  # the youngest first: consumers before inputs
+        role = roles.get(node, PENALTY)
+        name = operation(node)
+        values = _values(node, name)
+        if values is not None:
+            layer = _layer_before(node)
+            if layer is not None and _is_trained(layer):
+                yield Activation(node, role, layer, _axis(layer, values), values)
+        op = getattr(type(node), "op", None)
+        if name in _LAYERS or name in _NORMS:
+            role = HIDDEN
+        elif name in _JUDGES:
+            role = max(role, OUTPUT)
+        elif name not in _SUMMED and not (op is not None and op.moves):
+            role = max(role, FEATURE)
+        for edge in node.edges:
+            if isinstance(edge, Node):
+                roles[edge] = max(roles.get(edge, PENALTY), role)
+
+
+def _values(node: Node, name: str) -> Any:
+    """What tells where a ReLU-like operation is above zero; None for any other operation."""
+    saved = node.saved
+    if not saved:
+        return None
+    if name == "relu":
+        found = saved[-1]
+    elif name in ("clamp", "clamp_min", "threshold", "hardtanh") and _is_zero(saved[1]):
+        found = saved[0]
+    elif name == "maximum" and any(_is_zeros(value) for value in saved[:2]):
+        found = next((value for value in saved[:2] if not _is_zeros(value)), None)
+    else:
+        return None
+    found = found._array if isinstance(found, Tensor) else found
+    return found if isinstance(found, np.ndarray) and found.ndim else None
+
+
+def _is_zero(bound: Any) -> bool:
+    return bound is not None and not isinstance(bound, Tensor) and np.ndim(bound) == 0 and float(bound) == 0.0
+
+
+def _is_zeros(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value._rg and not value._array.any()
+
+
+def _layer_before(node: Node) -> Node | None:
+    """The layer whose result, shifted or scaled perhaps, an activation gets."""
+    stack: list[tuple[Node, int]] = [(edge, 8) for edge in node.edges if isinstance(edge, Node)]
+    while stack:
+        found, hops = stack.pop()
+        name = operation(found)
+        if name in _LAYERS:
+            return found
+        op = getattr(type(found), "op", None)
+        if hops and (name in _BETWEEN or (op is not None and op.view)):
+            stack.extend((edge, hops - 1) for edge in reversed(found.edges) if isinstance(edge, Node))
+    return None
+
+
+def _is_trained(layer: Node) -> bool:
+    return len(layer.edges) > 1 and layer.edges[1] is not None
+
+
+def weight_of(layer: Node) -> Any:
+    """The layer's own parameter, if it is a leaf."""
+    return next((e for e in layer.edges[1:] if isinstance(e, Tensor) and e._array.ndim >= 2), None)
+
+
+def _axis(layer: Node, values: Any) -> int:
+    """Which dimension counts the units: the channels of a convolution, the last one of other layers."""
+    usual = 1 if operation(layer) in _CONVOLUTIONS and values.ndim > 2 else values.ndim - 1
+    weight = weight_of(layer)
+    if weight is not None:
+        shape = weight._array.shape
+        count = shape[0] if operation(layer) in _CONVOLUTIONS or operation(layer).startswith("linear") else shape[-1]
+        if values.shape[usual] != count:
+            return next((i for i, n in enumerate(values.shape) if i and n == count), usual)
+    return usual

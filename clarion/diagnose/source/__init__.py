@@ -1,0 +1,1 @@
+"""Questions about the text of the user's program."""

@@ -1,0 +1,118 @@
+"""Lines of the user's program: where something happened, what stands there, is it silenced there."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+import re
+from typing import Any
+
+from ...core import provenance
+from ...core.provenance import Place, here
+from ..finding import shown
+
+# What a rule may give as a line: a place that provenance recorded, or (file, line).
+Where = Place | tuple[str, int] | None
+
+__all__ = [
+    "Place",
+    "Where",
+    "allowed",
+    "assigned",
+    "called",
+    "expression",
+    "file_line",
+    "here",
+    "is_result_dropped",
+    "source",
+    "text",
+]
+
+
+def file_line(where: Where) -> tuple[str, int] | None:
+    """`(file, line)` of a place."""
+    if where is None or isinstance(where[0], str):
+        return where  # type: ignore[return-value]
+    return provenance.file_line(where)  # type: ignore[arg-type]
+
+
+def text(where: Where) -> str:
+    """`train.py:41`"""
+    found = file_line(where)
+    return "a line that was not recorded" if found is None else f"{shown(found[0])}:{found[1]}"
+
+
+_COMMENT = re.compile(r"\s+#\s[^'\"]*$")
+
+
+def source(where: Where) -> str:
+    """The text of a line, without its comment."""
+    found = file_line(where)
+    return "" if found is None else _COMMENT.sub("", linecache.getline(*found)).strip()
+
+
+_ALLOW = re.compile(r"#\s*clarion:\s*allow\b([^#]*)")
+
+
+def allowed(file: str, line: int) -> frozenset[str]:
+    """The diagnoses that a comment on this line silences."""
+    found = _ALLOW.search(linecache.getline(file, line))
+    return frozenset(re.split(r"[,\s]+", found.group(1).strip())) if found else frozenset()
+
+
+def expression(place: Place | None) -> Any:
+    """The syntax tree of the very expression that was running at a place, e.g. the call `F.dropout(x, 0.5)`; or None."""
+    if place is None:
+        return None
+    code, lasti = place
+    for i, span in enumerate(code.co_positions()):  # noqa: B007  (the last one is used)
+        if i * 2 == lasti:
+            break
+    else:
+        return None
+    line, end_line, column, end_column = span
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    rows = [linecache.getline(code.co_filename, n).encode() for n in range(line, end_line + 1)]
+    if not rows or not rows[-1]:
+        return None
+    rows[-1] = rows[-1][:end_column]
+    rows[0] = rows[0][column:]
+    try:
+        return ast.parse(b"(" + b"".join(rows) + b")", mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def called(place: Place | None) -> ast.Call | None:
+    """The call that was running at a place, or None."""
+    found = expression(place)
+    return found if isinstance(found, ast.Call) else None
+
+
+def is_result_dropped(place: Place | None) -> bool:
+    """Is the call at a place a statement of its own (`model(x)`, `_ = model(x)`)?"""
+    if place is None:
+        return False
+    after = next((step for step in dis.get_instructions(place[0]) if step.offset > place[1]), None)
+    return after is not None and (after.opname == "POP_TOP" or (after.opname[:6] == "STORE_" and after.argval == "_"))
+
+
+def assigned(place: Place | None) -> Place | None:
+    """Where the variable that is differentiated at a place (`loss.backward()`, `backward(loss)`) was last assigned."""
+    call = called(place)
+    if place is None or call is None:
+        return None
+    target = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "backward" else None
+    if (target is None or not isinstance(target, ast.Name) or target.id == "autograd") and call.args:
+        target = call.args[0]
+    if not isinstance(target, ast.Name):
+        return None
+    found = None
+    for step in dis.get_instructions(place[0]):
+        if step.offset >= place[1]:
+            break
+        if step.opname.startswith("STORE_") and step.argval == target.id:
+            found = (place[0], step.offset)
+    return found

@@ -1,0 +1,135 @@
+"""Activation functions made of straight pieces; `dropped` stops a gradient where a piece is flat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ...blocks import dropped
+from ...quiet import quietly
+from ...registry import kernel, override
+
+
+@kernel("relu")
+def relu(xp: Any, x: Any) -> Any:
+    return xp.maximum(x, 0)
+
+
+@override("relu", numpy)
+def _relu(x: Any) -> Any:
+    # With a number for its second operand, maximum is not vectorised; clip is, but starts slower.
+    if x.size < 4096 or x.dtype.kind != "f":
+        return numpy.maximum(x, 0)
+    return numpy.clip(x, 0, numpy.inf)
+
+
+@kernel("relu_backward")
+def relu_backward(xp: Any, g: Any, out: Any) -> Any:
+    return dropped(xp, g, out <= 0)
+
+
+@kernel("leaky_relu")
+@quietly
+def leaky_relu(xp: Any, x: Any, slope: float) -> Any:
+    if 0 < slope <= 1:
+        return xp.maximum(x, x * slope)
+    return xp.where(x > 0, x, x * slope)
+
+
+@kernel("leaky_relu_backward")
+@quietly
+def leaky_relu_backward(xp: Any, g: Any, x: Any, slope: float) -> Any:
+    return xp.where(x > 0, g, g * slope)
+
+
+@override("leaky_relu_backward", numpy)
+def _leaky_relu_backward(g: Any, x: Any, slope: float) -> Any:
+    """A factor of 1 or slope, without a branch for each element."""
+    if not 0 <= slope <= 1:
+        return leaky_relu_backward(numpy, g, x, slope)
+    factor = numpy.asarray(x > 0).astype(g.dtype)
+    numpy.clip(factor, slope, 1, out=factor)
+    factor *= g
+    return factor
+
+
+kernel("leaky_relu_written")(leaky_relu)
+kernel("rrelu_mean")(leaky_relu)
+
+
+@kernel("prelu")
+@quietly
+def prelu(xp: Any, x: Any, weight: Any) -> Any:
+    return xp.where(x > 0, x, weight * x)
+
+
+@kernel("prelu_backward")
+@quietly
+def prelu_backward(xp: Any, g: Any, x: Any, weight: Any) -> tuple[Any, Any]:
+    return xp.where(x > 0, g, weight * g), dropped(xp, x * g, x > 0)
+
+
+@kernel("threshold")
+def threshold(xp: Any, x: Any, limit: float, value: float) -> Any:
+    return xp.where(x <= limit, x.dtype.type(value), x)
+
+
+kernel("threshold_written")(threshold)
+
+
+@kernel("threshold_backward")
+def threshold_backward(xp: Any, g: Any, x: Any, limit: float) -> Any:
+    return dropped(xp, g, x <= limit)
+
+
+@kernel("hardtanh")
+def hardtanh(xp: Any, x: Any, low: float, high: float) -> Any:
+    if x.dtype.kind in "iu":
+        low, high = int(low), int(high)
+    return xp.clip(x, low, high)
+
+
+@kernel("hardtanh_backward")
+def hardtanh_backward(xp: Any, g: Any, x: Any, low: float, high: float) -> Any:
+    return dropped(xp, g, ~((x > low) & (x < high)))
+
+
+@kernel("hardsigmoid")
+def hardsigmoid(xp: Any, x: Any) -> Any:
+    return xp.clip(x + 3, 0, 6) / 6
+
+
+@kernel("hardswish")
+@quietly
+def hardswish(xp: Any, x: Any) -> Any:
+    return x * xp.clip(x + 3, 0, 6) / 6
+
+
+@kernel("hardswish_backward")
+@quietly
+def hardswish_backward(xp: Any, g: Any, x: Any) -> Any:
+    return dropped(xp, xp.where(x >= 3, g, g * (x / 3 + 0.5)), x <= -3)
+
+
+@kernel("softshrink")
+@quietly
+def softshrink(xp: Any, x: Any, lambd: float) -> Any:
+    return x - xp.clip(x, -lambd, lambd)
+
+
+@kernel("hardshrink")
+def hardshrink(xp: Any, x: Any, lambd: float) -> Any:
+    return dropped(xp, x, (x >= -lambd) & (x <= lambd))
+
+
+@kernel("shrink_backward")
+def shrink_backward(xp: Any, g: Any, x: Any, lambd: float) -> Any:
+    return dropped(xp, g, ~((x > lambd) | (x < -lambd)))
+
+
+@kernel("rrelu")
+@quietly
+def rrelu(xp: Any, x: Any, noise: Any) -> Any:
+    """`noise`: the slope of every element, 1 where x is positive."""
+    return x * noise

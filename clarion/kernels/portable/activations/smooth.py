@@ -1,0 +1,224 @@
+"""Activation functions with smooth bends: GELU, SiLU, Mish, softplus, GLU and the exponential units."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from ...blocks import blockwise, constant, dropped
+from ...quiet import quietly
+from ...registry import kernel, override
+from ..elementwise.special import erf, erf_into
+
+_SQRT_HALF = math.sqrt(0.5)
+_PHI0 = 1 / math.sqrt(2 * math.pi)
+_TANH_A = math.sqrt(2 / math.pi)
+_TANH_B = 0.044715
+
+
+# GELU -----------------------------------------------------------------------------------------------
+
+
+@kernel("gelu")
+def gelu(xp: Any, x: Any) -> Any:
+    return x * (0.5 * (1 + erf(xp, x * _SQRT_HALF)))
+
+
+@kernel("gelu_backward")
+def gelu_backward(xp: Any, g: Any, x: Any) -> Any:
+    return g * (0.5 * (1 + erf(xp, x * _SQRT_HALF)) + x * (_PHI0 * xp.exp(-0.5 * x * x)))
+
+
+@override("gelu", numpy)
+@quietly
+@blockwise
+def _gelu(out: Any, x: Any) -> None:
+    kind = x.dtype.char
+    numpy.multiply(x, constant(_SQRT_HALF, kind), out)
+    erf_into(out, out)
+    out += constant(1, kind)
+    out *= constant(0.5, kind)
+    out *= x
+
+
+@override("gelu_backward", numpy)
+@quietly
+@blockwise
+def _gelu_backward(out: Any, g: Any, x: Any) -> None:
+    kind = x.dtype.char
+    numpy.multiply(x, constant(_SQRT_HALF, kind), out)
+    erf_into(out, out)
+    out += constant(1, kind)
+    out *= constant(0.5, kind)
+    density = numpy.multiply(x, x, numpy.empty_like(out))
+    density *= constant(-0.5, kind)
+    numpy.exp(density, density)
+    density *= constant(_PHI0, kind)
+    density *= x
+    out += density
+    out *= g
+
+
+# tanh-GELU is x * sigmoid(2a(x + bx^3)): one exponential, which is cheaper than a tanh.
+
+
+@kernel("gelu_tanh")
+def gelu_tanh(xp: Any, x: Any) -> Any:
+    return x / (1 + xp.exp(-2 * _TANH_A * x * (1 + _TANH_B * x * x)))
+
+
+@kernel("gelu_tanh_backward")
+def gelu_tanh_backward(xp: Any, g: Any, x: Any) -> Any:
+    s = 1 / (1 + xp.exp(-2 * _TANH_A * x * (1 + _TANH_B * x * x)))
+    return g * (s + x * (s * (1 - s)) * (2 * _TANH_A + 6 * _TANH_A * _TANH_B * x * x))
+
+
+def _one_plus_exp(out: Any, x: Any) -> None:
+    """1 + exp(-2a(x + bx^3)), into `out`."""
+    numpy.multiply(x, x, out=out)
+    out *= -2 * _TANH_A * _TANH_B
+    out -= 2 * _TANH_A
+    out *= x
+    numpy.exp(out, out=out)
+    out += 1
+
+
+@override("gelu_tanh", numpy)
+@quietly
+@blockwise
+def _gelu_tanh(out: Any, x: Any) -> None:
+    _one_plus_exp(out, x)
+    numpy.divide(x, out, out=out)
+
+
+@override("gelu_tanh_backward", numpy)
+@quietly
+@blockwise
+def _gelu_tanh_backward(out: Any, g: Any, x: Any) -> None:
+    s = numpy.empty_like(out)
+    _one_plus_exp(s, x)
+    numpy.divide(1, s, out=s)  # NumPy's reciprocal is slower
+    numpy.multiply(x, x, out=out)
+    out *= 6 * _TANH_A * _TANH_B
+    out += 2 * _TANH_A
+    out *= x
+    out *= numpy.subtract(1, s)
+    out += 1
+    out *= s
+    out *= g
+
+
+# SiLU, Mish -----------------------------------------------------------------------------------------
+
+
+@kernel("silu")
+@quietly
+def silu(xp: Any, x: Any) -> Any:
+    return x / (1 + xp.exp(-x))
+
+
+@kernel("silu_backward")
+@quietly
+def silu_backward(xp: Any, g: Any, x: Any) -> Any:
+    s = 1 / (1 + xp.exp(-x))
+    return g * (s * (1 + x * (1 - s)))
+
+
+@override("silu", numpy)
+@quietly
+def _silu(x: Any) -> Any:
+    r = numpy.exp(-x)
+    r += constant(1, x.dtype.char)
+    return numpy.divide(x, r, r if r.ndim else None)
+
+
+@kernel("mish")
+@quietly
+def mish(xp: Any, x: Any) -> Any:
+    return x * xp.tanh(xp.log1p(xp.exp(xp.minimum(x, 20))) + xp.maximum(x - 20, 0))
+
+
+# Softplus, log-sigmoid --------------------------------------------------------------------------------
+
+
+@kernel("softplus")
+@quietly
+def softplus(xp: Any, x: Any, beta: float, threshold: float) -> Any:
+    z = x * beta
+    return xp.where(z > threshold, x, xp.log1p(xp.exp(z)) / beta)
+
+
+@kernel("softplus_backward")
+@quietly
+def softplus_backward(xp: Any, g: Any, x: Any, beta: float, threshold: float) -> Any:
+    z = x * beta
+    return xp.where(z > threshold, g, g / (1 + xp.exp(-z)))
+
+
+@kernel("softplus_bend")
+@quietly
+def softplus_bend(xp: Any, x: Any, beta: float, threshold: float) -> Any:
+    """The second derivative."""
+    z = x * beta
+    s = 1 / (1 + xp.exp(-z))
+    return dropped(xp, beta * s * (1 - s), z > threshold)
+
+
+@kernel("logsigmoid")
+@quietly
+def logsigmoid(xp: Any, x: Any) -> Any:
+    return xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x)))
+
+
+# Exponential units ----------------------------------------------------------------------------------
+
+
+@kernel("elu")
+@quietly
+def elu(xp: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    return xp.where(x > 0, x * scale, xp.expm1(x * input_scale) * (alpha * scale))
+
+
+@kernel("elu_backward")
+@quietly
+def elu_backward(xp: Any, g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    return xp.where(x <= 0, g * (xp.exp(x * input_scale) * (input_scale * alpha * scale)), g * scale)
+
+
+@kernel("elu_backward_result")
+def elu_backward_result(xp: Any, g: Any, out: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    return xp.where(out <= 0, g * ((out + alpha * scale) * input_scale), g * scale)
+
+
+for _name in ("elu_written", "celu", "celu_written"):  # the same function under PyTorch's other node names
+    kernel(_name)(elu)
+
+
+# Gated linear unit ----------------------------------------------------------------------------------
+
+
+def _halves(x: Any, dim: int) -> tuple[Any, Any]:
+    half = x.shape[dim] // 2
+    before = (slice(None),) * dim
+    return x[(*before, slice(half))], x[(*before, slice(half, None))]
+
+
+@kernel("glu")
+@quietly
+def glu(xp: Any, x: Any, dim: int) -> Any:
+    a, b = _halves(x, dim)
+    return a / (1 + xp.exp(-b))
+
+
+@kernel("glu_backward")
+@quietly
+def glu_backward(xp: Any, g: Any, x: Any, dim: int) -> Any:
+    a, b = _halves(x, dim)
+    out = xp.empty(x.shape, x.dtype)
+    da, db = _halves(out, dim)
+    s = 1 / (1 + xp.exp(-b))
+    xp.multiply(g, s, out=da)
+    xp.multiply(da, (1 - s) * a, out=db)
+    return out

@@ -1,0 +1,1 @@
+"""Functions of each element: arithmetic, comparisons, powers, special functions, casts, choices."""

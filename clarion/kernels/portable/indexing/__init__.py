@@ -1,0 +1,1 @@
+"""Elements by place: indices, masks, gather and scatter, sorting, distinct values."""

@@ -1,0 +1,258 @@
+"""Order: sorting, the largest, the middle, the most frequent. NaN is greater than every number; ties keep their order."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...quiet import quietly
+from ...registry import kernel
+
+
+def sortable(x: Any) -> Any:
+    """What the array library can sort as fast as it can: bfloat16 as float32."""
+    return x.astype("float32") if x.dtype.kind == "V" else x
+
+
+def order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+    """The stable order along `dim`."""
+    x = sortable(x)
+    if not descending:
+        return xp.argsort(x, axis=dim, kind="stable")
+    # Sorted backwards and read backwards: equal elements keep their order, and NaN comes first.
+    found = xp.flip(xp.argsort(xp.flip(x, dim), axis=dim, kind="stable"), dim)
+    return xp.subtract(x.shape[dim] - 1, found, order="C")
+
+
+def sort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+    if x.ndim == 0:
+        return x.copy(), xp.zeros((), xp.int64)
+    places = order(xp, x, dim, descending)
+    return xp.take_along_axis(x, places, dim), places
+
+
+kernel("sort")(sort)
+kernel("sort_stable")(sort)
+
+
+@kernel("argsort")
+def argsort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+    return sort(xp, x, dim, descending)[1] if x.ndim == 0 else order(xp, x, dim, descending)
+
+
+@kernel("topk")
+def topk(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
+    if x.ndim == 0:
+        shape = (1,) if k == 0 else ()
+        return x.reshape(shape)[:0] if k == 0 else x.copy(), xp.zeros(() if k else (0,), xp.int64)
+    n = x.shape[dim]
+    before = (slice(None),) * dim
+    if k * 4 >= n or n <= 32:
+        places = order(xp, x, dim, largest)[(*before, slice(k))]
+    else:
+        part = xp.argpartition(sortable(x), n - k if largest else k - 1, axis=dim)
+        part = xp.sort(part[(*before, slice(n - k, None) if largest else slice(k))], axis=dim)
+        places = xp.take_along_axis(part, order(xp, xp.take_along_axis(x, part, dim), dim, largest), dim)
+    places = xp.ascontiguousarray(places)
+    return xp.take_along_axis(x, places, dim), places
+
+
+# One element of the sorted order ------------------------------------------------------------------------
+
+
+def element(xp: Any, x: Any, rank: Any, dim: int, keepdim: bool) -> Any:
+    """The element of that rank (counted from 0) along `dim`, and where it is; `rank` is a number or an array."""
+    key = sortable(x)
+    if isinstance(rank, int):
+        value = xp.partition(key, rank, axis=dim)[(slice(None),) * dim + (slice(rank, rank + 1),)]
+    else:
+        value = xp.take_along_axis(xp.sort(key, axis=dim), rank, dim)
+    equal = key == value
+    if key.dtype.kind == "f":
+        missing = xp.isnan(value)
+        equal |= missing & xp.isnan(key)
+        less = xp.where(missing, ~xp.isnan(key), key < value)
+    else:
+        less = key < value
+    # Of several equal elements: the one a stable sort would put there.
+    nth = rank - less.sum(axis=dim, keepdims=True) + 1
+    place = xp.argmax((xp.cumsum(equal, axis=dim) == nth) & equal, axis=dim, keepdims=True)
+    value = xp.take_along_axis(x, place, dim)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+@kernel("kthvalue")
+def kthvalue(xp: Any, x: Any, k: int, dim: int, keepdim: bool) -> Any:
+    return element(xp, x, k - 1, dim, keepdim) if x.ndim else (x.copy(), xp.zeros((), xp.int64))
+
+
+def median(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """The lower middle; where there is a NaN, the first of them."""
+    if x.ndim == 0:
+        return x.copy(), xp.zeros((), xp.int64)
+    n = x.shape[dim]
+    if x.dtype.kind in "iu":
+        return element(xp, x, (n - 1) // 2, dim, keepdim)
+    numbers = (~xp.isnan(sortable(x))).sum(axis=dim, keepdims=True)
+    return element(xp, x, xp.where(numbers < n, numbers, (n - 1) // 2), dim, keepdim)
+
+
+def nanmedian(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """The lower middle of the numbers that are not NaN."""
+    if x.ndim == 0 or x.dtype.kind in "iu":
+        return median(xp, x, dim, keepdim)
+    numbers = (~xp.isnan(sortable(x))).sum(axis=dim, keepdims=True)
+    return element(xp, x, xp.maximum(numbers - 1, 0) // 2, dim, keepdim)
+
+
+kernel("median_dim")(median)
+kernel("nanmedian_dim")(nanmedian)
+
+
+def _of_all(median: Any) -> Any:
+    def of_all(xp: Any, x: Any) -> Any:
+        if x.size == 0:
+            return xp.array(xp.iinfo(x.dtype).min if x.dtype.kind in "iu" else xp.nan, x.dtype)
+        return median(xp, x.reshape(-1), 0, False)[0]
+
+    return of_all
+
+
+kernel("median")(_of_all(median))
+kernel("nanmedian")(_of_all(nanmedian))
+
+
+@kernel("mode")
+def mode(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """The most frequent value, the smallest of several; its last place."""
+    if x.ndim == 0:
+        return x.copy(), xp.zeros((), xp.int64)
+    places = xp.moveaxis(order(xp, x, dim, False), dim, -1)
+    ordered = xp.take_along_axis(xp.moveaxis(x, dim, -1), places, -1)
+    position = xp.arange(ordered.shape[-1])
+    starts = xp.zeros(ordered.shape, xp.int64)
+    starts[..., 1:] = xp.where(ordered[..., 1:] != ordered[..., :-1], position[1:], 0)
+    run = position - xp.maximum.accumulate(starts, axis=-1)
+    best = xp.argmax(run, axis=-1, keepdims=True)
+    value = xp.moveaxis(xp.take_along_axis(ordered, best, -1), -1, dim)
+    place = xp.moveaxis(xp.take_along_axis(places, best, -1), -1, dim)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+# Distinct values -----------------------------------------------------------------------------------------
+
+
+def _runs(xp: Any, rows: Any, places: Any) -> tuple[Any, Any, Any]:
+    """Neighbouring rows that are equal, as one: where each run starts, the run of each element, their lengths.
+
+    `places` says where the rows came from (None: they are in their order).
+    """
+    n = len(rows)
+    if n == 0:
+        none = xp.zeros(0, xp.int64)
+        return none, none, none
+    new = xp.ones(n, bool)
+    differ = rows[1:] != rows[:-1]
+    new[1:] = differ if differ.ndim == 1 else differ.any(axis=tuple(range(1, differ.ndim)))
+    first = xp.flatnonzero(new)
+    run = xp.cumsum(new) - 1
+    inverse = run
+    if places is not None:
+        inverse = xp.empty_like(run)
+        inverse[places] = run
+    return first, inverse, xp.diff(first, append=n)
+
+
+@kernel("unique")
+def unique(xp: Any, x: Any) -> Any:
+    flat = x.reshape(-1)
+    places = order(xp, flat, 0, False)
+    ordered = flat[places]
+    first, inverse, counts = _runs(xp, ordered, places)
+    return ordered[first], inverse.reshape(x.shape), counts
+
+
+@kernel("unique_dim")
+def unique_dim(xp: Any, x: Any, dim: int) -> Any:
+    rows = xp.moveaxis(x, dim, 0)
+    flat = sortable(rows.reshape(len(rows), -1) if rows.size else rows.reshape(len(rows), 0))
+    places = xp.lexsort(flat.T[::-1]) if flat.shape[1] else xp.arange(len(flat))
+    first, inverse, counts = _runs(xp, flat[places], places)
+    return xp.ascontiguousarray(xp.moveaxis(rows[places[first]], 0, dim)), inverse, counts
+
+
+@kernel("unique_consecutive")
+def unique_consecutive(xp: Any, x: Any, dim: int | None) -> Any:
+    rows = x.reshape(-1) if dim is None else xp.moveaxis(x, dim, 0)
+    first, inverse, counts = _runs(xp, rows, None)
+    if dim is None:
+        return rows[first], inverse.reshape(x.shape), counts
+    return xp.ascontiguousarray(xp.moveaxis(rows[first], 0, dim)), inverse, counts
+
+
+@kernel("isin")
+def isin(xp: Any, x: Any, y: Any, invert: bool) -> Any:
+    return xp.isin(sortable(x), sortable(y), invert=invert)
+
+
+# Bins ----------------------------------------------------------------------------------------------------
+
+
+@kernel("searchsorted")
+def searchsorted(xp: Any, edges: Any, values: Any, right: bool, dtype: Any) -> Any:
+    """Where to put each value so that `edges` stays in order; `edges` has one row for all, or one per row of values."""
+    edges, values = sortable(edges), sortable(values)
+    if edges.ndim == 1 and (edges.dtype.kind != "f" or not edges.size or edges[-1] == edges[-1]):
+        return xp.asarray(xp.searchsorted(edges, values, side="right" if right else "left")).astype(dtype)
+    n = edges.shape[-1]
+    if not n or not values.size:
+        return xp.zeros(values.shape, dtype)
+    rows = edges.reshape(-1, n)
+    many = values.reshape(len(rows), -1)
+    low, high = xp.zeros(many.shape, xp.int64), xp.full(many.shape, n, xp.int64)
+    for _ in range(n.bit_length()):  # halves the range of all values at once
+        middle = (low + high) // 2
+        there = xp.take_along_axis(rows, xp.minimum(middle, n - 1), 1)
+        up = ~(there > many if right else there >= many) & (low < high)
+        low = xp.where(up, middle + 1, low)
+        high = xp.where(up, high, middle)
+    return low.reshape(values.shape).astype(dtype)
+
+
+@kernel("bincount")
+def bincount(xp: Any, x: Any, weights: Any, minlength: int) -> Any:
+    counts = xp.bincount(x, weights if weights is None else weights.astype("float64"), minlength)
+    return counts.astype(weights.dtype) if weights is not None and weights.dtype == "float32" else counts
+
+
+@kernel("histc")
+def histc(xp: Any, x: Any, bins: int, low: float, high: float) -> Any:
+    flat = x.reshape(-1)
+    flat = flat[(flat >= low) & (flat <= high)]
+    low, high = flat.dtype.type(low), flat.dtype.type(high)
+    place = ((flat - low) * flat.dtype.type(bins) / (high - low)).astype(xp.int64)
+    return xp.bincount(xp.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
+
+
+@kernel("histogramdd")
+@quietly
+def histogramdd(xp: Any, x: Any, weight: Any, edges: tuple[Any, ...], density: bool) -> Any:
+    """How much lies in each bin: from its lower edge on, below its upper one; the last bin has both."""
+    points = x.reshape(-1, x.shape[-1])
+    shape = tuple([len(e) - 1 for e in edges])
+    inside, place = xp.ones(len(points), bool), xp.zeros(len(points), xp.int64)
+    for column, e, n in zip(points.T, edges, shape, strict=True):
+        inside &= (column >= e[0]) & (column <= e[-1])
+        place = place * n + xp.clip(xp.searchsorted(e, column, side="right") - 1, 0, n - 1)
+    weights = None if weight is None else weight.reshape(-1)[inside]
+    hist = xp.bincount(place[inside], weights, math.prod(shape)).astype(x.dtype).reshape(shape)
+    if density:
+        hist = hist / hist.sum()
+        for d, e in enumerate(edges):
+            hist = hist / xp.diff(e).reshape([-1 if i == d else 1 for i in range(len(shape))])
+    return hist
+
+
+@kernel("one_hot")
+def one_hot(xp: Any, x: Any, classes: int) -> Any:
+    return (x[..., None] == xp.arange(classes)).astype(xp.int64)

@@ -1,0 +1,1 @@
+"""What neural layers compute: convolution, pooling, normalization, recurrence, attention, embedding, resampling."""

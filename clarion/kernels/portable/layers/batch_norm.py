@@ -1,0 +1,126 @@
+"""Batch and group normalization: zero mean and unit variance over images of a batch, or over groups of channels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...quiet import quietly
+from ...registry import kernel
+from ..reductions.sums import _ones
+
+
+def as_channels(x: Any) -> Any:
+    """(N, C, *S) as (N, C, L)."""
+    return x.reshape(x.shape[0], x.shape[1], math.prod(x.shape[2:]))
+
+
+def channel_sums(xp: Any, x: Any) -> Any:
+    """(N, C, L) summed to (C,): products with ones are faster than sums."""
+    n, c, length = x.shape
+    if length == 1:
+        return _ones(xp, n, x.dtype)[0] @ x.reshape(n, c)
+    return (x @ _ones(xp, length, x.dtype)[0]).sum(axis=0)
+
+
+def channel_dots(xp: Any, x: Any, y: Any) -> Any:
+    """(N, C, L) times (N, C, L), summed to (C,)."""
+    if x.shape[2] == 1:
+        return xp.einsum("ncl,ncl->c", x, y)
+    return xp.vecdot(x, y).sum(axis=0)
+
+
+def _column(values: Any) -> Any:
+    """(C,) against (N, C, L)."""
+    return values[:, None]
+
+
+@kernel("batch_norm")
+@quietly
+def batch_norm(
+    xp: Any, x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float
+) -> Any:
+    """The result, and the mean and 1 / standard deviation that were used: the batch's, or the running ones."""
+    images = as_channels(x)
+    if training:
+        n = max(images.shape[0] * images.shape[2], 1)
+        mean = channel_sums(xp, images) / xp.asarray(n, x.dtype)
+        out = images - _column(mean)
+        var = channel_dots(xp, out, out) / xp.asarray(n, x.dtype)
+    else:
+        mean, var = running_mean.astype(x.dtype), running_var  # a copy: the running mean moves on
+        out = images - _column(mean)
+    rstd = (1 / xp.sqrt(var + eps)).astype(x.dtype, copy=False)
+    out *= _column(rstd if weight is None else rstd * weight)
+    if bias is not None:
+        out += _column(bias)
+    return out.reshape(x.shape), mean, rstd
+
+
+@kernel("batch_norm_backward")
+@quietly
+def batch_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any) -> Any:
+    """Gradients of the input, the weight and the bias."""
+    upstream, images = as_channels(g), as_channels(x)
+    total = along = gx = None
+    if needs[2] or (training and needs[0]):
+        total = channel_sums(xp, upstream)
+    normal = None
+    if needs[1] or (training and needs[0]):
+        normal = images - _column(mean)
+        normal *= _column(rstd)
+        along = channel_dots(xp, upstream, normal)
+    scale = rstd if weight is None else rstd * weight
+    if needs[0] and training:
+        n = max(images.shape[0] * images.shape[2], 1)
+        gx = normal
+        gx *= _column(along / xp.asarray(-n, x.dtype))
+        gx += upstream
+        gx -= _column(total / xp.asarray(n, x.dtype))
+        gx *= _column(scale)
+    elif needs[0]:
+        gx = upstream * _column(scale)
+    return None if gx is None else gx.reshape(x.shape), along if needs[1] else None, total if needs[2] else None
+
+
+@kernel("group_norm")
+@quietly
+def group_norm(xp: Any, x: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
+    """The result, and mean and 1 / standard deviation of each group of each image."""
+    n, c = x.shape[:2]
+    rows = x.reshape(n, groups, math.prod(x.shape[1:]) // groups)
+    count = max(rows.shape[2], 1)
+    mean = (rows @ _ones(xp, rows.shape[2], x.dtype)[0]) / xp.asarray(count, x.dtype)
+    out = rows - mean[..., None]
+    rstd = (1 / xp.sqrt(xp.vecdot(out, out) / xp.asarray(count, x.dtype) + eps)).astype(x.dtype, copy=False)
+    out *= rstd[..., None]
+    out = out.reshape(n, c, math.prod(x.shape[2:]))
+    if weight is not None:
+        out *= _column(weight)
+    if bias is not None:
+        out += _column(bias)
+    return out.reshape(x.shape), mean, rstd
+
+
+@kernel("group_norm_backward")
+@quietly
+def group_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, groups: int, needs: Any) -> Any:
+    """Gradients of the input, the weight and the bias."""
+    n = x.shape[0]
+    shape = (n, groups, math.prod(x.shape[1:]) // groups)
+    upstream = as_channels(g)
+    normal = x.reshape(shape) - mean[..., None]
+    normal *= rstd[..., None]
+    gw = channel_dots(xp, upstream, normal.reshape(upstream.shape)) if needs[1] else None
+    gb = channel_sums(xp, upstream) if needs[2] else None
+    if not needs[0]:
+        return None, gw, gb
+    up = (upstream if weight is None else upstream * _column(weight)).reshape(shape)
+    count = xp.asarray(max(shape[2], 1), x.dtype)
+    along = xp.vecdot(up, normal) / -count
+    total = (up @ _ones(xp, shape[2], x.dtype)[0]) / count
+    normal *= along[..., None]
+    normal += up
+    normal -= total[..., None]
+    normal *= rstd[..., None]
+    return normal.reshape(x.shape), gw, gb

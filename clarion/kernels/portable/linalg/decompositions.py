@@ -1,0 +1,126 @@
+"""Decompositions and inverses of (batches of) matrices, by LAPACK."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...quiet import quietly
+from ...registry import kernel
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose."""
+    x = x.swapaxes(-1, -2)
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+@kernel("linalg_inv")
+def linalg_inv(xp: Any, x: Any) -> Any:
+    return xp.linalg.inv(x)
+
+
+@kernel("linalg_det")
+def linalg_det(xp: Any, x: Any) -> Any:
+    return xp.linalg.det(x)
+
+
+@kernel("linalg_slogdet")
+@quietly
+def linalg_slogdet(xp: Any, x: Any) -> Any:
+    sign, logabsdet = xp.linalg.slogdet(x)
+    return sign, logabsdet
+
+
+@kernel("linalg_solve")
+def linalg_solve(xp: Any, a: Any, b: Any) -> Any:
+    return xp.linalg.solve(a, b)
+
+
+@kernel("linalg_cholesky")
+def linalg_cholesky(xp: Any, x: Any) -> Any:
+    lower = xp.tril(x)
+    return xp.linalg.cholesky(lower + adjoint(xp.tril(x, -1)))
+
+
+@kernel("linalg_qr")
+def linalg_qr(xp: Any, x: Any, mode: str) -> Any:
+    if mode == "r":
+        r = xp.linalg.qr(x, mode="r")
+        return xp.empty((0,), x.dtype), r
+    q, r = xp.linalg.qr(x, mode=mode)
+    return q, r
+
+
+@kernel("linalg_eigh")
+def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
+    values, vectors = xp.linalg.eigh(x, UPLO=uplo)
+    return values, vectors
+
+
+@kernel("linalg_svd")
+def linalg_svd(xp: Any, x: Any, full_matrices: bool, phases: bool) -> Any:
+    u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
+    return u, s, vh
+
+
+@kernel("linalg_pinv")
+def linalg_pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    if x.size == 0:
+        return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
+    u, s, vh = xp.linalg.svd(x, full_matrices=False, hermitian=hermitian)
+    limit = s.max(axis=-1, keepdims=True) * rtol
+    if atol is not None:
+        limit = xp.maximum(limit, atol)
+    s = xp.where(s > limit, 1 / xp.where(s > limit, s, 1), 0).astype(s.dtype)
+    return adjoint(vh) @ (s[..., :, None] * adjoint(u))
+
+
+@kernel("identity_for")
+def identity_for(xp: Any, x: Any) -> Any:
+    """The identity matrix with as many rows as `x` has elements in its last dimension."""
+    return xp.eye(x.shape[-1], dtype=x.dtype)
+
+
+FEW_ROWS = 16
+
+
+@kernel("linalg_solve_triangular")
+@quietly
+def linalg_solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+    """x with a x = b (or x a = b), reading one triangle of a, or of it only what is off the diagonal."""
+    if not left:
+        turned = linalg_solve_triangular(xp, a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
+        return turned.swapaxes(-1, -2)
+    n = a.shape[-1]
+    if n <= FEW_ROWS:
+        return _row_by_row(xp, a, b, upper, unitriangular)
+    half = n // 2
+    solved, rest = (slice(half, n), slice(half)) if upper else (slice(half), slice(half, n))
+    first = linalg_solve_triangular(xp, a[..., solved, solved], b[..., solved, :], upper, True, unitriangular)
+    known = b[..., rest, :] - a[..., rest, solved] @ first
+    second = linalg_solve_triangular(xp, a[..., rest, rest], known, upper, True, unitriangular)
+    return xp.concatenate((second, first) if upper else (first, second), axis=-2)
+
+
+def _row_by_row(xp: Any, a: Any, b: Any, upper: bool, unitriangular: bool) -> Any:
+    n = a.shape[-1]
+    batch = xp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = xp.empty((*batch, *b.shape[-2:]), b.dtype)
+    for i in reversed(range(n)) if upper else range(n):
+        done = slice(i + 1, n) if upper else slice(i)
+        row = b[..., i, :] - (a[..., i : i + 1, done] @ x[..., done, :])[..., 0, :]
+        x[..., i, :] = row if unitriangular else row / a[..., i, i, None]
+    return x
+
+
+@kernel("cholesky_solve")
+def cholesky_solve(xp: Any, b: Any, factor: Any, upper: bool) -> Any:
+    """The solution with factor factor^H (or factor^H factor) as the matrix."""
+    first, second = (adjoint(factor), factor) if upper else (factor, adjoint(factor))
+    half = linalg_solve_triangular(xp, first, b, False, True, False)
+    return linalg_solve_triangular(xp, second, half, True, True, False)
+
+
+@kernel("cholesky_inverse")
+def cholesky_inverse(xp: Any, factor: Any, upper: bool) -> Any:
+    return cholesky_solve(xp, xp.eye(factor.shape[-1], dtype=factor.dtype), factor, upper)

@@ -1,0 +1,1 @@
+"""Random numbers, number for number PyTorch's."""

@@ -1,0 +1,114 @@
+"""Random draws in the shape and type of an array, and the zeros that are their gradient.
+
+The numbers are PyTorch's (see ../random.py); `gen` is a raw generator. A draw for memory in another order
+than C's is filled along that memory, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import distributions, random
+from ...registry import kernel
+
+
+@kernel("zeros_like")
+def zeros_like(xp: Any, x: Any) -> Any:
+    return xp.zeros(x.shape, x.dtype)
+
+
+def fill(array: Any, values: Any) -> Any:
+    """`values`, in the order drawn, arranged as PyTorch fills memory laid out like `array`."""
+    return values if array.flags.c_contiguous else random.write(np.empty_like(array), values)
+
+
+@kernel("uniform")
+def uniform(xp: Any, x: Any, low: float, high: float, gen: Any) -> Any:
+    return fill(x, random.uniform(gen, x.shape, x.dtype, low, high))
+
+
+@kernel("normal")
+def normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
+    return fill(x, random.normal(gen, x.shape, x.dtype, mean, std, x.flags.c_contiguous))
+
+
+@kernel("normal_mean")
+def normal_mean(xp: Any, mean: Any, std: float, gen: Any) -> Any:
+    return _shifted(random.normal(gen, mean.shape, mean.dtype, 0.0, std), 1, mean)
+
+
+@kernel("normal_std")
+def normal_std(xp: Any, std: Any, mean: float, gen: Any) -> Any:
+    _check_std(std)
+    return _shifted(random.normal(gen, std.shape, std.dtype), std, mean)
+
+
+@kernel("normal_both")
+def normal_both(xp: Any, mean: Any, std: Any, gen: Any) -> Any:
+    _check_std(std)
+    return _shifted(random.normal(gen, xp.broadcast_shapes(mean.shape, std.shape), mean.dtype), std, mean)
+
+
+def _shifted(drawn: Any, std: Any, mean: Any) -> Any:
+    """drawn * std + mean; product and sum are each rounded to the type of the draw."""
+    kind = drawn.dtype
+    if kind.itemsize == 2:
+        drawn, std, mean = (np.asarray(value, np.float32) for value in (drawn, std, mean))
+    product = np.asarray(drawn * std).astype(kind)
+    return np.asarray(product.astype(drawn.dtype) + mean).astype(kind)
+
+
+def _check_std(std: Any) -> None:
+    if std.dtype.kind == "c":
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    if std.size and not (std >= 0).all():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+
+
+@kernel("random")
+@kernel("random_to")
+@kernel("random_range")
+def integers(xp: Any, x: Any, low: int | None, high: int | None, gen: Any) -> Any:
+    return fill(x, random.random(gen, x.shape, x.dtype, low, high))
+
+
+@kernel("bernoulli")
+def bernoulli(xp: Any, p: Any, gen: Any) -> Any:
+    return random.bernoulli_each(gen, p)
+
+
+@kernel("bernoulli_tensor")
+def bernoulli_tensor(xp: Any, x: Any, p: Any, gen: Any) -> Any:
+    return random.bernoulli_each(gen, xp.broadcast_to(p, x.shape), x.dtype)
+
+
+@kernel("bernoulli_float")
+def bernoulli_float(xp: Any, x: Any, p: float, gen: Any) -> Any:
+    return fill(x, random.bernoulli(gen, x.shape, p, x.dtype))
+
+
+@kernel("exponential")
+def exponential(xp: Any, x: Any, rate: float, gen: Any) -> Any:
+    return fill(x, distributions.exponential(gen, x.shape, x.dtype, rate))
+
+
+@kernel("geometric")
+def geometric(xp: Any, x: Any, p: float, gen: Any) -> Any:
+    return fill(x, distributions.geometric(gen, x.shape, p, x.dtype))
+
+
+@kernel("cauchy")
+def cauchy(xp: Any, x: Any, median: float, sigma: float, gen: Any) -> Any:
+    return fill(x, distributions.cauchy(gen, x.shape, x.dtype, median, sigma))
+
+
+@kernel("log_normal")
+def log_normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
+    return fill(x, distributions.log_normal(gen, x.shape, x.dtype, mean, std))
+
+
+@kernel("poisson")
+def poisson(xp: Any, rates: Any, gen: Any) -> Any:
+    return distributions.poisson(gen, rates)

@@ -1,0 +1,72 @@
+"""Running sums, products and extremes along one dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...quiet import quietly
+from ...registry import kernel
+
+# float32 is accumulated in float64 and rounded once: the errors of a scan add up along its whole length.
+_WIDE = {"f": "d", "F": "D"}
+
+
+def _accumulate(xp: Any, ufunc: Any, x: Any, dim: int) -> Any:
+    if x.ndim == 0:
+        return x.astype(xp.int64) if x.dtype.kind in "bui" else x.copy()
+    if x.dtype.kind in "bui":
+        return ufunc.accumulate(x, axis=dim, dtype=xp.int64)
+    wide = _WIDE.get(x.dtype.char, x.dtype)
+    if dim == x.ndim - 1:
+        return ufunc.accumulate(x, axis=dim, dtype=wide).astype(x.dtype, copy=False)
+    # NumPy is three times as fast along the last dimension of contiguous memory.
+    moved = x.swapaxes(dim, -1).astype(wide, order="C")
+    return ufunc.accumulate(moved, axis=-1, out=moved).swapaxes(dim, -1).astype(x.dtype, order="C")
+
+
+@kernel("cumsum")
+@quietly
+def cumsum(xp: Any, x: Any, dim: int) -> Any:
+    return _accumulate(xp, xp.add, x, dim)
+
+
+@kernel("reverse_cumsum")
+@quietly
+def reverse_cumsum(xp: Any, x: Any, dim: int) -> Any:
+    """The sum of each element and all that follow it: the gradient of `cumsum`."""
+    return xp.flip(_accumulate(xp, xp.add, xp.flip(x, dim), dim), dim) if x.ndim else x.copy()
+
+
+@kernel("cumprod")
+@quietly
+def cumprod(xp: Any, x: Any, dim: int) -> Any:
+    return _accumulate(xp, xp.multiply, x, dim)
+
+
+@kernel("logcumsumexp")
+@quietly
+def logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
+    if x.ndim == 0 or x.size == 0:
+        return x.copy()
+    return xp.logaddexp.accumulate(x, axis=dim)
+
+
+def _running(xp: Any, extreme: Any, x: Any, dim: int) -> Any:
+    if x.ndim == 0:
+        return x.copy(), xp.zeros((), xp.int64)
+    values = extreme.accumulate(x, axis=dim)
+    renewed = x == values
+    if x.dtype.kind == "f":
+        renewed |= xp.isnan(x)
+    places = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
+    return values, xp.maximum.accumulate(xp.where(renewed, places, 0), axis=dim)
+
+
+@kernel("cummax")
+def cummax(xp: Any, x: Any, dim: int) -> Any:
+    return _running(xp, xp.maximum, x, dim)
+
+
+@kernel("cummin")
+def cummin(xp: Any, x: Any, dim: int) -> Any:
+    return _running(xp, xp.minimum, x, dim)

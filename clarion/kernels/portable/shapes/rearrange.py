@@ -1,0 +1,38 @@
+"""Copies with the elements in another order or several times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...registry import kernel
+
+
+@kernel("clone")
+def clone(xp: Any, x: Any, order: str) -> Any:
+    if order == "channels_last":
+        last = (0, *range(2, x.ndim), 1)
+        back = (0, x.ndim - 1, *range(1, x.ndim - 1))
+        return x.transpose(last).copy().transpose(back)
+    return x.copy("C" if 0 in x.strides else order)
+
+
+@kernel("flip")
+def flip(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
+    return xp.flip(x, dims).copy() if x.ndim else x.copy()
+
+
+@kernel("roll")
+def roll(xp: Any, x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    if not x.size or not x.ndim:
+        return x.copy()
+    return xp.roll(x, shifts, dims) if dims else xp.roll(x, shifts[0])
+
+
+@kernel("rot90")
+def rot90(xp: Any, x: Any, k: int, dims: tuple[int, int]) -> Any:
+    return xp.rot90(x, k, dims).copy()
+
+
+@kernel("repeat")
+def repeat(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
+    return xp.tile(x, repeats)

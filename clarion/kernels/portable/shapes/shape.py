@@ -1,0 +1,85 @@
+"""Views: arrays that share memory with their argument and can be written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ...layout import strided
+from ...registry import kernel
+
+
+@kernel("view")
+def view(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    return x.reshape(shape) if x.flags.c_contiguous else xp.reshape(x, shape, copy=False)
+
+
+@kernel("reshape")
+def reshape(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    return x.reshape(shape)
+
+
+@kernel("view_dtype")
+def view_dtype(xp: Any, x: Any, dtype: Any) -> Any:
+    return x.view(dtype)
+
+
+@kernel("expand")
+def expand(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    # broadcast_to marks its result read-only; a Tensor's array must not be.
+    have = x.shape
+    extra = len(shape) - len(have)
+    strides = x.strides
+    if have != shape[extra:]:
+        strides = tuple([0 if n == 1 and m != 1 else s for n, m, s in zip(have, shape[extra:], strides, strict=True)])
+    return strided(x, shape, (0,) * extra + strides)
+
+
+@kernel("sum_to")
+def sum_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """The sum over the dimensions along which `shape` was stretched to the shape of `x`."""
+    extra = x.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple([i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1])
+    if not axes:
+        return x
+    if x.dtype.itemsize == 2:  # half precision accumulates in float32
+        return x.astype(numpy.float32).sum(axis=axes, keepdims=True).reshape(shape).astype(x.dtype)
+    return x.sum(axis=axes, keepdims=True).reshape(shape)
+
+
+@kernel("permute")
+def permute(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
+    return x.transpose(dims)
+
+
+@kernel("transpose")
+def transpose(xp: Any, x: Any, dim0: int, dim1: int) -> Any:
+    return x.swapaxes(dim0, dim1) if x.ndim else x
+
+
+@kernel("t")
+def t(xp: Any, x: Any) -> Any:
+    return x.T
+
+
+@kernel("squeeze")
+def squeeze(xp: Any, x: Any) -> Any:
+    return x.squeeze()
+
+
+@kernel("squeeze_dim")
+def squeeze_dim(xp: Any, x: Any, dim: int) -> Any:
+    return x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x
+
+
+@kernel("squeeze_dims")
+def squeeze_dims(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
+    return x.squeeze(tuple([d for d in dims if x.shape[d] == 1])) if x.ndim else x
+
+
+@kernel("unsqueeze")
+def unsqueeze(xp: Any, x: Any, dim: int) -> Any:
+    if x.flags.c_contiguous:  # (indexing with None gives a stride of 0, PyTorch has none)
+        return x.reshape((*x.shape[:dim], 1, *x.shape[dim:]))
+    return x[(slice(None),) * dim + (None, ...)]

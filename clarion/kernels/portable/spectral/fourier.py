@@ -1,0 +1,67 @@
+"""Discrete Fourier transforms along dimensions: complex to complex, real to complex, complex to real.
+
+Each is linear, and each has its transposed form here, so that they differentiate one another. `scale` multiplies the
+sum without any normalization.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...registry import kernel
+
+Dims = tuple[int, ...]
+
+
+def _scaled(x: Any, scale: float) -> Any:
+    if scale != 1:
+        x *= x.real.dtype.type(scale)
+    return x
+
+
+@kernel("fft_c2c")
+def fft_c2c(xp: Any, x: Any, dim: Dims, scale: float, forward: bool) -> Any:
+    if not dim or not x.size:
+        return x.copy()
+    return _scaled(xp.fft.fftn(x, axes=dim) if forward else xp.fft.ifftn(x, axes=dim, norm="forward"), scale)
+
+
+@kernel("fft_r2c")
+def fft_r2c(xp: Any, x: Any, dim: Dims, scale: float, onesided: bool) -> Any:
+    """All of the spectrum, or of its last dimension only the half that is not a mirror image."""
+    if not x.size:
+        shape = list(x.shape)
+        shape[dim[-1]] = shape[dim[-1]] // 2 + 1 if onesided else shape[dim[-1]]
+        return xp.zeros(shape, xp.result_type(x.dtype, xp.complex64))
+    return _scaled(xp.fft.rfftn(x, axes=dim) if onesided else xp.fft.fftn(x, axes=dim), scale)
+
+
+@kernel("fft_c2r")
+def fft_c2r(xp: Any, x: Any, dim: Dims, scale: float, size: int) -> Any:
+    """The real signal, `size` elements along the last dimension, of half a spectrum; the other half is its mirror image."""
+    sizes = [x.shape[d] for d in dim[:-1]] + [size]
+    if not x.size:
+        shape = list(x.shape)
+        shape[dim[-1]] = size
+        return xp.zeros(shape, x.real.dtype)
+    return _scaled(xp.fft.irfftn(x, s=sizes, axes=dim, norm="forward"), scale)
+
+
+@kernel("fft_r2c_backward")
+def fft_r2c_backward(xp: Any, g: Any, dim: Dims, scale: float, onesided: bool, size: int) -> Any:
+    """From the gradient of a spectrum to that of the real signal, which had `size` elements along the last dimension."""
+    last = dim[-1]
+    if onesided:
+        missing = size - g.shape[last]
+        g = xp.concatenate((g, xp.zeros((*g.shape[:last], missing, *g.shape[last + 1 :]), g.dtype)), axis=last)
+    return xp.ascontiguousarray(fft_c2c(xp, g, dim, scale, False).real)
+
+
+@kernel("fft_c2r_backward")
+def fft_c2r_backward(xp: Any, g: Any, dim: Dims, scale: float) -> Any:
+    """From the gradient of a real signal to that of half its spectrum: what has a mirror image counts twice."""
+    found = fft_r2c(xp, g, dim, scale, True)
+    last = dim[-1]
+    twice = g.shape[last] - found.shape[last]
+    found[(slice(None),) * last + (slice(1, 1 + twice),)] *= 2
+    return found

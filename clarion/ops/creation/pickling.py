@@ -1,0 +1,77 @@
+"""Copies of tensors: copy.copy, copy.deepcopy, pickle."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from ...core.provenance import text as place_text
+from ...core.tensor import Tensor, make_subclass, new_tensor
+from ...errors import EngineError
+from ...kernels.layout import memory_root
+from ..faces.api import METHODS
+from ..faces.options import flat_memory
+
+
+def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
+    if not self.is_leaf:
+        assert self._edge is not None
+        raise EngineError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+            "see https://github.com/pytorch/pytorch/pull/103001\n"
+            f"This tensor was computed at {place_text(self._edge.place)}; copy x.detach() instead."
+        )
+    if id(self) in memo:
+        return memo[id(self)]  # type: ignore[no-any-return]
+    new = make_subclass(type(self), new_tensor(_copied_memory(self._array, memo)))
+    memo[id(self)] = new
+    new._rg = self._rg
+    if self._grad is not None:
+        new._grad = copy.deepcopy(self._grad, memo)
+    attributes = _attributes(self)
+    if attributes:
+        new.__dict__.update(copy.deepcopy(attributes, memo))
+    return new
+
+
+def _attributes(x: Tensor) -> dict[str, Any]:
+    """What the user hung on a tensor, without the engine's own: gradient, hooks, node of accumulation."""
+    return {
+        name: value for name, value in x.__dict__.items() if name not in ("_accumulator", "_grad", "_hooks", "_story")
+    }
+
+
+def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
+    """A copy of an array inside a copy of the memory it lies in, so that copies of views still share."""
+    root = memory_root(array)
+    if not np.shares_memory(root, flat_memory(root)):  # memory with gaps, lent by somebody else
+        return array.copy(order="K")
+    copies = memo.setdefault("clarion: memory", {})
+    if id(root) not in copies:
+        copies[id(root)] = (root.copy(order="K"), root)  # the original is kept, lest its id be reused
+    new_root = copies[id(root)][0]
+    if array is root:
+        return new_root
+    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    flat = flat_memory(new_root).view(np.uint8)
+    if not array.size:
+        return np.empty_like(array)
+    return np.ndarray(array.shape, array.dtype, buffer=flat, offset=offset, strides=array.strides)
+
+
+def _reduce_ex(self: Tensor, protocol: Any) -> Any:
+    """Pickles data, requires_grad and attributes; not the graph, the gradient or hooks, as PyTorch."""
+    return _rebuild, (type(self), self._array, self.requires_grad, _attributes(self) or None)
+
+
+def _rebuild(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any] | None) -> Tensor:
+    new: Tensor = make_subclass(cls, new_tensor(array), requires_grad)
+    if attributes:
+        new.__dict__.update(attributes)
+    return new
+
+
+METHODS.update(__deepcopy__=_deepcopy, __reduce_ex__=_reduce_ex)

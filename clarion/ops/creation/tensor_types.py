@@ -1,0 +1,103 @@
+"""The old tensor types (`torch.FloatTensor`), and questions about shared and pinned memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import ALL, FROM_NUMPY, Size, device, dtype
+from ...core.tensor import Tensor, created
+from ...errors import ArgumentTypeError, ArgumentValueError
+from ..faces.api import FUNCTIONS, method
+from ..faces.options import size_of
+from .from_data import array_of
+
+
+@method("share_memory_")
+def share_memory_(self: Tensor) -> Tensor:
+    """Accepted; clarion moves nothing: memory stays in this process (and in those it forks, as a copy)."""
+    return self
+
+
+@method()
+def is_shared(self: Tensor) -> bool:
+    """Is the memory shared with other processes? Never."""
+    return False
+
+
+@method()
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Accepted; there is no page-locked memory on the CPU alone."""
+    return self
+
+
+@method()
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Is the memory page-locked? Never."""
+    return False
+
+
+# The old types: torch.FloatTensor and the like ------------------------------------------------------------
+
+
+class _TypeMeta(type):
+    """`isinstance(x, torch.FloatTensor)` asks for the dtype; calling one makes a tensor of it."""
+
+    numpy: Any
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and value._array.dtype == cls.numpy
+
+    def __call__(cls, *args: Any, **options: Any) -> Tensor:
+        return legacy(cls.numpy, args, options)
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
+    """`FloatTensor()`, `FloatTensor(2, 3)`, `FloatTensor([1, 2])`, `FloatTensor(tensor)`, and `x.new(...)`."""
+    device(options.pop("device", "cpu"))
+    if options:
+        raise ArgumentTypeError(f"new() received an unexpected keyword argument {next(iter(options))!r}")
+    if not args:
+        return created(np.empty(0, kind))
+    if len(args) == 1 and not isinstance(args[0], (int, np.integer, Size)):
+        value = args[0]
+        if isinstance(value, Tensor):
+            if value._array.dtype != kind:
+                raise ArgumentTypeError(
+                    f"expected {FROM_NUMPY[kind].old}Tensor (got {FROM_NUMPY[value._array.dtype].old}Tensor)"
+                )
+            return value.detach()
+        return created(array_of(value, kind))
+    return created(np.empty(size_of("new", args), kind))
+
+
+@method("new")
+def new(self: Tensor, *args: Any, **options: Any) -> Tensor:
+    """The old constructor, in this tensor's type: sizes, a sequence, or nothing."""
+    return legacy(self._array.dtype, args, options)
+
+
+_OLD_TYPES: dict[str, dtype] = {}
+for _kind in ALL:
+    if not _kind.old.startswith(("UInt", "Complex")):
+        _title = f"{_kind.old}Tensor"
+        _OLD_TYPES[f"torch.{_title}"] = _kind
+        FUNCTIONS[_title] = _TypeMeta(_title, (), {"numpy": _kind.numpy, "dtype": _kind, "is_cuda": False})
+
+
+@method("type")
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
+    """The old name of the type ('torch.FloatTensor'), or the tensor converted to another type."""
+    if dtype is None:
+        return f"torch.{self.dtype.old}Tensor"
+    if isinstance(dtype, str):
+        if dtype not in _OLD_TYPES:
+            raise ArgumentValueError(f"invalid type: '{dtype}'")
+        dtype = _OLD_TYPES[dtype]
+    elif isinstance(dtype, _TypeMeta):
+        dtype = dtype.dtype  # type: ignore[attr-defined]
+    return self.to(dtype)

@@ -1,0 +1,219 @@
+"""Tensors into Python and NumPy: numbers, lists, arrays, truth, iteration backwards, text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import modes
+from ...core.dtypes import COMPLEX, bf16, f32, get_default_dtype
+from ...core.inplace import refuse, wrote
+from ...core.printing import tensor_text
+from ...core.provenance import text as place_text
+from ...core.saved import hand_to_numpy
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
+from ...events import hub
+from ..faces.api import METHODS, method, public
+from .from_data import share, warn_left
+
+# Numbers -------------------------------------------------------------------------------------------
+
+
+@public(function=False)
+def item(self: Tensor) -> Any:
+    """The one element as a Python number."""
+    array = self._array
+    if array.size != 1:
+        raise EngineError(
+            f"a Tensor with {array.size} elements cannot be converted to Scalar\n"
+            f"Its shape is {list(array.shape)}; take one element (x[i]), reduce it (x.sum()), or use tolist()."
+        )
+    if hub.left is not None and self._rg:
+        hub.left(self, "item")
+    return array.item() if array.dtype is not bf16 else float(array.item())
+
+
+def _single(self: Tensor) -> Any:
+    if self._array.size != 1:
+        raise ArgumentValueError(
+            "only one element tensors can be converted to Python scalars\n"
+            f"This tensor has shape {list(self._array.shape)}."
+        )
+    return self.item()
+
+
+def _float(self: Tensor) -> float:
+    value = _single(self)
+    if self._array.dtype in COMPLEX:
+        raise DtypeError("value cannot be converted to type double without overflow")
+    if self._rg:
+        warn_left(self)
+    return float(value)
+
+
+def _int(self: Tensor) -> int:
+    value = _single(self)
+    if self._array.dtype in COMPLEX:
+        raise DtypeError("value cannot be converted to type int64_t without overflow")
+    return int(value)
+
+
+def _complex(self: Tensor) -> complex:
+    return complex(_single(self))
+
+
+def _index(self: Tensor) -> int:
+    array = self._array
+    if array.size != 1 or array.dtype.kind not in "iub":
+        raise ArgumentTypeError("only integer tensors of a single element can be converted to an index")
+    return int(array.item())
+
+
+def _bool(self: Tensor) -> bool:
+    array = self._array
+    if array.size == 1:
+        return bool(array.item())
+    what = "no values" if array.size == 0 else "more than one value"
+    raise EngineError(
+        f"Boolean value of Tensor with {what} is ambiguous\n"
+        f"Its shape is {list(array.shape)}; say x.any(), x.all() or torch.equal(a, b)."
+    )
+
+
+METHODS.update(
+    __float__=_float,
+    __int__=_int,
+    __complex__=_complex,
+    __index__=_index,
+    __bool__=_bool,
+)
+
+
+@public()
+def is_nonzero(input: Any) -> bool:
+    """Is the one element different from zero?"""
+    return _bool(input)
+
+
+@method()
+def tolist(self: Tensor) -> Any:
+    """The elements as nested lists of Python numbers (a number for a 0-dim tensor)."""
+    array = self._array
+    if hub.left is not None and self._rg:
+        hub.left(self, "tolist")
+    return (array.astype(f32) if array.dtype is bf16 else array).tolist()
+
+
+# NumPy ---------------------------------------------------------------------------------------------
+
+
+@method()
+def numpy(self: Tensor, *, force: bool = False) -> Any:
+    """The tensor's memory as a NumPy array; with `force`, detached and copied as far as necessary."""
+    if self.requires_grad:
+        if not force:
+            raise EngineError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.\n"
+                + (f"It was computed at {place_text(self._edge.place)}." if self._edge is not None else "It is a leaf.")
+                + " What NumPy computes is not recorded, so no gradient would flow through it."
+            )
+        if hub.left is not None:
+            hub.left(self, "numpy")
+    array = self._array
+    if array.dtype is bf16:
+        raise ArgumentTypeError("Got unsupported ScalarType BFloat16\nNumPy has no such type; use x.float().numpy().")
+    hand_to_numpy(self)
+    return array.view()
+
+
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ArgumentValueError("Unable to avoid copy while creating an array as requested.")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    """What a NumPy function computed from this tensor, as a tensor (PyTorch makes bytes of booleans)."""
+    array = np.asarray(array)
+    if array.dtype == np.bool_:
+        array = array.astype(np.uint8)
+    return share(array)
+
+
+METHODS.update(__array__=_array, __array_wrap__=_array_wrap)
+
+
+# Text ----------------------------------------------------------------------------------------------
+
+
+def suffixes(self: Tensor) -> list[str]:
+    """What follows the values in the text of a tensor."""
+    found = [f"grad_fn=<{type(self.grad_fn).__name__}>"] if self.grad_fn is not None else []
+    if not found and self._rg:
+        found = ["requires_grad=True"]
+    if modes.special and modes.dual is not None and modes.dual.touches((self,)):
+        found.append(f"tangent={modes.dual.tangent_of(self)}")
+    return found
+
+
+def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
+    cls = type(self)
+    plain = cls is Tensor or self._is_parameter
+    return tensor_text(
+        self._array,
+        prefix="tensor(" if plain else f"{cls.__name__}(",
+        default_dtype=repr(get_default_dtype()),
+        dtype_name=repr(self.dtype),
+        suffixes=suffixes(self),
+    )
+
+
+def _format(self: Tensor, spec: str) -> str:
+    if self._array.ndim == 0 and type(self) is Tensor:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+METHODS.update(__repr__=_repr, __format__=_format)  # str(x) is repr(x)
+
+
+# Element by element, in Python ----------------------------------------------------------------------
+
+
+def _loop(name: str, self: Tensor, function: Any, *others: Tensor) -> Tensor:
+    for t in (self, *others):
+        if t.requires_grad:
+            raise EngineError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+    refuse(self, name)
+    values = np.frompyfunc(function, 1 + len(others), 1)(
+        *[
+            t._array.astype(object) if t._array.dtype is not bf16 else t._array.astype(f32).astype(object)
+            for t in (self, *others)
+        ]
+    )
+    np.copyto(self._array, np.asarray(values).astype(self._array.dtype), casting="unsafe")
+    wrote(self)
+    return self
+
+
+@method("apply_")
+def apply_(self: Tensor, callable: Any) -> Tensor:
+    """Replace each element by `callable(element)`: a loop in Python, for other things than speed."""
+    return _loop("apply_", self, callable)
+
+
+@method("map_")
+def map_(self: Tensor, tensor: Tensor, callable: Any) -> Tensor:
+    """Replace each element by `callable(element, element of tensor)`."""
+    return _loop("map_", self, callable, tensor)
+
+
+@method("map2_")
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
+    """Replace each element by `callable(element, element of x, element of y)`."""
+    return _loop("map2_", self, callable, x, y)

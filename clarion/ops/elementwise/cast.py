@@ -1,0 +1,149 @@
+"""Conversion of data types, and what the types of a result are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import FROM_NUMPY, INEXACT
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, EngineError, NoDeviceError
+from ..faces.api import FUNCTIONS, METHODS, method
+
+cast_op = Op("cast", "x", "dtype", node="ToCopyBackward0", moves=True)
+cast_op.vjp(x=lambda g: g)  # the engine brings the gradient back to the type of x
+
+
+def cast(input: Tensor, kind: Any, copy: bool = False) -> Any:
+    """`input` in a NumPy type; itself where that changes nothing."""
+    if input._array.dtype == kind and not copy:
+        return input
+    if kind not in INEXACT and input._rg:
+        input = input.detach()  # integers have no gradient: the history ends here
+    return cast_op.call(input, kind)
+
+
+def check_device(device: Any) -> None:
+    """Tensors live on the CPU only."""
+    if device is None:
+        return
+    where = device if isinstance(device, dtypes.device) else dtypes.device(device)
+    if where.type != "cpu":
+        raise NoDeviceError(
+            f"Torch not compiled with {where.type.upper()} enabled\n"
+            f"clarion computes on the CPU; there is no device '{where}'. Guard with torch.cuda.is_available()."
+        )
+
+
+@method()
+def to(
+    self: Any,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    other: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """The tensor in another type: to(dtype), to(device, dtype), to(other); itself where nothing changes."""
+    flags = list(args)
+    if flags:
+        first = flags.pop(0)
+        if isinstance(first, dtypes.dtype):
+            dtype = first
+        elif isinstance(first, Tensor):
+            other = first
+        else:
+            device = first
+            if flags and (flags[0] is None or isinstance(flags[0], dtypes.dtype)):
+                dtype = flags.pop(0)
+    if len(flags) > 2 or any(not isinstance(flag, bool) for flag in flags):
+        raise ArgumentTypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(type(a).__name__ for a in args)}): "
+            "it takes to(dtype), to(device, dtype) or to(other), then non_blocking and copy"
+        )
+    copy = flags[1] if len(flags) == 2 else copy
+    if other is not None:
+        dtype = other.dtype
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        raise ArgumentTypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    check_device(device)
+    return cast(self, self._array.dtype if dtype is None else dtype.numpy, copy)
+
+
+def _converter(kind: Any, title: str) -> Any:
+    numpy_type = kind.numpy
+
+    def convert(self: Any, memory_format: Any = None) -> Any:
+        return self if self._array.dtype is numpy_type else cast(self, numpy_type)
+
+    convert.__name__, convert.__doc__ = title, f"self.to({kind})."
+    return convert
+
+
+for _title, _kind in {
+    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
+    "int": dtypes.int32, "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
+    "bool": dtypes.bool_, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
+}.items():  # fmt: skip
+    METHODS[_title] = _converter(_kind, _title)
+
+
+@method()
+def cpu(self: Any, memory_format: Any = None) -> Any:
+    """The tensor itself: it is on the CPU."""
+    return self
+
+
+@method()
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """Refused: there is no CUDA device."""
+    check_device("cuda" if device is None else device)
+    return self
+
+
+@method()
+def type_as(self: Any, other: Any) -> Any:
+    """The tensor in the type of another."""
+    return cast(self, other._array.dtype)
+
+
+# Questions about types -----------------------------------------------------------------------------
+
+
+def result_type(tensor1: Any, tensor2: Any) -> Any:
+    """The type of an operation on the two, tensors or numbers."""
+    values = [t._array if isinstance(t, Tensor) else t for t in (tensor1, tensor2)]
+    return FROM_NUMPY[dtypes.result_type(values)]
+
+
+def promote_types(type1: Any, type2: Any) -> Any:
+    """The smallest type that holds both."""
+    for position, kind in enumerate((type1, type2), 1):
+        if not isinstance(kind, dtypes.dtype):
+            raise ArgumentTypeError(
+                f"promote_types(): argument 'type{position}' (position {position}) must be torch.dtype, "
+                f"not {kind.__class__.__name__}"
+            )
+    return FROM_NUMPY[dtypes.promote_pair(type1.numpy, type2.numpy)]
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """May values of one type be written to another without changing their kind?"""
+    return bool(from_.category <= to.category)
+
+
+def cast_number(value: Any, kind: Any) -> Any:
+    """A Python number for an array of type `kind`; refuses what cannot be written there."""
+    if isinstance(value, (complex, np.complexfloating)) and np.dtype(kind).kind != "c" and value.imag:
+        old = {"f": "float", "i": "int64_t"}.get(np.dtype(kind).kind, "the tensor's type")
+        raise EngineError(f"value cannot be converted to type {old} without overflow")
+    return value
+
+
+for _function in (result_type, promote_types, can_cast):
+    FUNCTIONS[_function.__name__] = _function

@@ -1,0 +1,108 @@
+"""Comparisons: results are bool and have no gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import FROM_NUMPY
+from ...core.op import Op
+from ...errors import EngineError
+from ..faces.api import call, public
+from ..faces.typed import TypedOp, need_tensors
+
+
+def _comparison(name: str, refuse: str = "") -> Op:
+    op = TypedOp(name, "x y", elementwise=True, promote="common", differentiable=False).refusing(refuse)
+    # Out of place nothing is recorded; in place the old value is gone: its gradient is zero.
+    return op.vjp(x=lambda g, ops: ops.zero(g), y=lambda g, ops: ops.zero(g))
+
+
+eq_op, ne_op = _comparison("eq"), _comparison("ne")
+lt_op, le_op, gt_op, ge_op = (_comparison(name, refuse="c") for name in ("lt", "le", "gt", "ge"))
+
+
+@public(inplace=True, out=True)
+def eq(input: Any, other: Any, *, run: Any = call) -> Any:
+    """input == other."""
+    need_tensors("eq", input)
+    return run(eq_op, input, other)
+
+
+@public(inplace=True, out=True, aliases=("not_equal",))
+def ne(input: Any, other: Any, *, run: Any = call) -> Any:
+    """input != other."""
+    need_tensors("ne", input)
+    return run(ne_op, input, other)
+
+
+@public(inplace=True, out=True, aliases=("less",))
+def lt(input: Any, other: Any, *, run: Any = call) -> Any:
+    """input < other."""
+    need_tensors("lt", input)
+    return run(lt_op, input, other)
+
+
+@public(inplace=True, out=True, aliases=("less_equal",))
+def le(input: Any, other: Any, *, run: Any = call) -> Any:
+    """input <= other."""
+    need_tensors("le", input)
+    return run(le_op, input, other)
+
+
+@public(inplace=True, out=True, aliases=("greater",))
+def gt(input: Any, other: Any, *, run: Any = call) -> Any:
+    """input > other."""
+    need_tensors("gt", input)
+    return run(gt_op, input, other)
+
+
+@public(inplace=True, out=True, aliases=("greater_equal",))
+def ge(input: Any, other: Any, *, run: Any = call) -> Any:
+    """input >= other."""
+    need_tensors("ge", input)
+    return run(ge_op, input, other)
+
+
+# Whole tensors -------------------------------------------------------------------------------------
+
+isclose_op = Op("isclose", "x y", "rtol atol equal_nan", differentiable=False, broadcast=True)
+
+
+@public()
+def isclose(
+    input: Any,
+    other: Any,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> Any:
+    """|input - other| <= atol + rtol * |other|, element by element."""
+    have, want = FROM_NUMPY[input._array.dtype], FROM_NUMPY[other._array.dtype]
+    if have is not want:
+        raise EngineError(f"{have.old} did not match {want.old}")
+    if rtol < 0:
+        raise EngineError(f"rtol must be greater than or equal to zero, but got {rtol}")
+    if atol < 0:
+        raise EngineError(f"atol must be greater than or equal to zero, but got {atol}")
+    return isclose_op.call(input, other, rtol, atol, equal_nan)
+
+
+@public()
+def allclose(
+    input: Any,
+    other: Any,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> bool:
+    """Are all elements close?"""
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+@public()
+def equal(input: Any, other: Any) -> bool:
+    """Same shape and same values?"""
+    need_tensors("equal", input, other)
+    return bool(np.array_equal(input._array, other._array))

@@ -1,0 +1,126 @@
+"""Complex tensors: parts, conjugates, and the same memory seen as pairs of real numbers.
+
+`conj` computes: there is no lazy conjugate bit, so `is_conj()` is False and `resolve_conj` has nothing to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.dtypes import COMPLEX, FROM_NUMPY, f32, f64
+from ...core.inplace import inplace
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+from ..faces.api import METHODS, public
+
+real_op = Op("real", "x", node="SelectBackward0", view=True).vjp(x=lambda g: g)
+imag_op = Op("imag", "x", node="SelectBackward0", view=True).vjp(x=lambda g: g * 1j)
+
+view_as_real_op = Op("view_as_real", "x", view=True).vjp(x=lambda g, ops: ops.view_as_complex(g))
+view_as_complex_op = Op("view_as_complex", "x", view=True).vjp(x=lambda g, ops: ops.view_as_real(g))
+
+conj_op = Op("conj", "x", elementwise=True).vjp(x=lambda g, ops: ops.conj(g))
+conj_physical_op = Op("conj_physical", "x", elementwise=True).vjp(x=lambda g, ops: ops.conj_physical(g))
+
+
+def array_of(input: Any, name: str) -> Any:
+    """The data of an argument that must be a Tensor."""
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    return input._array
+
+
+@public(method=False)
+def real(input: Any) -> Any:
+    """The real part, a view; a real tensor itself."""
+    return real_op.call(input) if array_of(input, "real").dtype in COMPLEX else input
+
+
+@public(method=False)
+def imag(input: Any) -> Any:
+    """The imaginary part, a view."""
+    if array_of(input, "imag").dtype not in COMPLEX:
+        raise EngineError("imag is not implemented for tensors with non-complex dtypes.")
+    return imag_op.call(input)
+
+
+METHODS["real"] = property(real, lambda self, value: real(self).copy_(value), doc="The real part, a view.")
+METHODS["imag"] = property(imag, lambda self, value: imag(self).copy_(value), doc="The imaginary part, a view.")
+
+
+@public(method=False)
+def view_as_real(input: Any) -> Any:
+    """A complex tensor as pairs of real numbers, in the same memory."""
+    if array_of(input, "view_as_real").dtype not in COMPLEX:
+        raise EngineError("view_as_real is only supported for complex tensors")
+    return view_as_real_op.call(input)
+
+
+@public(method=False)
+def view_as_complex(input: Any) -> Any:
+    """Pairs of real numbers as complex ones, in the same memory."""
+    array = array_of(input, "view_as_complex")
+    kind = array.dtype
+    if kind not in (f32, f64):
+        if FROM_NUMPY[kind].name == "float16":
+            raise NotSupportedError("view_as_complex: there is no complex type of half precision here")
+        raise EngineError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{FROM_NUMPY[kind].old}"
+        )
+    if array.ndim == 0:
+        raise EngineError("Input tensor must have one or more dimensions")
+    if array.shape[-1] != 2:
+        raise EngineError("Tensor must have a last dimension of size 2")
+    if array.strides[-1] != array.itemsize:
+        raise EngineError("Tensor must have a last dimension with stride 1")
+    if any(step % (2 * array.itemsize) for step in array.strides[:-1]):
+        raise EngineError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return view_as_complex_op.call(input)
+
+
+@public()
+def conj(input: Any) -> Any:
+    """The complex conjugate; a real tensor itself."""
+    return conj_op.call(input) if array_of(input, "conj").dtype in COMPLEX else input
+
+
+@public(out=True)
+def conj_physical(input: Any) -> Any:
+    """The complex conjugate; a real tensor itself."""
+    return conj_physical_op.call(input) if array_of(input, "conj_physical").dtype in COMPLEX else input
+
+
+@public("conj_physical_")
+def conj_physical_(input: Any) -> Any:
+    """Conjugate in place."""
+    return inplace(conj_physical_op, input) if array_of(input, "conj_physical_").dtype in COMPLEX else input
+
+
+@public()
+def resolve_conj(input: Any) -> Any:
+    """The tensor itself: conjugation is never pending here."""
+    array_of(input, "resolve_conj")
+    return input
+
+
+@public()
+def resolve_neg(input: Any) -> Any:
+    """The tensor itself: negation is never pending here."""
+    array_of(input, "resolve_neg")
+    return input
+
+
+@public()
+def is_conj(input: Any) -> bool:
+    """False: conjugation is never pending here."""
+    array_of(input, "is_conj")
+    return False
+
+
+@public()
+def is_neg(input: Any) -> bool:
+    """False: negation is never pending here."""
+    array_of(input, "is_neg")
+    return False

@@ -1,0 +1,1 @@
+"""How operations become public: `torch.name`, `Tensor.name`, `out=`, operators, and the arguments many of them share."""

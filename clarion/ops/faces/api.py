@@ -1,0 +1,181 @@
+"""From an operation to its public faces: `torch.name`, `Tensor.name`, `Tensor.name_` and `out=`.
+
+    @public(inplace=True, out=True)
+    def clamp(input, min=None, max=None, *, run=call):
+        return run(clamp_op, input, min, max)
+
+The function parses PyTorch's arguments once and ends in `run(op, ...)`: `call` computes, `inplace`
+writes into the first input. Operators (`__add__`) are bound to `op.call` directly: they are the hot path.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core import modes
+from ...core.inplace import check_result, inplace, refuse, wrote
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+
+
+class Names(dict[str, Any]):
+    """Public names and what they stand for. A name is given once: the order of imports decides nothing."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if self.setdefault(name, value) is not value:
+            raise ValueError(f"{name!r} is registered twice: {self[name]!r} and {value!r}")
+
+    def replace(self, name: str, value: Any) -> None:
+        """Put another function behind a name that is there: a quicker form of it, or a stricter one."""
+        if name not in self:
+            raise ValueError(f"{name!r} is not registered, and cannot be replaced")
+        super().__setitem__(name, value)
+
+
+FUNCTIONS = Names()
+METHODS = Names()
+NN_FUNCTIONAL = Names()  # re-exported by clarion/nn/functional.py
+
+F = Callable[..., Any]
+
+
+def call(op: Op, *args: Any) -> Any:
+    """Run an operation out of place."""
+    return op.call(*args)
+
+
+def public(
+    name: str | None = None,
+    *,
+    function: bool = True,
+    method: bool = True,
+    inplace: bool = False,
+    out: bool = False,
+    aliases: tuple[str, ...] = (),
+) -> Callable[[F], F]:
+    """Register a function under PyTorch's name as function, method, in-place method, with `out=`."""
+
+    def register(fn: F) -> F:
+        title = name or fn.__name__.rstrip("_")
+        shown = with_out(title, fn) if out else fn
+        for each in (title, *aliases):
+            if function:
+                FUNCTIONS[each] = shown
+            if method:
+                METHODS[each] = fn
+            if inplace:
+                writer = _inplace_form(fn, each + "_")
+                METHODS[each + "_"] = writer
+                FUNCTIONS.setdefault(each + "_", writer)
+        return shown
+
+    return register
+
+
+def method(name: str | None = None) -> Callable[[F], F]:
+    """Register a function as a Tensor method only."""
+    return public(name, function=False)
+
+
+def functional(name: str | None = None, *, inplace: bool = False) -> Callable[[F], F]:
+    """Register a function of `torch.nn.functional` (and `name_`, which writes into its input)."""
+
+    def register(fn: F) -> F:
+        title = name or fn.__name__.rstrip("_")
+        NN_FUNCTIONAL[title] = fn
+        if inplace:
+            NN_FUNCTIONAL[title + "_"] = _inplace_form(fn, title + "_")
+        return fn
+
+    return register
+
+
+def _inplace_form(fn: F, name: str) -> F:
+    @functools.wraps(fn)
+    def writer(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return fn(self, *args, run=inplace, **kwargs)
+
+    writer.__name__ = name
+    return writer
+
+
+def with_out(name: str, fn: F) -> F:
+    """`fn` with PyTorch's `out=` argument."""
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return fn(*args, **kwargs)
+        targets = out if isinstance(out, (tuple, list)) else (out,)
+        for target in targets:
+            if not isinstance(target, Tensor):
+                raise ArgumentTypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+        if modes.recording() and any(_wants_grad(a) for a in (*args, *kwargs.values(), *targets)):
+            raise EngineError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                "arguments requires grad."
+            )
+        if modes.special and modes.dual is not None and modes.dual.touches(_flat((*args, *kwargs.values(), *targets))):
+            raise NotSupportedError(
+                f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+            )
+        with modes.no_grad():
+            result = fn(*args, **kwargs)
+            results = result if isinstance(result, tuple) else (result,)
+            for target, value in zip(targets, results, strict=True):
+                write_out(target, value)
+        return type(result)(*targets) if hasattr(result, "_fields") else out
+
+    return wrapper
+
+
+def _flat(values: Any) -> list[Any]:
+    """Arguments, with the members of lists and tuples among them."""
+    return [each for value in values for each in (value if isinstance(value, (list, tuple)) else (value,))]
+
+
+def _wants_grad(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.requires_grad
+    return isinstance(value, (list, tuple)) and any(_wants_grad(v) for v in value)
+
+
+def no_gradient(function: str, **arguments: Any) -> None:
+    """Refuse arguments that require a gradient which the function cannot give: they would silently never get one."""
+    for name, value in arguments.items():
+        if value is not None and value.requires_grad and modes.recording():
+            raise EngineError(
+                f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
+                f"have requires_grad True. Pass {name}.detach() if no gradient is wanted."
+            )
+
+
+def write_out(target: Tensor, value: Tensor) -> None:
+    """Put a result into the tensor given as `out=`, resizing it if it has another shape."""
+    refuse(target, "out")
+    if target._array.shape != value._array.shape:
+        if target._array.size:
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(target._array.shape)}, which "
+                f"does not match the required output shape {list(value._array.shape)}. This behavior is deprecated, and "
+                "in a future PyTorch release outputs will not be resized unless they have zero elements. You can "
+                "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                UserWarning,
+                stacklevel=3,
+            )
+        target._array = np.empty(value._array.shape, target._array.dtype)
+    check_result(target, value._array)
+    np.copyto(target._array, value._array, casting="unsafe")
+    wrote(target)
+
+
+def attach() -> None:
+    """Put all registered methods on Tensor."""
+    for name, fn in METHODS.items():
+        setattr(Tensor, name, fn)

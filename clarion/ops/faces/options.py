@@ -1,0 +1,255 @@
+"""Arguments that every factory takes: sizes, dtype, device, layout, memory format, out."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...core.dtypes import (
+    FROM_NUMPY,
+    bool_,
+    channels_last,
+    channels_last_3d,
+    complex128,
+    contiguous_format,
+    default_float,
+    device,
+    dtype,
+    float64,
+    int64,
+    preserve_format,
+    strided,
+)
+from ...core.inplace import refuse, wrote
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, DtypeError, EngineError, Explained, NotSupportedError, ShapeError
+
+
+def warn_user(text: str) -> None:
+    """A UserWarning that points at the line of the user's program."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("clarion."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level)
+
+
+class NoCudaError(Explained, AssertionError):
+    """A CUDA device was asked for, and this build has none."""
+
+
+_PYTHON_TYPES: dict[Any, dtype] = {
+    float: float64,
+    int: int64,
+    bool: bool_,
+    complex: complex128,
+}
+
+
+def numpy_type(name: str, given: Any, default: Any = None) -> Any:
+    """The NumPy type for a `dtype=` argument (Python's float, int, bool and complex count too)."""
+    if given is None:
+        return default if default is not None else default_float()
+    if type(given) is dtype:
+        return given.numpy
+    if isinstance(given, type) and given in _PYTHON_TYPES:
+        return _PYTHON_TYPES[given].numpy
+    raise ArgumentTypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
+
+
+def check_place(name: str, where: Any = None, layout: Any = None) -> None:
+    """Refuse devices other than the CPU and layouts other than strided."""
+    if where is not None:
+        found = where if isinstance(where, device) else device(where)
+        if found.type == "cuda":
+            raise NoCudaError(
+                "Torch not compiled with CUDA enabled\n"
+                f"{name}() was asked for a tensor on {str(found)!r}; clarion computes on the CPU here. Choose the device "
+                "with torch.cuda.is_available()."
+            )
+        if found.type != "cpu":
+            raise NotSupportedError(f"{name}(): clarion has no device {str(found)!r} yet, only 'cpu'")
+    if layout is not None and layout is not strided:
+        raise NotSupportedError(f"{name}(): clarion has no layout {layout!r} yet, only torch.strided")
+
+
+# Sizes ---------------------------------------------------------------------------------------------
+
+
+def size_of(name: str, args: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape from `f(2, 3)`, `f((2, 3))`, `f([2, 3])` or `f(Size)`, checked."""
+    for n in args:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        if args:
+            return args
+    if len(args) == 1 and type(args[0]) is not int:
+        only = args[0]
+        if isinstance(only, (tuple, list)):
+            return one_size(name, only)
+        if not _is_int(only):
+            _bad_size(name, only)
+    elif not args:
+        raise ArgumentTypeError(f'{name}() missing 1 required positional arguments: "size"')
+    elif isinstance(args[0], (tuple, list)):
+        raise ArgumentTypeError(f"{name}() takes 1 positional argument but {len(args)} were given")
+    return one_size(name, args)
+
+
+def one_size(name: str, size: Any) -> tuple[int, ...]:
+    """The shape from a sequence of integers, checked."""
+    if not isinstance(size, (tuple, list)):
+        _bad_size(name, size)
+    for n in size:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        return tuple(size)
+    shape = tuple([n if type(n) is int else _int(name, i, n) for i, n in enumerate(size)])
+    if shape and min(shape) < 0:
+        _negative(name, shape)
+    return shape
+
+
+def _is_int(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value._array.size == 1 and value._array.dtype.kind in "iu"
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _int(name: str, position: int, value: Any) -> int:
+    if not _is_int(value):
+        if position == 0:
+            _bad_size(name, value)
+        raise ArgumentTypeError(
+            f"{name}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+            f'"type must be tuple of ints,but got {type(value).__name__}"'
+        )
+    return int(value._array.item()) if isinstance(value, Tensor) else int(value)
+
+
+def _bad_size(name: str, value: Any) -> NoReturn:
+    kind = type(value).__name__
+    raise ArgumentTypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+
+
+def _negative(name: str, shape: tuple[int, ...]) -> NoReturn:
+    if name == "zeros":
+        raise ShapeError(f"{name}: Dimension size must be non-negative.\nThe size was {list(shape)}.")
+    worst = next(n for n in shape if n < 0)
+    raise ShapeError(f"Trying to create tensor with negative dimension {worst}: {list(shape)}")
+
+
+def integer(name: str, argument: str, position: int, value: Any) -> int:
+    """One whole number."""
+    if type(value) is int:
+        return value
+    if not _is_int(value):
+        kind = type(value).__name__
+        raise ArgumentTypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
+    return int(value._array.item()) if isinstance(value, Tensor) else int(value)
+
+
+# Memory --------------------------------------------------------------------------------------------
+
+_LAST = {channels_last: (4, (0, 2, 3, 1)), channels_last_3d: (5, (0, 2, 3, 4, 1))}
+
+
+def allocate(shape: tuple[int, ...], kind: Any, memory_format: Any = None) -> Any:
+    """An uninitialised array; channels-last formats put dimension 1 innermost."""
+    if memory_format is None or memory_format is contiguous_format:
+        return np.empty(shape, kind)
+    if memory_format is preserve_format:
+        raise EngineError("Preserve memory format isn't supported by this operation.")
+    rank, order = _format(memory_format)
+    if len(shape) != rank:
+        raise ShapeError(f"required rank {rank} tensor to use {memory_format.name} format")
+    back = np.argsort(order)
+    return np.empty([shape[i] for i in order], kind).transpose(back)
+
+
+def _format(memory_format: Any) -> tuple[int, tuple[int, ...]]:
+    found = _LAST.get(memory_format)
+    if found is None:
+        raise ArgumentTypeError(
+            f"argument 'memory_format' must be torch.memory_format, not {type(memory_format).__name__}"
+        )
+    return found
+
+
+def allocate_like(array: Any, kind: Any, memory_format: Any = None) -> Any:
+    """An uninitialised array of `array`'s shape, with its order of dimensions in memory unless told otherwise."""
+    if memory_format is None or memory_format is preserve_format:
+        if array.flags.c_contiguous:
+            return np.empty(array.shape, kind)
+        order = dense_order(array)
+        return np.empty([array.shape[d] for d in order], kind).transpose(np.argsort(order))
+    return allocate(array.shape, kind, memory_format)
+
+
+def dense_order(array: Any) -> list[int]:
+    """The dimensions of an array from the outermost in memory to the innermost; expanded ones stay where they are."""
+    order = list(range(array.ndim))
+    for i in range(1, array.ndim):
+        for j in range(i, 0, -1):
+            outer, inner = order[j - 1], order[j]
+            a, b = array.strides[outer], array.strides[inner]
+            if a == 0 or b == 0:
+                continue
+            if a > b or (a == b and array.shape[outer] >= array.shape[inner]):
+                break
+            order[j - 1], order[j] = inner, outer
+    return order
+
+
+def flat_memory(array: Any) -> Any:
+    """A flat view of an array's elements in the order of memory; a copy if there are gaps."""
+    return array.transpose(dense_order(array)).reshape(-1)
+
+
+def tensor_argument(name: str, value: Any, argument: str = "input", position: int = 1) -> Tensor:
+    """`value`, which must be a Tensor."""
+    if not isinstance(value, Tensor):
+        kind = type(value).__name__
+        raise ArgumentTypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {kind}")
+    return value
+
+
+# out= ----------------------------------------------------------------------------------------------
+
+
+def out_type(name: str, out: Any, given: Any) -> Any:
+    """The type a factory with `out=` computes in: that of `out`, which an explicit dtype must repeat."""
+    tensor_argument(name, out, "out", 1)
+    have = out._array.dtype
+    if given is not None and numpy_type(name, given) != have:
+        want = FROM_NUMPY[numpy_type(name, given)].old
+        raise DtypeError(f"dtype {want} does not match dtype of out parameter ({FROM_NUMPY[have].old})")
+    return have
+
+
+def put(name: str, out: Tensor, array: Any, *, warn: bool = False) -> Tensor:
+    """Write a factory's result into `out`, which takes its shape."""
+    refuse(out, name)
+    target = out._array
+    if target.shape != array.shape:
+        if warn and target.size:
+            warn_user(
+                f"The number of elements in the out tensor of shape {list(target.shape)} is {target.size} which does not "
+                f"match the computed number of elements {array.size}. Note that this may occur as a result of rounding "
+                f"error. The out tensor will be resized to a tensor of shape {array.shape}.",
+            )
+        target = out._array = np.empty(array.shape, target.dtype)
+    np.copyto(target, array, casting="unsafe")
+    wrote(out)
+    return out
+
+
+def spelled(args: Iterable[Any], kwargs: dict[str, Any]) -> str:
+    """Arguments as PyTorch's messages list them: `(int, out=Tensor)`."""
+    parts = [type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
+    return f"({', '.join(parts)})"

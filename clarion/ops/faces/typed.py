@@ -1,0 +1,81 @@
+"""Operations that refuse some data types, and gradients that PyTorch does not define."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.dtypes import FROM_NUMPY
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+
+
+class TypedOp(Op):
+    """An operation that is not defined on some kinds of numbers.
+
+    refuse     NumPy's letters of the kinds: b(ool), i and u (integers), f(loating), c(omplex)
+    complaint  what is raised instead of PyTorch's '"name" not implemented for 'Bool''
+
+    The types are looked at after promotion, off the hot path: float32 and float64 are not asked.
+    """
+
+    checks_types = True
+    refuse = ""
+    complaint: Exception | None = None
+    title = ""
+    rounds_early = False  # computed in half precision itself, not in float32 and rounded at the end
+
+    def refusing(self, kinds: str, complaint: str | Exception | None = None, title: str = "") -> TypedOp:
+        """Set what is refused, and the words."""
+        self.refuse = kinds
+        self.complaint = EngineError(complaint) if isinstance(complaint, str) else complaint
+        self.title = title or f"{self.name}_cpu"
+        return self
+
+    def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:
+        """As every operation's, after a look at the types."""
+        arrays, half = super().raw_operands(operands)
+        dtype = next(a.dtype for a in arrays if a is not None)
+        if dtype.kind in self.refuse:
+            if self.complaint is not None:
+                raise type(self.complaint)(*self.complaint.args)
+            raise NotSupportedError(f"\"{self.title}\" not implemented for '{FROM_NUMPY[half or dtype].old}'")
+        if half is not None and self.rounds_early:
+            return [None if a is None else a.astype(half) for a in arrays], None
+        return arrays, half
+
+
+def no_gradient(name: str) -> Callable[[Any], Any]:
+    """The rule of an operation that PyTorch has no derivative for: it says so when it is needed."""
+
+    def rule(g: Any) -> Any:
+        raise NotSupportedError(f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
+def show_edges(op: Op, *positions: int) -> None:
+    """PyTorch's node has no edge for a mask or a number: show users the edges of these inputs only."""
+
+    def next_functions(self: Any) -> tuple[Any, ...]:
+        edges = super(op.node_class, self).next_functions
+        return tuple(edges[i] for i in positions)
+
+    op.node_class.next_functions = property(next_functions)  # type: ignore[assignment]
+
+
+def need_tensors(name: str, *values: Any) -> None:
+    """Some functions take tensors only."""
+    for position, value in enumerate(values):
+        if not isinstance(value, Tensor):
+            title = ("input", "other")[position]
+            raise ArgumentTypeError(
+                f"{name}(): argument '{title}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
+            )
+
+
+def one_tensor(name: str, input: Any, other: Any) -> None:
+    """At least one of two operands must be a tensor."""
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        need_tensors(name, input)

@@ -1,0 +1,311 @@
+"""Writing by index: `x[...] = v` and index_put. How an index is taken apart stands in reading.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import modes
+from ...core.dtypes import FROM_NUMPY, b1, f32, f64
+from ...core.general import as_scalar
+from ...core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
+from ...core.namespace import OPS, lifted
+from ...core.op import Op
+from ...core.tensor import Tensor, new_tensor
+from ...core.versions import INFERENCE
+from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError
+from ...kernels.portable.indexing import reading as kernels
+from ...kernels.registry import raw
+from ..faces.api import FUNCTIONS, METHODS, call, method, public
+from .reading import (
+    check_bare,
+    check_mask,
+    index_error,
+    index_put_mask_op,
+    index_tensor,
+    parse,
+    sized,
+    spread_masks,
+    walk,
+)
+
+
+def setitem(self: Tensor, index: Any, value: Any) -> None:
+    """`self[index] = value`."""
+    source = value if isinstance(value, Tensor) else new_tensor(scalar(self, value))
+    if type(index) is int or type(index) is slice:
+        check_bare(self._array, index)
+        items = [index]
+    else:
+        items = parse(index)
+    if index is False:
+        return
+    if self._view is not None:
+        sync(self)
+    if (self._rg or source.requires_grad or modes.special) and _is_followed(self, source):
+        # PyTorch refuses leaves here as views of themselves, and so do we.
+        refuse_history(self if self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
+        with_graph(self, items, source)
+        return
+    target, tensors = walk(self._array, items, raw)
+    refuse_write(self, target)
+    if tensors:
+        op, indices, params, source = put_plan(target, tensors, source, False)
+        _put(op, target, source, indices, params)
+        wrote(self)
+    else:
+        given = source._array
+        if given.shape != target.shape:
+            given = strip(given, target)
+            check_expand(given.shape, target.shape, given)
+        if given.dtype.kind == "c" and target.dtype.kind not in "cb":
+            given = given.real
+        target[...] = given
+        wrote(self)
+
+
+def _is_followed(x: Tensor, source: Tensor) -> bool:
+    """Is a write recorded, or do tangents follow it?"""
+    if modes.special == 0:
+        return True
+    if modes.recording() and (x._rg or source._rg):
+        return True
+    return modes.dual is not None and bool(modes.dual.touches((x, source)))
+
+
+def refuse_write(x: Tensor, target: Any) -> None:
+    """Raise if the part `target` of `x` must not be written now."""
+    if x._vc is INFERENCE and not modes.state.inference:
+        refuse(x, "__setitem__")
+    refuse_history(x, "__setitem__")
+    if 0 in target.strides:
+        refuse(new_tensor(target), "__setitem__")
+
+
+def with_graph(self: Tensor, items: list[Any], source: Tensor) -> None:
+    """`setitem` where the write has to be recorded."""
+    view, tensors = walk(self, items, lifted)
+    if tensors:
+        put_index(view, view._array, tensors, source, False)
+        return
+    shape = view._array.shape
+    if source._array.shape != shape:
+        if source._array.ndim > len(shape):
+            source = lifted.view(source, strip(source._array, view._array).shape)
+        check_expand(source._array.shape, shape, source._array)
+    inplace(OPS["copy" if source._array.ndim or not shape else "fill_tensor_into"], view, source)
+
+
+def scalar(x: Tensor, value: Any) -> Any:
+    """A Python number as an array of the type of `x`; refuses what does not fit."""
+    target = x._array.dtype
+    kind = type(value)
+    if (kind is float or kind is int) and (target is f32 or target is f64) and -1e38 < value < 1e38:
+        return as_scalar(value, target)
+    if not isinstance(value, (bool, int, float, complex)):
+        owner = kind.__module__ + "." if kind.__module__ != "builtins" else ""
+        raise ArgumentTypeError(
+            f"can't assign a {owner}{kind.__name__} to a torch.{FROM_NUMPY[target].old}Tensor\n"
+            "Assign a number or a Tensor: torch.tensor(value) makes one."
+        )
+    if target.kind == "b":
+        return np.asarray(bool(value))
+    if isinstance(value, complex) and target.kind != "c":
+        raise _overflow(target)
+    if target.kind in "iu":
+        if isinstance(value, float) and value - value != 0:
+            raise _overflow(target)
+        whole = int(value)  # type: ignore[arg-type]
+        limits = np.iinfo(target)
+        if not limits.min <= whole <= limits.max:
+            if not -(2**63) <= whole < 2**64:
+                raise ArgumentValueError("Overflow when unpacking long long")
+            if limits.min != 0 or whole < -limits.max:
+                raise _overflow(target)
+            whole += limits.max + 1
+        return np.asarray(whole, target)
+    with np.errstate(all="ignore"):
+        array = np.asarray(value).astype(target)
+    if isinstance(value, (int, float)) and abs(value) > 6e4 and np.isinf(array) and value - value == 0:
+        raise _overflow(target)
+    return array
+
+
+_C_NAMES = {
+    "float32": "float", "float64": "double", "float16": "at::Half", "bfloat16": "at::BFloat16",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def _overflow(kind: Any) -> EngineError:
+    name = FROM_NUMPY[kind].name
+    return EngineError(f"value cannot be converted to type {_C_NAMES.get(name, name + '_t')} without overflow")
+
+
+def strip(given: Any, target: Any) -> Any:
+    """Leading dimensions of size 1 that the target does not have do not count."""
+    extra = given.ndim - target.ndim
+    return given.reshape(given.shape[extra:]) if extra > 0 and given.shape[:extra] == (1,) * extra else given
+
+
+def check_expand(given: tuple[int, ...], shape: tuple[int, ...], array: Any) -> None:
+    """A value must broadcast to the place it is written to."""
+    if len(given) > len(shape):
+        raise ShapeError(
+            f"expand(torch.{FROM_NUMPY[array.dtype].old}Tensor{{{list(given)}}}, size={list(shape)}): the number of "
+            f"sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(given)})"
+        )
+    extra = len(shape) - len(given)
+    for d in range(len(given) - 1, -1, -1):
+        if given[d] != shape[d + extra] and given[d] != 1:
+            raise ShapeError(
+                f"The expanded size of the tensor ({shape[d + extra]}) must match the existing size ({given[d]}) at "
+                f"non-singleton dimension {d + extra}.  Target sizes: {list(shape)}.  Tensor sizes: {list(given)}"
+            )
+
+
+def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> None:
+    """Write to the places that index tensors and masks name; `target` is the array of `x`, or a view of it."""
+    op, indices, params, values = put_plan(target, tensors, values, accumulate)
+    if modes.special and modes.dual is not None and modes.dual.touches((x, values)):
+        modes.dual.write(op, x, (values, *indices, *params))
+        return
+    recording = modes.special == 0 or modes.recording()
+    inputs = (x, values, *indices)
+    if x._view is not None and recording:
+        refuse(x, "index_put_")
+        refuse_creation(x, any(t.requires_grad for t in inputs))
+    before = _before(op, x, inputs) if recording else x
+    _put(op, target, values, indices, params)
+    wrote(x)
+    if recording:
+        rebase(op, x, (before, *inputs[1:]), params)
+
+
+def _put(op: Op, target: Any, values: Tensor, indices: list[Tensor], params: tuple[Any, ...]) -> None:
+    """Write to an array."""
+    arrays = [each._array for each in indices]
+    try:
+        if op is index_put_mask_op:
+            kernels.put_mask(np, target, values._array, *arrays, *params)
+        else:
+            kernels.put(np, target, values._array, *arrays, *params)
+    except IndexError as error:
+        raise index_error(error, indices, target.shape, params[0]) from None
+
+
+def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> tuple[Any, ...]:
+    """Check a write with index tensors; the operation, its index inputs, its parameters and the values in shape."""
+    if values._array.dtype is not target.dtype and values._array.dtype != target.dtype:
+        if values._array.ndim:
+            raise DtypeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{FROM_NUMPY[target.dtype].old} for the destination and {FROM_NUMPY[values._array.dtype].old} for the "
+                "source."
+            )
+        values = lifted.cast(values, target.dtype)
+    shape = target.shape
+    if len(tensors) == 1 and tensors[0][0] == 0 and tensors[0][1]._array.dtype == b1:
+        mask = tensors[0][1]
+        check_mask(shape, 0, mask._array)
+        result = (int(np.count_nonzero(mask._array)), *shape[mask._array.ndim :]) if values._array.ndim else ()
+        op, indices = index_put_mask_op, [mask]
+        params: tuple[Any, ...] = (accumulate,)
+    else:
+        where, indices = spread_masks(shape, tensors)
+        result = indexed_shape(shape, where, indices) if values._array.ndim else ()
+        op, params = sized("index_put", len(indices)), (where, accumulate)
+        if accumulate:  # plain assignment checks for itself, before it writes
+            for dim, each in zip(where, indices, strict=True):
+                check_range(each._array, dim, shape[dim])
+    given = values._array.shape
+    if not given:
+        return op, indices, params, values
+    if len(given) > len(result) and given[: len(given) - len(result)] == (1,) * (len(given) - len(result)):
+        values = lifted.view(values, given[len(given) - len(result) :])
+    given = values._array.shape
+    if len(given) > len(result) or any(
+        n not in (1, m) for n, m in zip(given, result[len(result) - len(given) :], strict=True)
+    ):
+        raise ShapeError(
+            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
+            f"{list(result)}"
+        )
+    return op, indices, params, values
+
+
+def check_range(index: Any, dim: int, size: int) -> None:
+    """Indices must lie in -size … size - 1."""
+    if index.size and (index.min() < -size or index.max() >= size):
+        wrong = int(index[(index < -size) | (index >= size)].flat[0])
+        raise ArgumentIndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+
+def indexed_shape(shape: tuple[int, ...], where: tuple[int, ...], indices: list[Tensor]) -> tuple[int, ...]:
+    """The shape of the result of indexing."""
+    if len(indices) == 1:
+        return (*shape[: where[0]], *indices[0]._array.shape, *shape[where[0] + 1 :])
+    try:
+        spread = np.broadcast_shapes(*[each._array.shape for each in indices])
+    except ValueError:
+        shapes = ", ".join(str(list(each._array.shape)) for each in indices)
+        raise ArgumentIndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+    rest = tuple([n for d, n in enumerate(shape) if d not in where])
+    adjacent = where == tuple(range(where[0], where[0] + len(where)))
+    return rest[: where[0]] + spread + rest[where[0] :] if adjacent else spread + rest
+
+
+# Public faces ----------------------------------------------------------------------------------------------
+
+
+def _put_arguments(name: str, input: Any, indices: Any, values: Any) -> list[tuple[int, Tensor]]:
+    if not isinstance(indices, (tuple, list)):
+        raise ArgumentTypeError(
+            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    tensors, dim = [], 0
+    for position, each in enumerate(indices):
+        if not isinstance(each, Tensor):
+            raise ArgumentTypeError(
+                f"expected Tensor as element {position} in argument 0, but got {type(each).__name__}"
+            )
+        each = index_tensor(each)
+        if not isinstance(each, Tensor):
+            each = new_tensor(np.asarray(each))
+        tensors.append((dim, each))
+        dim += each._array.ndim if each._array.dtype == b1 else 1
+    if dim > input._array.ndim:
+        raise ArgumentIndexError(f"too many indices for tensor of dimension {input._array.ndim} (got {dim})")
+    if not isinstance(values, Tensor):
+        raise ArgumentTypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if values._array.dtype != input._array.dtype:
+        raise DtypeError(
+            f"Index put requires the source and destination dtypes match, got {FROM_NUMPY[input._array.dtype].old} for "
+            f"the destination and {FROM_NUMPY[values._array.dtype].old} for the source."
+        )
+    return tensors
+
+
+@public(out=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """`input` with `values` written to (or added to) the places that a tuple of index tensors names."""
+    tensors = _put_arguments("index_put", input, indices, values)
+    op, inputs, params, values = put_plan(input._array, tensors, values, bool(accumulate))
+    return call(op, input, values, *inputs, *params)
+
+
+@method("index_put_")
+def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """`index_put` in place."""
+    tensors = _put_arguments("index_put_", input, indices, values)
+    refuse(input, "index_put_")
+    put_index(input, input._array, tensors, values, bool(accumulate))
+    return input
+
+
+FUNCTIONS["index_put_"] = index_put_
+METHODS["__setitem__"] = setitem

@@ -1,0 +1,136 @@
+"""Pooling to a given size: as many windows as asked for, which cover the input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
+from ..faces.api import FUNCTIONS, functional, public
+
+Sizes = tuple[int, ...]
+
+
+def _max_op(n: int) -> Op:
+    op = Op(
+        f"adaptive_max_pool{n}d", "x", "output_size", outputs="out indices", node=f"AdaptiveMaxPool{n}DBackward0",
+        saved_as={"result1": "indices"},
+    )  # fmt: skip
+    return op.vjp(
+        x=lambda g, indices, x_shape, output_size, ops: ops.add_at_places(g, indices, x_shape, len(output_size))
+    )
+
+
+def _avg_op(n: int) -> Op:
+    op = Op(f"adaptive_avg_pool{n}d", "x", "output_size mode scales align", node=f"AdaptiveAvgPool{n}DBackward0")
+    return op.vjp(
+        x=lambda g, x_shape, output_size, mode, scales, align, ops: ops.resample_backward(
+            g, x_shape[-len(output_size) :], mode, scales, align
+        )
+    )
+
+
+_MAX = {n: _max_op(n) for n in (2, 3)}
+_AVG = {n: _avg_op(n) for n in (2, 3)}
+
+
+def _sizes(kind: str, input: Any, output_size: Any, n: int) -> Sizes:
+    """The wanted size of each dimension; None leaves one as it is."""
+    name = f"adaptive_{kind}_pool{n}d"
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    shape = input._array.shape
+    if isinstance(output_size, (tuple, list)):
+        if n > 1 and len(shape) <= len(output_size):
+            raise ArgumentValueError(f"Input dimension should be at least {len(output_size) + 1}")
+        if len(output_size) != n:
+            if n == 1:
+                raise EngineError(f"{name}() argument 'output_size' should contain one int (got {len(output_size)})")
+            refused = "internal error: output_size.size() must be" if kind == "max" else f"{name}: output_size must be"
+            raise EngineError(f"{refused} {n}")
+        wanted = list(output_size)
+    else:
+        wanted = [output_size] * n
+    sizes = tuple(shape[len(shape) - n + i] if s is None else int(s) for i, s in enumerate(wanted))
+    if len(shape) not in (n + 1, n + 2):
+        raise ShapeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(shape)}")
+    if min(sizes) < 0:
+        if kind == "max":
+            raise EngineError(f"Trying to create tensor with negative dimension {min(sizes)}: {list(sizes)}")
+        raise EngineError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {'{'}"
+            f"{', '.join(map(str, sizes))}{'}'}"
+        )
+    first = n + 1 if kind == "max" else n
+    if 0 in shape[-first:]:
+        raise ShapeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)} with "
+            f"dimension {len(shape) - first + shape[-first:].index(0)} being empty"
+        )
+    return sizes
+
+
+def _adaptive_max(n: int, input: Any, output_size: Any) -> Any:
+    sizes = _sizes("max", input, output_size, n)
+    if n == 1:
+        out, places = _MAX[2].call(input.unsqueeze(-2), (1, *sizes))
+        return out.squeeze(-2), places.squeeze(-2)
+    return _MAX[n].call(input, sizes)
+
+
+def _adaptive_avg(n: int, input: Any, output_size: Any) -> Any:
+    sizes = _sizes("avg", input, output_size, n)
+    if n == 1:
+        return _average(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2)
+    if math.prod(sizes) == 1 and input._array.dtype.kind in "fc":
+        return input.mean(tuple(range(-n, 0)), keepdim=True)
+    return _average(n, input, sizes)
+
+
+def _average(n: int, input: Any, sizes: Sizes) -> Any:
+    return _AVG[n].call(input, sizes, "area", (None,) * n, False)
+
+
+def _named(name: str, fn: Any, text: str) -> Any:
+    fn.__name__ = fn.__qualname__ = name
+    fn.__doc__ = text
+    return fn
+
+
+def _declare(n: int) -> None:
+    """The functions for `n` dimensions."""
+
+    def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
+        return _adaptive_avg(n, input, output_size)
+
+    def adaptive_max_pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        made = _adaptive_max(n, input, output_size)
+        return made if return_indices else made[0]
+
+    def adaptive_max_pool_with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        return _adaptive_max(n, input, output_size)
+
+    windows = (
+        f"of windows that divide the last {n} dimensions" if n > 1 else "of windows that divide the last dimension"
+    )
+    functional(f"adaptive_avg_pool{n}d")(
+        _named(f"adaptive_avg_pool{n}d", adaptive_avg_pool, f"The mean {windows} into `output_size`.")
+    )
+    functional(f"adaptive_max_pool{n}d")(
+        _named(f"adaptive_max_pool{n}d", adaptive_max_pool, f"The largest element {windows} into `output_size`.")
+    )
+    both = _named(
+        f"adaptive_max_pool{n}d_with_indices",
+        adaptive_max_pool_with_indices,
+        f"The largest element {windows}, and its place.",
+    )
+    functional(f"adaptive_max_pool{n}d_with_indices")(both)
+    if n == 1:
+        public("adaptive_avg_pool1d", method=False)(adaptive_avg_pool)
+        FUNCTIONS["adaptive_max_pool1d"] = both
+
+
+for _n in (1, 2, 3):
+    _declare(_n)

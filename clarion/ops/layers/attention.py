@@ -1,0 +1,135 @@
+"""Scaled dot-product attention as one operation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.op import Op
+from ...core.record import unbroadcast
+from ...core.tensor import Tensor, new_tensor
+from ...errors import ArgumentTypeError, EngineError
+from ...events import hub
+from ...kernels.registry import RawNamespace
+from ..faces.api import functional
+from .dropout import noise
+
+
+def _attention_rule(
+    g: Any, q: Any, k: Any, v: Any, mask_shape: Any, drop: Any, scale: float, probs: Any, needs: Any, ops: Any
+) -> Any:
+    """Gradients of query, key, value and mask. The probabilities are an output too: second derivatives pass through."""
+    g_out, g_probs = g
+    if isinstance(ops, RawNamespace) and g_probs is None:
+        grads = ops.attention_backward(g_out, q, k, v, drop, probs, scale, needs)
+        return (*grads[:3], None if grads[3] is None else unbroadcast(grads[3], mask_shape), None)
+    gv = None
+    gp = g_probs
+    if g_out is not None:
+        if needs[2]:
+            gv = ops.matmul(_turned(probs if drop is None else probs * drop, ops), g_out)
+        through = ops.matmul(g_out, _turned(v, ops))
+        through = through if drop is None else through * drop
+        gp = through if gp is None else gp + through
+    gs = probs * (gp - ops.sum(gp * probs, (len(probs.shape) - 1,), True))
+    gq = ops.matmul(gs, k) * scale if needs[0] else None
+    gk = ops.matmul(_turned(gs, ops), q) * scale if needs[1] else None
+    return (gq, gk, gv, _sum_to(gs, mask_shape, ops) if needs[3] else None, None)
+
+
+def _turned(x: Any, ops: Any) -> Any:
+    n = len(x.shape)
+    return ops.permute(x, (*range(n - 2), n - 1, n - 2))
+
+
+def _sum_to(g: Any, shape: tuple[int, ...], ops: Any) -> Any:
+    """Undo the mask's broadcasting."""
+    extra = len(g.shape) - len(shape)
+    dims = [*range(extra), *[i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]]
+    return ops.view(ops.sum(g, tuple(dims), True), shape) if dims else g
+
+
+attention_op = Op(
+    "scaled_dot_product_attention", "q k v mask? drop?", "scale causal", outputs="out probs", grad_outputs=(0, 1),
+    node="ScaledDotProductFlashAttentionForCpuBackward0", saved_as={"query": "q", "key": "k", "value": "v"},
+)  # fmt: skip
+attention_op.vjp(_attention_rule)
+
+
+@functional()
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """softmax(query @ key^T * scale + mask) @ value."""
+    _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        key, value = _repeat_heads(query, key), _repeat_heads(query, value)
+    query, key, value = _same_batch(query, key, value)
+    shape = query._array.shape
+    if scale is None:
+        scale = 1 / math.sqrt(shape[-1]) if shape[-1] else 1.0
+    drop = None
+    if dropout_p > 0:
+        if hub.dropped is not None:
+            hub.dropped(query, dropout_p)
+        drop = new_tensor(noise((*shape[:-1], key._array.shape[-2]), dropout_p, query._array.dtype))
+    return attention_op.call(query, key, value, attn_mask, drop, scale, is_causal)[0]
+
+
+def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:
+    for name, each in (("query", query), ("key", key), ("value", value)):
+        if not isinstance(each, Tensor):
+            raise ArgumentTypeError(
+                f"scaled_dot_product_attention(): argument '{name}' must be Tensor, not {type(each).__name__}"
+            )
+    kinds = {t._array.dtype for t in (query, key, value)}
+    if len(kinds) > 1:
+        raise EngineError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{query.dtype.old.lower()} key.dtype: {key.dtype.old.lower()} and value.dtype: {value.dtype.old.lower()} instead."
+        )
+    if min(t._array.ndim for t in (query, key, value)) < 2:
+        raise EngineError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{query.ndim}, key.dim: {key.ndim} and value.dim: {value.ndim} instead."
+        )
+    if mask is not None:
+        if is_causal:
+            raise EngineError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        if mask._array.dtype.kind != "b" and mask._array.dtype != query._array.dtype:
+            raise EngineError(
+                f"Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+                f"{mask.dtype.old.lower()} and  query.dtype: {query.dtype.old.lower()} instead."
+            )
+
+
+def _repeat_heads(query: Any, x: Any) -> Any:
+    """Grouped queries: each head of key and value serves several of the query's."""
+    heads, mine = query._array.shape[-3], x._array.shape[-3]
+    if heads == mine:
+        return x
+    if heads % mine:
+        raise EngineError(
+            f"Number of heads in key and value must divide the number of heads in query ({heads}, {mine})"
+        )
+    return x.repeat_interleave(heads // mine, -3)
+
+
+def _same_batch(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
+    """The batch dimensions expanded to one shape."""
+    batches = [t._array.shape[:-2] for t in (query, key, value)]
+    if batches[0] == batches[1] == batches[2]:
+        return query, key, value
+    whole = np.broadcast_shapes(*batches)
+    return tuple(
+        t if t._array.shape[:-2] == whole else t.expand(*whole, *t._array.shape[-2:]) for t in (query, key, value)
+    )

@@ -1,0 +1,316 @@
+"""Convolutions of one, two and three dimensions, and their transposed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.dtypes import FROM_NUMPY
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
+from ...kernels.portable.layers.convolution import transposed_size
+from ..faces.api import FUNCTIONS, functional, public
+from .padding import constant_pad_nd_op
+
+Sizes = tuple[int, ...]
+_GEOMETRY = "stride padding dilation groups"
+
+# The three derivatives of one trilinear form: each one's derivatives are the other two (see the kernels).
+
+correlate_op = Op("correlate", "x weight", _GEOMETRY, node="ConvolutionBackward0")
+correlate_op.vjp(
+    x=lambda g, weight, x_shape, stride, padding, dilation, groups, ops: ops.correlate_input(
+        g, weight, stride, padding, dilation, groups, x_shape[2:]
+    ),
+    weight=lambda g, x, weight_shape, stride, padding, dilation, groups, ops: ops.correlate_weight(
+        g, x, stride, padding, dilation, groups, weight_shape[2:]
+    ),
+)
+
+correlate_input_op = Op("correlate_input", "x weight", f"{_GEOMETRY} in_size", node="ConvolutionBackward0")
+correlate_input_op.vjp(
+    x=lambda g, weight, x_shape, stride, padding, dilation, groups, ops: _as_long(
+        ops.correlate(g, weight, stride, padding, dilation, groups), x_shape, ops
+    ),
+    weight=lambda g, x, weight_shape, stride, padding, dilation, groups, ops: ops.correlate_weight(
+        x, g, stride, padding, dilation, groups, weight_shape[2:]
+    ),
+)
+
+correlate_weight_op = Op("correlate_weight", "y x", f"{_GEOMETRY} ksize", node="ConvolutionBackward0")
+correlate_weight_op.vjp(
+    y=lambda g, x, y_shape, stride, padding, dilation, groups, ops: _as_long(
+        ops.correlate(x, g, stride, padding, dilation, groups), y_shape, ops
+    ),
+    x=lambda g, y, x_shape, stride, padding, dilation, groups, ops: ops.correlate_input(
+        y, g, stride, padding, dilation, groups, x_shape[2:]
+    ),
+)
+
+
+def _as_long(y: Any, shape: Sizes, ops: Any) -> Any:
+    """`y`, cut to a shape: a stride may leave room for one more window than the convolution had."""
+    if tuple(y.shape) == tuple(shape):
+        return y
+    return ops.constant_pad_nd(y, tuple((0, n - m) for m, n in zip(y.shape, shape, strict=True)), 0)
+
+
+def _input_rule(
+    g: Any, weight: Any, x_shape: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool, groups: int,
+    ops: Any,
+) -> Any:  # fmt: skip
+    if transposed:
+        return _as_long(ops.correlate(g, weight, stride, padding, dilation, groups), x_shape, ops)
+    return ops.correlate_input(g, weight, stride, padding, dilation, groups, x_shape[2:])
+
+
+def _weight_rule(
+    g: Any, x: Any, weight_shape: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool, groups: int,
+    ops: Any,
+) -> Any:  # fmt: skip
+    if transposed:
+        return ops.correlate_weight(x, g, stride, padding, dilation, groups, weight_shape[2:])
+    return ops.correlate_weight(g, x, stride, padding, dilation, groups, weight_shape[2:])
+
+
+convolution_op = Op(
+    "convolution", "x weight bias?", "stride padding dilation transposed output_padding groups",
+    node="ConvolutionBackward0", saved_as={"input": "x"},
+)  # fmt: skip
+convolution_op.vjp(
+    x=_input_rule,
+    weight=_weight_rule,
+    bias=lambda g, ops: ops.sum(g, (0, *range(2, g.ndim)), False),
+)
+
+
+# Arguments ----------------------------------------------------------------------------------------------------------
+
+
+def _each(name: str, value: Any, n: int) -> Sizes:
+    """One number per dimension."""
+    if type(value) is tuple and len(value) == n:
+        return value
+    sizes = (value,) if isinstance(value, int) else tuple(value)
+    if len(sizes) == 1:
+        return (int(sizes[0]),) * n
+    if len(sizes) != n:
+        raise EngineError(
+            f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, "
+            f"but got {name}={list(sizes)}"
+        )
+    return tuple(int(s) for s in sizes)
+
+
+def _times(sizes: Any) -> str:
+    return "(" + " x ".join(map(str, sizes)) + ")"
+
+
+def _refuse_numbers(stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes, groups: int) -> None:
+    if min(padding) < 0:
+        raise EngineError("negative padding is not supported")
+    if min(output_padding) < 0:
+        raise EngineError("negative output_padding is not supported")
+    if min(stride) <= 0:
+        raise EngineError("non-positive stride is not supported")
+    if min(dilation) <= 0:
+        raise EngineError(f"dilation should be greater than zero, but got {list(dilation)}")
+    if groups <= 0:
+        raise EngineError("non-positive groups is not supported")
+
+
+def _refuse_shapes(x: Sizes, weight: Sizes, bias: Sizes | None, transposed: bool, groups: int) -> None:
+    """Weight, channels and bias that do not fit, in PyTorch's order."""
+    if len(x) != len(weight):
+        raise ShapeError(
+            f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight {list(weight)}, but got "
+            f"{len(x)}-dimensional input of size {list(x)} instead"
+        )
+    if weight[0] < groups:
+        raise ShapeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(weight)} instead"
+        )
+    if weight[0] % groups:
+        raise ShapeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"[{list(weight)}] instead"
+        )
+    given = "Given transposed=1" if transposed else f"Given groups={groups}"
+    channels = weight[0] if transposed else weight[1] * groups
+    if x[1] != channels:
+        raise ShapeError(
+            f"{given}, weight of size {list(weight)}, expected input{list(x)} to have {channels} channels, but got "
+            f"{x[1]} channels instead"
+        )
+    outputs = weight[1] * groups if transposed else weight[0]
+    if bias is not None and bias != (outputs,):
+        given = f"{given}, weight" if transposed else "Given weight"
+        raise ShapeError(
+            f"{given} of size {list(weight)}, expected bias to be 1-dimensional with {outputs} elements, but got bias of "
+            f"size {list(bias)} instead"
+        )
+
+
+_DIMS = {1: ("width",), 2: ("height", "width"), 3: ("time", "height", "width")}
+
+
+def _refuse_sizes(
+    x: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool, output_padding: Sizes
+) -> None:
+    """Kernels that do not fit into the input, results without a place."""
+    names = _DIMS[len(ksize)]
+    if min(ksize) <= 0:
+        text = " ".join(f"kernel_{name}: {k}" for name, k in zip(names, ksize, strict=True))
+        raise ShapeError(f"kernel size should be greater than zero, but got {text}")
+    if not transposed:
+        padded = [n + 2 * p for n, p in zip(x, padding, strict=True)]
+        span = [d * (k - 1) + 1 for d, k in zip(dilation, ksize, strict=True)]
+        if any(k > n for k, n in zip(span, padded, strict=True)):
+            raise ShapeError(
+                f"Calculated padded input size per channel: {_times(padded)}. Kernel size: {_times(span)}. Kernel size "
+                "can't be greater than actual input size"
+            )
+        return
+    if any(o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
+        told = (("output_padding", output_padding), ("stride", stride), ("dilation", dilation))
+        text = " ".join(f"{what}_{name}: {v}" for what, each in told for name, v in zip(names, each, strict=True))
+        raise ShapeError(f"output padding must be smaller than either stride or dilation, but got {text}")
+    size = transposed_size(x, ksize, stride, padding, dilation, output_padding)
+    if min(size) < 1:
+        raise ShapeError(
+            f"Given input size per channel: {_times(x)}. Calculated output size per channel: {_times(size)}. Output size "
+            "is too small"
+        )
+
+
+_C_TYPES = {"float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float"}
+
+
+def _c_type(x: Any) -> str:
+    kind = FROM_NUMPY[x._array.dtype]
+    return _C_TYPES.get(kind.name, kind.name)
+
+
+def _refuse_types(input: Any, weight: Any, bias: Any) -> None:
+    if input._array.dtype != weight._array.dtype:
+        raise DtypeError(
+            f"Input type ({_c_type(input)}) and weight type ({_c_type(weight)}) should be the same\n"
+            "Convert one of them: x.to(weight.dtype)."
+        )
+    if bias is not None and input._array.dtype != bias._array.dtype:
+        raise DtypeError(f"Input type ({_c_type(input)}) and bias type ({_c_type(bias)}) should be the same")
+
+
+def _convolve(
+    name: str, n: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, output_padding: Any, groups: int,
+) -> Any:  # fmt: skip
+    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
+        wrong = "input" if not isinstance(input, Tensor) else "weight"
+        kind = type(weight if wrong == "weight" else input).__name__
+        raise ArgumentTypeError(f"{name}(): argument '{wrong}' must be Tensor, not {kind}")
+    x, w = input._array, weight._array
+    if x.ndim not in (n + 1, n + 2):
+        raise ShapeError(
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: {list(x.shape)}"
+        )
+    if x.ndim == n + 1:
+        batch = input.unsqueeze(0)
+        return _convolve(
+            name, n, batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        ).squeeze(0)
+    if w.ndim != n + 2:
+        k = w.ndim - 2
+        if k < 1:
+            raise ShapeError("weight should have at least three dimensions")
+        stride = _each("stride", (stride,) * n if isinstance(stride, int) else stride, k)
+        raise ShapeError(
+            f"Expected {w.ndim}-dimensional input for {w.ndim}-dimensional weight {list(w.shape)}, but got "
+            f"{x.ndim}-dimensional input of size {list(x.shape)} instead"
+        )
+    stride, dilation = _each("stride", stride, n), _each("dilation", dilation, n)
+    if isinstance(padding, str):
+        input, padding = _named_padding(input, w.shape[2:], padding, stride, dilation)
+    else:
+        padding = _each("padding", padding, n)
+    output_padding = _each("output_padding", output_padding, n)
+    _refuse_numbers(stride, padding, dilation, output_padding, groups)
+    x = input._array
+    _refuse_shapes(x.shape, w.shape, None if bias is None else bias._array.shape, transposed, groups)
+    _refuse_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation, transposed, output_padding)
+    _refuse_types(input, weight, bias)
+    return convolution_op.call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+def _named_padding(input: Any, ksize: Sizes, padding: str, stride: Sizes, dilation: Sizes) -> tuple[Any, Sizes]:
+    """padding='same' or 'valid' in numbers; where 'same' is uneven, the input gets one more column at its end."""
+    if padding == "valid":
+        return input, (0,) * len(ksize)
+    if padding != "same":
+        raise EngineError(f"Invalid padding string: '{padding}'")
+    if max(stride) != 1:
+        raise EngineError("padding='same' is not supported for strided convolutions")
+    total = [d * (k - 1) for d, k in zip(dilation, ksize, strict=True)]
+    if any(t % 2 for t in total):
+        input = constant_pad_nd_op.call(input, ((0, 0), (0, 0), *[(0, t % 2) for t in total]), 0)
+    return input, tuple(t // 2 for t in total)
+
+
+def _declare(n: int) -> None:
+    """conv{n}d and conv_transpose{n}d."""
+    name, transposed = f"conv{n}d", f"conv_transpose{n}d"
+    ones, zeros = (1,) * n, (0,) * n
+
+    def conv(
+        input: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: Any = ones,
+        padding: Any = zeros,
+        dilation: Any = ones,
+        groups: int = 1,
+    ) -> Any:
+        return _convolve(name, n, input, weight, bias, stride, padding, dilation, False, zeros, groups)
+
+    def conv_transpose(
+        input: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: Any = ones,
+        padding: Any = zeros,
+        output_padding: Any = zeros,
+        groups: int = 1,
+        dilation: Any = ones,
+    ) -> Any:
+        return _convolve(transposed, n, input, weight, bias, stride, padding, dilation, True, output_padding, groups)
+
+    conv.__doc__ = f"Convolution over {n} dimensions: (N, C, …) with a weight (O, C / groups, …)."
+    conv_transpose.__doc__ = f"Transposed convolution over {n} dimensions: (N, C, …) with a weight (C, O / groups, …)."
+    for title, fn in ((name, conv), (transposed, conv_transpose)):
+        fn.__name__ = fn.__qualname__ = title
+        public(title, method=False)(functional(title)(fn))
+
+
+for _n in (1, 2, 3):
+    _declare(_n)
+
+
+@public(method=False)
+def convolution(
+    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any,
+    groups: int,
+) -> Any:  # fmt: skip
+    """Any convolution: the number of dimensions is the weight's."""
+    return _convolve(
+        "convolution", weight._array.ndim - 2, input, weight, bias, stride, padding, dilation, transposed,
+        output_padding, groups,
+    )  # fmt: skip
+
+
+@functional()
+@public(method=False)
+def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """Convolution of (time, batch, channel) with a weight (time, channel, output)."""
+    made = FUNCTIONS["conv1d"](input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad)
+    return made.permute(2, 0, 1)

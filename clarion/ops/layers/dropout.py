@@ -1,0 +1,166 @@
+"""Dropout. The noise is what PyTorch draws from the same seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.inplace import inplace as write_into
+from ...core.tensor import Tensor, new_tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ...events import hub
+from ...kernels.random import default_generator, dropout_mask
+from ..elementwise.arithmetic import mul_op
+from ..faces.api import FUNCTIONS, METHODS, functional, public
+
+
+def noise(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
+    """0 with probability p, else 1 / (1 - p)."""
+    if p == 1:
+        return np.zeros(shape, dtype)
+    keep = dropout_mask(default_generator, shape, p)
+    wide = np.float32 if dtype.itemsize == 2 else dtype
+    factor = np.asarray(1, wide) / np.asarray(1 - p, wide)
+    return np.asarray(np.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None))
+
+
+def noise_like(array: Any, p: float) -> Any:
+    """Noise for an array, drawn in the order of its memory: PyTorch's noise has the input's strides."""
+    if array.flags.c_contiguous:
+        return noise(array.shape, p, array.dtype)
+    order = sorted(range(array.ndim), key=lambda d: -abs(array.strides[d]))
+    along = array.transpose(order)
+    if not along.flags.c_contiguous:
+        return noise(array.shape, p, array.dtype)
+    return noise(along.shape, p, array.dtype).transpose(np.argsort(order))
+
+
+def _apply(input: Tensor, factors: Any, p: float, inplace: bool) -> Any:
+    if hub.dropped is not None:
+        hub.dropped(input, p)
+    other = new_tensor(factors)
+    return write_into(mul_op, input, other) if inplace else mul_op.call(input, other)
+
+
+def _check(p: Any, input: Any) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(f"dropout(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
+@functional()
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Zero each element with probability p and scale the others by 1 / (1 - p)."""
+    _check(p, input)
+    if p == 0 or not training or not input._array.size:
+        return input
+    return _apply(input, noise_like(input._array, p), p, inplace)
+
+
+def _whole_channels(input: Any, p: float, inplace: bool) -> Any:
+    shape = input._array.shape
+    factors = noise((*shape[:2], *(1,) * (len(shape) - 2)), p, input._array.dtype)
+    return _apply(input, factors, p, inplace)
+
+
+def _feature_dropout(name: str, ndims: tuple[int, int]) -> Any:
+    def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        """Zero whole channels with probability p and scale the others by 1 / (1 - p)."""
+        _check(p, input)
+        if p == 0 or not training or not input._array.size:
+            return input
+        if input.ndim == ndims[0]:  # no batch dimension
+            return _whole_channels(input.unsqueeze(0), p, inplace).squeeze(0)
+        return _whole_channels(input, p, inplace)
+
+    function.__name__ = name
+    return functional(name)(function)
+
+
+dropout1d = _feature_dropout("dropout1d", (2, 3))
+dropout2d = _feature_dropout("dropout2d", (2, 4))
+dropout3d = _feature_dropout("dropout3d", (4, 5))
+
+
+@functional()
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """Dropout that keeps mean and variance of what SELU gives: dropped elements go to SELU's lower end."""
+    _check(p, input)
+    if p == 0 or not training or not input._array.size:
+        return input
+    if p == 1:
+        return _apply(input, np.zeros(input._array.shape, input._array.dtype), p, inplace)
+    return _towards_lower_end(input, input._array.shape, p, inplace)
+
+
+@functional()
+def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`alpha_dropout` of whole channels."""
+    _check(p, input)
+    if p == 0 or not training or not input._array.size:
+        return input
+    if input._array.ndim < 2:
+        raise EngineError("Feature dropout requires at least 2 dimensions in the input")
+    if p == 1:
+        return _apply(input, np.zeros(input._array.shape, input._array.dtype), p, inplace)
+    shape = input._array.shape
+    return _towards_lower_end(input, (*shape[:2], *(1,) * (len(shape) - 2)), p, inplace)
+
+
+def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bool) -> Any:
+    alpha = 1.7580993408473766
+    keep = dropout_mask(default_generator, shape, p).astype(input._array.dtype)
+    a = 1.0 / np.sqrt((alpha * alpha * p + 1) * (1 - p))
+    shift = (keep - 1) * (alpha * a) + alpha * a * p
+    scaled = _apply(input, keep * input._array.dtype.type(a), p, inplace)
+    return scaled.add_(new_tensor(shift.astype(input._array.dtype)))
+
+
+@public("dropout", method=False)
+def _dropout(input: Any, p: float, train: bool) -> Any:
+    return dropout(input, p, train)
+
+
+@public("dropout_", method=False)
+def _dropout_(input: Any, p: float, train: bool) -> Any:
+    """dropout, written into its input."""
+    return dropout(input, p, train, True)
+
+
+def feature_dropout(input: Any, p: float, train: bool, inplace: bool = False) -> Any:
+    """Zero whole channels of (N, C, *) with probability p and scale the others by 1 / (1 - p)."""
+    if p == 0 or not train or not input._array.size:
+        return input
+    if input._array.ndim < 2:
+        raise EngineError("Feature dropout requires at least 2 dimensions in the input")
+    return _whole_channels(input, p, inplace)
+
+
+def _in_main(name: str, function: Any) -> None:
+    """Offer a dropout as `torch.name` and `torch.name_`, whose last argument is `train`."""
+
+    def main(input: Any, p: float, train: bool) -> Any:
+        return checked(input, p, train, False)
+
+    def main_(input: Any, p: float, train: bool) -> Any:
+        return checked(input, p, train, True)
+
+    def checked(input: Any, p: float, train: bool, inplace: bool) -> Any:
+        if not isinstance(input, Tensor):
+            raise ArgumentTypeError(
+                f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+            )
+        if not 0.0 <= p <= 1.0:
+            raise EngineError(f"dropout probability has to be between 0 and 1, but got {p}")
+        return function(input, p, train, inplace)
+
+    main.__doc__ = main_.__doc__ = function.__doc__
+    FUNCTIONS[name], FUNCTIONS[name + "_"] = main, main_
+
+
+_in_main("alpha_dropout", alpha_dropout)
+_in_main("feature_alpha_dropout", feature_alpha_dropout)
+_in_main("feature_dropout", feature_dropout)
+METHODS.pop("dropout", None)

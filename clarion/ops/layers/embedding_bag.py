@@ -1,0 +1,145 @@
+"""Sums, means and maxima of the rows of a table, bag by bag."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...core import modes
+from ...core.tensor import new_tensor
+from ...errors import ArgumentValueError, EngineError, NotSupportedError
+from ..faces.api import functional
+from .embedding import embedding_op, embedding_renorm
+
+
+def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any, int]:
+    """The indices in one row, the bag of each, and the number of bags."""
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ArgumentValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                f"sequences. However, found offsets of type {type(offsets)}"
+            )
+        count, size = input.shape
+        return input.reshape(-1), np.repeat(np.arange(count), size), count
+    if input.dim() != 1:
+        raise ArgumentValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if offsets is None:
+        raise ArgumentValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.dim() != 1:
+        raise ArgumentValueError("offsets has to be a 1D Tensor")
+    starts = offsets._array
+    if not starts.size and include_last_offset:
+        raise EngineError("include_last_offset: number of offset should be at least 1")
+    if starts.size and starts[0] != 0:
+        raise EngineError(
+            f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
+            f"got {starts[0]}"
+        )
+    if starts.size and starts[-1] > input.numel():
+        raise EngineError(
+            f"offsets[-1] can not be greater than input's length({input.numel()}) but got offsets[-1] of {starts[-1]}"
+        )
+    count = starts.size - 1 if include_last_offset else starts.size
+    return input, np.searchsorted(starts, np.arange(input.numel()), "right") - 1, count
+
+
+def _winners(values: Any, bag: Any, count: int) -> tuple[Any, Any]:
+    """For each bag and column the place of the largest row, and which bags have rows at all."""
+    winner, filled = np.zeros((count, values.shape[1]), np.int64), np.zeros(count, bool)
+    starts = np.flatnonzero(np.diff(bag, prepend=-1))
+    if starts.size:
+        best = np.maximum.reduceat(values, starts, axis=0)
+        runs = np.diff(np.append(starts, len(bag)))
+        hit = values == np.repeat(best, runs, axis=0)
+        places = np.where(hit, np.arange(len(bag))[:, None], len(bag))
+        filled[bag[starts]] = True
+        winner[filled] = np.minimum(np.minimum.reduceat(places, starts, axis=0), len(bag) - 1)
+    return winner, filled
+
+
+def _largest(rows: Any, bag: Any, count: int) -> Any:
+    """The largest of each bag's rows, element by element; empty bags give 0."""
+    if not rows._array.size:
+        return rows.new_zeros((count, rows._array.shape[1]))
+    winner, filled = _winners(rows._array, bag, count)
+    return rows.gather(0, new_tensor(winner)).masked_fill(new_tensor(~filled[:, None]), 0)
+
+
+def largest_places(weight: Any, indices: Any, bag: Any, count: int) -> Any:
+    """For each bag and column which row of the table was the largest; 0 for empty bags."""
+    winner, filled = _winners(weight[indices], bag, count)
+    return np.where(filled[:, None], indices[winner] if indices.size else winner, 0)
+
+
+def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: bool, sparse: bool) -> None:
+    if per_sample_weights is not None and input.shape != per_sample_weights.shape:
+        raise ArgumentValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same "
+            f"shape as the input ({input.shape})"
+        )
+    if weight.dim() != 2:
+        raise ArgumentValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if mode not in ("sum", "mean", "max"):
+        raise ArgumentValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale:
+        raise ArgumentValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ArgumentValueError("max mode does not support sparse weights")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotSupportedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+            f"(got mode='{mode}'). Please open a feature request on GitHub."
+        )
+    if sparse and weight.requires_grad and modes.recording():
+        raise NotSupportedError("embedding_bag(sparse=True): clarion has no sparse gradients; the dense one is fast")
+
+
+@functional()
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """The sum, mean or maximum of the rows that each bag of indices names."""
+    if weight._array.dtype.kind in "iu" and input.is_floating_point():
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
+        )
+        weight, input = input, weight
+    _check(input, weight, per_sample_weights, mode, scale_grad_by_freq, sparse)
+    indices, bag, count = _bags(input, offsets, include_last_offset)
+    factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if max_norm is not None:
+        embedding_renorm(weight, indices, max_norm, norm_type)
+    if padding_idx is not None:
+        rows = weight.shape[0]
+        if not -rows <= padding_idx < rows:
+            raise EngineError(
+                f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got {padding_idx}"
+            )
+        kept = np.flatnonzero(indices._array != padding_idx % rows)
+        indices, bag = indices[new_tensor(kept)], bag[kept]
+        factors = None if factors is None else factors[new_tensor(kept)]
+    picked = embedding_op.call(weight, indices, -1, scale_grad_by_freq)
+    if mode == "max":
+        return _largest(picked, bag, count)
+    if factors is not None:
+        picked = picked * factors.unsqueeze(1)
+    total = picked.new_zeros((count, weight.shape[1])).index_add(0, new_tensor(bag), picked)
+    if mode == "sum":
+        return total
+    sizes = np.maximum(np.bincount(bag, minlength=count), 1)[:, None]
+    return total / new_tensor(sizes.astype(total._array.dtype))

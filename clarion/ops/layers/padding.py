@@ -1,0 +1,100 @@
+"""Padding of the last dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.op import Op
+from ...errors import EngineError, NotSupportedError
+from ..faces.api import FUNCTIONS, functional
+
+Widths = tuple[tuple[int, int], ...]
+
+
+def _turned(widths: Widths) -> Widths:
+    return tuple((-a, -b) for a, b in widths)
+
+
+constant_pad_nd_op = Op("constant_pad_nd", "x", "widths value", moves=True)
+constant_pad_nd_op.vjp(x=lambda g, widths, ops: ops.constant_pad_nd(g, _turned(widths), 0))
+
+
+def _declare(name: str, node: str) -> Op:
+    op = Op(name, "x", "widths mode", node=node, moves=True)
+    op.vjp(x=lambda g, x_shape, widths, mode, ops: ops.pad_by_copy_backward(g, x_shape, widths, mode))
+    return op
+
+
+_COPIES = {
+    (kind, n): _declare(f"{title}_pad{n}d", f"{title.capitalize()}Pad{n}DBackward0")
+    for kind, title in (("reflect", "reflection"), ("replicate", "replication"))
+    for n in (1, 2, 3)
+}
+_circular_op = _declare("circular_pad", "CopySlices")
+
+pad_by_copy_backward_op = Op("pad_by_copy_backward", "g", "shape widths mode", node="ReflectionPad1DBackwardBackward0")
+pad_by_copy_backward_op.vjp(g=lambda g, widths, mode, ops: ops.circular_pad(g, widths, mode))
+
+
+@functional()
+def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Pad the last dimensions: `pad` holds (before, after) pairs, the last dimension's first."""
+    if len(pad) % 2:
+        raise EngineError("Padding length must be divisible by 2")
+    n, ndim = len(pad) // 2, input._array.ndim
+    if n > ndim:
+        raise EngineError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {ndim}"
+        )
+    widths = ((0, 0),) * (ndim - n) + tuple((int(pad[2 * i]), int(pad[2 * i + 1])) for i in reversed(range(n)))
+    if mode == "constant":
+        _refuse_negative(input, widths)
+        return constant_pad_nd_op.call(input, widths, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise EngineError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotSupportedError(f"Unrecognised padding mode {mode}")
+    if n not in (1, 2, 3) or ndim - n not in (1, 2):
+        raise NotSupportedError(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now\n"
+            f"The last {n} dimensions of an input of {ndim} were to be padded."
+        )
+    _check_copies(input, widths, mode)
+    if mode == "circular":
+        return _circular_op.call(input, widths, mode)
+    return _COPIES[mode, n].call(input, widths, mode)
+
+
+def _refuse_negative(input: Any, widths: Widths) -> None:
+    for dim, (n, (a, b)) in enumerate(zip(input._array.shape, widths, strict=True)):
+        if n + a + b < 0:
+            raise EngineError(
+                f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, which is "
+                f"invalid. Check dimension {dim} of your input."
+            )
+
+
+def _check_copies(input: Any, widths: Widths, mode: str) -> None:
+    """What can be copied is limited by what is there."""
+    for dim, (n, (a, b)) in enumerate(zip(input._array.shape, widths, strict=True)):
+        if mode == "reflect" and (a >= n or b >= n) and (a or b):
+            raise EngineError(
+                f"Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"({a}, {b}) at dimension {dim} of input {list(input._array.shape)}"
+            )
+        if mode == "circular" and (a > n or b > n):
+            raise EngineError("Padding value causes wrapping around more than once.")
+        if (a or b) and (not n or n + a + b < 1):
+            raise EngineError(
+                f"Expected a non-empty result of padding, but got: padding ({a}, {b}) at dimension {dim} of input "
+                f"{list(input._array.shape)}"
+            )
+
+
+def _constant_pad_nd(input: Any, pad_: Any, value: Any = 0) -> Any:
+    """`input` with a border of `value`; `pad_` counts from the last dimension."""
+    return pad(input, pad_, "constant", value)
+
+
+FUNCTIONS["constant_pad_nd"] = _constant_pad_nd

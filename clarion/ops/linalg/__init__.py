@@ -1,0 +1,1 @@
+"""Decompositions, inverses, systems and functions of matrices."""

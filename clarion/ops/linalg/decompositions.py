@@ -1,0 +1,397 @@
+"""Inverses, determinants and decompositions of (batches of) matrices. Rules are those of PyTorch's own derivations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import return_types
+from ...core.dtypes import FROM_NUMPY, INEXACT
+from ...core.namespace import lifted
+from ...core.op import Op
+from ...errors import DtypeError, EngineError, Explained, NotSupportedError, ShapeError
+from ..faces.api import public
+from ..products.matmul import check_types, tensors
+
+
+class LinAlgError(Explained, RuntimeError):
+    """A matrix that has no inverse, no Cholesky factor, …"""
+
+
+# Helpers of rules ----------------------------------------------------------------------------------
+
+
+def adjoint(x: Any, ops: Any) -> Any:
+    """The conjugate transpose."""
+    n = len(x.shape)
+    return ops.conj(ops.transpose(x, n - 2, n - 1))
+
+
+def column(s: Any, ops: Any) -> Any:
+    """A vector (per matrix) as a column: scales rows."""
+    return ops.reshape(s, (*s.shape, 1))
+
+
+def row(s: Any, ops: Any) -> Any:
+    """A vector (per matrix) as a row: scales columns."""
+    return ops.reshape(s, (*s.shape[:-1], 1, s.shape[-1]))
+
+
+def gaps(s: Any, ops: Any) -> Any:
+    """s[j] - s[i], and 1 on the diagonal."""
+    return row(s, ops) - column(s, ops) + ops.identity_for(s)
+
+
+def _skew(x: Any, ops: Any) -> Any:
+    return x - adjoint(x, ops)
+
+
+identity_for_op = Op("identity_for", "x", differentiable=False)
+
+# Inverse, determinant, linear systems ----------------------------------------------------------------
+
+inv_op = Op("linalg_inv", "x", node="LinalgInvExBackward0", conj=False)
+inv_op.vjp(x=lambda g, out, ops: -(adjoint(out, ops) @ g @ adjoint(out, ops)))
+
+
+def _cofactor_grad(g: Any, x: Any, out: Any, ops: Any) -> Any:
+    """g det(x) x^-H; where x is singular, the cofactors from its singular value decomposition."""
+    g = column(column(g, ops), ops)
+    if ops.all(out, None, False):
+        return g * ops.conj(column(column(out, ops), ops)) * adjoint(ops.linalg_inv(x), ops)
+    from ..reductions.sums import product_of_others
+
+    u, s, vh = ops.linalg_svd(x, False, False)
+    turn = column(column(ops.linalg_det(u) * ops.linalg_det(vh), ops), ops)
+    others = product_of_others(s, len(s.shape) - 1, ops)
+    return g * ops.conj(turn) * (u * row(others, ops)) @ vh
+
+
+det_op = Op("linalg_det", "x", conj=False)
+det_op.vjp(x=_cofactor_grad)
+
+
+def _slogdet_grad(g: Any, x: Any, ops: Any) -> Any:
+    return None if g[1] is None else column(column(g[1], ops), ops) * adjoint(ops.linalg_inv(x), ops)
+
+
+slogdet_op = Op("linalg_slogdet", "x", outputs="sign logabsdet", grad_outputs=(0, 1), conj=False)
+slogdet_op.vjp(x=_slogdet_grad)
+
+solve_op = Op("linalg_solve", "a b", node="LinalgSolveExBackward0", broadcast=True, conj=False)
+
+
+def _solve_grad(g: Any, a: Any, out: Any, needs: Any, ops: Any) -> Any:
+    gb = ops.linalg_solve(adjoint(a, ops), g)
+    return -gb @ adjoint(out, ops) if needs[0] else None, gb
+
+
+solve_op.vjp(_solve_grad)
+
+
+# Decompositions --------------------------------------------------------------------------------------
+
+
+def _halved(x: Any, ops: Any) -> Any:
+    """The lower triangle, its diagonal halved."""
+    return ops.tril(x, 0) - x * (0.5 * ops.identity_for(x))
+
+
+def _cholesky_grad(g: Any, out: Any, ops: Any) -> Any:
+    phi = _halved(adjoint(out, ops) @ g, ops)
+    inner = adjoint(ops.linalg_solve(adjoint(out, ops), adjoint(phi, ops)), ops)
+    both = ops.linalg_solve(adjoint(out, ops), inner)
+    return 0.5 * (both + adjoint(both, ops))
+
+
+cholesky_op = Op("linalg_cholesky", "x", node="LinalgCholeskyExBackward0", conj=False)
+cholesky_op.vjp(x=_cholesky_grad)
+
+
+def _tall_qr_grad(gq: Any, gr: Any, q: Any, r: Any, ops: Any) -> Any:
+    inner = None if gr is None else gr @ adjoint(r, ops)
+    if gq is not None:
+        part = adjoint(q, ops) @ gq
+        inner = -part if inner is None else inner - part
+    upper = ops.triu(inner, 0)
+    whole = q @ (upper + adjoint(upper, ops) - upper * ops.identity_for(r))
+    whole = whole if gq is None else whole + gq
+    return adjoint(ops.linalg_solve(r, adjoint(whole, ops)), ops)
+
+
+def _qr_grad(g: Any, x: Any, q: Any, r: Any, mode: str, x_shape: Any, ops: Any) -> Any:
+    gq, gr = g
+    m, n = x_shape[-2:]
+    last = len(x_shape) - 1
+    if mode == "r":
+        raise EngineError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use linalg.qr(A, mode='reduced') if you are going to require gradients."
+        )
+    if mode == "complete" and m > n:
+        raise EngineError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
+    if m >= n:
+        return _tall_qr_grad(gq, gr, q, r, ops)
+    # x = [left | rest] with q, r of the square left part, and rest = q r_rest.
+    left = ops.slice(r, last, 0, m, 1)
+    if gr is None:
+        return ops.slice_backward(_tall_qr_grad(gq, None, q, left, ops), x_shape, last, 0, m, 1)
+    g_rest = ops.slice(gr, last, m, n, 1)
+    through = ops.slice(x, last, m, n, 1) @ adjoint(g_rest, ops)
+    gq = through if gq is None else gq + through
+    g_left = _tall_qr_grad(gq, ops.slice(gr, last, 0, m, 1), q, left, ops)
+    return ops.slice_backward(g_left, x_shape, last, 0, m, 1) + ops.slice_backward(q @ g_rest, x_shape, last, m, n, 1)
+
+
+qr_op = Op("linalg_qr", "x", "mode", outputs="q r", grad_outputs=(0, 1), conj=False)
+qr_op.vjp(x=_qr_grad)
+
+
+def _eigh_grad(g: Any, values: Any, vectors: Any, ops: Any) -> Any:
+    gl, gv = g
+    if gv is None:
+        return (vectors * row(gl, ops)) @ adjoint(vectors, ops)
+    eye = ops.identity_for(values)
+    inner = adjoint(vectors, ops) @ gv / gaps(values, ops) * (1 - eye)
+    inner = inner if gl is None else inner + eye * row(gl, ops)
+    return vectors @ inner @ adjoint(vectors, ops)
+
+
+eigh_op = Op("linalg_eigh", "x", "uplo", outputs="values vectors", grad_outputs=(0, 1), conj=False)
+eigh_op.vjp(x=_eigh_grad)
+
+
+def _svd_grad(g: Any, u: Any, s: Any, vh: Any, x_shape: Any, full_matrices: bool, phases: bool, ops: Any) -> Any:
+    gu, gs, gvh = g
+    m, n = x_shape[-2:]
+    k = min(m, n)
+    if full_matrices and m != n:  # what completes the bases has no gradient
+        last = len(x_shape) - 1
+        u, vh = ops.slice(u, last, 0, k, 1), ops.slice(vh, last - 1, 0, k, 1)
+        gu = None if gu is None else ops.slice(gu, last, 0, k, 1)
+        gvh = None if gvh is None else ops.slice(gvh, last - 1, 0, k, 1)
+    if gu is None and gvh is None:
+        return u @ (column(gs, ops) * vh)
+    gap = gaps(s * s, ops)
+    inner = 0.0
+    if gu is not None:
+        turn = _skew(adjoint(u, ops) @ gu, ops)
+        inner = inner + turn / gap * row(s, ops)
+        if phases and gvh is not None:  # complex singular vectors are free to turn along their own phase
+            inner = inner + ops.identity_for(s) * turn / (2 * row(s, ops))
+    if gvh is not None:
+        inner = inner + column(s, ops) * (_skew(vh @ adjoint(gvh, ops), ops) / gap)
+    if gs is not None:
+        inner = inner + ops.identity_for(s) * row(gs, ops)
+    if m > k and gu is not None:
+        scaled = gu / row(s, ops)
+        return (u @ inner + scaled - u @ (adjoint(u, ops) @ scaled)) @ vh
+    if n > k and gvh is not None:
+        scaled = gvh / column(s, ops)
+        return u @ (inner @ vh + scaled - (scaled @ adjoint(vh, ops)) @ vh)
+    return u @ inner @ vh
+
+
+svd_op = Op("linalg_svd", "x", "full_matrices phases", outputs="u s vh", grad_outputs=(0, 1, 2), conj=False)
+svd_op.vjp(x=_svd_grad)
+
+
+def _pinv_grad(g: Any, x: Any, out: Any, ops: Any) -> Any:
+    m, n = x.shape[-2:]
+    outh, gh = adjoint(out, ops), adjoint(g, ops)
+    if m <= n:
+        k = gh @ out
+        kout = k @ outh
+        return -adjoint(out @ k, ops) + kout - (x @ out) @ kout + (outh @ out) @ (gh - k @ x)
+    k = out @ gh
+    outk = outh @ k
+    return -adjoint(k @ out, ops) + (gh - x @ k) @ out @ outh + outk - (outk @ out) @ x
+
+
+pinv_op = Op("linalg_pinv", "x", "atol rtol hermitian", conj=False)
+pinv_op.vjp(x=_pinv_grad)
+
+
+# Public faces --------------------------------------------------------------------------------------
+
+
+def matrices(name: str, input: Any, square: bool = True) -> Any:
+    """The array of an input that must be (a batch of) floating matrices."""
+    (array,) = tensors(name, input, names=("A",))
+    if array.ndim < 2:
+        raise ShapeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if square and array.shape[-1] != array.shape[-2]:
+        raise ShapeError(
+            f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by {array.shape[-1]} matrices"
+        )
+    if array.dtype not in INEXACT or array.dtype.itemsize == 2:
+        kind = FROM_NUMPY[array.dtype]
+        if kind.category >= 2:
+            raise DtypeError(f"{name}: Low precision dtypes not supported. Got {kind.old}")
+        raise DtypeError(f"{name}: Expected a floating point or complex tensor as input. Got {kind.old}")
+    return array
+
+
+def _real_gradient(name: str, input: Any) -> None:
+    if input.is_complex() and input.requires_grad:
+        raise NotSupportedError(f"the gradient of {name} for complex matrices is not there; detach() the input")
+
+
+def _by_lapack(name: str, reason: str, op: Op, *args: Any) -> Any:
+    try:
+        return op.call(*args)
+    except np.linalg.LinAlgError as error:
+        raise LinAlgError(f"{name}: {reason} ({error})") from None
+
+
+SINGULAR = "The diagonal element of the factor U is zero, the inversion could not be completed because the input matrix is singular."
+
+
+@public("inverse", out=True)
+def inv(A: Any) -> Any:
+    """The inverse."""
+    matrices("linalg.inv", A)
+    return _by_lapack("linalg.inv", SINGULAR, inv_op, A)
+
+
+@public(out=True)
+def det(A: Any) -> Any:
+    """The determinant."""
+    matrices("linalg.det", A)
+    return det_op.call(A)
+
+
+@public(out=True)
+def slogdet(A: Any) -> Any:
+    """Sign and logarithm of the absolute value of the determinant."""
+    matrices("linalg.slogdet", A)
+    _real_gradient("linalg.slogdet", A)
+    return return_types.linalg_slogdet(*slogdet_op.call(A))
+
+
+@public()
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant; NaN where it is negative."""
+    sign, logabsdet = slogdet(input)
+    return logabsdet + lifted.log(sign)
+
+
+def solve(A: Any, B: Any, *, left: bool = True) -> Any:
+    """X with A X = B (or X A = B); B is a vector or a matrix, for each matrix of a batch."""
+    a = matrices("linalg.solve", A)
+    b = tensors("linalg.solve", A, B, names=("A", "B"))[1]
+    check_types(a, b, "mm")
+    vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
+    if vector:
+        return solve(A, B.unsqueeze(-1), left=left).squeeze(-1)
+    if not left:
+        return solve(A.transpose(-2, -1), B.transpose(-2, -1)).transpose(-2, -1)
+    if a.shape[-1] != b.shape[-2]:
+        raise ShapeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({a.shape[-2]}x{a.shape[-1]} and "
+            f"{b.shape[-2]}x{b.shape[-1]})"
+        )
+    return _by_lapack("linalg.solve", "The solver failed because the input matrix is singular.", solve_op, A, B)
+
+
+def cholesky(A: Any, *, upper: bool = False) -> Any:
+    """The lower (or upper) triangular factor of a symmetric positive-definite matrix."""
+    matrices("linalg.cholesky", A)
+    if upper:
+        return cholesky(A.mH).mH
+    reason = "The factorization could not be completed because the input is not positive-definite."
+    return _by_lapack("linalg.cholesky", reason, cholesky_op, A)
+
+
+def qr(A: Any, mode: str = "reduced") -> Any:
+    """An orthogonal and an upper triangular factor."""
+    matrices("linalg.qr", A, square=False)
+    _real_gradient("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise EngineError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    return return_types.linalg_qr(*qr_op.call(A, mode))
+
+
+def eigh(A: Any, UPLO: str = "L") -> Any:
+    """Eigenvalues and eigenvectors of a symmetric (Hermitian) matrix, of which one triangle is read."""
+    matrices("linalg.eigh", A)
+    return return_types.linalg_eigh(*eigh_op.call(A, UPLO.upper()))
+
+
+def eigvalsh(A: Any, UPLO: str = "L") -> Any:
+    """Eigenvalues of a symmetric (Hermitian) matrix."""
+    return eigh(A, UPLO)[0]
+
+
+def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
+    """The singular value decomposition: U, S and the conjugate transpose of V."""
+    matrices("linalg.svd", A, square=False)
+    return return_types.linalg_svd(*svd_op.call(A, full_matrices, A.is_complex()))
+
+
+def svdvals(A: Any, *, driver: Any = None) -> Any:
+    """The singular values."""
+    matrices("linalg.svdvals", A, square=False)
+    return svd_op.call(A, False, A.is_complex())[1]
+
+
+def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+    """The Moore-Penrose pseudoinverse; singular values up to max(atol, largest * rtol) count as zero."""
+    array = matrices("linalg.pinv", A, square=hermitian)
+    rtol = rtol if rcond is None else rcond
+    if rtol is None:
+        given = atol is not None and np.any(np.asarray(getattr(atol, "_array", atol)) > 0)
+        rtol = 0.0 if given else float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
+    return pinv_op.call(A, _limit(atol), _limit(rtol), hermitian)
+
+
+def _limit(value: Any) -> Any:
+    array = getattr(value, "_array", None)
+    return value if array is None else array if array.ndim == 0 else array[..., None]
+
+
+@public(out=True)
+def matrix_power(A: Any, n: int) -> Any:
+    """A multiplied by itself n times; by its inverse for negative n."""
+    array = matrices("linalg.matrix_power", A)
+    if n == 0:
+        from ..faces.api import FUNCTIONS
+
+        return A.clone().copy_(FUNCTIONS["eye"](array.shape[-1], dtype=A.dtype))
+    base, n = (A, n) if n > 0 else (inv(A), -n)
+    result = None
+    while True:
+        if n & 1:
+            result = base if result is None else result @ base
+        n >>= 1
+        if not n:
+            return result.clone() if result is A else result
+        base = base @ base
+
+
+@public("pinverse")
+def _pinverse(input: Any, rcond: float = 1e-15) -> Any:
+    """The pseudoinverse, by the older name."""
+    return pinv(input, rcond)
+
+
+@public("cholesky", out=True)
+def _cholesky(input: Any, upper: bool = False) -> Any:
+    """The Cholesky factor, by the older name."""
+    return cholesky(input, upper=upper)
+
+
+@public("qr", out=True)
+def _qr(input: Any, some: bool = True) -> Any:
+    """The QR decomposition, by the older name."""
+    return return_types.qr(*qr(input, "reduced" if some else "complete"))
+
+
+@public("svd", out=True)
+def _svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+    """The singular value decomposition, by the older name: returns V, not its conjugate transpose."""
+    u, s, vh = svd(input, not some)
+    return return_types.svd(u, s, vh.mH)

@@ -1,0 +1,207 @@
+"""Losses of class scores: cross entropy and negative log-likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
+from ...events import hub
+from ...kernels.registry import RawNamespace
+from ..faces.api import FUNCTIONS, functional, no_gradient
+from .pointwise import reduction_number
+
+
+def at_class_dim(s: Any, shape: tuple[int, ...], ops: Any) -> Any:
+    """One number per target, with the dimension of the classes put back as 1."""
+    if not s.shape and len(shape) > 1:
+        return s
+    dim = 0 if len(shape) == 1 else 1
+    return ops.view(s, (*s.shape[:dim], 1, *s.shape[dim:]))
+
+
+into_targets_op = Op("into_targets", "s target", "shape ignore_index", node="NllLossBackwardBackward0")
+into_targets_op.vjp(
+    s=lambda g, s_shape, target, ignore_index, ops: _sum_to(ops.at_targets(g, target, ignore_index), s_shape, ops)
+)
+at_targets_op = Op("at_targets", "x target", "ignore_index", node="GatherBackward0")
+at_targets_op.vjp(x=lambda g, x_shape, target, ignore_index, ops: ops.into_targets(g, target, x_shape, ignore_index))
+
+
+def _sum_to(g: Any, shape: tuple[int, ...], ops: Any) -> Any:
+    return ops.sum(g, None, False) if g.shape and not shape else g
+
+
+def _declare_nll(name: str, node: str) -> Op:
+    op = Op(name, "x target weight?", "reduction ignore_index", outputs="out row", node=node)
+    op.vjp(
+        x=lambda g, x_shape, target, row, ignore_index, ops: ops.into_targets(-(g * row), target, x_shape, ignore_index)
+    )
+    return op
+
+
+nll_loss_op = _declare_nll("nll_loss", "NllLossBackward0")
+nll_loss2d_op = _declare_nll("nll_loss2d", "NllLoss2DBackward0")
+
+
+def _cross_entropy_rule(g: Any, probs: Any, row: Any, target: Any, ignore_index: int, ops: Any) -> Any:
+    """Gradient of the scores. The softmax is an output too: that is how second derivatives reach the scores."""
+    g_loss, g_probs, _ = g
+    result = None
+    if g_loss is not None:
+        s = g_loss * row
+        if isinstance(ops, RawNamespace):
+            # One weight for all targets means that none of them is ignored.
+            several = row.ndim or probs.ndim == 1
+            result = ops.cross_entropy_backward(s, probs, target, ignore_index if several else None)
+        else:
+            result = probs * at_class_dim(s, probs.shape, ops) - ops.into_targets(s, target, probs.shape, ignore_index)
+    if g_probs is not None:
+        dim = 0 if len(probs.shape) == 1 else 1
+        through = probs * (g_probs - ops.sum(g_probs * probs, (dim,), True))
+        result = through if result is None else result + through
+    return (result, None, None)
+
+
+def _declare_cross_entropy(name: str, node: str) -> Op:
+    op = Op(name, "x target weight?", "reduction ignore_index", outputs="out probs row", grad_outputs=(0, 1), node=node)
+    op.vjp(_cross_entropy_rule)
+    return op
+
+
+cross_entropy_op = _declare_cross_entropy("cross_entropy", "NllLossBackward0")
+cross_entropy2d_op = _declare_cross_entropy("cross_entropy2d", "NllLoss2DBackward0")
+
+
+def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
+    """Shapes and types of scores and class indices."""
+    x, t = input._array, target._array
+    if t.dtype.kind not in "iu":
+        raise DtypeError(
+            f"expected scalar type Long but found {target.dtype.old}\n"
+            f"{name}() takes class indices as integers: target.long(), or probabilities of the input's shape."
+        )
+    if x.ndim == 0:
+        raise EngineError("nll_loss: Expected input to have at least 1 dimension")
+    if (x.ndim == 1 and t.ndim > 1) or (x.ndim == 2 and t.ndim > 1):
+        raise EngineError("0D or 1D target tensor expected, multi-target not supported")
+    if x.ndim == 1:
+        if t.ndim == 1 and t.shape[0] != 1:
+            raise ArgumentValueError(f"Expected input batch_size (1) to match target batch_size ({t.shape[0]}).")
+    elif t.ndim == 0 or x.shape[0] != t.shape[0]:
+        have = t.shape[0] if t.ndim else 1
+        raise ArgumentValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({have}).")
+    elif x.shape[2:] != t.shape[1:]:
+        raise EngineError(f"Expected target size {[x.shape[0], *x.shape[2:]]}, got {list(t.shape)}")
+    if weight is not None:
+        no_gradient("nll_loss_forward" if x.ndim <= 2 else "nll_loss2d_forward", weight=weight)
+    if weight is not None and weight.numel() != x.shape[min(x.ndim - 1, 1)]:
+        raise EngineError(
+            f"weight tensor should be defined either for all {x.shape[min(x.ndim - 1, 1)]} classes or no classes but got "
+            f"weight tensor of shape: {list(weight.shape)}"
+        )
+
+
+@functional()
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the log-probability of the target class."""
+    number = reduction_number(reduction, size_average, reduce)
+    _check_classes("nll_loss", input, target, weight)
+    if hub.loss is not None:
+        hub.loss("nll_loss", input, target)
+    if input._array.ndim == 1 and target._array.ndim == 1:
+        target = target.squeeze(0)
+    op = nll_loss_op if input._array.ndim <= 2 else nll_loss2d_op
+    return op.call(input, target, weight, number, ignore_index)[0]
+
+
+FUNCTIONS.setdefault("nll_loss", nll_loss)
+
+
+@functional()
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The loss of class scores against class indices, or against probabilities of the classes."""
+    number = reduction_number(reduction, size_average, reduce)
+    if not isinstance(input, Tensor) or not isinstance(target, Tensor):
+        raise ArgumentTypeError(
+            f"cross_entropy_loss(): argument '{'self' if not isinstance(input, Tensor) else 'target'}' must be Tensor, "
+            f"not {type(target if isinstance(input, Tensor) else input).__name__}"
+        )
+    if hub.loss is not None:
+        hub.loss("cross_entropy", input, target)
+    if target._array.shape == input._array.shape and target._array.dtype.kind not in "iu":
+        return _probability_targets(input, target, weight, number, label_smoothing)
+    _check_classes("cross_entropy", input, target, weight)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise EngineError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    if label_smoothing > 0:
+        return _smoothed(input, target, weight, number, ignore_index, label_smoothing)
+    if input._array.ndim == 1 and target._array.ndim == 1:
+        target = target.squeeze(0)  # type: ignore[attr-defined]
+    op = cross_entropy_op if input._array.ndim <= 2 else cross_entropy2d_op
+    return op.call(input, target, weight, number, ignore_index)[0]
+
+
+def _weight_at_classes(weight: Any, ndim: int) -> Any:
+    return weight if ndim == 1 else weight.view(1, -1, *(1,) * (ndim - 2))
+
+
+def _probability_targets(input: Any, target: Any, weight: Any, number: int, smoothing: float) -> Any:
+    if not 0.0 <= smoothing <= 1.0:
+        raise EngineError(f"label_smoothing must be between 0.0 and 1.0. Got: {smoothing}")
+    dim = 0 if input.ndim == 1 else 1
+    classes = input._array.shape[dim]
+    if smoothing > 0:
+        target = target * (1 - smoothing) + smoothing / classes
+    logs = input.log_softmax(dim)
+    if weight is not None:
+        logs = logs * _weight_at_classes(weight, input.ndim)
+    each = logs * target
+    if number == 0:
+        return -each.sum(dim)
+    if number == 2:
+        return -each.sum()
+    count = input.numel() / classes if classes else 0
+    return -each.sum() / count if count else -each.sum() * float("nan")
+
+
+def _smoothed(input: Any, target: Any, weight: Any, number: int, ignore_index: int, smoothing: float) -> Any:
+    """(1 - smoothing) parts of the target class, and smoothing parts of all classes alike."""
+    dim = 0 if input.ndim == 1 else 1
+    classes = input._array.shape[dim]
+    logs = input.log_softmax(dim)
+    if input._array.ndim == 1 and target._array.ndim == 1:
+        target = target.squeeze(0)
+    op = nll_loss_op if input._array.ndim <= 2 else nll_loss2d_op
+    nll = op.call(logs, target, weight, number, ignore_index)[0]
+    spread = logs if weight is None else logs * _weight_at_classes(weight, input.ndim)
+    smooth = -spread.sum(dim)
+    ignored = target == ignore_index
+    smooth = smooth.masked_fill(ignored, 0.0)
+    if number == 1:
+        if weight is None:
+            smooth = smooth.sum() / (target.numel() - int(ignored._array.sum()) or float("nan"))
+        else:
+            counted = weight.detach()._array.take((target * ~ignored)._array) * ~ignored._array
+            smooth = smooth.sum() / float(counted.sum())
+    elif number == 2:
+        smooth = smooth.sum()
+    return nll * (1 - smoothing) + smooth * (smoothing / classes)

@@ -1,0 +1,115 @@
+"""Connectionist temporal classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.op import Op
+from ...core.tensor import Tensor, new_tensor
+from ...errors import ArgumentIndexError, EngineError, NotSupportedError
+from ..faces.api import FUNCTIONS, functional
+from .pointwise import reduction_number
+
+ctc_loss_op = Op(
+    "ctc_loss", "log_probs", "labels lengths label_lengths blank zero_infinity", outputs="out alpha",
+    node="CtcLossBackward0",
+)  # fmt: skip
+ctc_loss_op.vjp(
+    log_probs=lambda g, log_probs, out, alpha, labels, lengths, label_lengths, blank, zero_infinity, ops: (
+        ops.ctc_loss_backward(g, log_probs, out, alpha, labels, lengths, label_lengths, blank, zero_infinity)
+    )
+)
+
+
+def _no_second_derivative(g: Any) -> Any:
+    raise NotSupportedError("derivative for aten::_ctc_loss_backward is not implemented")
+
+
+ctc_loss_backward_op = Op(
+    "ctc_loss_backward", "g log_probs nll alpha", "labels lengths label_lengths blank zero_infinity"
+)
+ctc_loss_backward_op.vjp(_no_second_derivative)
+
+
+def _lengths(name: str, given: Any, batch: int) -> Any:
+    if isinstance(given, Tensor):
+        if given._array.dtype.kind not in "iu":
+            raise EngineError(f"{name} must be integral")
+        given = given._array
+    found = np.asarray(given, np.int64).reshape(-1)
+    if found.size != batch:
+        raise EngineError(f"{name} must be of size batch_size")
+    return found
+
+
+def _labels(targets: Any, counts: Any) -> Any:
+    """Targets as rows; concatenated ones are taken apart."""
+    array = targets._array
+    longest = int(counts.max()) if counts.size else 0
+    if array.ndim > 1:
+        if array.shape[0] != counts.size or array.shape[1] < longest:
+            raise EngineError(
+                f"Expected tensor to have size at least {longest} at dimension 1, but got size {array.shape[1]} for "
+                "argument #2 'targets' (while checking arguments for ctc_loss_cpu)"
+            )
+        rows = array[:, :longest].astype(np.int64)
+    else:
+        if array.size != counts.sum():
+            raise EngineError(
+                f"Expected tensor to have size {counts.sum()} at dimension 0, but got size {array.size} for argument #2 "
+                "'targets' (while checking arguments for ctc_loss_cpu)"
+            )
+        rows = np.zeros((counts.size, longest), np.int64)
+        rows[np.arange(longest) < counts[:, None]] = array
+    return np.where(np.arange(longest) < counts[:, None], rows, 0)
+
+
+@functional()
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Any:
+    """Minus the log-likelihood of the targets, over all their alignments to the steps."""
+    number = reduction_number(reduction)
+    single = log_probs.ndim == 2
+    if single:
+        log_probs = log_probs.unsqueeze(1)
+    steps, batch, classes = log_probs._array.shape
+    if not 0 <= blank < classes:
+        raise EngineError("blank must be in label range")
+    lengths, counts = _lengths("input_lengths", input_lengths, batch), _lengths("target_lengths", target_lengths, batch)
+    if (lengths < 0).any() or (lengths > steps).any():
+        raise EngineError(
+            f"Expected input_lengths to have value at most {steps}, but got value {lengths.max()} (while checking arguments "
+            "for ctc_loss_cpu)"
+        )
+    if single and targets.ndim == 1:
+        targets = targets.unsqueeze(0)
+    labels = _labels(targets, counts)
+    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+        raise ArgumentIndexError(f"ctc_loss: a target is out of range for {classes} classes")
+    loss = ctc_loss_op.call(log_probs, labels, lengths, counts, blank, zero_infinity)[0]
+    if zero_infinity:
+        loss = loss.masked_fill(new_tensor(np.isinf(loss._array)), 0)
+    if number == 1:
+        return (loss / new_tensor(np.maximum(counts, 1).astype(loss._array.dtype))).mean()
+    return loss.sum() if number == 2 else loss.squeeze(0) if single else loss
+
+
+def _main(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    """`nn.functional.ctc_loss` with PyTorch's number of the reduction."""
+    name = ("none", "mean", "sum")[reduction]
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, name, zero_infinity)
+
+
+FUNCTIONS["ctc_loss"] = _main

@@ -1,0 +1,352 @@
+"""Losses of `torch.nn.functional`. `reduction` is PyTorch's number inside: 0 none, 1 mean, 2 sum."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ...events import hub
+from ..faces.api import FUNCTIONS, functional, no_gradient
+
+REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def reduction_number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
+    """PyTorch's number of a reduction; `size_average` and `reduce` are its old spelling."""
+    if size_average is not None or reduce is not None:
+        reduction = legacy_reduction(size_average, reduce)
+    number = REDUCTIONS.get(reduction)
+    if number is None:
+        if reduction == "elementwise_mean":
+            warnings.warn(
+                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return 1
+        raise ArgumentValueError(f"{reduction} is not a valid value for reduction")
+    return number
+
+
+def legacy_reduction(size_average: Any, reduce: Any, emit_warning: bool = True) -> str:
+    """The reduction that `size_average` and `reduce` stand for."""
+    average = True if size_average is None else size_average
+    if reduce is None or reduce:
+        name = "mean" if average else "sum"
+    else:
+        name = "none"
+    if emit_warning:
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return name
+
+
+def reduce_all(loss: Any, number: int) -> Any:
+    """A composite loss, reduced."""
+    return loss if number == 0 else loss.mean() if number == 1 else loss.sum()
+
+
+def same_shape(input: Any, target: Any) -> tuple[Any, Any]:
+    """Both expanded to one shape; a warning if they had two, which is nearly always a mistake."""
+    if target._array.shape == input._array.shape:
+        return input, target
+    warnings.warn(
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+        "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        UserWarning,
+        stacklevel=3,
+    )
+    both: tuple[Any, Any] = FUNCTIONS["broadcast_tensors"](input, target)
+    tell_shapes(input, target)
+    return both
+
+
+def tell_shapes(input: Any, target: Any) -> None:
+    """Tell whoever listens that a loss has two shapes."""
+    if hub.stretched is not None and target.shape != input.shape:
+        hub.stretched(input, target)
+
+
+def stretched(a: Any, b: Any) -> bool:
+    """Two shapes that differ were broadcast to each other."""
+    return True
+
+
+def share(g: Any, shape: tuple[int, ...], reduction: int) -> Any:
+    """The gradient of one element's loss."""
+    if reduction != 1:
+        return g
+    count = 1
+    for n in shape:
+        count *= n
+    return g / count
+
+
+# Losses of pairs -----------------------------------------------------------------------------------
+# Three operations for the squared error: without parameters a call takes the short way through the dispatch.
+
+
+mse_loss_op = Op("mse_loss", "x y", elementwise=True, promote="common", saved_as={"target": "y"})
+mse_loss_op.vjp(x=lambda g, x, y: (x - y) * (g * 2), y=lambda g, x, y: (y - x) * (g * 2))
+
+mse_loss_mean_op = Op(
+    "mse_loss_mean", "x y", node="MseLossBackward0", pair=stretched, promote="common", saved_as={"target": "y"}
+)
+mse_loss_mean_op.vjp(
+    x=lambda g, x, y: (x - y) * share(g * 2, x.shape, 1),
+    y=lambda g, x, y: (y - x) * share(g * 2, x.shape, 1),
+)
+
+mse_loss_sum_op = Op(
+    "mse_loss_sum", "x y", node="MseLossBackward0", pair=stretched, promote="common", saved_as={"target": "y"}
+)
+mse_loss_sum_op.vjp(x=lambda g, x, y: (x - y) * (g * 2), y=lambda g, x, y: (y - x) * (g * 2))
+
+_MSE = {"mean": mse_loss_mean_op, "none": mse_loss_op, "sum": mse_loss_sum_op}
+
+
+@functional()
+def mse_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", weight: Any = None
+) -> Any:
+    """The squared difference."""
+    try:
+        if target._array.shape != input._array.shape:
+            input, target = same_shape(input, target)
+    except AttributeError:
+        raise _not_tensors("mse_loss", input, target) from None
+    if size_average is not None or reduce is not None:
+        reduction = legacy_reduction(size_average, reduce)
+    if weight is not None:
+        return _weighted_mse(input, target, reduction, weight)
+    op = _MSE.get(reduction)
+    if op is None:
+        raise ArgumentValueError(f"{reduction} is not a valid value for reduction")
+    return op.call(input, target)
+
+
+def _weighted_mse(input: Any, target: Any, reduction: str, weight: Any) -> Any:
+    if weight._array.shape != input._array.shape:
+        raise ArgumentValueError("Weights and input must have the same size.")
+    errors = (input - target) ** 2 * weight
+    number = reduction_number(reduction)
+    return errors.sum() / weight.sum() if number == 1 else reduce_all(errors, number)
+
+
+def _not_tensors(name: str, input: Any, target: Any) -> ArgumentTypeError:
+    which, value = ("input", input) if not isinstance(input, Tensor) else ("target", target)
+    return ArgumentTypeError(f"{name}(): argument '{which}' must be Tensor, not {type(value).__name__}")
+
+
+@functional()
+def l1_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", weight: Any = None
+) -> Any:
+    """The absolute difference."""
+    number = reduction_number(reduction, size_average, reduce)
+    input, target = same_shape(input, target)
+    if weight is None:
+        return reduce_all((input - target).abs(), number)
+    if weight._array.shape != input._array.shape:
+        raise ArgumentValueError("Weights and input must have the same size.")
+    errors = (input - target).abs() * weight
+    return errors.sum() / weight.sum() if number == 1 else reduce_all(errors, number)
+
+
+clip_unit_op = Op("clip_unit", "x", node="ClampBackward1")
+clip_unit_op.vjp(x=lambda g, x, ops: g * ops.inside_unit(x))
+Op("inside_unit", "x", differentiable=False)
+
+smooth_l1_loss_op = Op(
+    "smooth_l1_loss", "x y", "reduction beta", node="SmoothL1LossBackward0", promote="common", saved_as={"target": "y"}
+)
+smooth_l1_loss_op.vjp(
+    x=lambda g, x, y, reduction, beta, ops: ops.clip_unit((x - y) / beta) * share(g, x.shape, reduction),
+    y=lambda g, x, y, reduction, beta, ops: ops.clip_unit((y - x) / beta) * share(g, x.shape, reduction),
+)
+
+huber_loss_op = Op("huber_loss", "x y", "reduction delta", promote="common", saved_as={"target": "y"})
+huber_loss_op.vjp(
+    x=lambda g, x, y, reduction, delta, ops: ops.clip_unit((x - y) / delta) * (share(g, x.shape, reduction) * delta),
+    y=lambda g, x, y, reduction, delta, ops: ops.clip_unit((y - x) / delta) * (share(g, x.shape, reduction) * delta),
+)
+
+
+@functional()
+def smooth_l1_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
+) -> Any:
+    """Half the squared difference over beta where it is below beta, the absolute difference minus beta / 2 elsewhere."""
+    number = reduction_number(reduction, size_average, reduce)
+    input, target = same_shape(input, target)
+    if beta == 0.0:
+        return reduce_all((input - target).abs(), number)
+    if beta < 0:
+        raise EngineError("smooth_l1_loss does not support negative values for beta.")
+    return smooth_l1_loss_op.call(input, target, number, beta)
+
+
+@functional()
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+    """Half the squared difference where it is at most delta, a line beyond."""
+    number = reduction_number(reduction)
+    input, target = same_shape(input, target)
+    if delta <= 0:
+        raise EngineError("huber_loss does not support non-positive values for delta.")
+    if weight is None:
+        return huber_loss_op.call(input, target, number, delta)
+    if weight._array.shape != input._array.shape:
+        raise ArgumentValueError("Weights and input must have the same size.")
+    errors = huber_loss_op.call(input, target, 0, delta) * weight
+    return errors.sum() / weight.sum() if number == 1 else reduce_all(errors, number)
+
+
+# Probabilities of two classes ----------------------------------------------------------------------
+
+
+def times(g: Any, weight: Any) -> Any:
+    """g * weight, where there is one."""
+    return g if weight is None else g * weight
+
+
+bernoulli_variance_op = Op("bernoulli_variance", "x", node="MulBackward0")
+bernoulli_variance_op.vjp(x=lambda g, x: g * (1 - 2 * x))
+
+clipped_log_op = Op("clipped_log", "x", node="LogBackward0")
+clipped_log_op.vjp(x=lambda g, x: g / x)
+
+binary_cross_entropy_op = Op("binary_cross_entropy", "x y weight?", "reduction", saved_as={"target": "y"})
+binary_cross_entropy_op.vjp(
+    x=lambda g, x, y, weight, reduction, ops: (
+        (x - y) / ops.bernoulli_variance(x) * times(share(g, x.shape, reduction), weight)
+    ),
+    y=lambda g, x, weight, reduction, ops: (
+        (ops.clipped_log(1 - x) - ops.clipped_log(x)) * times(share(g, x.shape, reduction), weight)
+    ),
+)
+
+
+@functional()
+def binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """The loss of probabilities against targets between 0 and 1."""
+    number = reduction_number(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise ArgumentValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    array = input._array
+    if array.size and not (array.min() >= 0 and array.max() <= 1):
+        raise EngineError("all elements of input should be between 0 and 1")
+    no_gradient("binary_cross_entropy", weight=weight)
+    return binary_cross_entropy_op.call(input, target, weight, number)
+
+
+softplus_plain_op = Op("softplus_plain", "x", node="SoftplusBackward0")
+softplus_plain_op.vjp(x=lambda g, x, ops: g * ops.sigmoid(x))
+
+
+def _logits_slope(x: Any, y: Any, pos_weight: Any, ops: Any) -> Any:
+    s = ops.sigmoid(x)
+    return s - y if pos_weight is None else s * ((pos_weight - 1) * y + 1) - pos_weight * y
+
+
+def _target_slope(x: Any, pos_weight: Any, ops: Any) -> Any:
+    return -x if pos_weight is None else (pos_weight - 1) * ops.softplus_plain(-x) - x
+
+
+binary_cross_entropy_with_logits_op = Op(
+    "binary_cross_entropy_with_logits",
+    "x y weight? pos_weight?",
+    "reduction",
+    promote="common",
+    saved_as={"target": "y"},
+)
+binary_cross_entropy_with_logits_op.vjp(
+    x=lambda g, x, y, weight, pos_weight, reduction, ops: (
+        _logits_slope(x, y, pos_weight, ops) * times(share(g, x.shape, reduction), weight)
+    ),
+    y=lambda g, x, weight, pos_weight, reduction, ops: (
+        _target_slope(x, pos_weight, ops) * times(share(g, x.shape, reduction), weight)
+    ),
+)
+
+
+@functional()
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """`binary_cross_entropy(sigmoid(input), target)`, without its overflow."""
+    number = reduction_number(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise ArgumentValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    if hub.loss is not None:
+        hub.loss("binary_cross_entropy_with_logits", input, target)
+    return binary_cross_entropy_with_logits_op.call(input, target, weight, pos_weight, number)
+
+
+soft_margin_loss_op = Op("soft_margin_loss", "x y", "reduction", promote="common", saved_as={"target": "y"})
+soft_margin_loss_op.vjp(
+    x=lambda g, x, y, reduction, ops: -y * ops.sigmoid(-x * y) * share(g, x.shape, reduction),
+    y=lambda g, x, y, reduction, ops: -x * ops.sigmoid(-x * y) * share(g, x.shape, reduction),
+)
+
+
+@functional()
+def soft_margin_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """log(1 + exp(-target * input)), for targets 1 and -1."""
+    number = reduction_number(reduction, size_average, reduce)
+    if input.shape != target.shape:
+        tell_shapes(input, target)
+        input, target = FUNCTIONS["broadcast_tensors"](input, target)
+    return soft_margin_loss_op.call(input, target, number)
+
+
+# Distributions -------------------------------------------------------------------------------------
+
+
+def divergence(input: Any, target: Any, log_target: bool) -> Any:
+    """The Kullback-Leibler divergence element by element."""
+    return target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
+
+
+@functional()
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
+    """The Kullback-Leibler divergence of `target` from exp(input)."""
+    batch = reduction == "batchmean" and size_average is None and reduce is None
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+            UserWarning,
+            stacklevel=2,
+        )
+    number = 2 if batch else reduction_number(reduction, size_average, reduce)
+    tell_shapes(input, target)
+    total = reduce_all(divergence(input, target, log_target), number)
+    return total / input.size(0) if batch and input.dim() else total

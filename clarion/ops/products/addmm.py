@@ -1,0 +1,222 @@
+"""A tensor plus a matrix product: addmm and its kin, and `linear`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.namespace import lifted
+from ...core.op import Op
+from ...core.tensor import Tensor
+from ...errors import ArgumentIndexError, DtypeError, ShapeError
+from ..faces.api import call, functional, public, with_out
+from .matmul import cannot_multiply, check_bmm, check_mv, check_types, dot, matmul, old_name, tensors
+
+# Linear: x @ w.T + b ---------------------------------------------------------------------------------
+
+sum_rows_op = Op("sum_rows", "x", node="SumBackward1")
+sum_rows_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape))
+
+linear_op = Op("linear", "x w b", node="AddmmBackward0")  # two dimensions
+linear_rows_op = Op("linear_rows", "x w b", node="ViewBackward0")  # any other number
+for _op in (linear_op, linear_rows_op):
+    _op.vjp(
+        x=lambda g, w, ops: ops.fold_mm(g, w),
+        w=lambda g, x, ops: ops.fold_tn(g, x),
+        b=lambda g, ops: ops.sum_rows(g),
+    )
+
+# beta * x + alpha * product --------------------------------------------------------------------------
+
+
+def scaled(value: Any, factor: Any) -> Any:
+    """A gradient times a number that is nearly always 1."""
+    return value if factor == 1 else value * factor
+
+
+addmm_op = Op("addmm", "x mat1 mat2", "beta alpha", broadcast=True)
+addmm_op.vjp(
+    x=lambda g, beta: scaled(g, beta),
+    mat1=lambda g, mat2, alpha, ops: scaled(ops.fold_nt(g, mat2), alpha),
+    mat2=lambda g, mat1, alpha, ops: scaled(ops.fold_tn(mat1, g), alpha),
+)
+
+addmv_op = Op("addmv", "x mat vec", "beta alpha", broadcast=True)
+addmv_op.vjp(
+    x=lambda g, beta: scaled(g, beta),
+    mat=lambda g, vec, alpha, ops: scaled(ops.outer(g, vec), alpha),
+    vec=lambda g, mat, alpha, ops: scaled(ops.vecmat(g, mat), alpha),
+)
+
+addr_op = Op("addr", "x vec1 vec2", "beta alpha", broadcast=True, promote="common")
+addr_op.vjp(
+    x=lambda g, beta: scaled(g, beta),
+    vec1=lambda g, vec2, alpha, ops: scaled(ops.mv(g, vec2), alpha),
+    vec2=lambda g, vec1, alpha, ops: scaled(ops.vecmat(vec1, g), alpha),
+)
+
+baddbmm_op = Op("baddbmm", "x batch1 batch2", "beta alpha", broadcast=True)
+baddbmm_op.vjp(
+    x=lambda g, beta: scaled(g, beta),
+    batch1=lambda g, batch2, alpha, ops: scaled(ops.matmul_nt(g, batch2), alpha),
+    batch2=lambda g, batch1, alpha, ops: scaled(ops.matmul_tn(batch1, g), alpha),
+)
+
+# The engine sees g of shape (n, m); the products with it broadcast over the batches.
+addbmm_op = Op("addbmm", "x batch1 batch2", "beta alpha", broadcast=True)
+addbmm_op.vjp(
+    x=lambda g, beta: scaled(g, beta),
+    batch1=lambda g, batch2, alpha, ops: scaled(ops.matmul_nt(g, batch2), alpha),
+    batch2=lambda g, batch1, alpha, ops: scaled(ops.matmul_tn(batch1, g), alpha),
+)
+
+
+# Public faces --------------------------------------------------------------------------------------
+
+
+@functional()
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+    """input @ weight.T + bias."""
+    if out is not None:
+        return with_out("linear", linear)(input, weight, bias, out=out)
+    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
+        tensors("linear", input, weight, names=("input", "weight"))
+    a, w = input._array, weight._array
+    ndim = a.ndim
+    if ndim == 0 or w.ndim != 2:
+        return _odd_linear(input, weight, bias)
+    if a.shape[-1] != w.shape[1]:
+        cannot_multiply((1, *a.shape) if ndim == 1 else a.shape, w.shape[::-1])
+    if a.dtype is not w.dtype or a.dtype.kind == "b":
+        check_types(a, w)
+    if bias is None:
+        if ndim == 1:
+            return lifted.vecmat(input, lifted.t(weight))
+        return lifted.mm_nt(input, weight) if ndim == 2 else lifted.fold_nt(input, weight)
+    b = bias._array
+    if b.dtype is not a.dtype and b.dtype != a.dtype:
+        raise DtypeError(f"self and mat2 must have the same dtype, but got {old_name(b)} and {old_name(w)}")
+    if b.shape != w.shape[:1]:
+        check_expands(b.shape, (a.size // a.shape[-1] if a.size else 0, w.shape[0]))
+        if b.ndim > 1:
+            return linear(input, weight) + bias
+        bias = lifted.expand(bias, w.shape[:1])
+    return linear_op.call(input, weight, bias) if ndim == 2 else linear_rows_op.call(input, weight, bias)
+
+
+def _odd_linear(input: Any, weight: Any, bias: Any) -> Any:
+    """A weight that is a vector gives one output feature, without its dimension."""
+    a, w = input._array, weight._array
+    if a.ndim == 0 or w.ndim == 0:
+        raise ShapeError(f"both arguments to linear need to be at least 1D, but they are {a.ndim}D and {w.ndim}D")
+    if w.ndim > 2:
+        raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D")
+    if bias is not None and a.ndim == 2:
+        raise ShapeError("mat2 must be a matrix, got 1-D tensor")
+    out = dot(input, weight) if a.ndim == 1 else matmul(input, weight)
+    return out if bias is None else out + bias
+
+
+def check_expands(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """The tensor that is added must broadcast to the product."""
+    if len(shape) > len(target):
+        raise ShapeError(
+            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    for i in range(1, len(shape) + 1):
+        if shape[-i] != target[-i] and shape[-i] != 1:
+            raise ShapeError(
+                f"The expanded size of the tensor ({target[-i]}) must match the existing size ({shape[-i]}) at "
+                f"non-singleton dimension {len(target) - i}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+            )
+
+
+def _numbers(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
+    """beta and alpha, cut to integers for integer tensors."""
+    return (int(beta), int(alpha)) if array.dtype.kind in "iu" else (beta, alpha)
+
+
+def _check_first(x: Any, other: Any) -> None:
+    if x.dtype != other.dtype:
+        raise DtypeError(f"self and mat2 must have the same dtype, but got {old_name(x)} and {old_name(other)}")
+
+
+@public(inplace=True, out=True)
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+    """beta * input + alpha * (mat1 @ mat2)."""
+    x, a, b = tensors("addmm", input, mat1, mat2, names=("input", "mat1", "mat2"))
+    for name, array in (("mat1", a), ("mat2", b)):
+        if array.ndim != 2:
+            raise ShapeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
+    if a.shape[1] != b.shape[0]:
+        cannot_multiply(a.shape, b.shape)
+    _check_first(x, b)
+    check_types(a, b)
+    check_expands(x.shape, (a.shape[0], b.shape[1]))
+    return run(addmm_op, input, mat1, mat2, *_numbers(x, beta, alpha))
+
+
+@public(inplace=True, out=True)
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+    """beta * input + alpha * (mat @ vec)."""
+    x, a, b = tensors("addmv", input, mat, vec, names=("input", "mat", "vec"))
+    if a.ndim != 2 or b.ndim != 1:
+        raise ShapeError(f"vector + matrix @ vector expected, got {x.ndim}, {a.ndim}, {b.ndim}")
+    size = x.shape[0] if x.ndim == 1 else 1
+    check_mv(a, b, size)
+    if x.ndim > 1 or size not in (1, a.shape[0]):
+        raise ShapeError(f"size mismatch, got input ({size}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})")
+    if x.dtype != a.dtype:
+        raise DtypeError(
+            f"addmv input tensors must have the same dtype, but got {old_name(x)}, {old_name(a)}, and {old_name(b)}"
+        )
+    return run(addmv_op, input, mat, vec, *_numbers(x, beta, alpha))
+
+
+@public(inplace=True, out=True)
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+    """beta * input + alpha * outer(vec1, vec2)."""
+    x, a, b = tensors("addr", input, vec1, vec2, names=("input", "vec1", "vec2"))
+    for name, array in (("vec1", a), ("vec2", b)):
+        if array.ndim != 1:
+            raise ShapeError(f"addr: Expected 1-D argument {name}, but got {array.ndim}-D")
+    check_expands(x.shape, (a.shape[0], b.shape[0]))
+    if x.dtype.kind == a.dtype.kind == b.dtype.kind == "b":
+        beta, alpha = bool(beta), bool(alpha)
+    elif all(array.dtype.kind in "iub" for array in (x, a, b)):
+        beta, alpha = int(beta), int(alpha)
+    return run(addr_op, input, vec1, vec2, beta, alpha)
+
+
+def _check_batches(x: Any, a: Any, b: Any) -> None:
+    if b.ndim < 3 or a.ndim < 3:
+        low = min(a.ndim, b.ndim)
+        raise ArgumentIndexError(f"Dimension out of range (expected to be in range of [{-low}, {low - 1}], but got 2)")
+    check_types(a, b, "bmm")
+    if x.dtype != a.dtype:
+        raise DtypeError(
+            f"Input dtypes must be the same, got: input {old_name(x)}, batch1: {old_name(a)}, batch2: {old_name(b)}"
+        )
+
+
+@public(inplace=True, out=True)
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+    """beta * input + alpha * bmm(batch1, batch2)."""
+    x, a, b = tensors("baddbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))
+    _check_batches(x, a, b)
+    check_bmm(a.shape, b.shape)
+    check_expands(x.shape, (*a.shape[:2], b.shape[2]))
+    return run(baddbmm_op, input, batch1, batch2, *_numbers(x, beta, alpha))
+
+
+@public(inplace=True, out=True)
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+    """beta * input + alpha * the sum of the products of two batches of matrices."""
+    x, a, b = tensors("addbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))
+    _check_batches(x, a, b)
+    if a.shape[0] != b.shape[0]:
+        raise ShapeError(f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}")
+    if a.shape[2] != b.shape[1]:
+        raise ShapeError(f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})")
+    check_expands(x.shape, (a.shape[1], b.shape[2]))
+    return run(addbmm_op, input, batch1, batch2, *_numbers(x, beta, alpha))

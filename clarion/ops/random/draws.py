@@ -1,0 +1,311 @@
+"""Random tensors and random writes in place, number for number as PyTorch draws them on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import default_float, i64
+from ...core.inplace import inplace
+from ...core.op import Op
+from ...core.tensor import Tensor, created
+from ...errors import ArgumentTypeError, DtypeError, ShapeError
+from ...kernels import distributions
+from ...kernels import random as draw
+from ...kernels.permutation import randperm as randperm_array
+from ...kernels.portable.random.draws import fill
+from ..creation.factories import like, take_options
+from ..faces.api import method, public
+from ..faces.options import check_place, integer, numpy_type, one_size, out_type, put, size_of, spelled, tensor_argument
+from .generator import source
+
+zeros_like_op = Op("zeros_like", "x", moves=True, differentiable=False)
+
+# A draw in place forgets what was there: its gradient is zero.
+_FORGET = {"x": lambda g, ops: ops.zeros_like(g)}
+
+
+def _drawing(name: str, params: str, node: str | None = None, inputs: str = "x") -> Op:
+    return Op(name, inputs, params, node=node, moves=True).vjp(**_FORGET)
+
+
+uniform_op = _drawing("uniform", "low high gen")
+normal_op = _drawing("normal", "mean std gen")
+random_op = _drawing("random", "low high gen", "RandomBackward2")
+random_to_op = _drawing("random_to", "low high gen", "RandomBackward1")
+random_range_op = _drawing("random_range", "low high gen", "RandomBackward0")
+exponential_op = _drawing("exponential", "rate gen")
+geometric_op = _drawing("geometric", "p gen")
+cauchy_op = _drawing("cauchy", "median sigma gen")
+log_normal_op = _drawing("log_normal", "mean std gen")
+poisson_op = _drawing("poisson", "gen")
+bernoulli_op = _drawing("bernoulli", "gen")
+bernoulli_float_op = _drawing("bernoulli_float", "p gen", "BernoulliBackward2")
+
+bernoulli_tensor_op = Op("bernoulli_tensor", "x p", "gen", node="BernoulliBackward1", moves=True, broadcast=True)
+bernoulli_tensor_op.vjp(x=lambda g, ops: ops.zeros_like(g), p=lambda g, ops: ops.zeros_like(g))
+normal_mean_op = Op("normal_mean", "mean", "std gen", node="NormalBackward1", moves=True)
+normal_mean_op.vjp(mean=lambda g, ops: ops.zeros_like(g))
+normal_std_op = Op("normal_std", "std", "mean gen", node="NormalBackward2", moves=True)
+normal_std_op.vjp(std=lambda g, ops: ops.zeros_like(g))
+normal_both_op = Op("normal_both", "mean std", "gen", node="NormalBackward3", moves=True, broadcast=True)
+normal_both_op.vjp(mean=lambda g, ops: ops.zeros_like(g), std=lambda g, ops: ops.zeros_like(g))
+
+
+# New tensors -----------------------------------------------------------------------------------------
+
+
+def _fresh(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, options: dict[str, Any]) -> Tensor:
+    if not options:
+        return created(sampler(source(name, generator), size_of(name, size), default_float()))
+    if "size" in options:
+        size = (*size, options.pop("size"))
+    kind, requires_grad, out = take_options(name, options)
+    array = sampler(source(name, generator), size_of(name, size), kind)
+    return created(array, requires_grad) if out is None else put(name, out, array)
+
+
+@public(method=False)
+def rand(*size: Any, generator: Any = None, **options: Any) -> Tensor:
+    """Uniform numbers in [0, 1). Options: out, dtype, layout, device, pin_memory, requires_grad."""
+    return _fresh("rand", draw.uniform, size, generator, options)
+
+
+@public(method=False)
+def randn(*size: Any, generator: Any = None, **options: Any) -> Tensor:
+    """Standard normal numbers. Options: out, dtype, layout, device, pin_memory, requires_grad."""
+    return _fresh("randn", draw.normal, size, generator, options)
+
+
+def _like(name: str, sampler: Any, input: Any, generator: Any, options: dict[str, Any]) -> Tensor:
+    requires_grad = options.pop("requires_grad", False)
+    options.pop("pin_memory", None)
+    named = {key: options.pop(key, None) for key in ("dtype", "layout", "device", "memory_format")}
+    if options:
+        raise ArgumentTypeError(f"{name}() got an unexpected keyword argument '{next(iter(options))}'")
+    array = like(name, input, **named)
+    values = sampler(source(name, generator), array.shape, array.dtype)
+    return created(fill(array, values), requires_grad)
+
+
+@public(method=False)
+def rand_like(input: Any, *, generator: Any = None, **options: Any) -> Tensor:
+    """Uniform numbers in the shape of a tensor. Options as for zeros_like."""
+    return _like("rand_like", draw.uniform, input, generator, options)
+
+
+@public(method=False)
+def randn_like(input: Any, *, generator: Any = None, **options: Any) -> Tensor:
+    """Normal numbers in the shape of a tensor. Options as for zeros_like."""
+    return _like("randn_like", draw.normal, input, generator, options)
+
+
+@public(method=False)
+def randint_like(input: Any, low: Any = None, high: Any = None, *, generator: Any = None, **options: Any) -> Tensor:
+    """randint_like(input, high), randint_like(input, low, high): integers in the shape and type of a tensor."""
+    low, high = (0, low) if high is None else (low or 0, high)
+    bounds = integer("randint_like", "low", 2, low), integer("randint_like", "high", 3, high)
+    return _like(
+        "randint_like", lambda gen, shape, kind: draw.randint(gen, shape, *bounds, kind), input, generator, options
+    )
+
+
+@public(method=False)
+def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
+    """randint(high, size), randint(low, high, size): integers in [low, high). Options as for zeros."""
+    if not options and len(args) == 3 and type(args[0]) is type(args[1]) is int and type(args[2]) is tuple:
+        shape = one_size("randint", args[2])
+        return created(draw.random(source("randint", generator), shape, i64, args[0], args[1]))
+    named = {key: options.pop(key) for key in ("low", "high", "size") if key in options}
+    order = ("low", "high", "size") if len(args) + len(named) == 3 else ("high", "size")
+    order = tuple(key for key in order if key not in named)
+    given = {**dict(zip(order, args, strict=False)), **named}
+    if len(args) != len(order) or not given.keys() >= {"high", "size"}:
+        raise ArgumentTypeError(
+            f"randint() received an invalid combination of arguments - got {spelled(args, named)}, but expected one of:\n"
+            " * (int high, tuple of ints size)\n * (int low, int high, tuple of ints size)"
+        )
+    if not isinstance(given["size"], (tuple, list)):
+        position = 3 if "low" in given else 2
+        raise ArgumentTypeError(
+            f"randint(): argument 'size' (position {position}) must be tuple of ints, not {type(given['size']).__name__}"
+        )
+    low = integer("randint", "low", 1, given.get("low", 0))
+    high = integer("randint", "high", 2 if "low" in given else 1, given["high"])
+    out = options.get("out")
+    if options.get("dtype") is None and out is None:
+        options["dtype"] = int
+    kind, requires_grad, _ = take_options("randint", options)
+    array = draw.randint(source("randint", generator), one_size("randint", given["size"]), low, high, kind)
+    return created(array, requires_grad) if out is None else put("randint", out, array)
+
+
+@public(method=False)
+def randperm(
+    n: Any,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The integers below n in random order."""
+    check_place("randperm", device, layout)
+    count = integer("randperm", "n", 1, n)
+    kind = numpy_type("randperm", dtype, i64) if out is None else out_type("randperm", out, dtype)
+    array = randperm_array(source("randperm", generator), count, kind)
+    return created(array, requires_grad) if out is None else put("randperm", out, array)
+
+
+@public(method=False, out=True)
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normal numbers: tensors of means or standard deviations, or two numbers and a size."""
+    gen = source("normal", generator)
+    if isinstance(mean, Tensor):
+        if isinstance(std, Tensor):
+            return normal_both_op.call(mean, std, gen)
+        return normal_mean_op.call(mean, float(std), gen)
+    if isinstance(std, Tensor):
+        return normal_std_op.call(std, float(mean), gen)
+    if size is None:
+        raise ArgumentTypeError(
+            f"normal() received an invalid combination of arguments - got {spelled((mean, std), {})}, but expected one of:\n"
+            " * (Tensor mean, Tensor std)\n * (Tensor mean, float std = 1)\n * (float mean, Tensor std)\n"
+            " * (float mean, float std, tuple of ints size)"
+        )
+    check_place("normal", device, layout)
+    array = draw.normal(gen, one_size("normal", size), numpy_type("normal", dtype), float(mean), float(std))
+    return created(array, requires_grad)
+
+
+@public(out=True)
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
+    """1 with the probability each element says (or `p` for all), else 0. Its gradient is zero."""
+    tensor_argument("bernoulli", input)
+    gen = source("bernoulli", generator)
+    if p is None:
+        return bernoulli_op.call(input, gen)
+    return bernoulli_float_op.call(input, float(p), gen)
+
+
+@public()
+def multinomial(
+    input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
+) -> Tensor:
+    """Indices drawn with the weights of each row."""
+    tensor_argument("multinomial", input)
+    if out is not None and tensor_argument("multinomial", out, "out")._array.dtype is not i64:
+        raise DtypeError(f"multinomial expects Long tensor out, got: {out.dtype.old}")
+    count = integer("multinomial", "num_samples", 2, num_samples)
+    array = distributions.multinomial(source("multinomial", generator), input._array, count, replacement)
+    return created(array) if out is None else put("multinomial", out, array)
+
+
+@public(method=False)
+def poisson(input: Any, generator: Any = None) -> Tensor:
+    """One Poisson count for each rate. Its gradient is zero."""
+    return poisson_op.call(tensor_argument("poisson", input), source("poisson", generator))
+
+
+# In place --------------------------------------------------------------------------------------------
+
+
+def _from_to(name: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The arguments `from` (a Python keyword, so it arrives by name only in `**named`) and `to`."""
+    given = dict(zip(("from", "to"), args, strict=False))
+    unknown = set(named) - {"from", "to"}
+    if unknown or len(args) > 2 or given.keys() & named.keys():
+        raise ArgumentTypeError(f"{name}() received an invalid combination of arguments - got {spelled(args, named)}")
+    given |= named
+    return given.get("from", defaults[0]), given.get("to", defaults[1])
+
+
+@method("uniform_")
+def uniform_(self: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
+    """uniform_(from=0, to=1): fill with uniform numbers."""
+    low, high = _from_to("uniform_", args, named, (0.0, 1.0))
+    return inplace(uniform_op, self, float(low), float(high), source("uniform_", generator))
+
+
+@method("normal_")
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with normal numbers."""
+    return inplace(normal_op, self, float(mean), float(std), source("normal_", generator))
+
+
+@method("random_")
+def random_(self: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
+    """random_(), random_(to), random_(from, to): fill with integers."""
+    gen = source("random_", generator)
+    if not args and not named:
+        return inplace(random_op, self, None, None, gen)
+    if len(args) + len(named) == 1 and "from" not in named:
+        return inplace(random_to_op, self, 0, int(args[0] if args else named["to"]), gen)
+    low, high = _from_to("random_", args, named, (0, None))
+    return inplace(random_range_op, self, int(low), None if high is None else int(high), gen)
+
+
+@method("bernoulli_")
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill with ones of probability p (a number or a tensor) and zeros."""
+    gen = source("bernoulli_", generator)
+    if not isinstance(p, Tensor):
+        return inplace(bernoulli_float_op, self, float(p), gen)
+    try:
+        np.broadcast_to(p._array, self._array.shape)
+    except ValueError:
+        raise _expand_error(p._array.shape, self._array.shape) from None
+    return inplace(bernoulli_tensor_op, self, p, gen)
+
+
+def _expand_error(have: tuple[int, ...], want: tuple[int, ...]) -> ShapeError:
+    if len(have) > len(want):
+        return ShapeError(
+            f"The number of sizes provided ({len(want)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(have)})"
+        )
+    extra = len(want) - len(have)
+    dim = next(i for i in reversed(range(len(want))) if i >= extra and have[i - extra] not in (1, want[i]))
+    return ShapeError(
+        f"The expanded size of the tensor ({want[dim]}) must match the existing size ({have[dim - extra]}) at "
+        f"non-singleton dimension {dim}.  Target sizes: {list(want)}.  Tensor sizes: {list(have)}"
+    )
+
+
+@method("exponential_")
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill with exponential numbers of rate `lambd`."""
+    return inplace(exponential_op, self, float(lambd), source("exponential_", generator))
+
+
+@method("geometric_")
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Fill with the number of trials until the first success."""
+    return inplace(geometric_op, self, float(p), source("geometric_", generator))
+
+
+@method("cauchy_")
+def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill with Cauchy numbers."""
+    return inplace(cauchy_op, self, float(median), float(sigma), source("cauchy_", generator))
+
+
+@method("log_normal_")
+def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
+    """Fill with numbers whose logarithms are normal."""
+    return inplace(log_normal_op, self, float(mean), float(std), source("log_normal_", generator))

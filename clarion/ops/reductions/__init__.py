@@ -1,0 +1,1 @@
+"""Sums, extremes, statistics, norms, running sums: many elements into few."""

@@ -1,0 +1,1 @@
+"""Rows: Activation functions and softmax."""

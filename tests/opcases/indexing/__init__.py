@@ -1,0 +1,1 @@
+"""Rows: Elements by place: indices, masks, gather and scatter, sorting, distinct values."""

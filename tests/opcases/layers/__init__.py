@@ -1,0 +1,1 @@
+"""Rows: What neural layers compute: convolution, pooling, normalization, recurrence, attention, embedding, resampling."""

@@ -1,0 +1,1 @@
+"""Rows: Decompositions, inverses, systems and functions of matrices."""

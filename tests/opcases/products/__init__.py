@@ -1,0 +1,1 @@
+"""Rows: Matrix products and what is made of them."""

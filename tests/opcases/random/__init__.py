@@ -1,0 +1,1 @@
+"""Rows: Random numbers, number for number PyTorch's."""

@@ -1,0 +1,1 @@
+"""Rows: Sums, extremes, statistics, norms, running sums: many elements into few."""

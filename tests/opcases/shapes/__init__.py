@@ -1,0 +1,1 @@
+"""Rows: The same elements in another shape or order: views, parts, joins, copies."""

@@ -1,0 +1,1 @@
+"""Rows: Fourier transforms and windows."""
