@@ -14,3 +14,7 @@ DIAGNOSE: str = os.environ.get("CLARION_DIAGNOSE", "on").lower()
 DIAGNOSE_ALLOW: tuple[str, ...] = tuple(
     name.strip() for name in os.environ.get("CLARION_DIAGNOSE_ALLOW", "").split(",") if name.strip()
 )
+
+# How many threads kernels may use; set_num_threads changes it. OMP_NUM_THREADS is what NumPy's matrix products obey, too.
+_threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+THREADS: int | None = int(_threads) if _threads.isdigit() and int(_threads) > 0 else None

@@ -100,7 +100,7 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
                 hub.applied(op, (x,), params, (out,))
         return out
 
-    return own_code(call)
+    return own_code(op, call)
 
 
 def _variadic_call(op: Op) -> Callable[..., Any]:
@@ -157,7 +157,7 @@ def _variadic_call(op: Op) -> Callable[..., Any]:
                 hub.applied(op, tuple(tensors), params, (out,))
         return out
 
-    return own_code(call)
+    return own_code(op, call)
 
 
 def _finish(out: Tensor) -> None:

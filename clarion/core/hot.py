@@ -26,12 +26,12 @@ OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
 
 def unary_call(op: Op) -> Callable[[Any], Any]:
     """The call of an operation of one tensor."""
-    return written_at_first_call(op.name, lambda: _unary_text(op), _scope(op))
+    return written_at_first_call(op, lambda: _unary_text(op), _scope(op))
 
 
 def binary_call(op: Op) -> Callable[[Any, Any], Any]:
     """The call of an operation of two operands: tensors, or a tensor and a number."""
-    return written_at_first_call(op.name, lambda: _binary_text(op, False), _scope(op))
+    return written_at_first_call(op, lambda: _binary_text(op, False), _scope(op))
 
 
 def operator_call(op: Op) -> Callable[[Any, Any], Any]:
@@ -41,7 +41,7 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
         return general_call(op, args) if isinstance(args[1], OPERANDS) else NotImplemented
 
     scope = _scope(op) | {"otherwise": other_operand}
-    return written_at_first_call(f"{op.name}, the operator", lambda: _binary_text(op, True), scope)
+    return written_at_first_call(op, lambda: _binary_text(op, True), scope, f"{op.name}, the operator")
 
 
 def _scope(op: Op) -> dict[str, Any]:

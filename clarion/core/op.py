@@ -75,8 +75,9 @@ class Op:
         self.moves = moves or self.view
         self.conj = conj
         self.differentiable = differentiable
-        self.kernel = registry.bind(name)
-        self.writes = registry.writes(self.kernel)
+        self.kernel: Callable[..., Any]
+        self.writes: bool
+        registry.follow(name, self._use)
         self.arity = len(self.inputs) + len(self.params)
         self.layout = self.inputs + self.params + self.outputs
         self.out_positions = tuple((self.arity + i, i) for i in range(len(self.outputs)))
@@ -93,6 +94,10 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}({', '.join(self.inputs + self.params)})>"
+
+    def _use(self, kernel: Callable[..., Any]) -> None:
+        """The kernel is another one from now on."""
+        self.kernel, self.writes = kernel, registry.writes(self.name)
 
     # Rules ---------------------------------------------------------------------------------------
 

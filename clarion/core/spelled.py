@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..events import hub
+from ..kernels import registry
 from . import modes
 from .dtypes import f32, f64
 from .general import as_scalar, general_call, misfit
@@ -30,26 +32,32 @@ if TYPE_CHECKING:
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
-def own_code(call: Call) -> Call:
-    """Give a closure a code object of its own.
+def own_code(op: Op, call: Call) -> Call:
+    """Give a closure a code object of its own, and keep its variable `kernel` at the operation's kernel.
 
     CPython notes in the code which classes each line met, and is quick as long as they stay the same. Closures share
     their code: one operation's node class would make it forget another's.
     """
     call.__code__ = call.__code__.replace()
+    if "kernel" in call.__code__.co_freevars:
+        place = call.__closure__[call.__code__.co_freevars.index("kernel")]  # type: ignore[index]
+        registry.follow(op.name, partial(setattr, place, "cell_contents"))
     return call
 
 
-def written_at_first_call(name: str, text: Callable[[], str], scope: dict[str, Any]) -> Callable[..., Any]:
+def written_at_first_call(
+    op: Op, text: Callable[[], str], scope: dict[str, Any], name: str | None = None
+) -> Callable[..., Any]:
     """The function `call` of a text, written and compiled when it is first called: most programs use few operations.
 
     The text is known to linecache, so that a debugger steps through it like through any other.
     """
 
     def write(*args: Any) -> Any:
-        filename, lines = f"<call of {name}>", text()
+        filename, lines = f"<call of {name or op.name}>", text()
         linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
         exec(compile(lines, filename, "exec"), scope)
+        registry.follow(op.name, partial(scope.__setitem__, "kernel"))
         written = scope["call"]
         call.__code__, call.__defaults__ = written.__code__, written.__defaults__
         return call(*args)
@@ -75,7 +83,6 @@ def scope_of(op: Op) -> dict[str, Any]:
         "f32": f32,
         "f64": f64,
         "hub": hub,
-        "kernel": op.kernel,
         "modes": modes,
         "ndarray": np.ndarray,
         "new_object": new_object,
@@ -87,7 +94,7 @@ def scope_of(op: Op) -> dict[str, Any]:
 def spelled_call(op: Op) -> Callable[..., Any]:
     """The call of an operation of several inputs or several results."""
     scope = scope_of(op) | {"defaults": op.defaults, "kept": _kept(op)}
-    return written_at_first_call(op.name, lambda: _text(op), scope)
+    return written_at_first_call(op, lambda: _text(op), scope)
 
 
 # One input: an array of the floating type that all inputs share, an index or a mask, a number, or nothing.

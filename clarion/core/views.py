@@ -54,7 +54,7 @@ def view_call(op: Op) -> Callable[..., Any]:
             hub.applied(op, (x,), params, (out,))
         return out
 
-    return own_code(call)
+    return own_code(op, call)
 
 
 def _rare_view(op: Op, x: Tensor, params: tuple[Any, ...]) -> Any:

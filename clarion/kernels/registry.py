@@ -1,93 +1,139 @@
-"""The table of kernels: each is written once, against an array namespace `xp`, and bound per array library.
+"""The table of kernels: what is offered for each operation, and what a call takes of it.
 
     @kernel("softplus")
-    def softplus(xp, x, beta): ...       # portable: NumPy and CuPy run it as it stands
+    def softplus(xp, x, beta): ...       # portable: any array library runs it as it stands; the last resort, always there
 
-    ufunc("exp")                         # the array library's own function, called directly
+    ufunc("exp", quiet=True)             # the array library's own function, called directly (NumPy's without warnings)
 
-An override for one library (`@override("softmax", numpy)`) is kept only where a benchmark shows its gain.
+    offer("softmax", "onednn", fast, accepts=large)     # a faster one: taken where `accepts(*arguments)` holds
+
+An *array library* is a type of arrays with its namespace `xp` and its backends, fastest first; it is made known by
+`know(name, array_type, xp, backends)`. NumPy is known from the start (below: the one place where its backends stand in
+order). A *backend* offers kernels for the arrays of one library, at most one per operation, in a folder of its own
+(`kernels/<backend>/`); the offers of several backends stack. An offer may be made before its library is known.
+
+What a call takes is decided beforehand. As long as NumPy's arrays are the only ones, an operation's kernel *is* NumPy's
+function, with nothing in between; where offers have guards it is a small function that asks them in turn; once another
+library is known it is one that looks for an array of that library among the arguments. Whoever keeps a kernel (the calls
+that are written out for an operation) keeps up with that through `follow`: an offer that is made later reaches them.
+
+An offer is kept only where a benchmark shows its gain; the table's rows test it against the portable kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import MethodType, ModuleType
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from types import MethodType
 from typing import Any
 
 import numpy
 
+from .quiet import quietly
+
 Kernel = Callable[..., Any]
+Guard = Callable[..., bool]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A kernel of one backend: `function(*arrays, *parameters)`, taken where `accepts` holds for the same arguments.
+
+    `writes`: it takes the keyword `out`, an array for its result, which may be its first input too.
+    """
+
+    backend: str
+    function: Kernel
+    accepts: Guard | None = None
+    writes: bool = False
+
+
+@dataclass(frozen=True)
+class Library:
+    """A type of arrays: `xp` is its namespace, `backends` offer kernels for it, fastest first.
+
+    `otherwise(name)` makes the kernel of an operation that no backend offers; None: the portable kernel over `xp`.
+    """
+
+    name: str
+    array_type: type
+    xp: Any
+    backends: tuple[str, ...]
+    otherwise: Callable[[str], Kernel] | None = None
+
+
+@dataclass
+class Cell:
+    """What an operation's kernel is now, and everybody who keeps it."""
+
+    function: Kernel
+    writes: bool
+    followers: list[Callable[[Kernel], None]] = field(default_factory=list)
+
 
 _portable: dict[str, Kernel] = {}
 _direct: dict[str, str] = {}
-_overrides: dict[tuple[str, ModuleType], Kernel] = {}
-_bound: dict[tuple[str, ModuleType], Kernel] = {}
+_quiet: set[str] = set()
+_offers: dict[str, dict[str, Offer]] = {}
+_cells: dict[str, Cell] = {}
+_libraries: dict[str, Library] = {}
+_described: dict[str, tuple[str, Callable[[], str | None]]] = {}
+_lock = threading.RLock()
+
+
+# What kernels are made of ------------------------------------------------------------------------------
 
 
 def kernel(name: str) -> Callable[[Kernel], Kernel]:
     """Register the portable kernel of operation `name`: `function(xp, *arrays, *parameters)`."""
 
     def register(function: Kernel) -> Kernel:
-        if name in _portable or name in _direct:
-            raise ValueError(f"kernel {name!r} is registered twice")
+        _refuse_second(name)
         _portable[name] = function
         return function
 
     return register
 
 
-def ufunc(name: str, attribute: str | None = None) -> None:
-    """Operation `name` is the array library's own function, with nothing in between."""
+def ufunc(name: str, attribute: str | None = None, *, quiet: bool = False) -> None:
+    """Operation `name` is the array library's own function, with nothing in between.
+
+    `quiet`: infinities are met as a matter of course, so NumPy is kept from warning.
+    """
+    _refuse_second(name)
+    _direct[name] = attribute or name
+    if quiet:
+        _quiet.add(name)
+
+
+def _refuse_second(name: str) -> None:
     if name in _portable or name in _direct:
         raise ValueError(f"kernel {name!r} is registered twice")
-    _direct[name] = attribute or name
 
 
-def override(name: str, xp: ModuleType) -> Callable[[Kernel], Kernel]:
-    """Register a faster kernel for one array library: `function(*arrays, *parameters)`."""
-
-    def register(function: Kernel) -> Kernel:
-        _overrides[name, xp] = function
-        return function
-
-    return register
-
-
-def bind(name: str, xp: ModuleType = numpy) -> Kernel:
-    """The kernel of operation `name` for the array library `xp`."""
-    found = _bound.get((name, xp))
-    if found is None:
-        if (name, xp) in _overrides:
-            found = _overrides[name, xp]
-        elif name in _direct:
-            found = getattr(xp, _direct[name])
-        elif name in _portable:
-            found = MethodType(_portable[name], xp)
-        else:
-            raise KeyError(f"no kernel is registered for operation {name!r}")
-        _bound[name, xp] = found
-    return found
+@cache
+def portable(name: str, xp: Any = numpy) -> Kernel:
+    """The portable kernel, past all offers: the specification that they are tested against."""
+    if name in _portable:
+        return MethodType(_portable[name], xp)
+    if name not in _direct:
+        raise KeyError(f"no kernel is registered for operation {name!r}")
+    own = getattr(xp, _direct[name])
+    return quietly(own) if name in _quiet and xp is numpy else own
 
 
-def writes(found: Kernel) -> bool:
-    """Can the kernel write its result into a given array (keyword-only `out`), which may be its first input too?"""
-    while hasattr(found, "__wrapped__"):
-        found = found.__wrapped__
-    if isinstance(found, MethodType):
-        found = found.__func__
-    if isinstance(found, numpy.ufunc):
-        return True
-    # Read off the code object: inspect.signature for every kernel costs 0.1 s at import.
-    code = getattr(found, "__code__", None)
-    if code is None:
-        return False
+def _portable_writes(name: str) -> bool:
+    """Does the portable kernel take `out`? (Read off its code: inspect.signature of all would cost 0.1 s at import.)"""
+    if name in _direct:
+        return isinstance(getattr(numpy, _direct[name]), numpy.ufunc)
+    function: Any = _portable[name]
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = function.__code__
     first = code.co_argcount
     return "out" in code.co_varnames[first : first + code.co_kwonlyargcount]
-
-
-def portable(name: str, xp: ModuleType = numpy) -> Kernel:
-    """The portable kernel, past any override: the specification that overrides are tested against."""
-    return getattr(xp, _direct[name]) if name in _direct else MethodType(_portable[name], xp)
 
 
 def names() -> set[str]:
@@ -95,19 +141,218 @@ def names() -> set[str]:
     return set(_portable) | set(_direct)
 
 
+# Offers, backends, libraries ---------------------------------------------------------------------------
+
+
+def offer(name: str, backend: str, function: Any = None, accepts: Guard | None = None, writes: bool = False) -> Any:
+    """Offer a backend's kernel for operation `name`; without `function` a decorator."""
+    if function is None:
+        return partial(_offered, name, backend, accepts, writes)
+    return _offered(name, backend, accepts, writes, function)
+
+
+def _offered(name: str, backend: str, accepts: Guard | None, writes: bool, function: Kernel) -> Kernel:
+    with _lock:
+        offers = _offers.setdefault(name, {})
+        if backend in offers:
+            raise ValueError(f"the backend {backend!r} offers {name!r} twice")
+        offers[backend] = Offer(backend, function, accepts, writes)
+        _rebind(name)
+    return function
+
+
+def withdraw(backend: str, name: str | None = None) -> None:
+    """Take back a backend's offer for one operation, or all of them (its library could not be loaded after all)."""
+    with _lock:
+        for each in [name] if name is not None else list(_offers):
+            if _offers[each].pop(backend, None) is not None:
+                _rebind(each)
+
+
+def know(
+    name: str,
+    array_type: type,
+    xp: Any,
+    backends: tuple[str, ...] = (),
+    otherwise: Callable[[str], Kernel] | None = None,
+) -> None:
+    """Make an array library known: from now on its arrays find their kernels."""
+    with _lock:
+        if name in _libraries:
+            raise ValueError(f"the array library {name!r} is known already")
+        taken = {backend for library in _libraries.values() for backend in library.backends}
+        if taken & set(backends):
+            raise ValueError(f"the backends {sorted(taken & set(backends))} belong to another array library")
+        _libraries[name] = Library(name, array_type, xp, backends, otherwise)
+        for each in _cells:
+            _rebind(each)
+
+
+def forget(name: str) -> None:
+    """The opposite of `know`."""
+    with _lock:
+        del _libraries[name]
+        for each in _cells:
+            _rebind(each)
+
+
+def libraries() -> tuple[Library, ...]:
+    """The array libraries that are known, NumPy first."""
+    return tuple(_libraries.values())
+
+
+def library_of(array: Any) -> Library:
+    """The library that an array is of."""
+    for library in _libraries.values():
+        if isinstance(array, library.array_type):
+            return library
+    raise TypeError(f"no array library is known for {type(array).__name__}")
+
+
+def describe(backend: str, what: str, missing: Callable[[], str | None] = lambda: None) -> None:
+    """Say for `clarion info` what a backend is; `missing()`: what it lacks to work here, or None."""
+    _described[backend] = (what, missing)
+
+
+def backends() -> Iterator[tuple[str, str, str | None]]:
+    """Every backend that described itself: name, what it is, and what it lacks."""
+    for backend, (what, missing) in _described.items():
+        yield backend, what, missing()
+
+
+def chain(name: str, library: str = "numpy") -> list[Offer]:
+    """What is asked in turn when operation `name` is called on arrays of a library; the last one takes everything."""
+    offers, known = _offers.get(name, {}), _libraries[library]
+    asked: list[Offer] = []
+    for backend in known.backends:
+        if backend in offers:
+            asked.append(offers[backend])
+            if offers[backend].accepts is None:
+                return asked
+    if known.otherwise is not None:
+        return [*asked, Offer(library, known.otherwise(name))]
+    return [*asked, Offer("portable", portable(name, known.xp), None, _portable_writes(name))]
+
+
+# What a call takes -------------------------------------------------------------------------------------
+
+
+def bind(name: str) -> Kernel:
+    """The kernel of operation `name` as it is now; `follow` keeps up with changes."""
+    return _cell(name).function
+
+
+def writes(name: str) -> bool:
+    """Can the kernel write its result into a given array (keyword `out`), which may be its first input too?"""
+    return _cell(name).writes
+
+
+def follow(name: str, tell: Callable[[Kernel], None]) -> None:
+    """Call `tell` with the kernel of operation `name`, now and whenever it becomes another one."""
+    cell = _cell(name)
+    with _lock:
+        cell.followers.append(tell)
+        tell(cell.function)
+
+
+def _cell(name: str) -> Cell:
+    found = _cells.get(name)
+    if found is None:
+        with _lock:
+            found = _cells[name] = Cell(*_chosen(name))
+    return found
+
+
+def _rebind(name: str) -> None:
+    cell = _cells.get(name)
+    if cell is not None:
+        cell.function, cell.writes = _chosen(name)
+        for tell in cell.followers:
+            tell(cell.function)
+
+
+def _chosen(name: str) -> tuple[Kernel, bool]:
+    """The function that a call takes, and whether it takes `out`."""
+    chains = {library.array_type: chain(name, library.name) for library in _libraries.values()}
+    writing = any(offer.writes for asked in chains.values() for offer in asked)
+    kernels = {array_type: _one_after_the_other(asked, writing) for array_type, asked in chains.items()}
+    host = kernels.pop(numpy.ndarray)
+    return (_by_type(host, kernels) if kernels else host), writing
+
+
+def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
+    """The first offer that accepts the arguments. With `writing`, the function takes `out`, whether all offers do or not."""
+    *guarded, last = asked
+    plain = last.function if last.writes or not writing else _copying(last.function)
+    if not guarded:
+        return plain
+    if len(guarded) == 1 and not writing:
+        accepts, fast = guarded[0].accepts, guarded[0].function
+
+        def call(*args: Any) -> Any:
+            return fast(*args) if accepts(*args) else plain(*args)  # type: ignore[misc]
+
+        return call
+
+    def call_or_write(*args: Any, out: Any = None) -> Any:
+        for offer in guarded:
+            if (out is None or offer.writes) and offer.accepts(*args):  # type: ignore[misc]
+                return offer.function(*args) if out is None else offer.function(*args, out=out)
+        return plain(*args) if out is None else plain(*args, out=out)
+
+    return call_or_write
+
+
+def _copying(function: Kernel) -> Kernel:
+    """A kernel that cannot write, with `out`: the result is copied."""
+
+    def call(*args: Any, out: Any = None) -> Any:
+        result = function(*args)
+        if out is None:
+            return result
+        if result.shape != out.shape:
+            raise ValueError(f"could not broadcast: a result of shape {result.shape} into one of shape {out.shape}")
+        out[...] = result
+        return out
+
+    return call
+
+
+def _by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
+    """The kernel for the arguments' array library: NumPy's, unless one of them is another library's array.
+
+    Numbers reach kernels as NumPy's 0-dim arrays, so that is no sign of NumPy; a variadic kernel has a sequence first.
+    """
+
+    def call(*args: Any, **out: Any) -> Any:
+        for value in args:
+            found = kernels.get(type(value))
+            if found is not None:
+                return found(*args, **out)
+        if type(args[0]) is list or type(args[0]) is tuple:
+            for value in args[0]:
+                found = kernels.get(type(value))
+                if found is not None:
+                    return found(*args, **out)
+        return host(*args, **out)
+
+    return call
+
+
 class RawNamespace:
     """What a gradient rule sees as `ops` in the world of raw arrays: every kernel, by its operation's name."""
 
-    def __init__(self, xp: ModuleType) -> None:
-        self._xp = xp
-
     def __getattr__(self, name: str) -> Kernel:
         try:
-            found = bind(name, self._xp)
+            follow(name, partial(setattr, self, name))
         except KeyError as error:
             raise AttributeError(str(error)) from None
-        setattr(self, name, found)
-        return found
+        return self.__dict__[name]  # type: ignore[no-any-return]
 
 
-raw = RawNamespace(numpy)
+# NumPy's backends, fastest first.
+know("numpy", numpy.ndarray, numpy, ("onednn", "llvm", "numpy"))
+describe("numpy", "faster ways through NumPy")
+describe("portable", "every kernel once, over any array library")
+
+raw = RawNamespace()

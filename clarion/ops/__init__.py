@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 
-from ..kernels import portable as _portable  # registers the kernels  # noqa: F401
+from ..kernels import backends as _backends  # registers the kernels  # noqa: F401
 from .faces.api import attach
 
 for _family in pkgutil.iter_modules(__path__):

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.dtypes import ALL, CPU, FROM_NUMPY, bf16, default_float, device, dtype, f32, f64, set_default_dtype
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ...kernels import threads
 from ..faces.api import FUNCTIONS, public
 from ..faces.options import check_place, tensor_argument
 from .storage import TypedStorage, UntypedStorage
@@ -166,7 +167,6 @@ _switches: dict[str, Any] = {
     "precision": "highest",
     "deterministic": False,
     "warn_only": False,
-    "threads": None,
     "interop": None,
     "warn_always": False,
 }
@@ -206,18 +206,16 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 @public(method=False)
 def get_num_threads() -> int:
-    """What set_num_threads() set, or the number of processors."""
-    import os
-
-    return int(_switches["threads"] or os.cpu_count() or 1)
+    """What set_num_threads() set, or OMP_NUM_THREADS, or the number of processors."""
+    return threads.number()
 
 
 @public(method=False)
 def set_num_threads(num: int) -> None:
-    """Remembered only: NumPy's matrix products read OMP_NUM_THREADS at the start of the process."""
+    """How many threads one operation may use."""
     if num <= 0:
         raise ArgumentValueError("expected a positive number of threads")
-    _switches["threads"] = int(num)
+    threads.limit(int(num))
 
 
 _DEBUG_MODES = ("default", "warn", "error")

@@ -8,7 +8,7 @@ import numpy
 
 from ...blocks import dropped
 from ...quiet import quietly
-from ...registry import kernel, override
+from ...registry import kernel, offer
 
 
 @kernel("relu")
@@ -16,7 +16,7 @@ def relu(xp: Any, x: Any) -> Any:
     return xp.maximum(x, 0)
 
 
-@override("relu", numpy)
+@offer("relu", "numpy")
 def _relu(x: Any) -> Any:
     # With a number for its second operand, maximum is not vectorised; clip is, but starts slower.
     if x.size < 4096 or x.dtype.kind != "f":
@@ -43,7 +43,7 @@ def leaky_relu_backward(xp: Any, g: Any, x: Any, slope: float) -> Any:
     return xp.where(x > 0, g, g * slope)
 
 
-@override("leaky_relu_backward", numpy)
+@offer("leaky_relu_backward", "numpy")
 def _leaky_relu_backward(g: Any, x: Any, slope: float) -> Any:
     """A factor of 1 or slope, without a branch for each element."""
     if not 0 <= slope <= 1:

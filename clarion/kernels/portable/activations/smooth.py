@@ -9,7 +9,7 @@ import numpy
 
 from ...blocks import blockwise, constant, dropped
 from ...quiet import quietly
-from ...registry import kernel, override
+from ...registry import kernel, offer
 from ..elementwise.special import erf, erf_into
 
 _SQRT_HALF = math.sqrt(0.5)
@@ -31,7 +31,7 @@ def gelu_backward(xp: Any, g: Any, x: Any) -> Any:
     return g * (0.5 * (1 + erf(xp, x * _SQRT_HALF)) + x * (_PHI0 * xp.exp(-0.5 * x * x)))
 
 
-@override("gelu", numpy)
+@offer("gelu", "numpy")
 @quietly
 @blockwise
 def _gelu(out: Any, x: Any) -> None:
@@ -43,7 +43,7 @@ def _gelu(out: Any, x: Any) -> None:
     out *= x
 
 
-@override("gelu_backward", numpy)
+@offer("gelu_backward", "numpy")
 @quietly
 @blockwise
 def _gelu_backward(out: Any, g: Any, x: Any) -> None:
@@ -85,7 +85,7 @@ def _one_plus_exp(out: Any, x: Any) -> None:
     out += 1
 
 
-@override("gelu_tanh", numpy)
+@offer("gelu_tanh", "numpy")
 @quietly
 @blockwise
 def _gelu_tanh(out: Any, x: Any) -> None:
@@ -93,7 +93,7 @@ def _gelu_tanh(out: Any, x: Any) -> None:
     numpy.divide(x, out, out=out)
 
 
-@override("gelu_tanh_backward", numpy)
+@offer("gelu_tanh_backward", "numpy")
 @quietly
 @blockwise
 def _gelu_tanh_backward(out: Any, g: Any, x: Any) -> None:
@@ -126,7 +126,7 @@ def silu_backward(xp: Any, g: Any, x: Any) -> Any:
     return g * (s * (1 + x * (1 - s)))
 
 
-@override("silu", numpy)
+@offer("silu", "numpy")
 @quietly
 def _silu(x: Any) -> Any:
     r = numpy.exp(-x)

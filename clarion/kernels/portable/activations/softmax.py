@@ -8,7 +8,7 @@ import numpy
 
 from ...blocks import SMALL, largest, ones, smallest
 from ...quiet import quietly
-from ...registry import kernel, override
+from ...registry import kernel, offer
 
 # Below this no sum of exponentials overflows, and a row whose sum is above ENOUGH loses nothing to
 # underflow: the largest element of each row need not be found, which is the slow half of a softmax.
@@ -77,7 +77,7 @@ def exponentials(x: Any, dim: int) -> tuple[Any, Any, Any]:
     return e, _sum(e, dim), top
 
 
-@override("softmax", numpy)
+@offer("softmax", "numpy")
 @quietly
 def _softmax(x: Any, dim: int) -> Any:
     if x.size == 0 or x.ndim == 0:
@@ -87,7 +87,7 @@ def _softmax(x: Any, dim: int) -> Any:
     return e
 
 
-@override("softmax_backward", numpy)
+@offer("softmax_backward", "numpy")
 def _softmax_backward(g: Any, out: Any, dim: int) -> Any:
     if g.ndim == 0:
         return (g - g * out) * out
@@ -100,7 +100,7 @@ def _softmax_backward(g: Any, out: Any, dim: int) -> Any:
     return r
 
 
-@override("log_softmax", numpy)
+@offer("log_softmax", "numpy")
 @quietly
 def _log_softmax(x: Any, dim: int) -> Any:
     if x.size == 0 or x.ndim == 0:
@@ -114,7 +114,7 @@ def _log_softmax(x: Any, dim: int) -> Any:
     return numpy.subtract(x, s, out=e)
 
 
-@override("log_softmax_backward", numpy)
+@offer("log_softmax_backward", "numpy")
 def _log_softmax_backward(g: Any, out: Any, dim: int) -> Any:
     if g.ndim == 0:
         return g - g

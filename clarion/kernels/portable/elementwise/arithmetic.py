@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 from ....errors import EngineError
 from ...quiet import quietly
-from ...registry import kernel, override, ufunc
+from ...registry import kernel, ufunc
 
 ufunc("add")
 ufunc("sub", "subtract")
 ufunc("mul", "multiply")
 ufunc("neg", "negative")
-ufunc("div", "true_divide")
-override("div", numpy)(quietly(numpy.true_divide))
-ufunc("div_mode", "true_divide")  # division with rounding_mode=None
-override("div_mode", numpy)(quietly(numpy.true_divide))
+ufunc("div", "true_divide", quiet=True)
+ufunc("div_mode", "true_divide", quiet=True)  # division with rounding_mode=None
 
 
 @kernel("add_scaled")
@@ -62,15 +58,13 @@ def addcmul(xp: Any, x: Any, y: Any, z: Any, value: Any, *, out: Any = None) -> 
     return xp.add(x, product, out=room(out, product, x))
 
 
+@kernel("addcdiv")
+@quietly
 def addcdiv(xp: Any, x: Any, y: Any, z: Any, value: Any, *, out: Any = None) -> Any:
     quotient = xp.true_divide(y, z)
     if value != 1:
         quotient = times(xp, quotient, value, out=quotient if quotient.ndim else None)
     return xp.add(x, quotient, out=room(out, quotient, x))
-
-
-kernel("addcdiv")(addcdiv)
-override("addcdiv", numpy)(quietly(lambda x, y, z, value, *, out=None: addcdiv(numpy, x, y, z, value, out=out)))
 
 
 @kernel("lerp")
@@ -97,18 +91,16 @@ def check_divisor(y: Any) -> None:
         raise EngineError("ZeroDivisionError\nAn integer tensor is divided by zero.")
 
 
+@kernel("floor_divide")
+@kernel("div_floor")
+@quietly
 def floor_divide(xp: Any, x: Any, y: Any) -> Any:
     check_divisor(y)
     return xp.floor_divide(x, y)
 
 
-kernel("floor_divide")(floor_divide)
-kernel("div_floor")(floor_divide)
-override("floor_divide", numpy)(quietly(lambda x, y: floor_divide(numpy, x, y)))
-override("div_floor", numpy)(quietly(lambda x, y: floor_divide(numpy, x, y)))
-
-
 @kernel("div_trunc")
+@quietly
 def div_trunc(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind not in "iu":
         return xp.trunc(xp.true_divide(x, y))
@@ -117,14 +109,13 @@ def div_trunc(xp: Any, x: Any, y: Any) -> Any:
     return quotient + ((quotient < 0) & (quotient * y != x)) if x.dtype.kind == "i" else quotient
 
 
-override("div_trunc", numpy)(quietly(lambda x, y: div_trunc(numpy, x, y)))
-
-
+@quietly
 def remainder(xp: Any, x: Any, y: Any) -> Any:
     check_divisor(y)
     return xp.remainder(x, y)
 
 
+@quietly
 def fmod(xp: Any, x: Any, y: Any) -> Any:
     check_divisor(y)
     return xp.fmod(x, y)
@@ -136,12 +127,14 @@ for _name, _function in (
     ("fmod", fmod), ("fmod_scalar", fmod),
 ):  # fmt: skip
     kernel(_name)(_function)
-    override(_name, numpy)(quietly(lambda x, y, function=_function: function(numpy, x, y)))
 
 
 # Powers --------------------------------------------------------------------------------------------
 
 
+@kernel("pow")
+@kernel("pow_base")
+@quietly
 def power(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu":
         return integer_power(xp, x, y)
@@ -158,18 +151,15 @@ def integer_power(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(negative, inverse, result)
 
 
-kernel("pow")(power)
-kernel("pow_base")(power)
-override("pow", numpy)(quietly(lambda x, y: power(numpy, x, y)))
-override("pow_base", numpy)(quietly(lambda x, y: power(numpy, x, y)))
-
-
 @kernel("pow_scalar")
 def pow_scalar(xp: Any, x: Any, y: Any) -> Any:
     """`y` is a number (a 0-dim array when it comes from the dispatch); the usual exponents are plain arithmetic."""
     exponent = y if isinstance(y, (int, float, complex)) else y.item()
-    if exponent == 2:
-        return xp.multiply(x, x)
+    return xp.multiply(x, x) if exponent == 2 else _other_power(xp, x, exponent)
+
+
+@quietly
+def _other_power(xp: Any, x: Any, exponent: Any) -> Any:
     kind = x.dtype.kind
     if kind == "f":
         if exponent == 0.5:
@@ -185,15 +175,6 @@ def pow_scalar(xp: Any, x: Any, y: Any) -> Any:
     if exponent == 3:
         return x * x * x
     return power(xp, x, xp.asarray(exponent).astype(x.dtype))
-
-
-_any_power = quietly(lambda x, exponent: pow_scalar(numpy, x, exponent))
-
-
-@override("pow_scalar", numpy)
-def pow_scalar_numpy(x: Any, y: Any) -> Any:
-    exponent = y if isinstance(y, (int, float, complex)) else y.item()
-    return numpy.multiply(x, x) if exponent == 2 else _any_power(x, exponent)
 
 
 @kernel("nonnegative_real")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 from ...quiet import quietly
-from ...registry import kernel, override, ufunc
+from ...registry import kernel, ufunc
 
 ufunc("atan2", "arctan2")
 ufunc("hypot")
@@ -16,6 +14,7 @@ ufunc("copysign_scalar", "copysign")
 ufunc("nextafter")
 
 
+@quietly
 def xlogy(xp: Any, x: Any, y: Any) -> Any:
     return xp.where((x == 0) & ~xp.isnan(y), xp.zeros((), x.dtype), x * xp.log(y))
 
@@ -23,10 +22,10 @@ def xlogy(xp: Any, x: Any, y: Any) -> Any:
 # With two tensors, a number first, a number second: three nodes, one kernel.
 for _name in ("xlogy", "xlogy_number", "xlogy_by"):
     kernel(_name)(xlogy)
-    override(_name, numpy)(quietly(lambda x, y: xlogy(numpy, x, y)))
 
 
 @kernel("logaddexp")
+@quietly
 def logaddexp(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind != "c":
         return xp.logaddexp(x, y)
@@ -36,9 +35,6 @@ def logaddexp(xp: Any, x: Any, y: Any) -> Any:
     same = xp.isinf(high.real) & (high.real == low.real)
     plain = xp.where(high.real > 0, xp.log(xp.exp(low) + xp.exp(high)), high)
     return xp.where(same, plain, high + xp.log1p(xp.exp(low - high)))
-
-
-override("logaddexp", numpy)(quietly(lambda x, y: logaddexp(numpy, x, y)))
 
 
 @kernel("logaddexp2")
@@ -52,11 +48,9 @@ def heaviside(xp: Any, x: Any, values: Any) -> Any:
 
 
 @kernel("ldexp")
+@quietly
 def ldexp(xp: Any, x: Any, y: Any) -> Any:
     return x * xp.exp2(y.astype(x.dtype) if y.dtype.kind == "i" else y)
-
-
-override("ldexp", numpy)(quietly(lambda x, y: ldexp(numpy, x, y)))
 
 
 @kernel("complex")

@@ -14,7 +14,7 @@ import numpy
 
 from ...blocks import blockwise
 from ...quiet import quietly
-from ...registry import kernel, override
+from ...registry import kernel, offer
 
 
 def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
@@ -119,7 +119,7 @@ _ERF32_P_ARRAYS = tuple(numpy.asarray(c, numpy.float32) for c in _ERF32_P)
 _ERF32_Q_ARRAYS = tuple(numpy.asarray(c, numpy.float32) for c in _ERF32_Q)
 
 
-override("erf", numpy)(quietly(blockwise(erf_into)))
+offer("erf", "numpy", quietly(blockwise(erf_into)))
 
 
 @kernel("erfc")

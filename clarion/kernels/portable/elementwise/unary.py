@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy
-
 from ...quiet import quietly
-from ...registry import kernel, override, ufunc
+from ...registry import kernel, ufunc
 
 # The array library's own functions; those that meet infinities as a matter of course run quietly.
 for _name, _own in {
@@ -17,8 +15,7 @@ for _name, _own in {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan",
     "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "reciprocal": "reciprocal",
 }.items():  # fmt: skip
-    ufunc(_name, _own)
-    override(_name, numpy)(quietly(getattr(numpy, _own)))
+    ufunc(_name, _own, quiet=True)
 
 ufunc("tanh")
 ufunc("floor")

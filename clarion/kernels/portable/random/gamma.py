@@ -12,7 +12,7 @@ import numpy
 
 from ... import gamma as draws
 from ...quiet import quietly
-from ...registry import bind, kernel, override
+from ...registry import bind, kernel
 
 
 @kernel("standard_gamma")
@@ -42,7 +42,6 @@ def _incomplete(name: str) -> None:
         return wide.astype(kind, copy=False)
 
     kernel(name)(lambda xp, a, x: of(a, x))
-    override(name, numpy)(of)
 
 
 _incomplete("gammainc")
@@ -69,7 +68,7 @@ def standard_gamma_grad(xp: Any, alpha: Any, x: Any) -> Any:
 
 def _small_gamma(xp: Any, alpha: Any, x: Any) -> Any:
     """A few terms of the series in x."""
-    digamma = bind("digamma", xp)
+    digamma = bind("digamma")
     power: Any = 1.0
     first, second = 1 / alpha, 1 / (alpha * alpha)
     for i in range(1, 6):
@@ -148,7 +147,7 @@ def dirichlet_grad(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
 
 
 def _near_zero_alpha(xp: Any, x: Any, alpha: Any, beta: Any) -> Any:
-    digamma = bind("digamma", xp)
+    digamma = bind("digamma")
     factor = digamma(alpha) - digamma(alpha + beta) - xp.log(x)
     power: Any = 1.0
     series = (factor + 1 / alpha) / alpha
@@ -160,7 +159,7 @@ def _near_zero_alpha(xp: Any, x: Any, alpha: Any, beta: Any) -> Any:
 
 
 def _near_zero_beta(xp: Any, x: Any, alpha: Any, beta: Any) -> Any:
-    digamma = bind("digamma", xp)
+    digamma = bind("digamma")
     factor = digamma(alpha + beta) - digamma(beta)
     power: Any = 1.0
     betas: Any = 1.0
@@ -200,7 +199,7 @@ def _middle(xp: Any, x: Any, a: Any, b: Any) -> Any:
 
 def _corrected(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
     """A rational correction to x (digamma(total) - digamma(alpha)) / beta."""
-    digamma = bind("digamma", xp)
+    digamma = bind("digamma")
     u = xp.log(x)
     a = xp.log(alpha) - u
     b = xp.log(total) - a
@@ -222,7 +221,7 @@ def _cubic(b: Any, c: Any) -> Any:
 @quietly
 def mvlgamma(xp: Any, x: Any, p: int) -> Any:
     """The logarithm of the gamma function of p dimensions."""
-    lgamma = bind("lgamma", xp)
+    lgamma = bind("lgamma")
     total = lgamma(x - x.dtype.type((p - 1) / 2))
     for i in reversed(range(p - 1)):
         total = total + lgamma(x - x.dtype.type(i / 2))

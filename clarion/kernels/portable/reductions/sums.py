@@ -10,7 +10,7 @@ import numpy
 
 from ...blocks import constant
 from ...quiet import quietly
-from ...registry import kernel, override
+from ...registry import kernel, offer
 
 BLOCK = 256  # rows that one BLAS call adds up: short enough to keep float32 accurate
 add_reduce = numpy.add.reduce
@@ -101,14 +101,14 @@ def sum_all(xp: Any, x: Any) -> Any:
 # On NumPy, small sums of floats without a detour.
 
 
-@override("sum", numpy)
+@offer("sum", "numpy")
 def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
     if x.size < LARGE and x.dtype.kind == "f":
         return add_reduce(x, dim, None, None, keepdim)
     return sum(numpy, x, dim, keepdim)
 
 
-@override("sum_all", numpy)
+@offer("sum_all", "numpy")
 def _sum_all(x: Any) -> Any:
     return add_reduce(x, None) if x.size < LARGE and x.dtype.kind == "f" else sum_all(numpy, x)
 

@@ -163,7 +163,7 @@ def _scatter(name: str) -> None:
 
     def scatter(xp: Any, x: Any, src: Any, *params: Any) -> Any:
         whole = x.copy()
-        bind(name, xp)(whole, *params)[...] = src
+        bind(name)(whole, *params)[...] = src
         return whole
 
     kernel(f"{name}_scatter")(scatter)
@@ -186,14 +186,14 @@ def as_strided_scatter(
 
 
 def _copied(view: str) -> Any:
-    return lambda xp, x, *params: xp.array(bind(view, xp)(x, *params), order="C", copy=True)
+    return lambda xp, x, *params: xp.array(bind(view)(x, *params), order="C", copy=True)
 
 
 def _parts(view: str, copied: bool) -> Any:
     """The parts as a list: as many results as there are."""
 
     def parts(xp: Any, x: Any, *params: Any) -> list[Any]:
-        found = bind(view, xp)(x, *params)
+        found = bind(view)(x, *params)
         return [xp.array(part, order="C", copy=True) if copied else part for part in found]
 
     return parts
