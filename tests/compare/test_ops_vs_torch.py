@@ -34,6 +34,7 @@ COMPOSED = {
     "trapezoid",
     "rms_norm",
     "scaled_dot_product_attention",
+    "tiled_attention",
     "dist",
     "frobenius_norm",
 }

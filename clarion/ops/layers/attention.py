@@ -58,6 +58,65 @@ attention_op = Op(
 attention_op.vjp(_attention_rule)
 
 
+def _tiled_rule(
+    g: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    mask: Any,
+    mask_shape: Any,
+    scale: float,
+    causal: bool,
+    out: Any,
+    lse: Any,
+    needs: Any,
+    ops: Any,
+) -> Any:
+    """Gradients of query, key, value and mask: raw, tile by tile; on Tensors through the probabilities, spelled out."""
+    g_out, g_lse = g
+    if isinstance(ops, RawNamespace) and g_lse is None:
+        grads = ops.tiled_attention_backward(g_out, q, k, v, mask, out, lse, scale, causal, needs)
+        wanted = [grad if need else None for grad, need in zip(grads[:3], needs, strict=False)]
+        return (*wanted, unbroadcast(grads[3], mask_shape) if needs[3] else None)
+    scores = ops.matmul(q, _turned(k, ops)) * scale
+    if mask is not None:
+        scores = ops.where(mask, scores, -math.inf) if _is_bool(mask) else scores + mask
+    if causal:
+        scores = ops.where(_may_look(scores), scores, -math.inf)
+    probs = ops.softmax(scores, len(scores.shape) - 1)
+    gp, gv = None, None
+    if g_out is not None:
+        gp = ops.matmul(g_out, _turned(v, ops))
+        gv = ops.matmul(_turned(probs, ops), g_out) if needs[2] else None
+    gs = 0 if gp is None else probs * (gp - ops.sum(gp * probs, (len(probs.shape) - 1,), True))
+    if g_lse is not None:
+        gs = gs + probs * ops.unsqueeze(g_lse, len(g_lse.shape))
+    gq = ops.matmul(gs, k) * scale if needs[0] else None
+    gk = ops.matmul(_turned(gs, ops), q) * scale if needs[1] else None
+    return (gq, gk, gv, _sum_to(gs, mask_shape, ops) if needs[3] else None)
+
+
+def _is_bool(mask: Any) -> bool:
+    return str(mask.dtype).endswith("bool")
+
+
+def _may_look(scores: Any) -> Any:
+    """True on and below the diagonal, in the world of `scores`."""
+    array = scores._array if isinstance(scores, Tensor) else scores
+    below = np.tri(*array.shape[-2:], dtype=bool)
+    return new_tensor(below) if isinstance(scores, Tensor) else below
+
+
+tiled_attention_op = Op(
+    "tiled_attention", "q k v mask?", "scale causal", outputs="out lse", grad_outputs=(0, 1),
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    saved_as={"query": "q", "key": "k", "value": "v", "output": "out", "logsumexp": "lse"},
+)  # fmt: skip
+tiled_attention_op.vjp(_tiled_rule)
+
+KEPT = 4 << 20  # bytes of probabilities that are kept for the backward pass; more are computed twice, tile by tile
+
+
 @functional()
 def scaled_dot_product_attention(
     query: Any,
@@ -78,6 +137,9 @@ def scaled_dot_product_attention(
     if scale is None:
         scale = 1 / math.sqrt(shape[-1]) if shape[-1] else 1.0
     drop = None
+    count = math.prod(shape[:-1]) * key._array.shape[-2]
+    if dropout_p == 0 and count * query._array.itemsize > KEPT:
+        return tiled_attention_op.call(query, key, value, attn_mask, scale, is_causal)[0]
     if dropout_p > 0:
         if hub.dropped is not None:
             hub.dropped(query, dropout_p)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.special as sp
 
+from clarion.core.namespace import OPS
+
 from ..reductions.sums import either
 from ..row import Row
 
@@ -46,6 +48,17 @@ def rms_norm(x, w=1.0):
 
 def attention(q, k, v):
     return softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v
+
+
+def tiled(scale=None, causal=False):
+    """Attention by the operation that computes in tiles; in PyTorch whichever way it takes."""
+
+    def call(t, q, k, v, mask=None):
+        if t.__name__ != "clarion":
+            return t.nn.functional.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=scale)
+        return OPS["tiled_attention"].call(q, k, v, mask, scale or q.shape[-1] ** -0.5, causal)[0]
+
+    return call
 
 
 def rows_and_indices(rng):
@@ -183,6 +196,11 @@ ROWS = [
         None,
         label="bias",
     ),
+    Row("tiled_attention", tiled(), ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 4)), attention),
+    Row("tiled_attention", tiled(scale=0.3, causal=True), ((2, 2, 5, 4), (2, 2, 5, 4), (2, 2, 5, 4)), label="causal"),
+    Row("tiled_attention", tiled(scale=0.5, causal=True), ((2, 1, 6, 4), (2, 1, 3, 4), (2, 1, 3, 4)), label="few keys"),
+    Row("tiled_attention", tiled(), inputs=scores_and_mask, label="mask"),
+    Row("tiled_attention", tiled(), ((2, 5, 4), (2, 6, 4), (2, 6, 4), (5, 6)), label="bias"),
     Row(
         "constant_pad_nd",
         lambda t, x: t.nn.functional.pad(x, (1, 2, 0, 3), value=1.5),

@@ -1,8 +1,11 @@
-"""Scaled dot-product attention: one pass over the scores forward, one backward."""
+"""Scaled dot-product attention: all scores at once where they are few, and in tiles that are never kept where they are many."""
 
 from __future__ import annotations
 
 import functools
+import math
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from ...quiet import quietly
@@ -56,3 +59,98 @@ def attention_backward(
     gq = xp.matmul(gs, k * factor) if needs[0] else None
     gk = xp.matmul(gs.swapaxes(-1, -2), q * factor) if needs[1] else None
     return gq, gk, gv, gs if needs[3] else None
+
+
+# In tiles ------------------------------------------------------------------------------------------
+
+TILE = 2 << 20  # bytes of scores that are computed at a time: a few such arrays stay in the cache
+
+
+LOW = 32  # a tile has at least so many queries: products of fewer rows are slow
+
+
+def _tiles(q: Any, k: Any, causal: bool) -> Iterator[tuple[tuple[slice, ...], slice, int]]:
+    """Slices of the leading dimensions, a slice of the queries, and how many keys they may see: together all of the scores."""
+    *lead, rows, _ = q.shape
+    keys = k.shape[-2]
+    room = TILE // q.itemsize
+    cuts, heads = [], math.prod(lead)
+    for n in lead:
+        heads //= max(n, 1)
+        step = max(1, min(n, room // max(1, heads * rows * keys)))
+        cuts.append([slice(start, start + step) for start in range(0, n, step)])
+    whole = math.prod(cut[0].stop - cut[0].start for cut in cuts if cut)
+    height = max(LOW, room // max(1, whole * keys))
+    for which in product(*cuts):
+        for start in range(0, rows, height):
+            stop = min(rows, start + height)
+            yield which, slice(start, stop), min(keys, stop) if causal else keys
+
+
+def _tile_scores(xp: Any, q: Any, k: Any, mask: Any, which: Any, at: slice, seen: int, causal: bool) -> Any:
+    """The scores of a tile of the queries, which are scaled already; -inf where they may not look."""
+    scores = xp.matmul(q[(*which, at)], k[which][..., :seen, :].swapaxes(-1, -2))
+    if causal:
+        first = min(at.start, seen)  # before that, all may look
+        scores[..., first:] += causal_mask(xp, at.stop - at.start, seen - first, scores.dtype)
+    if mask is not None:
+        place = (*which, at, slice(seen))[-mask.ndim :]
+        part = mask[tuple([cut if n != 1 else slice(None) for cut, n in zip(place, mask.shape, strict=True)])]
+        scores = scores + part if mask.dtype.kind != "b" else xp.where(part, scores, scores.dtype.type(-xp.inf))
+    return scores
+
+
+def empty_beside(xp: Any, q: Any, width: int) -> Any:
+    """Memory for the result, laid out as the queries are: heads that lie side by side stay there, as in PyTorch."""
+    return xp.empty_like(q) if width == q.shape[-1] else xp.empty((*q.shape[:-1], width), q.dtype)
+
+
+@kernel("tiled_attention")
+@quietly
+def tiled_attention(xp: Any, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> Any:
+    """The result, and of each query the logarithm of the sum of exponentials of its scores (-inf if it looks nowhere)."""
+    out = empty_beside(xp, q, v.shape[-1])
+    lse = xp.empty(q.shape[:-1], q.dtype)
+    scaled = q * q.dtype.type(scale)
+    for which, at, seen in _tiles(q, k, causal):
+        scores = _tile_scores(xp, scaled, k, mask, which, at, seen, causal)
+        top = xp.max(scores, axis=-1, keepdims=True)
+        if mask is not None:
+            top = xp.where(top == -xp.inf, top.dtype.type(0), top)  # a query that may look nowhere gets 0, not nan
+        scores -= top
+        xp.exp(scores, out=scores)
+        total = xp.sum(scores, axis=-1, keepdims=True)
+        lse[(*which, at)] = (top + xp.log(total))[..., 0]
+        if mask is not None:
+            total = xp.where(total == 0, total.dtype.type(1), total)
+        out[(*which, at)] = xp.matmul(scores, v[which][..., :seen, :]) / total
+    return out, lse
+
+
+@kernel("tiled_attention_backward")
+@quietly
+def tiled_attention_backward(
+    xp: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
+) -> Any:
+    """Gradients of query, key, value and of the scores (the mask's). Probabilities are computed anew, tile by tile."""
+    factor = q.dtype.type(scale)
+    scaled = q * factor
+    along = xp.sum(g * out, axis=-1, keepdims=True)
+    shift = xp.where(lse == -xp.inf, lse.dtype.type(0), lse)[..., None]
+    gq, gk, gv = xp.empty_like(q), xp.zeros(k.shape, k.dtype), xp.zeros(v.shape, v.dtype)
+    gs = xp.zeros((*q.shape[:-1], k.shape[-2]), q.dtype) if needs[3] else None
+    for which, at, seen in _tiles(q, k, causal):
+        probs = _tile_scores(xp, scaled, k, mask, which, at, seen, causal)
+        tile = (*which, at)
+        probs -= shift[tile]
+        xp.exp(probs, out=probs)
+        here, keys, values = g[tile], k[which][..., :seen, :], v[which][..., :seen, :]
+        gv[which][..., :seen, :] += xp.matmul(probs.swapaxes(-1, -2), here)
+        through = xp.matmul(here, values.swapaxes(-1, -2))
+        through -= along[tile]
+        through *= probs
+        if gs is not None:
+            gs[(*tile, slice(seen))] = through
+        gq[tile] = xp.matmul(through, keys) * factor
+        gk[which][..., :seen, :] += xp.matmul(through.swapaxes(-1, -2), scaled[tile])
+    return gq, gk, gv, gs
