@@ -18,3 +18,8 @@ DIAGNOSE_ALLOW: tuple[str, ...] = tuple(
 # How many threads kernels may use; set_num_threads changes it. OMP_NUM_THREADS is what NumPy's matrix products obey, too.
 _threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
 THREADS: int | None = int(_threads) if _threads.isdigit() and int(_threads) > 0 else None
+
+# Where compiled kernels are kept between processes. CLARION_CACHE names another folder.
+CACHE: str = os.environ.get("CLARION_CACHE") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "clarion"
+)

@@ -23,6 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from .explain import explain
 
         return explain(args.name)
+    if args.command == "info":
+        from .info import info
+
+        return info(args.name, args.json)
     from .demo import run as demo
 
     try:
@@ -68,6 +72,9 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     explain.add_argument(
         "name", nargs="?", metavar="NAME", help="as in a finding, or an error's class (default: list all)"
     )
+    info = commands.add_parser("info", help="what computes here: backends, kernels, devices, versions, threads")
+    info.add_argument("name", nargs="?", metavar="NAME", help="only operations whose name holds this")
+    info.add_argument("--json", action="store_true", help="everything, as JSON")
     demo = commands.add_parser("demo", help="train a small network on handwritten digits and watch its gradients")
     demo.add_argument("--epochs", type=_positive, default=5, help="passes over the data (default: 5)")
     demo.add_argument("--seed", type=int, default=0, help="seed of all random numbers (default: 0)")

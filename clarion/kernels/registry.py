@@ -220,6 +220,11 @@ def backends() -> Iterator[tuple[str, str, str | None]]:
         yield backend, what, missing()
 
 
+def offers(name: str) -> dict[str, Offer]:
+    """What the backends offer for operation `name`."""
+    return dict(_offers.get(name, {}))
+
+
 def chain(name: str, library: str = "numpy") -> list[Offer]:
     """What is asked in turn when operation `name` is called on arrays of a library; the last one takes everything."""
     offers, known = _offers.get(name, {}), _libraries[library]
