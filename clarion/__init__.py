@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib as _importlib
 from typing import Any as _Any
 
+from .core.devices import device as device
 from .core.dtypes import Size as Size
 from .core.dtypes import bfloat16 as bfloat16
 from .core.dtypes import bool_ as bool  # noqa: F401
@@ -13,7 +14,6 @@ from .core.dtypes import channels_last_3d as channels_last_3d
 from .core.dtypes import complex64 as complex64
 from .core.dtypes import complex128 as complex128
 from .core.dtypes import contiguous_format as contiguous_format
-from .core.dtypes import device as device
 from .core.dtypes import dtype as dtype
 from .core.dtypes import float16 as float16
 from .core.dtypes import float32 as float32

@@ -1,33 +1,32 @@
-"""`torch.accelerator`, for programs that ask: there is none, and what needs one says so."""
+"""`torch.accelerator`: whatever kind of device computes beside the CPU. While there is none, what needs one says so."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .errors import EngineError
+from .core import devices
+from .errors import EngineError, NotSupportedError
 
 
 def is_available() -> bool:
-    """Is there an accelerator? No."""
-    return False
+    """Is there an accelerator?"""
+    return any(devices.is_available(name) for name in devices.ACCELERATORS)
 
 
 def device_count() -> int:
     """How many there are."""
-    return 0
+    return devices.accelerator().count() if is_available() else 0
 
 
-def current_accelerator(check_available: bool = False) -> None:
-    """The accelerator: none."""
-    return
+def current_accelerator(check_available: bool = False) -> devices.device | None:
+    """The accelerator; None if there is none."""
+    return devices.accelerator().device() if is_available() else None
 
 
 def _needs_one(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
-        raise EngineError(
-            "Cannot access accelerator device when none is available.\n"
-            f"torch.accelerator.{name}(): clarion computes on the CPU; ask torch.accelerator.is_available() first."
-        )
+        devices.accelerator()  # refuses, while there is none
+        raise NotSupportedError(f"clarion does not have torch.accelerator.{name} yet")
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = "Refused: there is no accelerator."
@@ -40,6 +39,7 @@ for _name in (
     "current_stream",
     "device_index",
     "empty_cache",
+    "get_device_capability",
     "get_memory_info",
     "max_memory_allocated",
     "max_memory_reserved",

@@ -65,8 +65,18 @@ class DtypeError(EngineError):
     """Data types that do not fit the operation."""
 
 
-class NoDeviceError(EngineError, AssertionError):
-    """A device that is not there was asked for: clarion computes on the CPU."""
+class NoDeviceError(AssertionError, EngineError):
+    """A device that is not there was asked for, or something only it can do.
+
+    The message says what is missing and how to get it. `torch.cuda.is_available()` asks without raising.
+    """
+
+
+class NoDataError(EngineError, NotImplementedError):
+    """Values were asked of a tensor on the `meta` device, which has shape and type only.
+
+    `module.to_empty(device="cpu")` gives a module memory, `load_state_dict(state, assign=True)` values.
+    """
 
 
 class ArgumentTypeError(Explained, TypeError):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from .core import devices
 from .errors import EngineError
 
 
 def is_available() -> bool:
-    """Is there an Apple device? No."""
-    return False
+    """Is there an Apple device?"""
+    return devices.is_available("mps")
 
 
 def device_count() -> int:
     """How many there are."""
-    return 0
+    return devices.kind_named("mps").count()
 
 
 def manual_seed(seed: int) -> None:
@@ -22,9 +23,7 @@ def manual_seed(seed: int) -> None:
 
 
 def _refuse(what: str) -> NoReturn:
-    raise EngineError(
-        f"Cannot execute {what}() without MPS backend.\nclarion computes on the CPU; ask torch.backends.mps.is_available() first."
-    )
+    raise EngineError(f"Cannot execute {what}() without MPS backend.\n{devices.kind_named('mps').missing()}")
 
 
 def empty_cache() -> NoReturn:
@@ -40,3 +39,21 @@ def synchronize() -> NoReturn:
 def current_allocated_memory() -> NoReturn:
     """Refused: there is no memory."""
     _refuse("getCurrentAllocatedMemory")
+
+
+def driver_allocated_memory() -> NoReturn:
+    """Refused: there is no memory."""
+    _refuse("getDriverAllocatedMemory")
+
+
+def recommended_max_memory() -> NoReturn:
+    """Refused: there is no memory."""
+    _refuse("getRecommendedMaxMemory")
+
+
+def get_rng_state() -> NoReturn:
+    """Refused: there is no generator."""
+    _refuse("getDefaultGenerator")
+
+
+seed = get_rng_state

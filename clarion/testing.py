@@ -14,7 +14,7 @@ from .core.tensor import Tensor, created
 from .errors import ArgumentTypeError, ArgumentValueError
 from .kernels import random as draw
 from .kernels.mt19937 import default_generator
-from .ops.faces.options import check_place, numpy_type, size_of
+from .ops.faces.options import numpy_type, place, size_of
 
 # (rtol, atol) by type: PyTorch's
 TOLERANCES = {
@@ -179,7 +179,7 @@ def make_tensor(
     memory_format: Any = None,
 ) -> Tensor:
     """A tensor of uniform random values in [low, high), by default in [-9, 9) (booleans in [0, 2))."""
-    check_place("make_tensor", device)
+    where = place("make_tensor", device)
     kind, size = numpy_type("make_tensor", dtype), size_of("make_tensor", shape)
     if noncontiguous and math.prod(size) > 1:
         size = (*size[:-1], 2 * size[-1])
@@ -195,4 +195,4 @@ def make_tensor(
         array[array == 0] = 1 if kind.kind in "biu" else FROM_NUMPY[kind].numpy.type(np.finfo(np.float16).tiny)
     if noncontiguous and math.prod(size) > 1:
         array = array[..., ::2]
-    return created(array, requires_grad)
+    return created(where.receive(array), requires_grad)

@@ -12,8 +12,8 @@ from builtins import str as _str  # noqa: F401
 from collections.abc import Sequence
 from typing import IO
 
+from .core.devices import device as _device
 from .core.dtypes import Size, dtype
-from .core.dtypes import device as _device
 from .core.dtypes import layout as _layout  # noqa: F401
 from .core.tensor import Tensor
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import checkpoint
+from ..core.devices import is_available
 from ..core.dtypes import bfloat16, dtype, float16, float64
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
@@ -39,10 +40,10 @@ class autocast:
         self.device = known_device(device_type)
         self.fast_dtype = settings.get_autocast_dtype(device_type) if dtype is None else dtype
         self._cache_enabled = settings.is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
-        if enabled and self.device == "cuda":
+        if enabled and self.device == "cuda" and not is_available("cuda"):
             warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
             enabled = False
-        elif enabled and self.fast_dtype not in (bfloat16, float16):
+        elif enabled and self.device == "cpu" and self.fast_dtype not in (bfloat16, float16):
             warnings.warn(
                 "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
                 "CPU Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.",

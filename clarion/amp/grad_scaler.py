@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import modes
+from ..core.devices import is_available
 from ..core.dtypes import f16
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
@@ -49,7 +50,7 @@ class GradScaler:
         growth_interval: int = 2000,
         enabled: bool = True,
     ) -> None:
-        if device == "cuda" and enabled:
+        if device == "cuda" and enabled and not is_available("cuda"):
             warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
             enabled = False
         self._device, self._enabled = device, enabled

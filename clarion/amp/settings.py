@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from ..core import devices
 from ..core.dtypes import dtype
 from ..errors import ArgumentTypeError, EngineError
 from . import standins
@@ -19,6 +20,7 @@ def known_device(device_type: Any) -> str:
     if not isinstance(device_type, str):
         raise ArgumentTypeError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
     if device_type not in DEVICES:
+        devices.device(device_type)  # refuses what is no device at all
         raise EngineError(f"User specified an unsupported autocast device_type '{device_type}'")
     return device_type
 

@@ -9,13 +9,17 @@ from ..core import modes
 from ..core.dtypes import HALF, bfloat16, dtype, f32, float16
 from ..core.tensor import Tensor
 
-DEVICES = ("cpu", "cuda")
+# PyTorch's kinds of device with autocast, and the lower precision of each.
+DEVICES = {
+    "cpu": bfloat16, "cuda": float16, "xpu": bfloat16, "mps": float16, "hpu": bfloat16, "ipu": float16, "xla": bfloat16,
+    "mtia": bfloat16, "maia": bfloat16,
+}  # fmt: skip
 
 
 class _State(threading.local):
     def __init__(self) -> None:
         self.enabled = dict.fromkeys(DEVICES, False)
-        self.dtype: dict[str, dtype] = {"cpu": bfloat16, "cuda": float16}
+        self.dtype: dict[str, dtype] = dict(DEVICES)
         self.cache_enabled = True
         self.nesting = 0
         self.cache: dict[Any, Any] = {}

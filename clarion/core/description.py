@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from .. import errors
-from ..kernels.layout import address, memory_root
-from .dtypes import CPU, FROM_NUMPY, Size, device, dtype, strided
+from ..kernels.layout import memory_root
+from .devices import CPU, HOST, device, kind_of
+from .dtypes import FROM_NUMPY, Size, dtype, strided
 
 
 class Description:
@@ -29,7 +30,8 @@ class Description:
     @property
     def device(self) -> device:
         """Where the data lives."""
-        return CPU
+        kind = kind_of(self._array)
+        return CPU if kind is HOST else kind.device(self._array)
 
     @property
     def layout(self) -> Any:
@@ -51,9 +53,11 @@ class Description:
         """Bytes of all elements."""
         return int(self._array.nbytes)
 
-    is_sparse = is_quantized = is_cuda = is_meta = is_mkldnn = is_xpu = is_mps = is_nested = False
-    is_cpu = True
-    is_sparse_csr = is_vulkan = is_xla = is_ipu = is_maia = is_mtia = False
+    is_sparse = is_quantized = is_mkldnn = is_nested = is_sparse_csr = False
+    is_vulkan = is_xla = is_ipu = is_maia = is_mtia = is_mps = is_xpu = False
+    is_cpu: Any = property(lambda self: kind_of(self._array) is HOST)
+    is_cuda: Any = property(lambda self: kind_of(self._array).name == "cuda")
+    is_meta: Any = property(lambda self: kind_of(self._array).name == "meta")
     names: Any = property(lambda self: (None,) * self.ndim)
     name: Any = None
 
@@ -89,12 +93,12 @@ class Description:
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory and the first element."""
-        root = memory_root(self._array)
-        return (address(self._array) - address(root)) // int(self._array.itemsize)
+        root, kind = memory_root(self._array), kind_of(self._array)
+        return (kind.address(self._array) - kind.address(root)) // int(self._array.itemsize)
 
     def data_ptr(self) -> int:
         """Address of the first element (0 for an empty tensor)."""
-        return address(self._array) if self._array.size else 0
+        return kind_of(self._array).address(self._array) if self._array.size else 0
 
     def is_floating_point(self) -> bool:
         """Is the type float16, bfloat16, float32 or float64?"""
@@ -109,8 +113,9 @@ class Description:
         return self.dtype.is_signed
 
     def get_device(self) -> int:
-        """-1 on the CPU."""
-        return -1
+        """The number of the device; -1 on the CPU, which has none."""
+        index = self.device.index
+        return -1 if index is None else index
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Do the elements lie in order, without gaps?"""

@@ -1,4 +1,4 @@
-"""Data types, PyTorch's type promotion, `Size` and `device`."""
+"""Data types, PyTorch's type promotion, and `Size`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import numpy as np
 from ..errors import ArgumentTypeError, EngineError
 
 NumpyDtype = np.dtype[Any]
+NumpyNumber = np.generic  # a number out of a NumPy array, which counts as one of Python's
+iinfo, finfo = np.iinfo, np.finfo  # the limits of a type
+broadcast_shapes = np.broadcast_shapes
 
 
 class dtype:
@@ -230,52 +233,6 @@ class Size(tuple[int, ...]):
 
     def __reduce__(self) -> Any:
         return Size, (tuple(self),)
-
-
-class device:
-    """Where a tensor lives: `device('cpu')`, `device('cuda:0')`, `device('cuda', 0)`."""
-
-    __slots__ = ("index", "type")
-
-    _KNOWN = ("cpu", "cuda", "meta", "mps", "xpu", "hpu", "mtia", "ipu")
-
-    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
-        if isinstance(type, device):
-            type, index = type.type, type.index
-        if isinstance(type, int):
-            type, index = "cuda", type
-        if not isinstance(type, str):
-            raise ArgumentTypeError(f"device(): argument 'type' must be str, not {type.__class__.__name__}")
-        name, _, number = type.partition(":")
-        if name not in self._KNOWN:
-            raise EngineError(
-                f"Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, "
-                f"vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: {name}"
-            )
-        if number:
-            if not number.isdigit():
-                raise EngineError(f"Invalid device string: '{type}'")
-            index = int(number)
-        self.type: str = name
-        self.index: int | None = index
-
-    def __repr__(self) -> str:
-        return f"device(type='{self.type}'" + (f", index={self.index})" if self.index is not None else ")")
-
-    def __str__(self) -> str:
-        return self.type + (f":{self.index}" if self.index is not None else "")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and self.type == other.type and self.index == other.index
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
-
-    def __reduce__(self) -> Any:
-        return device, (self.type, self.index)
-
-
-CPU = device("cpu")
 
 
 class layout:

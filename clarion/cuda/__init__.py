@@ -1,70 +1,96 @@
-"""`torch.cuda`, for programs that ask: there is no CUDA device here yet, and what needs one says so."""
+"""`torch.cuda`. The device itself is asked for at the door (`core/devices.py`): while there is none, what needs one says so."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, NoReturn
 
-from ..ops.faces.options import NoCudaError
+from ..core import devices
+from ..errors import EngineError, NoDeviceError
 from . import amp as amp
 
 
 def is_available() -> bool:
-    """Is there a CUDA device? No."""
-    return False
+    """Is there a CUDA device?"""
+    return devices.is_available("cuda")
 
 
 def is_initialized() -> bool:
-    """Has a CUDA device been used? No."""
-    return False
+    """Has a CUDA device been used?"""
+    return is_available()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Can a CUDA device compute in bfloat16? There is none."""
-    return False
+    """Can a CUDA device compute in bfloat16?"""
+    return is_available()
 
 
 def device_count() -> int:
     """Number of CUDA devices."""
-    return 0
+    return devices.kind_named("cuda").count()
 
 
 def manual_seed(seed: int) -> None:
-    """Seeds the generators of all CUDA devices: none."""
+    """Seeds the generators of all CUDA devices: as many as there are."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seeds the generators of all CUDA devices: none."""
+    """Seeds the generators of all CUDA devices: as many as there are."""
+
+
+def seed() -> None:
+    """Seeds the generator of the CUDA device from the operating system, if there is one."""
+
+
+def seed_all() -> None:
+    """Seeds the generators of all CUDA devices from the operating system."""
 
 
 def empty_cache() -> None:
-    """Gives unused device memory back: there is none."""
+    """Gives unused device memory back, if there is any."""
+
+
+def memory_stats(device: Any = None) -> OrderedDict[str, int]:
+    """What is known of device memory; empty without a device."""
+    return OrderedDict(devices.kind_named("cuda").memory_stats())
 
 
 def memory_allocated(device: Any = None) -> int:
     """Bytes of device memory in use."""
-    return 0
+    return memory_stats(device).get("allocated_bytes.all.current", 0)
 
 
 def max_memory_allocated(device: Any = None) -> int:
     """Most bytes of device memory ever in use."""
-    return 0
+    return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
 
 def memory_reserved(device: Any = None) -> int:
     """Bytes of device memory held."""
-    return 0
+    return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
 def max_memory_reserved(device: Any = None) -> int:
     """Most bytes of device memory ever held."""
-    return 0
+    return memory_stats(device).get("reserved_bytes.all.peak", 0)
+
+
+def get_rng_state_all() -> list[Any]:
+    """The states of the generators of all CUDA devices."""
+    return [get_rng_state(i) for i in range(device_count())]  # type: ignore[name-defined]  # noqa: F821
+
+
+def get_arch_list() -> list[str]:
+    """The architectures that kernels were compiled for."""
+    return []
 
 
 def _refuse(name: str) -> NoReturn:
-    raise NoCudaError(
-        f"Torch not compiled with CUDA enabled\ntorch.cuda.{name} needs a CUDA device, and clarion has none here. "
-        "Ask torch.cuda.is_available() first."
-    )
+    why = devices.kind_named("cuda").missing()
+    if name in _RUNTIME_ERRORS:
+        raise EngineError(f"{_RUNTIME_ERRORS[name]}\n{why}")
+    phrase, _, reason = why.partition("\n")
+    raise NoDeviceError(f"{phrase}\ntorch.cuda.{name} needs a CUDA device. {reason}")
 
 
 def __getattr__(name: str) -> Any:
@@ -79,11 +105,19 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"clarion does not have torch.cuda.{name} yet")
 
 
+# PyTorch refuses these with a RuntimeError, all others with an AssertionError.
+_RUNTIME_ERRORS = {
+    "Stream": "torch.cuda.Stream requires CUDA support",
+    "Event": "Tried to instantiate dummy base class Event",
+    "CUDAGraph": "Tried to instantiate dummy base class CUDAGraph",
+    "is_current_stream_capturing": "Tried to instantiate dummy base class _cuda_isCurrentStreamCapturing",
+}
 _NEEDS_DEVICE = frozenset(
     """
     synchronize current_device set_device get_device_name get_device_properties get_device_capability current_stream
-    default_stream stream Stream Event
-    memory_stats memory_summary mem_get_info reset_peak_memory_stats reset_max_memory_allocated init ipc_collect
-    get_rng_state set_rng_state get_rng_state_all set_rng_state_all CUDAGraph graph
+    default_stream stream Stream Event initial_seed can_device_access_peer is_current_stream_capturing
+    memory_summary mem_get_info reset_peak_memory_stats reset_max_memory_allocated init ipc_collect
+    get_rng_state set_rng_state set_rng_state_all CUDAGraph graph make_graphed_callables set_per_process_memory_fraction
+    get_sync_debug_mode set_sync_debug_mode caching_allocator_alloc caching_allocator_delete memory_snapshot
     """.split()  # noqa: SIM905
 )

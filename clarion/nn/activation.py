@@ -269,7 +269,7 @@ class PReLU(Module):
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init
-        self.weight = empty_parameter((num_parameters,), dtype)
+        self.weight = empty_parameter((num_parameters,), dtype, device)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

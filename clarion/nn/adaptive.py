@@ -51,14 +51,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(in_features, self.head_size, bias=head_bias, dtype=dtype)
+        self.head = Linear(in_features, self.head_size, bias=head_bias, device=device, dtype=dtype)
         self.tail = ModuleList()
         for i, (low, high) in enumerate(itertools.pairwise(self.cutoffs), 1):
             size = int(in_features // (div_value**i))
             self.tail.append(
                 Sequential(
-                    Linear(in_features, size, bias=False, dtype=dtype),
-                    Linear(size, high - low, bias=False, dtype=dtype),
+                    Linear(in_features, size, bias=False, device=device, dtype=dtype),
+                    Linear(size, high - low, bias=False, device=device, dtype=dtype),
                 )
             )
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..core.dtypes import default_float
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..errors import EngineError
+from ..ops.faces.api import FUNCTIONS
 from . import functional as F
 from . import init
 from .container import ModuleList
@@ -62,15 +61,17 @@ class MultiheadAttention(Module):
             raise AssertionError("embed_dim must be divisible by num_heads")
         same = self._qkv_same_embed_dim
         if same:
-            self.in_proj_weight = empty_parameter((3 * embed_dim, embed_dim), dtype)
+            self.in_proj_weight = empty_parameter((3 * embed_dim, embed_dim), dtype, device)
         for name, width in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
-            self.register_parameter(f"{name}_proj_weight", None if same else empty_parameter((embed_dim, width), dtype))
+            self.register_parameter(
+                f"{name}_proj_weight", None if same else empty_parameter((embed_dim, width), dtype, device)
+            )
         if not same:
             self.register_parameter("in_proj_weight", None)
-        self.register_parameter("in_proj_bias", empty_parameter((3 * embed_dim,), dtype) if bias else None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
-        self.bias_k = empty_parameter((1, 1, embed_dim), dtype) if add_bias_kv else None
-        self.bias_v = empty_parameter((1, 1, embed_dim), dtype) if add_bias_kv else None
+        self.register_parameter("in_proj_bias", empty_parameter((3 * embed_dim,), dtype, device) if bias else None)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        self.bias_k = empty_parameter((1, 1, embed_dim), dtype, device) if add_bias_kv else None
+        self.bias_v = empty_parameter((1, 1, embed_dim), dtype, device) if add_bias_kv else None
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
@@ -163,14 +164,14 @@ class TransformerEncoderLayer(Module):
     ) -> None:
         super().__init__()
         self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, dtype=dtype
+            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, device=device, dtype=dtype
         )
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, device=device, dtype=dtype)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype)
+        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.activation = _activation(activation)
@@ -239,8 +240,7 @@ class TransformerEncoder(Module):
 
 def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
     """-inf above the diagonal, 0 elsewhere: no position looks ahead."""
-    kind = default_float() if dtype is None else dtype.numpy
-    return new_tensor(np.triu(np.full((sz, sz), -np.inf, kind), 1))
+    return FUNCTIONS["full"]((sz, sz), -math.inf, dtype=dtype, device=device).triu(1)  # type: ignore[no-any-return]
 
 
 def is_causal_mask(mask: Tensor) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-
-from ..core.dtypes import default_float
-from ..core.tensor import new_tensor
+from ..core.dtypes import int64
 from ..errors import ArgumentValueError, NotSupportedError
+from ..ops.faces.api import FUNCTIONS
 from . import functional as F
 from . import init
 from .linear import empty_parameter
 from .module import Module
+
+ones, zeros = FUNCTIONS["ones"], FUNCTIONS["zeros"]
 
 
 class _NormBase(Module):
@@ -44,13 +44,12 @@ class _NormBase(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         shape = (num_features,)
-        self.register_parameter("weight", empty_parameter(shape, dtype) if affine else None)
-        self.register_parameter("bias", empty_parameter(shape, dtype) if affine and bias else None)
-        kind = default_float() if dtype is None else dtype.numpy
+        self.register_parameter("weight", empty_parameter(shape, dtype, device) if affine else None)
+        self.register_parameter("bias", empty_parameter(shape, dtype, device) if affine and bias else None)
         tracked = track_running_stats
-        self.register_buffer("running_mean", new_tensor(np.zeros(shape, kind)) if tracked else None)
-        self.register_buffer("running_var", new_tensor(np.ones(shape, kind)) if tracked else None)
-        self.register_buffer("num_batches_tracked", new_tensor(np.zeros((), np.int64)) if tracked else None)
+        self.register_buffer("running_mean", zeros(shape, dtype=dtype, device=device) if tracked else None)
+        self.register_buffer("running_var", ones(shape, dtype=dtype, device=device) if tracked else None)
+        self.register_buffer("num_batches_tracked", zeros((), dtype=int64, device=device) if tracked else None)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
@@ -86,7 +85,7 @@ class _NormBase(Module):
         key = prefix + "num_batches_tracked"
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
             seen = self.num_batches_tracked  # files of the first version do not have it
-            state_dict[key] = new_tensor(np.zeros((), np.int64)) if seen is None else seen
+            state_dict[key] = zeros((), dtype=int64) if seen is None else seen
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
@@ -251,8 +250,8 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        self.register_parameter("weight", empty_parameter((num_channels,), dtype) if affine else None)
-        self.register_parameter("bias", empty_parameter((num_channels,), dtype) if affine and bias else None)
+        self.register_parameter("weight", empty_parameter((num_channels,), dtype, device) if affine else None)
+        self.register_parameter("bias", empty_parameter((num_channels,), dtype, device) if affine and bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -61,8 +61,8 @@ class _ConvNd(Module):
         else:
             self._reversed_padding_repeated_twice = [0, 0] * len(kernel_size)
         channels = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
-        self.weight = empty_parameter((*channels, *kernel_size), dtype)
-        self.register_parameter("bias", empty_parameter((out_channels,), dtype) if bias else None)
+        self.weight = empty_parameter((*channels, *kernel_size), dtype, device)
+        self.register_parameter("bias", empty_parameter((out_channels,), dtype, device) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

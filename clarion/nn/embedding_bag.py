@@ -48,7 +48,7 @@ class EmbeddingBag(Module):
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
         if _weight is None:
-            self.weight = empty_parameter((num_embeddings, embedding_dim), dtype)
+            self.weight = empty_parameter((num_embeddings, embedding_dim), dtype, device)
             self.reset_parameters()
         else:
             if list(_weight.shape) != [num_embeddings, embedding_dim]:

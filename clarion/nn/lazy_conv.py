@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import new_tensor
+from ..core.dtypes import int64
 from ..errors import ArgumentValueError, EngineError
+from ..ops.faces.api import FUNCTIONS
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .lazy import LazyModuleMixin
@@ -26,11 +25,11 @@ class _LazyConv(LazyModuleMixin):
     bias: Any
     _n: int
 
-    def _make_lazy(self, out_channels: int, bias: bool, dtype: Any) -> None:
-        self.weight = UninitializedParameter(dtype=dtype)
+    def _make_lazy(self, out_channels: int, bias: bool, dtype: Any, device: Any) -> None:
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:
-            self.bias = UninitializedParameter(dtype=dtype)
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
         """Draw new values, once there are shapes."""
@@ -72,7 +71,7 @@ class _LazyForward(_LazyConv):
         dtype: Any = None,
     ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
-        self._make_lazy(out_channels, bias, dtype)
+        self._make_lazy(out_channels, bias, dtype, device)
 
 
 class _LazyTransposed(_LazyConv):
@@ -91,7 +90,7 @@ class _LazyTransposed(_LazyConv):
         dtype: Any = None,
     ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
-        self._make_lazy(out_channels, bias, dtype)
+        self._make_lazy(out_channels, bias, dtype, device)
 
 
 class LazyConv1d(_LazyForward, Conv1d):
@@ -150,13 +149,13 @@ class _LazyNorm(LazyModuleMixin):
         self.affine = affine
         self.track_running_stats = track_running_stats
         if self.affine:
-            self.weight = UninitializedParameter(dtype=dtype)
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
             if bias:
-                self.bias = UninitializedParameter(dtype=dtype)
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
         if self.track_running_stats:
-            self.running_mean = UninitializedBuffer(dtype=dtype)
-            self.running_var = UninitializedBuffer(dtype=dtype)
-            self.num_batches_tracked = new_tensor(np.zeros((), np.int64))
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+            self.num_batches_tracked = FUNCTIONS["zeros"]((), dtype=int64, device=device)
 
     def reset_parameters(self) -> None:
         """Fresh values, once there are shapes."""

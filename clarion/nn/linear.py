@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from ..core.dtypes import default_float
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
 from . import init
 from .module import Module
-from .parameter import Parameter
+from .parameter import Parameter, empty_tensor
 
 _linear = NN_FUNCTIONAL["linear"]
 
 
-def empty_parameter(shape: tuple[int, ...], dtype: Any = None) -> Parameter:
+def empty_parameter(shape: tuple[int, ...], dtype: Any = None, device: Any = None) -> Parameter:
     """A parameter whose values are still to be drawn."""
-    return Parameter(new_tensor(np.empty(shape, default_float() if dtype is None else dtype.numpy)))
+    return Parameter(empty_tensor(shape, dtype, device))
 
 
 class Identity(Module):
@@ -48,8 +45,8 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = empty_parameter((out_features, in_features), dtype)
-        self.register_parameter("bias", empty_parameter((out_features,), dtype) if bias else None)
+        self.weight = empty_parameter((out_features, in_features), dtype, device)
+        self.register_parameter("bias", empty_parameter((out_features,), dtype, device) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -92,8 +89,8 @@ class Bilinear(Module):
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        self.weight = empty_parameter((out_features, in1_features, in2_features), dtype)
-        self.register_parameter("bias", empty_parameter((out_features,), dtype) if bias else None)
+        self.weight = empty_parameter((out_features, in1_features, in2_features), dtype, device)
+        self.register_parameter("bias", empty_parameter((out_features,), dtype, device) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

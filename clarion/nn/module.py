@@ -422,6 +422,14 @@ class Module(StateMixin, HookMixin):
         """Everything to a GPU."""
         return self._apply(lambda t: t.cuda(device))
 
+    def xpu(self, device: Any = None) -> Any:
+        """Everything to an Intel device."""
+        return self._apply(lambda t: t.xpu(device))
+
+    def ipu(self, device: Any = None) -> Any:
+        """Everything to a Graphcore device."""
+        return self._apply(lambda t: t.ipu(device))
+
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
         """Everything anew on a device, with any values."""
         return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse)

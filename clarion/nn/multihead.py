@@ -6,9 +6,7 @@ import math
 import warnings
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..errors import EngineError
 from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
 
@@ -30,7 +28,7 @@ def canonical_mask(
         )
     if kind != "b":
         return mask
-    return new_tensor(np.where(mask._array, -np.inf, 0.0).astype(target_type.numpy))
+    return mask.new_zeros(mask.shape, dtype=target_type).masked_fill_(mask, -math.inf)
 
 
 def check_shapes(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
@@ -190,7 +188,7 @@ def multi_head_attention_forward(
     k = static_k if static_k is not None else k.reshape(k.shape[0], batch * num_heads, head).transpose(0, 1)
     v = static_v if static_v is not None else v.reshape(v.shape[0], batch * num_heads, head).transpose(0, 1)
     if add_zero_attn:
-        zeros = new_tensor(np.zeros((batch * num_heads, 1, head), k._array.dtype))
+        zeros = k.new_zeros((batch * num_heads, 1, head))
         k, v = FUNCTIONS["cat"]([k, zeros], 1), FUNCTIONS["cat"]([v, zeros], 1)
         mask, padding = _one_more(mask, padding)
     mask = _with_padding(mask, padding, batch, num_heads)

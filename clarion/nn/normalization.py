@@ -33,8 +33,8 @@ class LayerNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         shape = self.normalized_shape
-        self.register_parameter("weight", empty_parameter(shape, dtype) if elementwise_affine else None)
-        self.register_parameter("bias", empty_parameter(shape, dtype) if elementwise_affine and bias else None)
+        self.register_parameter("weight", empty_parameter(shape, dtype, device) if elementwise_affine else None)
+        self.register_parameter("bias", empty_parameter(shape, dtype, device) if elementwise_affine and bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -73,7 +73,9 @@ class RMSNorm(Module):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        self.register_parameter("weight", empty_parameter(self.normalized_shape, dtype) if elementwise_affine else None)
+        self.register_parameter(
+            "weight", empty_parameter(self.normalized_shape, dtype, device) if elementwise_affine else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.devices import find, home, kind_of
 from ..core.dtypes import default_float
 from ..core.tensor import Tensor, make_subclass, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from ..events import hub
 
 
-def _empty() -> Tensor:
-    import numpy as np
-
-    return new_tensor(np.empty((0,), default_float()))
+def empty_tensor(shape: tuple[int, ...] = (0,), dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor whose values are still to be drawn, on the device that was named, or where new tensors are made."""
+    where = home() if device is None else find(device)
+    return new_tensor(where.xp.empty(shape, default_float() if dtype is None else dtype.numpy))
 
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
@@ -32,7 +33,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         if data is None:
-            data = _empty()
+            data = empty_tensor()
         made: Parameter = make_subclass(cls, data, requires_grad)
         if hub.made is not None:
             hub.made(made)
@@ -52,7 +53,7 @@ class Buffer(Tensor):
     persistent: bool
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        made = make_subclass(cls, _empty() if data is None else data, data is not None and data._rg)
+        made = make_subclass(cls, empty_tensor() if data is None else data, data is not None and data._rg)
         made.persistent = persistent
         return made
 
@@ -97,6 +98,11 @@ class UninitializedTensorMixin:
     def _placeholder(self) -> Tensor:
         return new_tensor(_slot.__get__(self))
 
+    @property
+    def device(self) -> Any:
+        """Where it will live."""
+        return self._placeholder().device
+
     def is_floating_point(self) -> bool:
         """Will its elements be floating-point numbers?"""
         return bool(self._placeholder()._array.dtype.kind == "f")
@@ -107,10 +113,9 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become an ordinary parameter (or buffer) of this shape, with any values."""
-        import numpy as np
-
-        kind = _slot.__get__(self).dtype if dtype is None else dtype.numpy
-        _slot.__set__(self, np.empty(tuple(shape), kind))
+        blank = _slot.__get__(self)
+        where = kind_of(blank) if device is None else find(device)
+        _slot.__set__(self, where.xp.empty(tuple(shape), blank.dtype if dtype is None else dtype.numpy))
         self.__class__ = self.cls_to_become
 
     def __repr__(self) -> str:
@@ -120,15 +125,9 @@ class UninitializedTensorMixin:
         return type(self), (self.requires_grad,)  # type: ignore[attr-defined]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        made = type(self)(requires_grad=self.requires_grad, dtype=self.dtype)  # type: ignore[attr-defined, call-arg]
+        made = type(self)(requires_grad=self.requires_grad, device=self.device, dtype=self.dtype)  # type: ignore[attr-defined, call-arg]
         memo[id(self)] = made
         return made
-
-
-def _blank(dtype: Any) -> Any:
-    import numpy as np
-
-    return new_tensor(np.empty((0,), default_float() if dtype is None else dtype.numpy))
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
@@ -138,7 +137,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        made = make_subclass(Parameter, _blank(dtype), requires_grad)
+        made = make_subclass(Parameter, empty_tensor((0,), dtype, device), requires_grad)
         made.__class__ = cls
         return made
 
@@ -157,7 +156,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     def __new__(
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
     ) -> Any:
-        made = _blank(dtype)
+        made: Any = empty_tensor((0,), dtype, device)
         made._rg = requires_grad
         made.__class__ = cls
         return made

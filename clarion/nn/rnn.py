@@ -7,9 +7,7 @@ import numbers
 import warnings
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..errors import EngineError
 from ..ops.faces.api import FUNCTIONS
 from . import init
@@ -103,11 +101,11 @@ class RNNBase(Module):
         for layer in range(num_layers):
             columns = input_size if layer == 0 else self._state_size * self._directions
             for suffix in ("", "_reverse")[: self._directions]:
-                self._add_weights(f"l{layer}{suffix}", columns, dtype)
+                self._add_weights(f"l{layer}{suffix}", columns, dtype, device)
         self._flat_weights_names = [name for names in self._all_weights for name in names]
         self.reset_parameters()
 
-    def _add_weights(self, suffix: str, columns: int, dtype: Any) -> None:
+    def _add_weights(self, suffix: str, columns: int, dtype: Any, device: Any) -> None:
         rows = _GATES[self.mode] * self.hidden_size
         shapes: dict[str, tuple[int, ...]] = {"weight_ih": (rows, columns), "weight_hh": (rows, self._state_size)}
         if self.bias:
@@ -116,7 +114,7 @@ class RNNBase(Module):
             shapes["weight_hr"] = (self.proj_size, self.hidden_size)
         self._all_weights.append([f"{name}_{suffix}" for name in shapes])
         for name, shape in shapes.items():
-            setattr(self, f"{name}_{suffix}", empty_parameter(shape, dtype))
+            setattr(self, f"{name}_{suffix}", empty_parameter(shape, dtype, device))
 
     @property
     def _directions(self) -> int:
@@ -193,7 +191,7 @@ class RNNBase(Module):
     # Running -------------------------------------------------------------------------------------
 
     def _zeros(self, input: Any, batch_sizes: Any) -> Any:
-        return new_tensor(np.zeros(self.get_expected_hidden_size(input, batch_sizes), input._array.dtype))
+        return input.new_zeros(self.get_expected_hidden_size(input, batch_sizes))
 
     def _batched_state(self, hx: Any, batched: bool) -> Any:
         """A given state with its batch dimension."""
@@ -289,8 +287,8 @@ class LSTM(RNNBase):
         return hx if permutation is None else tuple([t.index_select(1, permutation) for t in hx])
 
     def _zeros(self, input: Any, batch_sizes: Any) -> Any:
-        cell = np.zeros(self.get_expected_cell_size(input, batch_sizes), input._array.dtype)
-        return super()._zeros(input, batch_sizes), new_tensor(cell)
+        cell = input.new_zeros(self.get_expected_cell_size(input, batch_sizes))
+        return super()._zeros(input, batch_sizes), cell
 
     def _batched_state(self, hx: Any, batched: bool) -> Any:
         h, c = hx
@@ -321,10 +319,10 @@ class RNNCellBase(Module):
         self.hidden_size = hidden_size
         self.bias = bias
         rows = num_chunks * hidden_size
-        self.weight_ih = empty_parameter((rows, input_size), dtype)
-        self.weight_hh = empty_parameter((rows, hidden_size), dtype)
-        self.register_parameter("bias_ih", empty_parameter((rows,), dtype) if bias else None)
-        self.register_parameter("bias_hh", empty_parameter((rows,), dtype) if bias else None)
+        self.weight_ih = empty_parameter((rows, input_size), dtype, device)
+        self.weight_hh = empty_parameter((rows, hidden_size), dtype, device)
+        self.register_parameter("bias_ih", empty_parameter((rows,), dtype, device) if bias else None)
+        self.register_parameter("bias_hh", empty_parameter((rows,), dtype, device) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -346,7 +344,7 @@ class RNNCellBase(Module):
             raise ValueError(f"{type(self).__name__}: Expected {what} to be 1D or 2D, got {t.dim()}D instead")
 
     def _zero_state(self, input: Any) -> Any:
-        return new_tensor(np.zeros((input.size(0), self.hidden_size), input._array.dtype))
+        return input.new_zeros((input.size(0), self.hidden_size))
 
     def _step(self, name: str, input: Any, hx: Any) -> Any:
         """One step of a cell with a single state."""

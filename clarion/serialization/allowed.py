@@ -7,7 +7,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..core.dtypes import ALL, Size, device
+from ..core.devices import device
+from ..core.dtypes import ALL, Size
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..nn.parameter import Parameter

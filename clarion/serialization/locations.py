@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.dtypes import CPU, device
-from ..errors import EngineError, NotSupportedError
+from ..core.devices import CPU, device, is_available, kind_named
+from ..errors import EngineError, NoDeviceError
 from ..ops.creation.storage import UntypedStorage
 
 MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
@@ -53,17 +53,15 @@ def _restore(storage: Any, location: str) -> Any:
     for _, _, deserializer in _packages:
         if (found := deserializer(storage, location)) is not None:
             return found
-    kind = location.partition(":")[0]
-    if kind == "cpu":
+    if location == "cpu":
         return storage
-    if kind == "cuda":
-        raise EngineError(
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running "
-            "on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to "
-            "the CPU."
+    kind = location.partition(":")[0]
+    if kind in ("cuda", "xpu") and not is_available(kind):
+        raise NoDeviceError(
+            f"Attempting to deserialize object on a {kind.upper()} device but torch.{kind}.is_available() is False. If you "
+            "are running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your "
+            f"storages to the CPU.\n{kind_named(kind).missing()}"
         )
-    if kind == "meta":
-        raise NotSupportedError("load(): clarion has no device 'meta' yet, only 'cpu'")
     raise EngineError(
         f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location[:80]})\n"
         "Load with map_location='cpu'."

@@ -7,7 +7,8 @@ import importlib
 from typing import Any
 
 from .. import nn
-from ..core.dtypes import Size, device, dtype, memory_format
+from ..core.devices import device
+from ..core.dtypes import Size, dtype, memory_format
 from ..core.tensor import Tensor
 from ..errors import NotSupportedError
 from ..ops.faces.api import FUNCTIONS

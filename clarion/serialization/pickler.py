@@ -10,7 +10,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import IO, Any
 
-from ..core.dtypes import Size, device, dtype, layout, memory_format
+from ..core.devices import device
+from ..core.dtypes import Size, dtype, layout, memory_format
 from ..core.tensor import Tensor
 from ..errors import NotSupportedError
 from ..nn.parameter import Buffer, Parameter

@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import COMPLEX, FROM_NUMPY, c64, c128, default_float, f64, i64
+from ...core.devices import Kind, home
+from ...core.dtypes import COMPLEX, FROM_NUMPY, NumpyNumber, b1, c64, c128, default_float, f64, i64, iinfo
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels import ranges
+from ...kernels.layout import strided
 from ..faces.api import METHODS, public
 from ..faces.options import (
     allocate,
     allocate_like,
-    check_place,
     integer,
+    inverse,
     numpy_type,
     one_size,
     out_type,
+    place,
     put,
     size_of,
     spelled,
@@ -30,37 +31,39 @@ from ..faces.options import (
 # Filled with one value -------------------------------------------------------------------------------
 
 
-def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
+def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any = None) -> Tensor:
     """zeros(2, 3), zeros((2, 3)), zeros(size=(2, 3)) with all options."""
     if "size" in options:
         args = (*args, options.pop("size"))
-    kind, requires_grad, out = take_options(name, options)
+    kind, requires_grad, out, where = take_options(name, options, like)
     shape = size_of(name, args)
-    if out is not None:
-        return put(name, out, np.full(shape, fill or 0, out._array.dtype))
+    xp = where.xp
     array = (
-        np.zeros(shape, kind) if fill == 0 else np.empty(shape, kind) if fill is None else np.full(shape, fill, kind)
+        xp.zeros(shape, kind) if fill == 0 else xp.empty(shape, kind) if fill is None else xp.full(shape, fill, kind)
     )
-    return created(array, requires_grad)
+    return created(array, requires_grad) if out is None else put(name, out, array)
 
 
-def take_options(name: str, options: dict[str, Any]) -> tuple[Any, bool, Any]:
-    """dtype, requires_grad and out of a call; the rest is checked."""
+def take_options(name: str, options: dict[str, Any], like: Any = None) -> tuple[Any, bool, Any, Kind]:
+    """dtype, requires_grad, out and the kind of device of a call (that of the array `like` if none is named)."""
     dtype, out = options.pop("dtype", None), options.pop("out", None)
     requires_grad = options.pop("requires_grad", False)
-    options.pop("pin_memory", None)
-    if "device" in options or "layout" in options:
-        check_place(name, options.pop("device", None), options.pop("layout", None))
+    where, layout, pin = options.pop("device", None), options.pop("layout", None), options.pop("pin_memory", False)
+    home = place(name, where, layout, like if out is None else out._array, pin)
     if options:
         raise ArgumentTypeError(f"{name}() got an unexpected keyword argument '{next(iter(options))}'")
     kind = numpy_type(name, dtype) if out is None else out_type(name, out, dtype)
-    return kind, bool(requires_grad), out
+    return kind, bool(requires_grad), out, home
 
 
 @public(method=False)
 def zeros(*size: Any, **options: Any) -> Tensor:
     """A tensor of zeros. Options: out, dtype, layout, device, pin_memory, requires_grad."""
-    return _make("zeros", 0, size, options) if options else created(np.zeros(size_of("zeros", size), default_float()))
+    return (
+        _make("zeros", 0, size, options)
+        if options
+        else created(home().xp.zeros(size_of("zeros", size), default_float()))
+    )
 
 
 @public(method=False)
@@ -68,7 +71,7 @@ def ones(*size: Any, **options: Any) -> Tensor:
     """A tensor of ones. Options: out, dtype, layout, device, pin_memory, requires_grad."""
     if options:
         return _make("ones", 1, size, options)
-    array = np.empty(size_of("ones", size), default_float())
+    array = home().xp.empty(size_of("ones", size), default_float())
     array.fill(1)
     return created(array)
 
@@ -80,8 +83,8 @@ def empty(*size: Any, memory_format: Any = None, **options: Any) -> Tensor:
         return _make("empty", None, size, options)
     if "size" in options:
         size = (*size, options.pop("size"))
-    kind, requires_grad, _ = take_options("empty", options)
-    return created(allocate(size_of("empty", size), kind, memory_format), requires_grad)
+    kind, requires_grad, _, where = take_options("empty", options)
+    return created(allocate(where.xp, size_of("empty", size), kind, memory_format), requires_grad)
 
 
 @public(method=False)
@@ -97,14 +100,14 @@ def full(
     requires_grad: bool = False,
 ) -> Tensor:
     """A tensor filled with one value; without dtype the value's own type."""
-    check_place("full", device, layout)
+    xp = place("full", device, layout, None if out is None else out._array, pin_memory).xp
     shape = one_size("full", size)
     value = fill_number("full", fill_value)
     if out is not None:
         kind = out_type("full", out, dtype)
-        return put("full", out, np.full(shape, fitted(value, kind), kind))
+        return put("full", out, xp.full(shape, fitted(value, kind), kind))
     kind = _value_kind(value) if dtype is None else numpy_type("full", dtype)
-    return created(np.full(shape, fitted(value, kind), kind), requires_grad)
+    return created(xp.full(shape, fitted(value, kind), kind), requires_grad)
 
 
 def _value_kind(value: Any) -> Any:
@@ -112,7 +115,7 @@ def _value_kind(value: Any) -> Any:
         return c128 if default_float() is f64 else c64
     if isinstance(value, float):
         return default_float()
-    return np.dtype(np.bool_) if isinstance(value, bool) else i64
+    return b1 if isinstance(value, bool) else i64
 
 
 def fill_number(name: str, value: Any) -> Any:
@@ -121,7 +124,7 @@ def fill_number(name: str, value: Any) -> Any:
         return value
     if isinstance(value, Tensor) and value._array.ndim == 0 and not value.requires_grad:
         return value.item()
-    if isinstance(value, np.generic) and value.dtype in FROM_NUMPY:
+    if isinstance(value, NumpyNumber) and value.dtype in FROM_NUMPY:
         return value.item()
     for kind in (bool, int, float, complex):
         if isinstance(value, kind):
@@ -144,7 +147,7 @@ def fitted(value: Any, kind: Any) -> Any:
         if isinstance(value, float):
             ok = ok and math.isfinite(value)
             value = int(value) if ok else 0
-        limits = np.iinfo(kind)
+        limits = iinfo(kind)
         low = -limits.max - 1 if kind.kind == "u" else limits.min  # -1 becomes 255, as in C
         ok = ok and low <= value <= limits.max
         value = value % (limits.max + 1) if kind.kind == "u" and ok else value
@@ -166,11 +169,12 @@ def empty_strided(
     pin_memory: bool = False,
 ) -> Tensor:
     """An uninitialised tensor with given steps between neighbours."""
-    check_place("empty_strided", device, layout)
-    return created(_strided(one_size("empty_strided", size), stride, numpy_type("empty_strided", dtype)), requires_grad)
+    xp = place("empty_strided", device, layout, None, pin_memory).xp
+    shape, kind = one_size("empty_strided", size), numpy_type("empty_strided", dtype)
+    return created(_strided(xp, shape, stride, kind), requires_grad)
 
 
-def _strided(shape: tuple[int, ...], stride: Any, kind: Any) -> Any:
+def _strided(xp: Any, shape: tuple[int, ...], stride: Any, kind: Any) -> Any:
     steps = tuple(int(step) for step in stride)
     if len(steps) != len(shape):
         raise ShapeError(
@@ -180,33 +184,33 @@ def _strided(shape: tuple[int, ...], stride: Any, kind: Any) -> Any:
     if any(step < 0 for step in steps):
         raise ShapeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
     length = 1 + sum((n - 1) * step for n, step in zip(shape, steps, strict=True)) if all(shape) else 0
-    memory = np.empty(length, kind)
-    return np.lib.stride_tricks.as_strided(memory, shape, tuple(step * kind.itemsize for step in steps))
+    return strided(xp.empty(length, kind), shape, tuple(step * kind.itemsize for step in steps))
 
 
 @public(method=False)
 def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
     """An uninitialised tensor whose dimensions lie in memory in the order `physical_layout`."""
-    kind, requires_grad, _ = take_options("empty_permuted", options)
+    kind, requires_grad, _, where = take_options("empty_permuted", options)
     shape = one_size("empty_permuted", size)
     order = tuple(int(d) for d in physical_layout)
     if sorted(order) != list(range(len(shape))):
         raise ShapeError(
             f"Number of dimensions in size does not match the length of the physical_layout: {list(order)}"
         )
-    return created(np.empty([shape[d] for d in order], kind).transpose(np.argsort(order)), requires_grad)
+    return created(where.xp.empty([shape[d] for d in order], kind).transpose(inverse(order)), requires_grad)
 
 
 # Like another tensor ---------------------------------------------------------------------------------
 
 
-def like(name: str, input: Any, dtype: Any, layout: Any, device: Any, memory_format: Any) -> Any:
+def like(
+    name: str, input: Any, dtype: Any, layout: Any, device: Any, memory_format: Any, pin_memory: bool = False
+) -> Any:
     """An uninitialised array in the shape, type and memory order of a tensor, unless told otherwise."""
     tensor_argument(name, input)
-    if device is not None or layout is not None:
-        check_place(name, device, layout)
     array = input._array
-    return allocate_like(array, array.dtype if dtype is None else numpy_type(name, dtype), memory_format)
+    xp = place(name, device, layout, array, pin_memory).xp
+    return allocate_like(array, array.dtype if dtype is None else numpy_type(name, dtype), memory_format, xp)
 
 
 @public(method=False)
@@ -221,7 +225,7 @@ def zeros_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Zeros in the shape and type of a tensor."""
-    array = like("zeros_like", input, dtype, layout, device, memory_format)
+    array = like("zeros_like", input, dtype, layout, device, memory_format, pin_memory)
     array.fill(0)
     return created(array, requires_grad)
 
@@ -238,7 +242,7 @@ def ones_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Ones in the shape and type of a tensor."""
-    array = like("ones_like", input, dtype, layout, device, memory_format)
+    array = like("ones_like", input, dtype, layout, device, memory_format, pin_memory)
     array.fill(1)
     return created(array, requires_grad)
 
@@ -255,7 +259,7 @@ def empty_like(
     memory_format: Any = None,
 ) -> Tensor:
     """An uninitialised tensor in the shape and type of a tensor."""
-    return created(like("empty_like", input, dtype, layout, device, memory_format), requires_grad)
+    return created(like("empty_like", input, dtype, layout, device, memory_format, pin_memory), requires_grad)
 
 
 @public(method=False)
@@ -272,7 +276,7 @@ def full_like(
 ) -> Tensor:
     """One value in the shape and type of a tensor."""
     value = fill_number("full_like", fill_value)
-    array = like("full_like", input, dtype, layout, device, memory_format)
+    array = like("full_like", input, dtype, layout, device, memory_format, pin_memory)
     array.fill(fitted(value, array.dtype))
     return created(array, requires_grad)
 
@@ -284,7 +288,7 @@ def _new(name: str, fill: Any) -> Any:
     def new(self: Tensor, *size: Any, **options: Any) -> Tensor:
         if options.get("dtype") is None:
             options["dtype"] = self.dtype
-        return _make(name, fill, size, options)
+        return _make(name, fill, size, options, self._array)
 
     new.__name__ = name
     new.__doc__ = f"Like torch.{name.removeprefix('new_')}, in this tensor's type."
@@ -293,15 +297,16 @@ def _new(name: str, fill: Any) -> Any:
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """Like torch.full, in this tensor's type."""
-    kind, requires_grad, _ = take_options("new_full", {"dtype": dtype or self.dtype, **options})
+    kind, requires_grad, _, where = take_options("new_full", {"dtype": dtype or self.dtype, **options}, self._array)
     value = fitted(fill_number("new_full", fill_value), kind)
-    return created(np.full(one_size("new_full", size), value, kind), requires_grad)
+    return created(where.xp.full(one_size("new_full", size), value, kind), requires_grad)
 
 
 def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """Like torch.empty_strided, in this tensor's type."""
-    kind, requires_grad, _ = take_options("new_empty_strided", {"dtype": dtype or self.dtype, **options})
-    return created(_strided(one_size("new_empty_strided", size), stride, kind), requires_grad)
+    options["dtype"] = dtype or self.dtype
+    kind, requires_grad, _, where = take_options("new_empty_strided", options, self._array)
+    return created(_strided(where.xp, one_size("new_empty_strided", size), stride, kind), requires_grad)
 
 
 for _name, _fill in (("new_zeros", 0), ("new_ones", 1), ("new_empty", None)):
@@ -320,10 +325,10 @@ def scalar_tensor(
     requires_grad: bool = False,
 ) -> Tensor:
     """A 0-dim tensor of one number, in the default type."""
-    check_place("scalar_tensor", device, layout)
+    xp = place("scalar_tensor", device, layout, None, pin_memory).xp
     kind = numpy_type("scalar_tensor", dtype)
     value = fitted(number("scalar_tensor", "s", 1, s), kind)
-    return created(np.full((), value, kind), requires_grad)
+    return created(xp.full((), value, kind), requires_grad)
 
 
 # Evenly spaced numbers -------------------------------------------------------------------------------
@@ -342,14 +347,14 @@ def eye(
     requires_grad: bool = False,
 ) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
-    check_place("eye", device, layout)
+    xp = place("eye", device, layout, None if out is None else out._array, pin_memory).xp
     rows = integer("eye", "n", 1, n)
     columns = rows if m is ... else integer("eye", "m", 2, m)
     for name, value in (("n", rows), ("m", columns)):
         if value < 0:
             raise ShapeError(f"{name} must be greater or equal to 0, got {value}")
     kind = numpy_type("eye", dtype) if out is None else out_type("eye", out, dtype)
-    array = np.eye(rows, columns, dtype=kind)
+    array = xp.eye(rows, columns, dtype=kind)
     return created(array, requires_grad) if out is None else put("eye", out, array)
 
 
@@ -359,8 +364,8 @@ def number(name: str, argument: str, position: int, value: Any, *, grad_ok: bool
         return value
     if isinstance(value, Tensor) and value._array.ndim == 0 and (grad_ok or not value.requires_grad):
         return value.item()
-    if isinstance(value, (bool, int, float, complex, np.generic)):
-        return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, (bool, int, float, complex, NumpyNumber)):
+        return value.item() if isinstance(value, NumpyNumber) else value
     kind = type(value).__name__
     raise ArgumentTypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind}")
 
@@ -385,10 +390,10 @@ def _arange_ends(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, A
 def arange(*args: Any, **options: Any) -> Tensor:
     """arange(end), arange(start, end, step=1): the numbers in [start, end) with a given step."""
     if not options and len(args) == 1 and type(args[0]) is int and args[0] >= 0:
-        return created(np.arange(args[0]))
+        return created(home().xp.arange(args[0]))
     start, end, step = _arange_ends(args, options)
     given, out = options.get("dtype"), options.get("out")
-    kind, requires_grad, _ = take_options("arange", options)
+    kind, requires_grad, _, where = take_options("arange", options)
     if given is None and out is None:
         kind = default_float() if any(isinstance(v, float) for v in (start, end, step)) else i64
     if any(isinstance(v, complex) for v in (start, end, step)):
@@ -409,7 +414,8 @@ def arange(*args: Any, **options: Any) -> Tensor:
             raise ArgumentValueError(f"step must be nonzero\nThe step {step} is 0 as a {FROM_NUMPY[kind]}.")
         if kind is i64:
             start, end, step = int(start), int(end), int(step)
-    array = ranges.arange(start, step, ranges.arange_length(start, end, step), kind)
+    count = ranges.arange_length(start, end, step)
+    array = where.computed((count,), kind, lambda: ranges.arange(start, step, count, kind))
     return created(array, requires_grad) if out is None else put("arange", out, array, warn=True)
 
 
@@ -422,7 +428,7 @@ def _range(start: Any, end: Any, step: Any = 1, **options: Any) -> Tensor:
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
-    kind, requires_grad, out = take_options("range", options)
+    kind, requires_grad, out, where = take_options("range", options)
     if kind.kind in "iu":
         start, end, step = int(start), int(end), int(step)
     if step == 0 or math.isnan(step):
@@ -431,7 +437,8 @@ def _range(start: Any, end: Any, step: Any = 1, **options: Any) -> Tensor:
         raise EngineError(f"unsupported range: {start:g} -> {end:g}")
     if (end - start) * step < 0:
         raise EngineError("upper bound and lower bound inconsistent with step sign")
-    array = ranges.arange(start, step, int((end - start) / step) + 1, kind)
+    count = int((end - start) / step) + 1
+    array = where.computed((count,), kind, lambda: ranges.arange(start, step, count, kind))
     return created(array, requires_grad) if out is None else put("range", out, array)
 
 
@@ -448,7 +455,7 @@ def _space_options(name: str, start: Any, end: Any, steps: Any, options: dict[st
     if count < 0:
         raise EngineError("number of steps must be non-negative")
     given, out = options.get("dtype"), options.get("out")
-    kind, requires_grad, _ = take_options(name, options)
+    kind, requires_grad, _, where = take_options(name, options)
     if any(isinstance(v, complex) for v in ends) and kind not in COMPLEX:
         inferred = c128 if default_float() is f64 else c64
         if given is not None:
@@ -459,20 +466,20 @@ def _space_options(name: str, start: Any, end: Any, steps: Any, options: dict[st
         kind = inferred
     if kind.kind == "b":
         raise NotSupportedError(f"\"{name}_cpu\" not implemented for 'Bool'")
-    return (*ends, count, kind, requires_grad, out)
+    return (*ends, count, kind, requires_grad, out, where)
 
 
 @public(method=False)
 def linspace(start: Any, end: Any, steps: Any, **options: Any) -> Tensor:
     """`steps` numbers from start to end, both included. Options as for zeros."""
-    first, last, count, kind, requires_grad, out = _space_options("linspace", start, end, steps, options)
-    array = ranges.linspace(first, last, count, kind)
+    first, last, count, kind, requires_grad, out, where = _space_options("linspace", start, end, steps, options)
+    array = where.computed((count,), kind, lambda: ranges.linspace(first, last, count, kind))
     return created(array, requires_grad) if out is None else put("linspace", out, array)
 
 
 @public(method=False)
 def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, **options: Any) -> Tensor:
     """base ** each of `steps` numbers from start to end. Options as for zeros."""
-    first, last, count, kind, requires_grad, out = _space_options("logspace", start, end, steps, options)
-    array = ranges.logspace(first, last, count, base, kind)
+    first, last, count, kind, requires_grad, out, where = _space_options("logspace", start, end, steps, options)
+    array = where.computed((count,), kind, lambda: ranges.logspace(first, last, count, base, kind))
     return created(array, requires_grad) if out is None else put("logspace", out, array)

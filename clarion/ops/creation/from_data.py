@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import errors
+from ...core.devices import HOST, Kind, kind_of, to_host
 from ...core.dtypes import FROM_NUMPY, b1, c64, c128, default_float, f64, from_numpy_dtype, i64, promote_pair
 from ...core.record import cast
 from ...core.saved import borrow_from_numpy, hand_to_numpy
@@ -15,7 +16,7 @@ from ...errors import ArgumentTypeError, ArgumentValueError
 from ...events import hub
 from ...kernels.fromdata import PLAIN, Unfit, category, is_sequence, plain_array, unnest
 from ..faces.api import METHODS, public
-from ..faces.options import check_place, numpy_type, tensor_argument, warn_user
+from ..faces.options import numpy_type, place, tensor_argument, warn_user
 
 _EXCEPTIONS = {
     TypeError: errors.ArgumentTypeError,
@@ -27,16 +28,22 @@ _EXCEPTIONS = {
 # From Python data ----------------------------------------------------------------------------------
 
 
-def array_of(data: Any, kind: Any = None) -> Any:
-    """A new array with the data of a number, a nested sequence, an array or a tensor.
+def array_of(data: Any, kind: Any = None, where: Kind = HOST) -> Any:
+    """A new array with the data of a number, a nested sequence, an array or a tensor, on a kind of device.
 
     Without `kind` the type is PyTorch's inference: Python floats have the default type, NumPy's their own.
     """
+    if isinstance(data, Tensor):
+        array = data._array if kind is None else cast(data._array, kind)
+        return array.copy("K") if kind_of(array) is where else where.receive(to_host(array))
+    array = _host_array(data, kind)
+    return array if where is HOST else where.receive(array)
+
+
+def _host_array(data: Any, kind: Any) -> Any:
     try:
         if isinstance(data, (np.ndarray, np.generic)):
             return _from_array(data, kind)
-        if isinstance(data, Tensor):
-            return np.array(data._array) if kind is None else np.array(cast(data._array, kind))
         if is_sequence(data):
             return _from_sequence(data, kind)
         if isinstance(data, (str, bytes)):
@@ -187,13 +194,11 @@ def tensor(
     pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of the data; always a leaf."""
-    if device is not None:
-        check_place("tensor", device)
+    where = place("tensor", device, None, data._array if isinstance(data, Tensor) else None, pin_memory)
     if isinstance(data, Tensor):
         _warn_copy("torch.tensor(sourceTensor)")
-    return _made_of(
-        data, created(array_of(data, None if dtype is None else numpy_type("tensor", dtype)), requires_grad)
-    )
+    array = array_of(data, None if dtype is None else numpy_type("tensor", dtype), where)
+    return _made_of(data, created(array, requires_grad))
 
 
 def _made_of(data: Any, result: Tensor) -> Tensor:
@@ -220,11 +225,11 @@ def new_tensor_method(
     pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of the data, in this tensor's type."""
-    check_place("new_tensor", device, layout)
+    where = place("new_tensor", device, layout, self._array, pin_memory)
     if isinstance(data, Tensor):
         _warn_copy("tensor.new_tensor(sourceTensor)")
     kind = numpy_type("new_tensor", dtype, self._array.dtype)
-    return _made_of(data, created(array_of(data, kind), requires_grad))
+    return _made_of(data, created(array_of(data, kind, where), requires_grad))
 
 
 METHODS["new_tensor"] = new_tensor_method
@@ -233,16 +238,16 @@ METHODS["new_tensor"] = new_tensor_method
 @public(method=False)
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor: shared where that is possible, with its graph if it is a tensor."""
-    check_place("as_tensor", device)
     kind = None if dtype is None else numpy_type("as_tensor", dtype)
     if isinstance(data, Tensor):
-        return data if kind is None or kind == data._array.dtype else data.to(dtype)
+        return data.to(device, dtype)
+    where = place("as_tensor", device)
     if isinstance(data, np.ndarray):
         shared = share(data)
-        if kind is not None and kind != shared._array.dtype:
-            shared = created(cast(shared._array, kind))
+        if where is not HOST or (kind is not None and kind != shared._array.dtype):
+            shared = created(where.receive(shared._array if kind is None else cast(shared._array, kind)))
         return _made_of(data, shared)
-    return _made_of(data, created(array_of(data, kind)))
+    return _made_of(data, created(array_of(data, kind, where)))
 
 
 def _check_array(array: Any) -> Any:
@@ -305,10 +310,10 @@ def asarray(
     requires_grad: bool | None = None,
 ) -> Tensor:
     """The object as a tensor; shares memory unless `copy=True` (must share if `copy=False`)."""
-    check_place("asarray", device)
     kind = None if dtype is None else numpy_type("asarray", dtype)
     if isinstance(obj, Tensor):
-        return _asarray_tensor(obj, dtype, kind, copy, requires_grad)
+        return _asarray_tensor(obj if device is None else obj.to(device), dtype, kind, copy, requires_grad)
+    where = place("asarray", device)
     if isinstance(obj, np.ndarray):
         shared = share(obj)
     elif isinstance(obj, (bytes, bytearray, memoryview)):
@@ -318,7 +323,7 @@ def asarray(
     else:
         if copy is False:
             raise ArgumentValueError("can't alias arbitrary sequence into a tensor.")
-        return created(array_of(obj, kind), bool(requires_grad))
+        return created(array_of(obj, kind, where), bool(requires_grad))
     array = shared._array
     if kind is not None and kind != array.dtype:
         if copy is False:
@@ -326,7 +331,7 @@ def asarray(
         array = cast(array, kind)
     elif copy:
         array = array.copy()
-    return created(array, bool(requires_grad))
+    return created(where.receive(array), bool(requires_grad))
 
 
 def _no_alias(have: Any, want: Any) -> Exception:
@@ -400,14 +405,14 @@ def frombuffer(
 @public(method=False)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor on the memory of any object with the DLPack protocol."""
-    check_place("from_dlpack", device)
+    where = HOST if device is None else place("from_dlpack", device)
     if isinstance(ext_tensor, Tensor):
         array = dlpack_array(ext_tensor)
     else:
         array = np.from_dlpack(ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor))
     if copy:
         array = array.copy()
-    return new_tensor(array.view(from_numpy_dtype(array.dtype).numpy))
+    return new_tensor(where.receive(array.view(from_numpy_dtype(array.dtype).numpy)))
 
 
 class _Capsule:

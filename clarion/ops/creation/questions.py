@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import ALL, CPU, FROM_NUMPY, bf16, default_float, device, dtype, f32, f64, set_default_dtype
+from ...core import devices
+from ...core.devices import device
+from ...core.dtypes import ALL, FROM_NUMPY, bf16, default_float, dtype, f32, f64, set_default_dtype
+from ...core.dtypes import finfo as numpy_finfo
+from ...core.dtypes import iinfo as numpy_iinfo
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels import threads
 from ..faces.api import FUNCTIONS, public
-from ..faces.options import check_place, tensor_argument
+from ..faces.options import tensor_argument
 from .storage import TypedStorage, UntypedStorage
 
 # Questions -------------------------------------------------------------------------------------------
@@ -82,7 +84,7 @@ class finfo:
         self.dtype: str = kind.name
         self.bits: int = kind.itemsize * 8
         self.eps = 2.0**-digits
-        self.max = (2.0 - 2.0**-7) * 2.0**127 if kind is bf16 else float(np.finfo(kind).max)
+        self.max = (2.0 - 2.0**-7) * 2.0**127 if kind is bf16 else float(numpy_finfo(kind).max)
         self.min = -self.max
         least = {"float64": -1022, "float16": -14}.get(kind.name, -126)
         self.tiny = self.smallest_normal = 2.0**least
@@ -112,7 +114,7 @@ class iinfo:
             raise ArgumentTypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
             )
-        limits = np.iinfo(kind)
+        limits = numpy_iinfo(kind)
         self.dtype: str = kind.name
         self.bits: int = kind.itemsize * 8
         self.max, self.min = int(limits.max), int(limits.min)
@@ -153,14 +155,14 @@ def set_default_tensor_type(t: Any) -> None:
 
 @public(method=False)
 def get_default_device() -> device:
-    """Where new tensors are made: always the CPU."""
-    return CPU
+    """Where new tensors are made."""
+    return devices.home().device()
 
 
 @public(method=False)
 def set_default_device(device: Any) -> None:
-    """Accepts the CPU, the one device there is."""
-    check_place("set_default_device", device)
+    """Make new tensors on a device unless they name another; None: on the CPU."""
+    devices.set_default_device(device)
 
 
 _switches: dict[str, Any] = {

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import ALL, FROM_NUMPY, Size, device, dtype
+from ...core.devices import accelerator
+from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype
 from ...core.tensor import Tensor, created
-from ...errors import ArgumentTypeError, ArgumentValueError
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ..faces.api import FUNCTIONS, method
-from ..faces.options import size_of
+from ..faces.options import place, size_of
 from .from_data import array_of
 
 
@@ -28,8 +27,10 @@ def is_shared(self: Tensor) -> bool:
 
 @method()
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """Accepted; there is no page-locked memory on the CPU alone."""
-    return self
+    """The tensor in page-locked memory, from which an accelerator reads without a copy; refused where there is none."""
+    if not self.is_cpu:
+        raise EngineError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    return accelerator().pinned(self)
 
 
 @method()
@@ -56,14 +57,15 @@ class _TypeMeta(type):
         return f"<class 'torch.{cls.__name__}'>"
 
 
-def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
+def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any = None) -> Tensor:
     """`FloatTensor()`, `FloatTensor(2, 3)`, `FloatTensor([1, 2])`, `FloatTensor(tensor)`, and `x.new(...)`."""
-    device(options.pop("device", "cpu"))
+    where = place("new", options.pop("device", "cpu" if like is None else None), None, like)
+    xp = where.xp
     if options:
         raise ArgumentTypeError(f"new() received an unexpected keyword argument {next(iter(options))!r}")
     if not args:
-        return created(np.empty(0, kind))
-    if len(args) == 1 and not isinstance(args[0], (int, np.integer, Size)):
+        return created(xp.empty(0, kind))
+    if len(args) == 1 and not isinstance(args[0], (int, NumpyNumber, Size)):
         value = args[0]
         if isinstance(value, Tensor):
             if value._array.dtype != kind:
@@ -71,14 +73,14 @@ def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
                     f"expected {FROM_NUMPY[kind].old}Tensor (got {FROM_NUMPY[value._array.dtype].old}Tensor)"
                 )
             return value.detach()
-        return created(array_of(value, kind))
-    return created(np.empty(size_of("new", args), kind))
+        return created(array_of(value, kind, where))
+    return created(xp.empty(size_of("new", args), kind))
 
 
 @method("new")
 def new(self: Tensor, *args: Any, **options: Any) -> Tensor:
     """The old constructor, in this tensor's type: sizes, a sequence, or nothing."""
-    return legacy(self._array.dtype, args, options)
+    return legacy(self._array.dtype, args, options, self._array)
 
 
 _OLD_TYPES: dict[str, dtype] = {}
@@ -93,7 +95,8 @@ for _kind in ALL:
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
     """The old name of the type ('torch.FloatTensor'), or the tensor converted to another type."""
     if dtype is None:
-        return f"torch.{self.dtype.old}Tensor"
+        where = "" if self.is_cpu else f"{self.device.type}."
+        return f"torch.{where}{self.dtype.old}Tensor"
     if isinstance(dtype, str):
         if dtype not in _OLD_TYPES:
             raise ArgumentValueError(f"invalid type: '{dtype}'")

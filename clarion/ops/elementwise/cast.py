@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ...core import dtypes
+from ...core import devices, dtypes
+from ...core.devices import HOST, Kind, find, kind_of
 from ...core.dtypes import FROM_NUMPY, INEXACT
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, EngineError, NoDeviceError
+from ...errors import ArgumentTypeError, EngineError
 from ..faces.api import FUNCTIONS, METHODS, method
 
 cast_op = Op("cast", "x", "dtype", node="ToCopyBackward0", moves=True)
@@ -26,16 +26,20 @@ def cast(input: Tensor, kind: Any, copy: bool = False) -> Any:
     return cast_op.call(input, kind)
 
 
-def check_device(device: Any) -> None:
-    """Tensors live on the CPU only."""
-    if device is None:
-        return
-    where = device if isinstance(device, dtypes.device) else dtypes.device(device)
-    if where.type != "cpu":
-        raise NoDeviceError(
-            f"Torch not compiled with {where.type.upper()} enabled\n"
-            f"clarion computes on the CPU; there is no device '{where}'. Guard with torch.cuda.is_available()."
-        )
+transfer_op = Op("transfer", "x", "send back", node="ToCopyBackward0", moves=True)
+transfer_op.vjp(x=lambda g, send, back, ops: ops.transfer(g, back, send))
+
+
+def transfer(input: Tensor, where: Kind) -> Any:
+    """`input` on another kind of device; its gradient comes back to where it is now."""
+    here = kind_of(input._array)
+    if here is where:
+        return input
+    return transfer_op.call(input, _sender(here, where), _sender(where, here))
+
+
+def _sender(here: Kind, there: Kind) -> Callable[[Any], Any]:
+    return lambda array: there.receive(here.to_host(array))
 
 
 @method()
@@ -68,11 +72,13 @@ def to(
         )
     copy = flags[1] if len(flags) == 2 else copy
     if other is not None:
-        dtype = other.dtype
+        dtype, device = other.dtype, other.device
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise ArgumentTypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
-    check_device(device)
-    return cast(self, self._array.dtype if dtype is None else dtype.numpy, copy)
+    kind = self._array.dtype if dtype is None else dtype.numpy
+    if device is not None and (where := find(device)) is not kind_of(self._array):
+        return transfer(cast(self, kind), where)
+    return cast(self, kind, copy)
 
 
 def _converter(kind: Any, title: str) -> Any:
@@ -95,21 +101,29 @@ for _title, _kind in {
 
 @method()
 def cpu(self: Any, memory_format: Any = None) -> Any:
-    """The tensor itself: it is on the CPU."""
-    return self
+    """The tensor on the CPU; itself if it is there."""
+    return transfer(self, HOST)
 
 
-@method()
-def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
-    """Refused: there is no CUDA device."""
-    check_device("cuda" if device is None else device)
-    return self
+def _mover(name: str) -> Any:
+    def move(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        where = name if device is None else device if isinstance(device, devices.device) else devices.device(device)
+        if device is not None and where.type != name:
+            raise EngineError(f"Invalid device, must be {name} device\n{name}() was given {str(where)!r}.")
+        return transfer(self, find(where))
+
+    move.__name__, move.__doc__ = name, f"The tensor on a device of kind {name!r}."
+    return move
+
+
+for _name in ("cuda", "xpu", "ipu"):
+    METHODS[_name] = _mover(_name)
 
 
 @method()
 def type_as(self: Any, other: Any) -> Any:
-    """The tensor in the type of another."""
-    return cast(self, other._array.dtype)
+    """The tensor in the type of another, where that is."""
+    return transfer(cast(self, other._array.dtype), kind_of(other._array))
 
 
 # Questions about types -----------------------------------------------------------------------------
@@ -139,8 +153,8 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 def cast_number(value: Any, kind: Any) -> Any:
     """A Python number for an array of type `kind`; refuses what cannot be written there."""
-    if isinstance(value, (complex, np.complexfloating)) and np.dtype(kind).kind != "c" and value.imag:
-        old = {"f": "float", "i": "int64_t"}.get(np.dtype(kind).kind, "the tensor's type")
+    if kind.kind != "c" and getattr(value, "imag", 0):
+        old = {"f": "float", "i": "int64_t"}.get(kind.kind, "the tensor's type")
         raise EngineError(f"value cannot be converted to type {old} without overflow")
     return value
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.devices import Kind, device, find, home, is_available, kind_of, write, xp_of
 from ...core.dtypes import (
     FROM_NUMPY,
     bool_,
@@ -17,7 +18,6 @@ from ...core.dtypes import (
     complex128,
     contiguous_format,
     default_float,
-    device,
     dtype,
     float64,
     int64,
@@ -26,7 +26,7 @@ from ...core.dtypes import (
 )
 from ...core.inplace import refuse, wrote
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, DtypeError, EngineError, Explained, NotSupportedError, ShapeError
+from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 
 
 def warn_user(text: str) -> None:
@@ -35,10 +35,6 @@ def warn_user(text: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("clarion."):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, UserWarning, stacklevel=level)
-
-
-class NoCudaError(Explained, AssertionError):
-    """A CUDA device was asked for, and this build has none."""
 
 
 _PYTHON_TYPES: dict[Any, dtype] = {
@@ -60,20 +56,23 @@ def numpy_type(name: str, given: Any, default: Any = None) -> Any:
     raise ArgumentTypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
 
 
-def check_place(name: str, where: Any = None, layout: Any = None) -> None:
-    """Refuse devices other than the CPU and layouts other than strided."""
-    if where is not None:
-        found = where if isinstance(where, device) else device(where)
-        if found.type == "cuda":
-            raise NoCudaError(
-                "Torch not compiled with CUDA enabled\n"
-                f"{name}() was asked for a tensor on {str(found)!r}; clarion computes on the CPU here. Choose the device "
-                "with torch.cuda.is_available()."
-            )
-        if found.type != "cpu":
-            raise NotSupportedError(f"{name}(): clarion has no device {str(found)!r} yet, only 'cpu'")
+def place(name: str, where: Any = None, layout: Any = None, like: Any = None, pin_memory: bool = False) -> Kind:
+    """The kind of device on which `name` makes its tensor: the one named, that of the array `like`, or the default.
+
+    Layouts other than strided are refused, and pinned memory, which only an accelerator's driver can give.
+    """
     if layout is not None and layout is not strided:
         raise NotSupportedError(f"{name}(): clarion has no layout {layout!r} yet, only torch.strided")
+    if pin_memory and not is_available("cuda"):
+        raise EngineError(
+            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
+            f"this system.\n{name}() was asked for page-locked memory: pin_memory=torch.cuda.is_available()."
+        )
+    if where is None:
+        return home() if like is None else kind_of(like)
+    if not isinstance(where, (device, str, int)) or isinstance(where, bool):
+        raise ArgumentTypeError(f"{name}(): argument 'device' must be torch.device, not {type(where).__name__}")
+    return find(where)
 
 
 # Sizes ---------------------------------------------------------------------------------------------
@@ -159,17 +158,16 @@ def integer(name: str, argument: str, position: int, value: Any) -> int:
 _LAST = {channels_last: (4, (0, 2, 3, 1)), channels_last_3d: (5, (0, 2, 3, 4, 1))}
 
 
-def allocate(shape: tuple[int, ...], kind: Any, memory_format: Any = None) -> Any:
+def allocate(xp: Any, shape: tuple[int, ...], kind: Any, memory_format: Any = None) -> Any:
     """An uninitialised array; channels-last formats put dimension 1 innermost."""
     if memory_format is None or memory_format is contiguous_format:
-        return np.empty(shape, kind)
+        return xp.empty(shape, kind)
     if memory_format is preserve_format:
         raise EngineError("Preserve memory format isn't supported by this operation.")
     rank, order = _format(memory_format)
     if len(shape) != rank:
         raise ShapeError(f"required rank {rank} tensor to use {memory_format.name} format")
-    back = np.argsort(order)
-    return np.empty([shape[i] for i in order], kind).transpose(back)
+    return xp.empty([shape[i] for i in order], kind).transpose(inverse(order))
 
 
 def _format(memory_format: Any) -> tuple[int, tuple[int, ...]]:
@@ -181,14 +179,20 @@ def _format(memory_format: Any) -> tuple[int, tuple[int, ...]]:
     return found
 
 
-def allocate_like(array: Any, kind: Any, memory_format: Any = None) -> Any:
+def inverse(order: Sequence[int]) -> list[int]:
+    """The permutation that undoes another."""
+    return sorted(range(len(order)), key=order.__getitem__)
+
+
+def allocate_like(array: Any, kind: Any, memory_format: Any = None, xp: Any = None) -> Any:
     """An uninitialised array of `array`'s shape, with its order of dimensions in memory unless told otherwise."""
+    xp = xp_of(array) if xp is None else xp
     if memory_format is None or memory_format is preserve_format:
         if array.flags.c_contiguous:
-            return np.empty(array.shape, kind)
+            return xp.empty(array.shape, kind)
         order = dense_order(array)
-        return np.empty([array.shape[d] for d in order], kind).transpose(np.argsort(order))
-    return allocate(array.shape, kind, memory_format)
+        return xp.empty([array.shape[d] for d in order], kind).transpose(inverse(order))
+    return allocate(xp, array.shape, kind, memory_format)
 
 
 def dense_order(array: Any) -> list[int]:
@@ -243,8 +247,8 @@ def put(name: str, out: Tensor, array: Any, *, warn: bool = False) -> Tensor:
                 f"match the computed number of elements {array.size}. Note that this may occur as a result of rounding "
                 f"error. The out tensor will be resized to a tensor of shape {array.shape}.",
             )
-        target = out._array = np.empty(array.shape, target.dtype)
-    np.copyto(target, array, casting="unsafe")
+        target = out._array = xp_of(target).empty(array.shape, target.dtype)
+    write(target, array)
     wrote(out)
     return out
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import default_float, i64
+from ...core import devices
+from ...core.dtypes import broadcast_shapes, default_float, i64
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor, created
@@ -17,7 +16,7 @@ from ...kernels.permutation import randperm as randperm_array
 from ...kernels.portable.random.draws import fill
 from ..creation.factories import like, take_options
 from ..faces.api import method, public
-from ..faces.options import check_place, integer, numpy_type, one_size, out_type, put, size_of, spelled, tensor_argument
+from ..faces.options import integer, numpy_type, one_size, out_type, place, put, size_of, spelled, tensor_argument
 from .generator import source
 
 zeros_like_op = Op("zeros_like", "x", moves=True, differentiable=False)
@@ -57,12 +56,13 @@ normal_both_op.vjp(mean=lambda g, ops: ops.zeros_like(g), std=lambda g, ops: ops
 
 
 def _fresh(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, options: dict[str, Any]) -> Tensor:
-    if not options:
+    if not options and not devices.elsewhere:
         return created(sampler(source(name, generator), size_of(name, size), default_float()))
     if "size" in options:
         size = (*size, options.pop("size"))
-    kind, requires_grad, out = take_options(name, options)
-    array = sampler(source(name, generator), size_of(name, size), kind)
+    kind, requires_grad, out, where = take_options(name, options)
+    gen, shape = source(name, generator), size_of(name, size)
+    array = where.computed(shape, kind, lambda: sampler(gen, shape, kind))
     return created(array, requires_grad) if out is None else put(name, out, array)
 
 
@@ -80,12 +80,12 @@ def randn(*size: Any, generator: Any = None, **options: Any) -> Tensor:
 
 def _like(name: str, sampler: Any, input: Any, generator: Any, options: dict[str, Any]) -> Tensor:
     requires_grad = options.pop("requires_grad", False)
-    options.pop("pin_memory", None)
-    named = {key: options.pop(key, None) for key in ("dtype", "layout", "device", "memory_format")}
+    named = {key: options.pop(key, None) for key in ("dtype", "layout", "device", "memory_format", "pin_memory")}
     if options:
         raise ArgumentTypeError(f"{name}() got an unexpected keyword argument '{next(iter(options))}'")
     array = like(name, input, **named)
-    values = sampler(source(name, generator), array.shape, array.dtype)
+    gen, where = source(name, generator), devices.kind_of(array)
+    values = where.computed(array.shape, array.dtype, lambda: sampler(gen, array.shape, array.dtype))
     return created(fill(array, values), requires_grad)
 
 
@@ -114,7 +114,13 @@ def randint_like(input: Any, low: Any = None, high: Any = None, *, generator: An
 @public(method=False)
 def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
     """randint(high, size), randint(low, high, size): integers in [low, high). Options as for zeros."""
-    if not options and len(args) == 3 and type(args[0]) is type(args[1]) is int and type(args[2]) is tuple:
+    if (
+        not options
+        and not devices.elsewhere
+        and len(args) == 3
+        and type(args[0]) is type(args[1]) is int
+        and type(args[2]) is tuple
+    ):
         shape = one_size("randint", args[2])
         return created(draw.random(source("randint", generator), shape, i64, args[0], args[1]))
     named = {key: options.pop(key) for key in ("low", "high", "size") if key in options}
@@ -136,8 +142,9 @@ def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
     out = options.get("out")
     if options.get("dtype") is None and out is None:
         options["dtype"] = int
-    kind, requires_grad, _ = take_options("randint", options)
-    array = draw.randint(source("randint", generator), one_size("randint", given["size"]), low, high, kind)
+    kind, requires_grad, _, where = take_options("randint", options)
+    gen, shape = source("randint", generator), one_size("randint", given["size"])
+    array = where.computed(shape, kind, lambda: draw.randint(gen, shape, low, high, kind))
     return created(array, requires_grad) if out is None else put("randint", out, array)
 
 
@@ -154,10 +161,11 @@ def randperm(
     requires_grad: bool = False,
 ) -> Tensor:
     """The integers below n in random order."""
-    check_place("randperm", device, layout)
+    where = place("randperm", device, layout, None if out is None else out._array, pin_memory)
     count = integer("randperm", "n", 1, n)
     kind = numpy_type("randperm", dtype, i64) if out is None else out_type("randperm", out, dtype)
-    array = randperm_array(source("randperm", generator), count, kind)
+    gen = source("randperm", generator)
+    array = where.computed((count,), kind, lambda: randperm_array(gen, count, kind))
     return created(array, requires_grad) if out is None else put("randperm", out, array)
 
 
@@ -188,8 +196,9 @@ def normal(
             " * (Tensor mean, Tensor std)\n * (Tensor mean, float std = 1)\n * (float mean, Tensor std)\n"
             " * (float mean, float std, tuple of ints size)"
         )
-    check_place("normal", device, layout)
-    array = draw.normal(gen, one_size("normal", size), numpy_type("normal", dtype), float(mean), float(std))
+    where = place("normal", device, layout, None, pin_memory)
+    shape, kind = one_size("normal", size), numpy_type("normal", dtype)
+    array = where.computed(shape, kind, lambda: draw.normal(gen, shape, kind, float(mean), float(std)))
     return created(array, requires_grad)
 
 
@@ -212,7 +221,13 @@ def multinomial(
     if out is not None and tensor_argument("multinomial", out, "out")._array.dtype is not i64:
         raise DtypeError(f"multinomial expects Long tensor out, got: {out.dtype.old}")
     count = integer("multinomial", "num_samples", 2, num_samples)
-    array = distributions.multinomial(source("multinomial", generator), input._array, count, replacement)
+    gen, weights = source("multinomial", generator), input._array
+    where = devices.kind_of(weights)
+    array = where.computed(
+        (*weights.shape[:-1], count),
+        i64,
+        lambda: distributions.multinomial(gen, where.to_host(weights), count, replacement),
+    )
     return created(array) if out is None else put("multinomial", out, array)
 
 
@@ -267,9 +282,11 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     if not isinstance(p, Tensor):
         return inplace(bernoulli_float_op, self, float(p), gen)
     try:
-        np.broadcast_to(p._array, self._array.shape)
+        fits = broadcast_shapes(p._array.shape, self._array.shape) == self._array.shape
     except ValueError:
-        raise _expand_error(p._array.shape, self._array.shape) from None
+        fits = False
+    if not fits:
+        raise _expand_error(p._array.shape, self._array.shape)
     return inplace(bernoulli_tensor_op, self, p, gen)
 
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.dtypes import CPU, device
+from ...core import devices
+from ...core.devices import CPU, device, kind_named
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError
 from ...kernels import mt19937
 from ..faces.api import FUNCTIONS, public
+
+# How PyTorch refuses a generator of a device that is not there.
+_REFUSALS = {
+    "cuda": "Cannot get CUDA generator without ATen_cuda library.",
+    "xpu": "Cannot get XPU generator without ATen_xpu library.",
+    "mps": "Cannot execute getNewGenerator() without MPS backend.",
+}
 
 
 class Generator:
@@ -19,10 +27,12 @@ class Generator:
     _source: mt19937.Generator
 
     def __init__(self, device: Any = "cpu") -> None:
-        kind = str(device)
-        if kind.partition(":")[0] != "cpu":
-            raise EngineError(f"Device type {kind} is not supported for torch.Generator() api: clarion has only 'cpu'")
-        self._source = mt19937.Generator()
+        kind = kind_named(devices.device(device).type)
+        if why := kind.missing() or ("" if kind.draws else "There is nothing to fill with random numbers."):
+            raise EngineError(
+                f"{_REFUSALS.get(kind.name, f'{kind.name.upper()} device type not an accelerator.')}\n{why}"
+            )
+        self._source = kind.generator()
 
     @property
     def device(self) -> device:

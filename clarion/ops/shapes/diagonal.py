@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
 from ...core.dtypes import int32, int64
 from ...core.op import Op
 from ...core.tensor import Tensor, created
 from ...errors import EngineError, ShapeError
 from ..faces.api import call, method, public
+from ..faces.options import place
 from .parts import _check_source
 from .shape import reshaped, tensor_needed
 
@@ -155,14 +154,15 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Tensor:
     return self  # type: ignore[no-any-return]
 
 
-def _triangle(row: int, col: int, dtype: Any, find: Any) -> Tensor:
+def _triangle(name: str, row: int, col: int, offset: int, dtype: Any, device: Any, layout: Any) -> Tensor:
+    xp = place(name, device, layout).xp
     for name, n in (("row", row), ("col", col)):
         if n < 0:
             raise EngineError(f"{name} must be non-negative, got{n}")
     kind = int64 if dtype is None else dtype
     if kind not in (int32, int64):
         raise EngineError(f"\"tril_indices\" not implemented for '{kind}'")
-    return created(np.stack(find()).astype(kind.numpy))
+    return created(xp.stack(getattr(xp, name)(row, offset, col)).astype(kind.numpy))
 
 
 @public(method=False)
@@ -170,7 +170,7 @@ def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, **_: Any
 ) -> Tensor:
     """Rows and columns of the elements of a lower triangle."""
-    return _triangle(row, col, dtype, lambda: np.tril_indices(row, offset, col))
+    return _triangle("tril_indices", row, col, offset, dtype, device, layout)
 
 
 @public(method=False)
@@ -178,4 +178,4 @@ def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, **_: Any
 ) -> Tensor:
     """Rows and columns of the elements of an upper triangle."""
-    return _triangle(row, col, dtype, lambda: np.triu_indices(row, offset, col))
+    return _triangle("triu_indices", row, col, offset, dtype, device, layout)

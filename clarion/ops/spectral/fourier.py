@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import COMPLEX, FROM_NUMPY, HALF, INEXACT, default_float
+from ...core.dtypes import COMPLEX, FROM_NUMPY, HALF, INEXACT, c64, default_float, f32, promote_pair
 from ...core.op import Op
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError
@@ -53,9 +52,9 @@ def _prepared(name: str, input: Any, want: str) -> Any:
     if kind in HALF:
         raise DtypeError(f"Unsupported dtype {FROM_NUMPY[kind].old}")
     if kind not in INEXACT:
-        kind = np.dtype(default_float())
+        kind = default_float()
     if want == "complex":
-        kind = np.result_type(kind, np.complex64)
+        kind = promote_pair(kind, c64)
     return input if kind == input._array.dtype else input.to(FROM_NUMPY[kind])
 
 
@@ -264,21 +263,20 @@ def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 def fftfreq(n: int, d: float = 1.0, **options: Any) -> Any:
     """The frequencies of `fft`: 0 and up, then the negative ones."""
-    return _frequencies(
-        "fft_fftfreq", np.concatenate((np.arange((n + 1) // 2), np.arange(-(n // 2), 0))), n, d, options
-    )
+    return _frequencies("fft_fftfreq", [*range((n + 1) // 2), *range(-(n // 2), 0)], n, d, options)
 
 
 def rfftfreq(n: int, d: float = 1.0, **options: Any) -> Any:
     """The frequencies of `rfft`."""
-    return _frequencies("fft_rfftfreq", np.arange(n // 2 + 1), n, d, options)
+    return _frequencies("fft_rfftfreq", range(n // 2 + 1), n, d, options)
 
 
-def _frequencies(name: str, numbers: Any, n: int, d: float, options: dict[str, Any]) -> Any:
-    kind, requires_grad, out = take_options(name, options)
+def _frequencies(name: str, numbers: Sequence[int], n: int, d: float, options: dict[str, Any]) -> Any:
+    kind, requires_grad, out, where = take_options(name, options)
     step = math.inf if n * d == 0 else 1.0 / (n * d)
-    wide = np.float32 if np.dtype(kind) in HALF else kind
-    array = np.multiply(numbers.astype(kind), np.asarray(step, wide), dtype=wide).astype(kind)
+    wide = f32 if kind in HALF else kind
+    xp = where.xp
+    array = xp.multiply(xp.asarray(numbers, kind), xp.asarray(step, wide), dtype=wide).astype(kind)
     return created(array, requires_grad) if out is None else put(name, out, array, warn=True)
 
 

@@ -20,17 +20,17 @@ def _window(
 ) -> Tensor:
     """The window of this length: `shape` is given 0, 1, … n - 1 and n. A periodic one is longer by one, which is cut off."""
     length = integer(name, "window_length", 1, length)
-    kind, requires_grad, _ = take_options(name, {**options})
+    kind, requires_grad, _, where = take_options(name, {**options})
     if kind.kind in "iub":
         raise DtypeError(f"{name} expects floating point dtypes, got: {options['dtype']}")
     if length < 0:
         raise ShapeError(f"{name} requires non-negative window_length, got window_length={length}")
     with modes.no_grad():
         if length < 2:
-            window = ones(length, dtype=options.get("dtype"))
+            window = ones(length, dtype=options.get("dtype"), device=where.device())
         else:
             n = length + bool(periodic)
-            window = shape(arange(n, dtype=options.get("dtype") or get_default_dtype()), n)
+            window = shape(arange(n, dtype=options.get("dtype") or get_default_dtype(), device=where.device()), n)
             window = window[:length].clone() if periodic else window
     return window.requires_grad_() if requires_grad else window  # type: ignore[no-any-return, attr-defined]
 

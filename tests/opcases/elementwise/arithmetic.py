@@ -61,4 +61,6 @@ ROWS = [
     Row("pow_base", lambda t, x: 2**x, (V,), lambda x: 2.0**x, dtypes=("float16", "bfloat16")),
     Row("nonnegative_real", lambda t, x: t.pow(x, x), (V,), lambda x: x**x, domain=(0.3, 2.0)),
     Row("cast", lambda t, x: x.to(t.float32).to(t.float64), (V,), None, grad=()),
+    # Where there is one device, nothing moves; tests/test_devices.py moves tensors to a second one.
+    Row("transfer", lambda t, x: x.to("cpu"), (V,), lambda x: x),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Conversion between data types."""
+"""Conversion between data types, and transfer between devices."""
 
 from __future__ import annotations
 
@@ -12,3 +12,8 @@ def cast(xp: Any, x: Any, dtype: Any) -> Any:
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real
     return x.astype(dtype)
+
+
+@kernel("transfer")
+def transfer(xp: Any, x: Any, send: Any, back: Any) -> Any:
+    return send(x)
