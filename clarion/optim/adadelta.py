@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ..errors import ArgumentValueError
 from .checks import check_lr, check_options
-from .elementwise import Elementwise, decayed_square
-from .optimizer import scalar
+from .elementwise import Advance, Elementwise
 
 
 class Adadelta(Elementwise):
     """The gradient times the root of average squared steps over that of average squared gradients."""
+
+    rule = "adadelta"
 
     def __init__(
         self,
@@ -47,19 +47,6 @@ class Adadelta(Elementwise):
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("square_avg", "acc_delta")
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
         rho = group["rho"]
-        return [counters[0] + 1], (rho, 1 - rho, group["eps"], scalar(group["lr"]))
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        rho, rest, eps, lr = numbers
-        square, steps = kept
-        decayed_square(square, rho, g, rest, a)
-        np.add(square, eps, a)
-        np.add(steps, eps, b)
-        np.divide(b, a, b)
-        np.sqrt(b, b)
-        np.multiply(b, g, b)
-        decayed_square(steps, rho, b, rest, a)
-        np.multiply(b, lr, b)
-        np.subtract(p, b, p)
+        return [counters[0] + 1], (), (rho, 1 - rho, group["eps"], read(group["lr"]))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from .checks import check_fused, check_lr, check_options
-from .elementwise import Elementwise, step_count
-from .optimizer import scalar
+from .elementwise import Advance, Elementwise, filled_like, step_count
 
 
 class Adagrad(Elementwise):
     """What has moved much moves less."""
+
+    rule = "adagrad"
 
     def __init__(
         self,
@@ -56,22 +56,9 @@ class Adagrad(Elementwise):
         return ("sum",)
 
     def _begin(self, group: dict[str, Any], param: Tensor, state: dict[str, Any]) -> None:
-        array = param._array
-        value = self.defaults["initial_accumulator_value"]
         state["step"] = step_count(0.0)
-        state["sum"] = new_tensor(np.full_like(array, complex(value, value) if array.dtype.kind == "c" else value))
+        state["sum"] = filled_like(param, self.defaults["initial_accumulator_value"])
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
-        count = counters[0] + 1
-        return [count], (group["eps"], -scalar(group["lr"]) / (1 + (count - 1) * group["lr_decay"]))
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        eps, rate = numbers
-        (total,) = kept
-        np.multiply(g, g, a)
-        np.add(total, a, total)
-        np.sqrt(total, a)
-        np.add(a, eps, a)
-        np.multiply(g, rate, b)
-        np.divide(b, a, b)
-        np.add(p, b, p)
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
+        count = float(counters[0]) + 1
+        return [count], (), (group["eps"], -read(group["lr"]) / (1 + (count - 1) * group["lr_decay"]))

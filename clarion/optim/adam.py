@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from .checks import check_betas, check_fused, check_lr, check_options
-from .elementwise import Elementwise, decayed_square, lerp
-from .optimizer import scalar
+from .elementwise import Advance, Elementwise, far
 
 
 class Adam(Elementwise):
     """Adam; with `decoupled_weight_decay` it is AdamW."""
+
+    rule = "adam"
 
     def __init__(
         self,
@@ -65,26 +65,14 @@ class Adam(Elementwise):
         names = ("exp_avg", "exp_avg_sq")
         return (*names, "max_exp_avg_sq") if group["amsgrad"] else names
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
         count = counters[0] + 1
-        beta1, beta2 = map(scalar, group["betas"])
+        beta1, beta2 = map(read, group["betas"])
         # p -= lr / (1 - beta1^t) * average / (sqrt(square) / root + eps), multiplied above and below by the root
         root = (1 - beta2**count) ** 0.5
-        rate = -scalar(group["lr"]) / (1 - beta1**count) * root
-        return [count], (1 - beta1, beta2, 1 - beta2, group["eps"] * root, rate)
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        rest1, beta2, rest2, eps, rate = numbers
-        average, square = kept[0], kept[1]
-        lerp(average, g, rest1, a)
-        decayed_square(square, beta2, g, rest2, a)
-        if len(kept) == 3:
-            square = np.maximum(kept[2], square, out=kept[2])
-        np.sqrt(square, a)
-        np.add(a, eps, a)
-        np.multiply(average, rate, b)
-        np.divide(b, a, b)
-        np.add(p, b, p)
+        rate = -read(group["lr"]) / (1 - beta1**count) * root
+        how = ("amsgrad", *far(1 - beta1)) if group["amsgrad"] else far(1 - beta1)
+        return [count], how, (1 - beta1, beta2, 1 - beta2, group["eps"] * root, rate)
 
 
 def _check_tensor_betas(betas: tuple[Any, Any], together: bool) -> None:

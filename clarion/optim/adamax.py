@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .checks import check_betas, check_lr, check_options
-from .elementwise import Elementwise, lerp
-from .optimizer import scalar
+from .elementwise import Advance, Elementwise, far
 
 
 class Adamax(Elementwise):
     """Steps scaled by a decaying maximum of the gradient's magnitude."""
+
+    rule = "adamax"
 
     def __init__(
         self,
@@ -46,19 +46,8 @@ class Adamax(Elementwise):
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("exp_avg", "exp_inf")
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
-        count = counters[0] + 1
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
+        count = float(counters[0]) + 1
         beta1, beta2 = group["betas"]
-        return [count], (1 - beta1, beta2, group["eps"], -scalar(group["lr"]) / (1 - beta1**count))
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        rest1, beta2, eps, rate = numbers
-        average, largest = kept
-        lerp(average, g, rest1, a)
-        np.multiply(largest, beta2, largest)
-        np.abs(g, a)
-        np.add(a, eps, a)
-        np.maximum(largest, a, out=largest)
-        np.multiply(average, rate, b)
-        np.divide(b, largest, b)
-        np.add(p, b, p)
+        numbers = (1 - beta1, beta2, group["eps"], -read(group["lr"]) / (1 - beta1**count))
+        return [count], far(1 - beta1), numbers

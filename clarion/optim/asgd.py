@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ..core.tensor import Tensor
 from .checks import check_lr, check_options
-from .elementwise import Elementwise, step_count, zeros_like
+from .elementwise import Advance, Elementwise, step_count, zeros_like
 from .optimizer import scalar
 
 
 class ASGD(Elementwise):
     """The average, from step `t0` on, is in the state under `ax`."""
 
+    rule = "asgd"
     counters = ("step", "eta", "mu")
 
     def __init__(
@@ -54,24 +54,12 @@ class ASGD(Elementwise):
         state["mu"] = step_count(1.0)
         state["ax"] = zeros_like(param)
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
         step, eta, mu = map(float, counters)
         step += 1
         lr, lambd = scalar(group["lr"]), group["lambd"]
         later = lr / (1 + lambd * lr * step) ** group["alpha"]
-        numbers = (1 - lambd * eta, eta) if mu == 1 else (1 - lambd * eta, eta, mu)
-        real = step_count(0.0)._array.dtype.type  # both are computed in this type, whatever they are kept in
-        return [step, real(later), real(1 / max(1, step - group["t0"]))], numbers
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        less, eta, *mu = numbers
-        (average,) = kept
-        np.multiply(g, eta, a)
-        np.multiply(p, less, p)
-        np.subtract(p, a, p)
-        if mu:
-            np.subtract(p, average, a)
-            np.multiply(a, mu[0], a)
-            np.add(average, a, average)
-        else:
-            average[:] = p
+        how, share = ((), ()) if mu == 1 else (("averaging",), (mu,))
+        # Both are computed in the type of counters, whatever they are kept in.
+        following = [step_count(later)._array[()], step_count(1 / max(1, step - group["t0"]))._array[()]]
+        return [step, *following], how, (1 - lambd * eta, eta, *share)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ..core.tensor import Tensor
 from .checks import check_betas, check_lr, check_options
-from .elementwise import Elementwise, decayed_square, lerp, step_count, zeros_like
-from .optimizer import scalar
+from .elementwise import Advance, Elementwise, far, step_count, zeros_like
 
 
 class NAdam(Elementwise):
     """Adam that looks ahead along its momentum, which grows over time by `momentum_decay`."""
 
+    rule = "nadam"
     counters = ("step", "mu_product")
 
     def __init__(
@@ -59,27 +58,17 @@ class NAdam(Elementwise):
         state["exp_avg"] = zeros_like(param)
         state["exp_avg_sq"] = zeros_like(param)
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
-        count, product = counters[0] + 1, counters[1]
-        lr, (beta1, beta2), decay = scalar(group["lr"]), group["betas"], group["momentum_decay"]
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
+        count, product = float(counters[0]) + 1, counters[1]
+        lr, (beta1, beta2), decay = read(group["lr"]), group["betas"], group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * 0.96 ** (count * decay))
         following = beta1 * (1.0 - 0.5 * 0.96 ** ((count + 1) * decay))
-        product = product * mu  # in the type in which it is kept, as a NumPy number
+        product = product * mu  # in the type in which it is kept, as a NumPy number or a Tensor
         # p += now * g / (sqrt(square / correction) + eps) + ahead * average / (the same), times the root above and below
         root = (1 - beta2**count) ** 0.5
-        kept = float(product)
+        kept = product if isinstance(product, Tensor) else float(product)
         now, ahead = -lr * (1.0 - mu) / (1.0 - kept), -lr * following / (1.0 - kept * following)
-        return [count, product], (1 - beta1, beta2, 1 - beta2, group["eps"] * root, now * root, ahead * root)
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        rest1, beta2, rest2, eps, now, ahead = numbers
-        average, square = kept
-        lerp(average, g, rest1, a)
-        decayed_square(square, beta2, g, rest2, a)
-        np.multiply(g, now, b)
-        np.multiply(average, ahead, a)
-        np.add(b, a, b)
-        np.sqrt(square, a)
-        np.add(a, eps, a)
-        np.divide(b, a, b)
-        np.add(p, b, p)
+        if isinstance(product, Tensor):  # rounded as PyTorch rounds up to here, and no further
+            now, ahead = now.double(), ahead.double()
+        numbers = (1 - beta1, beta2, 1 - beta2, group["eps"] * root, now * root, ahead * root)
+        return [count, product], far(1 - beta1), numbers

@@ -10,8 +10,6 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from ..core import modes, provenance
 from ..core.hooks import RemovableHandle
 from ..core.many import bump, clear_gradients
@@ -63,19 +61,6 @@ def _add(hooks: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool =
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
-
-
-_numbers: dict[tuple[float, Any], Any] = {}
-
-
-def number(value: float, dtype: Any) -> Any:
-    """A Python number as a 0-dim array of a type: NumPy is twice as fast with one."""
-    found = _numbers.get((value, dtype))
-    if found is None:
-        found = np.asarray(value, dtype)
-        if len(_numbers) < 1000:
-            _numbers[value, dtype] = found
-    return found
 
 
 def scalar(value: Any) -> float:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .checks import check_lr, check_options
-from .elementwise import Elementwise, decayed_square, lerp
-from .optimizer import scalar
+from .elementwise import Advance, Elementwise, far
 
 
 class RMSprop(Elementwise):
     """With `centered`, the square is taken about the average gradient: the variance."""
+
+    rule = "rmsprop"
 
     def __init__(
         self,
@@ -54,29 +54,9 @@ class RMSprop(Elementwise):
         momentum = ("momentum_buffer",) if group["momentum"] > 0 else ()
         return ("square_avg", *momentum, *(("grad_avg",) if group["centered"] else ()))
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
         alpha = group["alpha"]
-        momentum = (group["momentum"],) if group["momentum"] > 0 else ()
-        return [counters[0] + 1], (alpha, 1 - alpha, group["eps"], scalar(group["lr"]), *momentum)
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        alpha, rest, eps, lr, *momentum = numbers
-        square = kept[0]
-        decayed_square(square, alpha, g, rest, a)
-        if len(kept) > 1 + len(momentum):
-            average = kept[-1]
-            lerp(average, g, rest, a)
-            np.multiply(average, average, a)
-            square = np.subtract(square, a, a)
-        np.sqrt(square, a)
-        np.add(a, eps, a)
-        if momentum:
-            buffer = kept[1]
-            np.multiply(buffer, momentum[0], buffer)
-            np.divide(g, a, a)
-            np.add(buffer, a, buffer)
-            np.multiply(buffer, lr, b)
-        else:
-            np.multiply(g, lr, b)
-            np.divide(b, a, b)
-        np.subtract(p, b, p)
+        how, momentum = (("momentum",), (group["momentum"],)) if group["momentum"] > 0 else ((), ())
+        if group["centered"]:
+            how += ("centered", *far(1 - alpha))
+        return [counters[0] + 1], how, (alpha, 1 - alpha, group["eps"], read(group["lr"]), *momentum)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from .checks import check_lr
-from .elementwise import Elementwise, step_count, zeros_like
+from .elementwise import Advance, Elementwise, filled_like, step_count, zeros_like
 from .optimizer import scalar
 
 
 class Rprop(Elementwise):
     """Steps grow while the gradient keeps its sign, and shrink where it turned."""
+
+    rule = "rprop"
 
     def __init__(
         self,
@@ -46,37 +47,9 @@ class Rprop(Elementwise):
         return ("prev", "step_size")
 
     def _begin(self, group: dict[str, Any], param: Tensor, state: dict[str, Any]) -> None:
-        array, lr = param._array, scalar(group["lr"])
         state["step"] = step_count(0.0)
         state["prev"] = zeros_like(param)
-        state["step_size"] = new_tensor(np.full_like(array, complex(lr, lr) if array.dtype.kind == "c" else lr))
+        state["step_size"] = filled_like(param, scalar(group["lr"]))
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
-        return [counters[0] + 1], (*group["etas"], *group["step_sizes"], 0, 1)
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        minus, plus, least, most, zero, one = numbers
-        before, size = kept
-        np.multiply(g, before, a)
-        np.sign(a, a)
-        # Masks are slow, so the factor of the step size is a sum: plus for 1, one for 0, minus for -1, exactly.
-        np.maximum(a, zero, out=b)
-        np.subtract(a, b, before)  # -1 where the sign turned
-        np.multiply(b, plus, b)
-        np.multiply(a, a, a)
-        np.subtract(a, one, a)
-        np.subtract(b, a, b)
-        np.multiply(before, minus, a)
-        np.subtract(b, a, b)
-        np.multiply(size, b, size)
-        np.maximum(size, least, out=size)
-        np.minimum(size, most, out=size)
-        # Where the sign turned there is no step, and no memory of the gradient: its bits are cleared.
-        whole, sign_bit = (np.int32, 31) if before.itemsize == 4 else (np.int64, 63)
-        bits = before.view(whole)
-        np.right_shift(bits, sign_bit, bits)
-        np.invert(bits, bits)
-        np.bitwise_and(bits, g.view(whole), bits)
-        np.sign(before, a)
-        np.multiply(a, size, a)
-        np.subtract(p, a, p)
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
+        return [counters[0] + 1], (), (*group["etas"], *group["step_sizes"])

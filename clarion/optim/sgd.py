@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
+from ..kernels.registry import raw
 from .checks import check_fused
-from .elementwise import Elementwise, zeros_like
-from .optimizer import number, scalar, writable
+from .elementwise import Advance, Elementwise, zeros_like
+from .optimizer import scalar, writable
 
 
 class SGD(Elementwise):
     """param -= lr * gradient; with momentum, of a running sum of gradients."""
 
+    rule = "sgd"
     counters = ()
 
     def __init__(
@@ -65,16 +66,12 @@ class SGD(Elementwise):
         if group["momentum"] or group["weight_decay"]:
             super()._update(group, written)
             return
-        # Two calls for each parameter: neither gathering them nor walking in pieces would be faster.
+        # Two calls for each parameter: to gather them would not be faster.
+        params = [param for param in group["params"] if param._grad is not None]
         lr = scalar(group["lr"])
-        rate = -lr if group["maximize"] else lr
-        multiply, subtract = np.multiply, np.subtract
-        for param in group["params"]:
-            grad = param._grad
-            if grad is not None:
-                array = writable(param)
-                subtract(array, multiply(grad._array, number(rate, array.dtype)), array)
-                written.append(param)
+        arrays = [writable(param) for param in params]
+        raw.descend_(arrays, [param._grad._array for param in params], -lr if group["maximize"] else lr)
+        written += params
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] else ()
@@ -86,16 +83,13 @@ class SGD(Elementwise):
         for name in self._kept(group):
             state[name] = zeros_like(param)
 
-    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool) -> tuple[list[Any], tuple[Any, ...]]:
-        lr, momentum = scalar(group["lr"]), group["momentum"]
-        share = 1 if fresh else 1 - group["dampening"]  # the first gradient becomes the sum as it is
-        return [], (lr, momentum, share, *((momentum,) if group["nesterov"] else ()))
-
-    def _rule(self, numbers: list[Any], p: Any, g: Any, kept: tuple[Any, ...], a: Any, b: Any) -> None:
-        lr, momentum, share, *nesterov = numbers
-        if kept:
-            buffer = kept[0]
-            np.multiply(buffer, momentum, buffer)
-            np.add(buffer, g if share.item() == 1 else np.multiply(g, share, a), buffer)
-            g = np.add(g, np.multiply(buffer, momentum, a), a) if nesterov else buffer
-        np.subtract(p, np.multiply(g, lr, b), p)
+    def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
+        lr, momentum = read(group["lr"]), group["momentum"]
+        if not momentum:
+            return [], (), (lr,)
+        how = ("momentum", "nesterov") if group["nesterov"] else ("momentum",)
+        if fresh:
+            return [], ("first", *how), (lr, momentum)
+        if not group["dampening"]:
+            return [], how, (lr, momentum)
+        return [], ("damped", *how), (lr, momentum, 1 - group["dampening"])

@@ -63,7 +63,7 @@ def test_differentiable_steps_are_recorded(name):
     for param, options in ((p, {"differentiable": True}), (q, {})):
         optimizer = getattr(torch.optim, name)([param], **options)
         for number in range(1, 4):
-            param.grad = grad * number
+            param.grad = grad * number + 0.1 * number**2  # no multiple of it: some rules do not see factors
             optimizer.step()
     assert torch.allclose(p, q, rtol=1e-5)
     p.sum().backward()

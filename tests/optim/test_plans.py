@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import clarion as torch
-from clarion.optim import elementwise
+from clarion.kernels import inplace
 
 ALL = ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD"]
 
@@ -57,7 +57,7 @@ def test_pieces(name, monkeypatch):
     for step in range(3):
         give(whole, step)
         first.step()
-    monkeypatch.setattr(elementwise, "PIECE", 128)
+    monkeypatch.setattr(inplace, "PIECE", 128)
     second = make(name, cut)
     for step in range(3):
         give(cut, step)

@@ -1,0 +1,75 @@
+"""Arrays seen as flat ones of real numbers, one after the other in one piece of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+# The real type behind a type.
+REAL = {"f": np.dtype("f"), "d": np.dtype("d"), "F": np.dtype("f"), "D": np.dtype("d")}
+
+
+def real_type(array: Any) -> Any:
+    """The real type that an array is computed in: half precision is computed in single."""
+    return REAL.get(array.dtype.char, REAL["f"])
+
+
+def flat(array: Any, kind: Any) -> Any:
+    """A contiguous array as a flat one of real numbers."""
+    found = array.reshape(-1)
+    return found if found.dtype == kind else found.view(kind)
+
+
+def beside(array: Any, length: int, kind: Any) -> Any:
+    """Uninitialised flat memory where the array is."""
+    return np.empty_like(array, kind, shape=(length,))
+
+
+def windows(memory: Any, arrays: Iterable[Any]) -> Iterator[Any]:
+    """Parts of flat memory one after the other, in the shapes of these arrays."""
+    begin = 0
+    for array in arrays:
+        end = begin + array.size
+        yield memory[begin:end].reshape(array.shape)
+        begin = end
+
+
+def alike(array: Any, others: Iterable[Any]) -> bool:
+    """Are all of them contiguous and of one type that can be computed in?"""
+    if array.dtype.char not in REAL or not array.flags.c_contiguous:
+        return False
+    return all(other.flags.c_contiguous and other.dtype == array.dtype for other in others)
+
+
+def overlap(arrays: list[Any]) -> bool:
+    """Do any of them share memory?"""
+    if len(arrays) == 1:
+        return False
+    spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
+    return any(end > begin for (_, end), (begin, _) in pairwise(spans))
+
+
+def filled_like(array: Any, value: Any) -> Any:
+    """A number in the shape, type and layout of an array."""
+    return np.full_like(array, value) if value else np.zeros_like(array)
+
+
+def number(value: Any, kind: Any) -> Any:
+    """A 0-dim array; where NumPy is."""
+    return np.asarray(value, kind)
+
+
+_numbers: dict[tuple[float, Any], Any] = {}
+
+
+def kept_number(value: float, dtype: Any) -> Any:
+    """A Python number as a 0-dim array of a type: NumPy is twice as fast with one."""
+    found = _numbers.get((value, dtype))
+    if found is None:
+        found = np.asarray(value, dtype)
+        if len(_numbers) < 1000:
+            _numbers[value, dtype] = found
+    return found

@@ -1,0 +1,72 @@
+"""Updates: rules that give the new values of a parameter and its state from the old ones.
+
+    @update("adagrad")
+    def adagrad(xp, p, g, kept, numbers, how):
+        ...
+        return p, total
+
+A rule is an expression over `xp` and operators, and so has several executors. `xp` may be a namespace of Tensors, and the
+step is recorded (`differentiable=True`); or of symbols, and the rule is compiled. In an ordinary step `name_` computes it in
+place: `raw.adagrad_(p, g, kept, numbers, how)` on flat arrays of one real type.
+
+    p, g      parameter and gradient
+    kept      a tuple: the state that has the parameter's shape
+    numbers   a tuple of Python numbers, different in each step
+    how       a tuple of words, the same in all steps of a training but for the first: which form of the rule.
+              All rules share "maximize", "decay" (the gradient gets a share of the parameter) and "shrink" (the
+              parameter is multiplied by a number); the numbers of the latter two come first.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .inplace import in_place
+from .registry import kernel, offer
+
+Rule = Callable[..., Any]
+
+RULES: dict[str, Rule] = {}
+
+
+def update(name: str) -> Callable[[Rule], Rule]:
+    """Register a rule as the kernels `name`, which returns new values, and `name_`, which overwrites the old ones."""
+
+    def register(rule: Rule) -> Rule:
+        @functools.wraps(rule)
+        def whole(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ...]) -> tuple[Any, ...]:
+            p, g, numbers = decayed(p, g, numbers, how)
+            return tuple(rule(xp, p, g, kept, numbers, how))
+
+        def overwrite(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ...]) -> None:
+            for old, new in zip((p, *kept), whole(xp, p, g, kept, numbers, how), strict=True):
+                old[...] = new
+
+        RULES[name] = whole
+        kernel(name)(whole)
+        kernel(f"{name}_")(overwrite)
+        offer(f"{name}_", "numpy", in_place(f"{name}_", whole))
+        return rule
+
+    return register
+
+
+def decayed(p: Any, g: Any, numbers: Any, how: tuple[str, ...]) -> tuple[Any, Any, Any]:
+    """Parameter and gradient after weight decay, and the numbers that are left."""
+    if "shrink" in how:
+        less, *numbers = numbers
+        p = p * less
+    if "decay" in how:
+        weight, *numbers = numbers
+        share = p * weight
+        return p, (share - g if "maximize" in how else share + g), numbers
+    return p, (-g if "maximize" in how else g), numbers
+
+
+def toward(start: Any, end: Any, weight: Any, how: tuple[str, ...]) -> Any:
+    """The point between two at `weight` of the way; "far": beyond the middle, where it is counted from the end."""
+    if "far" in how:
+        return end - (end - start) * (1 - weight)
+    return start + (end - start) * weight
