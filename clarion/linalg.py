@@ -6,6 +6,7 @@ from typing import Any
 
 from .ops.faces.api import FUNCTIONS as _FUNCTIONS
 from .ops.faces.api import with_out as _with_out
+from .ops.faces.autocast import autocast as _autocast
 from .ops.linalg import decompositions as _linalg
 from .ops.linalg import functions as _matrix_functions
 from .ops.linalg import lu as _lu
@@ -47,6 +48,7 @@ lu_factor_ex = _with_out("linalg.lu_factor_ex", _lu.lu_factor_ex)
 lu_solve = _with_out("linalg.lu_solve", _lu.lu_solve)
 
 
+@_autocast("lower")
 def _vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     return (x.conj() * y).sum(dim)
 

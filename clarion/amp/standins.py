@@ -1,6 +1,6 @@
 """Casting where operations are called, at no cost while autocast is off.
 
-NOTE [Stand-ins]: while autocast is on in any thread, the functions on PyTorch's lists run other code: a call of a
+NOTE [Stand-ins]: while autocast is on in any thread, the functions that declare it (`@autocast`) run other code: a call of a
 stand-in, which casts the arguments (if autocast is on in this thread) and then runs the function as it was written. Not
 the names are exchanged but the functions' own code, so it does not matter who holds a reference to them: a module, a
 method of Tensor, a `from ... import` in the user's program. With autocast off everything is as if this file were not
@@ -9,22 +9,21 @@ there.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
 from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
-from ..ops.layers import convolution
-from ..ops.spectral import fourier
-from . import lists
+from ..ops.faces.autocast import CASTS
 from .state import full, lower, state, widest
 
 _prepared: list[tuple[Any, types.CodeType, types.CodeType]] = []  # (function, its code, the stand-in's code)
 
 
 def install() -> None:
-    """Let the functions on the lists run their stand-ins."""
+    """Let the functions that declare a policy run their stand-ins."""
     if not _prepared:
         _prepare()
     for function, _, instead in _prepared:
@@ -38,21 +37,20 @@ def remove() -> None:
 
 
 def _prepare() -> None:
-    seen: set[int] = set()
-    for policy, names in lists.POLICIES.items():
-        for name in names:
-            for table in (FUNCTIONS, NN_FUNCTIONAL, lists.linear_algebra(), vars(convolution), vars(fourier)):
-                shown = table.get(name)
-                if shown is None:
-                    continue
-                written = inspect.unwrap(shown)
-                for function, what in ((written, policy), (shown, "as given")):
-                    if id(function) not in seen:
-                        seen.add(id(function))
-                        _prepared.append(_stand_in(function, name, what))
+    """Stand-ins for the functions that declare a policy, and for the public faces around them (those with `out=`)."""
+    _prepared.extend(_stand_in(*cast) for cast in CASTS)
+    seen = {id(cast.function) for cast in CASTS}
+    cast_inside = set(seen)
+    linalg = vars(importlib.import_module("clarion.linalg"))  # by its name: it stands above this room
+    for shown in (*FUNCTIONS.values(), *NN_FUNCTIONAL.values(), *linalg.values()):
+        if hasattr(shown, "__wrapped__") and id(shown) not in seen and id(inspect.unwrap(shown)) in cast_inside:
+            seen.add(id(shown))
+            _prepared.append(_stand_in(shown, "as given", None))
 
 
-def _stand_in(function: Any, name: str, policy: str) -> tuple[Any, types.CodeType, types.CodeType]:
+def _stand_in(
+    function: Any, policy: str, wanted: Callable[..., bool] | None
+) -> tuple[Any, types.CodeType, types.CodeType]:
     """The function, its code and that of its stand-in."""
     own = function.__code__
     original = types.FunctionType(
@@ -60,7 +58,6 @@ def _stand_in(function: Any, name: str, policy: str) -> tuple[Any, types.CodeTyp
     )
     original.__kwdefaults__ = function.__kwdefaults__
     cast_for = _casts(policy)
-    wanted = lists.ONLY_IF.get(name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not state.casting:

@@ -15,7 +15,6 @@ from ..core import modes as _modes
 from ..core.namespace import lifted as _lifted
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
-from ..ops import tangents as _tangents  # noqa: F401  (the forward rules of operations)
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 

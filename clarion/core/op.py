@@ -21,6 +21,9 @@ from .record import OpNode, cast
 from .rules import Rule, spelled_at_first_use
 from .saved import saved_attributes
 from .tensor import Tensor
+from .traits import known_traits
+
+_NO_TRAITS: frozenset[str] = frozenset()
 
 
 class Op:
@@ -35,6 +38,8 @@ class Op:
     promote       None; "common": inputs are brought to their common type; "float": and integers to the default float
     view          the kernel returns a view of the first input
     moves         the kernel only moves data: no half-precision detour
+    saved_as      PyTorch's name of a saved value -> its name here; `saved_constants`: what PyTorch saves and is implied here
+    traits        what the operation is, in words that others ask for (see traits.py)
     """
 
     checks_types = False  # a subclass looks at the types of its inputs (`raw_operands`) before it runs
@@ -59,10 +64,12 @@ class Op:
         conj: bool = True,
         differentiable: bool = True,
         saved_as: dict[str, str] | None = None,
+        saved_constants: dict[str, Any] | None = None,
+        traits: str = "",
     ) -> None:
         if name in OPS:
             raise ValueError(f"operation {name!r} is declared twice")
-        self.name = name
+        self.name, self.traits = name, known_traits(name, traits) if traits else _NO_TRAITS
         self.variadic = inputs.startswith("*")
         self.inputs = tuple(part.strip("*?") for part in inputs.split())
         self.params = tuple(params.split())
@@ -87,6 +94,7 @@ class Op:
         self.uses_shapes = False
         self._keep: dict[int, tuple[bool, ...]] = {}
         self.saved_names = {"self": "x", "other": "y", "result": "out", **(saved_as or {})}
+        self.saved_constants = saved_constants or {}
         title = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         self.node_class: type[OpNode] = type(title, (OpNode,), {"op": self, "__slots__": ()})
         self.call: Callable[..., Any] = pick_call(self)

@@ -317,14 +317,10 @@ def as_output(node: Node, nr: int, array: Any) -> Tensor:
     return result
 
 
-# Operation -> what PyTorch saves and the operation here implies; see ops/saved_names.py.
-constants: dict[str, dict[str, Any]] = {}
-
-
 def saved_attributes(op: Op) -> dict[str, property]:
     """`_saved_self`, `_raw_saved_self` and friends, by PyTorch's names: what an operation's node class offers."""
     renamed = {ours: name for name, ours in op.saved_names.items()}
-    names = {renamed.get(ours, ours) for ours in op.layout} | constants.get(op.name, {}).keys()
+    names = {renamed.get(ours, ours) for ours in op.layout} | op.saved_constants.keys()
     if op.uses_shapes:
         names.add("self_sym_sizes")
     return {full: _attribute(full) for name in names for full in (f"_saved_{name}", f"_raw_saved_{name}")}
@@ -341,8 +337,8 @@ def saved_attribute(node: Node, name: str) -> Any:
     op = getattr(type(node), "op", None)
     position = None if op is None else op.saved_position(wanted)
     if op is not None and position is None:
-        if wanted in constants.get(op.name, ()):
-            return constants[op.name][wanted]
+        if wanted in op.saved_constants:
+            return op.saved_constants[wanted]
         if wanted == "self_sym_sizes" and op.uses_shapes:
             position = len(op.layout)
     if op is None or position is None:

@@ -11,6 +11,4 @@ for _family in pkgutil.iter_modules(__path__):
         for _module in pkgutil.iter_modules(importlib.import_module(f"{__name__}.{_family.name}").__path__):
             importlib.import_module(f"{__name__}.{_family.name}.{_module.name}")
 
-from . import saved_names as saved_names  # noqa: E402  (it speaks about the operations above)
-
 attach()

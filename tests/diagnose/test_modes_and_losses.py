@@ -9,9 +9,10 @@ import pytest
 
 import clarion as torch
 from clarion import nn
+from clarion.core.traits import having
 from clarion.diagnose import watching
 from clarion.diagnose.graph.layers import depends_on_mode
-from clarion.diagnose.graph.paths import MOVING, operation, origin
+from clarion.diagnose.graph.paths import operation, origin
 from clarion.diagnose.rules.loss_broadcast import _extra_dimension, _is_the_same_for_every_row, _makes_a_table
 
 
@@ -54,7 +55,7 @@ def test_an_origin_is_found_through_moves_only():
     assert found(p * 2) is None
     assert found(torch.cat([p, p])) is p.grad_fn
     assert found(torch.cat([p, x * 2])) is None  # only a part of it
-    assert origin((p * 2).grad_fn, "sigmoid".__eq__, MOVING | {"mul"}) is p.grad_fn
+    assert origin((p * 2).grad_fn, "sigmoid".__eq__, having("rearranges", also="mul")) is p.grad_fn
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...core import modes
 from ...core.tensor import Tensor
+from ...core.traits import having
 from ..graph.reach import reachable
 from ..source.places import Place, here
 
@@ -25,11 +26,9 @@ if TYPE_CHECKING:
 
 NUMBERS = ("item", "tolist", "numpy")  # ways out that lead out of sight
 # Operations that hand on what they are given term by term: a constant among the terms of a loss has no gradient.
-_SUMS = frozenset(["add", "sub", "rsub", "stack", "cat"])
-_LINEAR = _SUMS | frozenset(
-    ["neg", "sum", "sum_all", "mean", "mean_all", "view", "reshape", "squeeze", "unsqueeze", "flatten", "cast", "clone"]
-)
-_SCALED = frozenset(["mul", "div"])  # linear, if one side is constant
+_SUMS = having("adds joins")
+_LINEAR = having("adds joins total reshapes")
+_SCALED = having("arithmetic")  # linear, if one side is constant
 _WALKS = 4  # departures of a line whose parameters are looked up in one step
 _MEASURED = 1_000_000  # elements of a parameter whose norms are taken when it leaves
 _TERMS = 200  # nodes of a sum that are looked at

@@ -18,6 +18,7 @@ import numpy as np
 from ...core.node import Node
 from ...core.provenance import Place
 from ...core.tensor import Tensor, new_tensor
+from ...core.traits import having
 from ...kernels.quiet import restore, silence
 from .reach import operation, reachable
 
@@ -25,50 +26,13 @@ FINITE, INFINITE, NAN = 0, 1, 2
 COMPUTED, DATA, LEAF, MASK, SUSPECT = "computed", "data", "leaf", "mask", "suspect"
 
 # What they make of finite inputs is finite, but for an overflow; a constant operand may not have been kept.
-_PLAIN = frozenset(
-    [
-        "add",
-        "add_scaled",
-        "sub",
-        "sub_scaled",
-        "rsub",
-        "rsub_scaled",
-        "mul",
-        "neg",
-        "sum",
-        "sum_all",
-        "mean",
-        "mean_all",
-        "relu",
-        "abs",
-        "clamp",
-        "clamp_min",
-        "clamp_max",
-        "maximum",
-        "minimum",
-        "lerp",
-        "lerp_tensor",
-        "dropout",
-        "addcmul",
-        "linear",
-        "linear_rows",
-        "mm",
-        "matmul",
-        "bmm",
-        "addmm",
-        "baddbmm",
-        "convolution",
-    ]
-)
+_PLAIN = having("arithmetic total multiplies product clamps rectifier", also="abs", but="quotient")
 # Inputs that mostly are not there; a frozen one, which was not kept, hardly matters to what is finite.
 _OPTIONAL = frozenset(["b", "bias", "weight", "pos_weight"])
-# What leaves a part of its input out, whatever that is.
-_SELECTS = frozenset(
-    ["where", "masked_fill", "masked_fill_tensor", "masked_select", "index_mask", "nan_to_num", "nansum", "index1"]
-)
+_SELECTS = having("selects")
 
-# Those whose derivative by one input is the other.
-_SCALES = frozenset(["mul", "addcmul", "mm", "matmul", "bmm"])
+# Those whose derivative by one input is the other (the parameters of a layer are finite).
+_SCALES = having("multiplies product", but="layer")
 
 _LOST: Any = object()  # an input whose value is not known
 

@@ -8,62 +8,37 @@ from typing import Any
 
 import numpy as np
 
+from ...core.namespace import OPS
 from ...core.node import Node
+from ...core.traits import having
 
-# Operation -> code that avoids it.
+# Operation, or a trait of it -> code that avoids it.
 _FIXES = {
     "log": "torch.log(x.clamp_min(1e-8)); of probabilities: F.log_softmax(logits, dim) or F.logsigmoid(logits)",
     "log1p": "torch.log1p(x.clamp_min(-1 + 1e-6)); for log1p(exp(x)): F.softplus(x)",
     "sqrt": "torch.sqrt(x.clamp_min(1e-12)), the bound inside the root",
     "rsqrt": "torch.rsqrt(x.clamp_min(1e-12))",
-    "div": "x / y.clamp_min(1e-8), or leave out what would be divided by zero before the division",
+    "quotient": "x / y.clamp_min(1e-8), or leave out what would be divided by zero before the division",
     "reciprocal": "1 / x.clamp_min(1e-8)",
-    "exp": "torch.exp(x.clamp(max=20)); or stay in logarithms (torch.logsumexp, F.softplus, F.cross_entropy)",
+    "exponential": "torch.exp(x.clamp(max=20)); or stay in logarithms (torch.logsumexp, F.softplus, F.cross_entropy)",
     "softmax": "leave one entry of every row unmasked, or mask with a finite number: masked_fill(mask, -1e9)",
-    "std": "x.std(dim, correction=0), or torch.sqrt(x.var(dim, correction=0) + 1e-8); drop_last=True in the DataLoader",
+    "deviation": "x.std(dim, correction=0), or torch.sqrt(x.var(dim, correction=0) + 1e-8); drop_last=True in the DataLoader",
     "mean": "values.sum() / max(values.numel(), 1), or skip the batch if nothing was selected",
-    "acos": "torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6)); or an angle by torch.atan2(sine, cosine)",
-    "pow_scalar": "x.clamp_min(1e-8) ** exponent",
-    "vector_norm": "torch.sqrt((x * x).sum(dim) + 1e-12)",
-    "atan2": "torch.atan2(y, x) where (x, y) is not the origin: add a small number to x",
+    "arc": "torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6)); or an angle by torch.atan2(sine, cosine)",
+    "power": "x.clamp_min(1e-8) ** exponent",
+    "norm": "torch.sqrt((x * x).sum(dim) + 1e-12)",
+    "angle": "torch.atan2(y, x) where (x, y) is not the origin: add a small number to x",
 }
-_SAME = {
-    "log2": "log", "log10": "log", "xlogy": "log", "div_mode": "div", "addcdiv": "div", "exp2": "exp", "expm1": "exp",
-    "log_softmax": "softmax", "scaled_dot_product_attention": "softmax", "logsumexp": "softmax", "var": "std",
-    "std_mean": "std", "var_mean": "std", "mean_all": "mean", "asin": "acos", "acosh": "acos", "atanh": "acos",
-    "pow": "pow_scalar", "pow_base": "pow_scalar", "cdist": "vector_norm", "hypot": "vector_norm", "angle": "atan2",
-}  # fmt: skip
-_PRODUCTS = frozenset(
-    [
-        "mul",
-        "square",
-        "pow_scalar",
-        "pow",
-        "linear",
-        "linear_rows",
-        "mm",
-        "matmul",
-        "bmm",
-        "addmm",
-        "baddbmm",
-        "mv",
-        "dot",
-        "convolution",
-        "mse_loss",
-        "mse_loss_mean",
-        "mse_loss_sum",
-        "sum",
-        "sum_all",
-        "mean",
-        "mean_all",
-        "cumprod",
-        "prod",
-        "prod_all",
-        "add",
-        "sub",
-        "vector_norm",
-    ]
+_FIXES["cdist"] = _FIXES["norm"]
+# What leaves the range of its type by growing.
+_GROWING = having("arithmetic multiplies product power total norm loss", but="quotient")
+_LOGARITHMS, _ROOTS, _QUOTIENTS, _EXPONENTIALS = (
+    having("log"),
+    having("root"),
+    having("quotient"),
+    having("exponential"),
 )
+_ARCS, _SOFTMAX, _DEVIATIONS, _MEANS = having("arc"), having("softmax"), having("deviation"), having("mean")
 
 
 def spoken(node: Node) -> str:
@@ -76,13 +51,16 @@ def spoken(node: Node) -> str:
 
 def fix_of(operation: str, overflow: bool = False) -> str:
     """Code that avoids it."""
-    name = _SAME.get(operation, operation)
-    if overflow and name != "exp":
+    if overflow and operation not in _EXPONENTIALS:
         return (
             "a smaller learning rate, torch.nn.utils.clip_grad_norm_ before step(), inputs and targets scaled to about 1; "
             "values that grow so large have diverged long before."
         )
-    return _FIXES.get(name, "keep the arguments of this operation away from where it is not defined (clamp, + eps).")
+    words = [operation, *sorted(OPS[operation].traits)] if operation in OPS else []
+    known = [_FIXES[word] for word in words if word in _FIXES]
+    return (
+        known[0] if known else "keep the arguments of this operation away from where it is not defined (clamp, + eps)."
+    )
 
 
 def first_bad(array: Any) -> tuple[int, ...] | None:
@@ -118,21 +96,20 @@ def value_at(array: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> floa
 def reason(name: str, values: list[float | None], output: float, largest: float) -> tuple[str, bool]:
     """Why an operation of these numbers gives a non-finite one, and whether it is an overflow."""
     x = values[0] if values else None
-    y = values[1] if len(values) > 1 else None
-    if name in ("log", "log2", "log10") and x is not None:
+    if name in _LOGARITHMS and len(values) == 1 and x is not None:
         return ("the logarithm of 0 is -inf" if x == 0 else f"the logarithm of {x:.4g} is not defined"), False
-    if name in ("sqrt", "rsqrt") and x is not None:
+    if name in _ROOTS and x is not None:
         return ("1 / sqrt(0) is infinite" if x == 0 else f"{x:.4g} has no square root"), False
-    if name in ("div", "div_mode", "reciprocal"):
-        below = x if name == "reciprocal" else y
+    if name in _QUOTIENTS and values:
+        below = values[-1]
         if below == 0:
-            above = 1.0 if name == "reciprocal" else x
+            above = 1.0 if len(values) == 1 else values[-2]
             return ("0 / 0 is not a number" if above == 0 else "it divides by 0"), False
-    if name in ("exp", "exp2", "expm1") and x is not None and math.isfinite(x):
+    if name in _EXPONENTIALS and x is not None and math.isfinite(x):
         return f"exp({x:.4g}) is beyond the range of its type", True
-    if name in ("acos", "asin", "atanh", "acosh") and x is not None:
+    if name in _ARCS and x is not None:
         return f"{name}({x:.4g}) is not defined", False
-    if name in _PRODUCTS and not math.isnan(output):
+    if name in _GROWING and not math.isnan(output):
         return f"the result is beyond the range of its type (largest {largest:.3g})", True
     return "", False
 
@@ -148,12 +125,12 @@ def explain(node: Node, operands: list[Any], output: Any) -> tuple[str, bool]:
     text = f"`{name}` gives {number(output[index])}{at(index)}"
     op = getattr(type(node), "op", None)
     arrays = [v for v in operands if isinstance(v, np.ndarray)]
-    if op is not None and op.name in ("softmax", "log_softmax", "scaled_dot_product_attention"):
+    if op is not None and op.name in _SOFTMAX and np.isnan(output[index]):
         return f"{text}: a whole row of its input is -inf (everything is masked), and 0 / 0 is not a number", False
-    if op is not None and _SAME.get(op.name, op.name) in ("std", "mean") and arrays:
+    if op is not None and (op.name in _DEVIATIONS or op.name in _MEANS) and arrays:
         if not arrays[0].size:
             return f"{text}: its input is empty (shape {list(arrays[0].shape)})", False
-        if _SAME.get(op.name) == "std" or op.name == "std":
+        if op.name in _DEVIATIONS:
             return f"{text}: with one value there is no unbiased estimate, 0 / 0 (shape {list(arrays[0].shape)})", False
     elementwise = op is None or op.elementwise or op.broadcast
     values = [value_at(v, index, output.shape) for v in operands] if elementwise else []

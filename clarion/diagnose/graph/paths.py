@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from ...core.node import Node
+from ...core.traits import having
 from .reach import operation
 
-# Operations that move values and change none (among those that a node can stand for).
-MOVING = frozenset(
-    [
-        *(
-            "alias",
-            "as_strided",
-            "cast",
-            "cat",
-            "clone",
-            "diagonal",
-            "expand",
-            "flip",
-            "gather",
-            "index1",
-            "index2",
-            "index3",
-        ),
-        *(
-            "index_mask",
-            "index_select",
-            "masked_select",
-            "narrow_copy",
-            "permute",
-            "repeat",
-            "reshape",
-            "roll",
-            "select",
-        ),
-        *(
-            "slice",
-            "split",
-            "split_with_sizes",
-            "squeeze",
-            "squeeze_dim",
-            "squeeze_dims",
-            "stack",
-            "t",
-            "take",
-            "transpose",
-        ),
-        *("unbind", "unsqueeze", "view"),
-    ]
-)
+MOVING = having("rearranges")
+_JOINING = having("joins")
 _FAR = 16  # nodes that are looked at, one behind the other
 
 
-def origin(node: Any, wanted: Callable[[str], bool], through: frozenset[str] = MOVING) -> Node | None:
+def origin(node: Any, wanted: Callable[[str], bool], through: Container[str] = MOVING) -> Node | None:
     """The nearest node whose operation is wanted, on the way back from `node` through operations in `through` only.
 
     What was put together (`cat`, `stack`) has an origin only if all its parts have one.
@@ -69,7 +29,7 @@ def origin(node: Any, wanted: Callable[[str], bool], through: frozenset[str] = M
         edges = [edge for edge in node.edges if isinstance(edge, Node)]
         if len(edges) != 1:
             origins = [origin(edge, wanted, through) for edge in edges[:_FAR]]
-            together = name in ("cat", "stack")
+            together = name in _JOINING
             some = next((found for found in origins if found is not None), None)
             return None if together and None in origins else some
         node = edges[0]

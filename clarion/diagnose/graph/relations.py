@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.traits import having
 from .reach import reachable
 
 APPLIED = "applied"  # a layer on top of what trained parameters computed
@@ -13,11 +14,9 @@ PARALLEL = "parallel"  # a branch of its own, which meets that of trained parame
 WEIGHT = "weight"  # it stands where a layer has its weight
 
 # Operations of layers: the first operand is what the layer is applied to, the others are its parameters.
-_MATRIX = frozenset(["mm", "matmul", "bmm", "mv", "linear", "linear_rows", "convolution"])
-_LAYERS = _MATRIX | frozenset(
-    ["layer_norm", "batch_norm", "group_norm", "gru_layer", "lstm_layer", "rnn_layer", "prelu", "bilinear"]
-)
-_SAME = frozenset(["t", "transpose", "permute", "view", "reshape", "unsqueeze", "squeeze", "expand", "cast"])
+_MATRIX = having("product", but="accumulates")
+_LAYERS = having("product layer", but="accumulates")
+_SAME = having("reshapes")
 
 
 class _Flow:

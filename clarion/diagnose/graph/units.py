@@ -10,29 +10,19 @@ import numpy as np
 
 from ...core.node import Node
 from ...core.tensor import Tensor
+from ...core.traits import having
 from .reach import operation, reachable
 
-_CONVOLUTIONS = frozenset(["convolution", "correlate", "correlate_input"])
-_LAYERS = _CONVOLUTIONS | {
-    "linear", "linear_rows", "addmm", "mm", "mm_nt", "matmul", "matmul_nt", "bmm", "baddbmm", "mv", "contract",
-    "scaled_dot_product_attention", "lstm_layer", "gru_layer", "rnn_layer",
-}  # fmt: skip
-_NORMS = frozenset(["batch_norm", "group_norm", "layer_norm", "rms_norm"])
+_CONVOLUTIONS = having("convolution")
+_LAYERS = having("product attention recurrent")
+_NORMS = having("normalizes")
+_BOUNDED_BELOW = having("", also="clamp clamp_min threshold hardtanh")  # their bound follows the input
 # Between a layer and its activation: shifts and scales, another activation.
-_BETWEEN = _NORMS | {
-    "add", "add_scaled", "sub", "sub_scaled", "rsub", "mul", "div", "neg", "max_pool2d", "avg_pool2d",
-    "dropout", "softmax", "log_softmax", "logsigmoid", "tanh", "sigmoid", "gelu", "silu",
-}  # fmt: skip
+_BETWEEN = having("normalizes arithmetic pools activation softmax", but="rectifier")
 # After a margin or a penalty, on the way to the loss: sums and weights, and nothing that it is compared with.
-_SUMMED = {
-    "sum", "sum_all", "mean", "mean_all", "add", "add_scaled", "mul", "div", "neg", "pow_scalar", "square",
-    "max_all", "max_dim", "amax", "vector_norm", "sqrt",
-}  # fmt: skip
+_SUMMED = having("total extreme norm arithmetic power root", but="difference")
 # What an output of a model goes into.
-_JUDGES = {
-    "sub", "sub_scaled", "mse_loss", "mse_loss_mean", "mse_loss_sum", "smooth_l1_loss", "huber_loss", "cross_entropy",
-    "softmax", "log_softmax", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-}  # fmt: skip
+_JUDGES = having("loss difference softmax")
 PENALTY, FEATURE, OUTPUT, HIDDEN = range(4)
 
 
@@ -76,7 +66,7 @@ def _values(node: Node, name: str) -> Any:
         return None
     if name == "relu":
         found = saved[-1]
-    elif name in ("clamp", "clamp_min", "threshold", "hardtanh") and _is_zero(saved[1]):
+    elif name in _BOUNDED_BELOW and _is_zero(saved[1]):
         found = saved[0]
     elif name == "maximum" and any(_is_zeros(value) for value in saved[:2]):
         found = next((value for value in saved[:2] if not _is_zeros(value)), None)

@@ -12,7 +12,7 @@ import numpy as np
 from ...core import modes
 from ...core.node import Node
 from ...core.tensor import Tensor
-from ..graph.paths import MOVING
+from ...core.traits import Having, having
 from ..graph.reach import operation, reachable
 from ..rule import Diagnosis
 from ..source.places import Place, expression, here
@@ -21,13 +21,11 @@ _MOST = 64  # tables between two backward passes
 _TIMES = 2  # backward passes through a hand-written loss, before it is said
 
 # What may lie between a difference and the loss: functions of each element, sums and means.
-_MEASURING = MOVING - {"gather", "expand"} | {
-    *("mean", "mean_all", "sum", "sum_all", "sum_of_rows", "nansum", "minimum", "maximum", "add", "add_scaled", "sub"),
-    *("rsub", "mul", "div", "neg", "abs", "pow", "pow_scalar", "square", "sqrt", "vector_norm", "log1p", "log", "cosh"),
-    *("softplus", "logaddexp", "clamp", "clamp_min", "clamp_max", "where", "relu", "hypot", "dot"),
-}
-_AFTER_PRODUCT = _MEASURING | {"exp", "logsigmoid"}
-_EXPLICIT = {"unsqueeze", "expand", "expand_as", "broadcast_to", "transpose", "permute", "t", "cdist", "outer"}
+_MEASURES = "rearranges arithmetic clamps rectifier selects total norm power root log size"
+_MEASURING = having(_MEASURES, also="dot", but="gather expand")
+_AFTER_PRODUCT = having(_MEASURES, also="dot exp logsigmoid", but="gather expand")
+_EXPLICIT = having("", also="unsqueeze expand transpose permute t cdist outer")
+_IN_WORDS = ("expand_as", "broadcast_to", "T", "mT")  # methods and attributes that say the same
 _VERBS = {"sub": "subtracts", "add": "adds", "mul": "multiplies"}
 
 
@@ -175,13 +173,13 @@ def _is_the_same_for_every_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return True not in kept or all(kept[kept.index(True) :])
 
 
-def _leads_to(root: Any, node: Node, through: frozenset[str]) -> bool:
+def _leads_to(root: Any, node: Node, through: Having) -> bool:
     """Is a loss computed from a node by nothing but `through`?"""
     start = getattr(root, "_edge", None)
     return start is not None and _search(start, node, through)
 
 
-def _search(start: Any, node: Node, through: frozenset[str]) -> bool:
+def _search(start: Any, node: Node, through: Having) -> bool:
     waiting, seen = [start], set()
     while waiting:
         this = waiting.pop()
@@ -201,9 +199,7 @@ def _is_explicit(place: Place | None) -> bool:
     if tree is None:
         return False
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EXPLICIT:
-            return True
-        if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
+        if isinstance(node, ast.Attribute) and (node.attr in _IN_WORDS or node.attr in _EXPLICIT):
             return True
         if isinstance(node, ast.Subscript):
             index = node.slice

@@ -8,25 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...core import modes
-from ..graph.paths import MOVING, origin
+from ...core.traits import having
+from ..graph.paths import origin
 from ..graph.reach import operation
 from ..rule import Diagnosis
 from ..source.places import Where, here, text
 
 # What may lie between a softmax and a loss if the values still are probabilities (they are looked at).
-_STILL_PROBABILITIES = MOVING | {
-    "add",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
-    "div",
-    "mean",
-    "mul",
-    "sum",
-    "where",
-    "masked_fill",
-}
-_STILL_SIGMOID = MOVING | {"clamp", "clamp_max", "clamp_min"}
+_STILL_PROBABILITIES = having("rearranges arithmetic clamps selects total")
+_STILL_SIGMOID = having("rearranges clamps")
 
 
 class SoftmaxTwice(Diagnosis):

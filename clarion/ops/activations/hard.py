@@ -12,7 +12,14 @@ from ..elementwise.unary import step
 from ..faces.api import NN_FUNCTIONAL, call, functional, public, with_out
 from ..faces.typed import TypedOp
 
-hardtanh_op = TypedOp("hardtanh", "x", "low high", elementwise=True, saved_as={"min_val": "low", "max_val": "high"})
+hardtanh_op = TypedOp(
+    "hardtanh",
+    "x",
+    "low high",
+    elementwise=True,
+    saved_as={"min_val": "low", "max_val": "high"},
+    traits="activation rectifier",
+)
 hardtanh_op.refusing("bc", title="hardtanh_cpu")
 hardtanh_op.vjp(x=lambda g, x, low, high, ops: ops.hardtanh_backward(g, x, low, high))
 
@@ -49,7 +56,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     return _hardtanh(input, 0, 6, write if inplace else call)
 
 
-hardsigmoid_op = TypedOp("hardsigmoid", "x", elementwise=True).refusing("biuc")
+hardsigmoid_op = TypedOp("hardsigmoid", "x", elementwise=True, traits="activation").refusing("biuc")
 hardsigmoid_op.vjp(x=lambda g, x, ops: ops.hardtanh_backward(g / 6, x, -3, 3))
 
 
@@ -59,7 +66,7 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     return write(hardsigmoid_op, input) if inplace else hardsigmoid_op.call(input)
 
 
-hardswish_op = TypedOp("hardswish", "x", elementwise=True).refusing("biuc")
+hardswish_op = TypedOp("hardswish", "x", elementwise=True, traits="activation").refusing("biuc")
 hardswish_op.vjp(x=lambda g, x, ops: ops.hardswish_backward(g, x))
 
 hardswish_backward_op = Op("hardswish_backward", "gy x", node="HardswishBackwardBackward0", elementwise=True)
@@ -80,10 +87,12 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 shrink_backward_op = Op("shrink_backward", "gy x", "lambd", node="SoftshrinkBackwardBackward0", elementwise=True)
 shrink_backward_op.vjp(gy=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd), x=step)
 
-softshrink_op = TypedOp("softshrink", "x", "lambd", elementwise=True).refusing("biuc", title="softshrink_check")
+softshrink_op = TypedOp("softshrink", "x", "lambd", elementwise=True, traits="activation").refusing(
+    "biuc", title="softshrink_check"
+)
 softshrink_op.vjp(x=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd))
 
-hardshrink_op = TypedOp("hardshrink", "x", "lambd", elementwise=True).refusing("biuc")
+hardshrink_op = TypedOp("hardshrink", "x", "lambd", elementwise=True, traits="activation").refusing("biuc")
 hardshrink_op.vjp(x=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd))
 
 

@@ -14,6 +14,7 @@ from ...kernels.random import default_generator, uniform
 from ..elementwise.trig import tanh
 from ..elementwise.unary import step
 from ..faces.api import NN_FUNCTIONAL, call, functional, public
+from ..faces.autocast import autocast
 from ..faces.single import faces
 from ..faces.typed import TypedOp
 
@@ -21,7 +22,9 @@ NN_FUNCTIONAL["tanh"] = tanh
 
 # ReLU and its kin ----------------------------------------------------------------------------------
 
-relu_op = TypedOp("relu", "x", elementwise=True).refusing("b", "Boolean inputs not supported for relu")
+relu_op = TypedOp("relu", "x", elementwise=True, traits="activation rectifier").refusing(
+    "b", "Boolean inputs not supported for relu"
+)
 relu_op.vjp(x=lambda g, out, ops: ops.relu_backward(g, out))
 faces(relu_op, "The positive part.")
 
@@ -41,7 +44,9 @@ def relu_(input: Any) -> Any:
     return write(relu_op, input)
 
 
-leaky_relu_op = TypedOp("leaky_relu", "x", "slope", elementwise=True, saved_as={"negative_slope": "slope"})
+leaky_relu_op = TypedOp(
+    "leaky_relu", "x", "slope", elementwise=True, saved_as={"negative_slope": "slope"}, traits="activation rectifier"
+)
 leaky_relu_op.refusing("biuc").vjp(x=lambda g, x, slope, ops: ops.leaky_relu_backward(g, x, slope))
 
 leaky_relu_backward_op = Op("leaky_relu_backward", "gy x", "slope", node="LeakyReluBackwardBackward0", elementwise=True)
@@ -58,7 +63,9 @@ def leaky_relu_written_rule(g: Any, out: Any, slope: float, ops: Any) -> Any:
     return ops.leaky_relu_backward(g, out, slope)
 
 
-leaky_relu_written_op = TypedOp("leaky_relu_written", "x", "slope", node="LeakyReluBackward1", elementwise=True)
+leaky_relu_written_op = TypedOp(
+    "leaky_relu_written", "x", "slope", node="LeakyReluBackward1", elementwise=True, traits="activation rectifier"
+)
 leaky_relu_written_op.refusing("biuc", title="leaky_relu_cpu").vjp(x=leaky_relu_written_rule)
 
 
@@ -74,7 +81,9 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
     return write(leaky_relu_written_op, input, negative_slope)
 
 
-prelu_op = TypedOp("prelu", "x weight", node="PreluKernelBackward0", elementwise=True).refusing("biuc")
+prelu_op = TypedOp(
+    "prelu", "x weight", node="PreluKernelBackward0", elementwise=True, traits="layer activation"
+).refusing("biuc")
 prelu_op.vjp(lambda g, x, weight, ops: ops.prelu_backward(g, x, weight))
 
 prelu_backward_op = Op(
@@ -101,6 +110,7 @@ def prelu_backward_rule(g: Any, gy: Any, x: Any, weight: Any, ops: Any) -> Any:
 
 @functional()
 @public()
+@autocast("lower")
 def prelu(input: Any, weight: Any) -> Any:
     """input where positive, else weight * input, with one weight per channel (dimension 1) or one for all."""
     for position, value in enumerate((input, weight), 1):
@@ -131,10 +141,12 @@ def prelu(input: Any, weight: Any) -> Any:
 
 # Random leaky ReLU: `noise` is the slope of each element, 1 where it is positive.
 
-rrelu_op = TypedOp("rrelu", "x noise", node="RreluWithNoiseBackward0", elementwise=True)
+rrelu_op = TypedOp("rrelu", "x noise", node="RreluWithNoiseBackward0", elementwise=True, traits="activation")
 rrelu_op.refusing("biuc", title="rrelu_with_noise_out_cpu").vjp(x=lambda g, noise: g * noise)
 
-rrelu_mean_op = TypedOp("rrelu_mean", "x", "slope", node="RreluWithNoiseBackward0", elementwise=True)
+rrelu_mean_op = TypedOp(
+    "rrelu_mean", "x", "slope", node="RreluWithNoiseBackward0", elementwise=True, traits="activation"
+)
 rrelu_mean_op.refusing("biuc", title="leaky_relu_cpu")
 rrelu_mean_op.vjp(x=lambda g, x, slope, ops: ops.leaky_relu_backward(g, x, slope))
 
@@ -171,9 +183,13 @@ public("rrelu", method=False)(
 
 # Threshold ------------------------------------------------------------------------------------------
 
-threshold_op = TypedOp("threshold", "x", "limit value", elementwise=True, saved_as={"threshold": "limit"})
+threshold_op = TypedOp(
+    "threshold", "x", "limit value", elementwise=True, saved_as={"threshold": "limit"}, traits="activation rectifier"
+)
 threshold_op.refusing("bc").vjp(x=lambda g, x, limit, ops: ops.threshold_backward(g, x, limit))
-threshold_written_op = TypedOp("threshold_written", "x", "limit value", node="ThresholdBackward1", elementwise=True)
+threshold_written_op = TypedOp(
+    "threshold_written", "x", "limit value", node="ThresholdBackward1", elementwise=True, traits="activation rectifier"
+)
 threshold_written_op.refusing("bc", title="threshold_cpu")
 threshold_written_op.vjp(x=lambda g, x, limit, ops: ops.threshold_backward(g, x, limit))
 

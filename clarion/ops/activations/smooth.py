@@ -18,7 +18,7 @@ from ..faces.typed import TypedOp
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
-sigmoid_op = Op("sigmoid", "x", elementwise=True, promote="float")
+sigmoid_op = Op("sigmoid", "x", elementwise=True, promote="float", traits="activation")
 sigmoid_op.vjp(x=lambda g, out, ops: ops.sigmoid_backward(g, out))
 
 sigmoid_backward_op = Op("sigmoid_backward", "gy y", elementwise=True, promote="common")
@@ -27,7 +27,7 @@ sigmoid = NN_FUNCTIONAL["sigmoid"] = faces(sigmoid_op, "1 / (1 + exp(-input)).")
 
 # GELU -----------------------------------------------------------------------------------------------
 
-gelu_op = TypedOp("gelu", "x", elementwise=True).refusing("biuc", title="GeluKernelImpl")
+gelu_op = TypedOp("gelu", "x", elementwise=True, traits="activation").refusing("biuc", title="GeluKernelImpl")
 gelu_op.vjp(x=lambda g, x, ops: ops.gelu_backward(g, x))
 
 gelu_backward_op = Op("gelu_backward", "gy x", node="GeluBackwardBackward0", elementwise=True)
@@ -36,7 +36,7 @@ gelu_backward_op.vjp(
     x=lambda g, gy, x, ops: g * gy * (2 - x * x) * ops.exp(x * x * -0.5) * 0.3989422804014327,
 )
 
-gelu_tanh_op = TypedOp("gelu_tanh", "x", node="GeluBackward0", elementwise=True)
+gelu_tanh_op = TypedOp("gelu_tanh", "x", node="GeluBackward0", elementwise=True, traits="activation")
 gelu_tanh_op.refusing("biuc", title="GeluKernelImpl").vjp(x=lambda g, x, ops: ops.gelu_tanh_backward(g, x))
 
 gelu_tanh_backward_op = Op("gelu_tanh_backward", "gy x", node="GeluBackwardBackward0", elementwise=True)
@@ -71,7 +71,7 @@ gelu = NN_FUNCTIONAL["gelu"] = with_out("gelu", gelu_face)
 
 # SiLU, Mish -----------------------------------------------------------------------------------------
 
-silu_op = TypedOp("silu", "x", elementwise=True).refusing("biu")
+silu_op = TypedOp("silu", "x", elementwise=True, traits="activation").refusing("biu")
 silu_op.vjp(x=lambda g, x, ops: ops.silu_backward(g, x))
 
 silu_backward_op = Op("silu_backward", "gy x", elementwise=True)
@@ -92,7 +92,7 @@ def silu(input: Any, inplace: bool = False) -> Any:
     return write(silu_op, input) if inplace else silu_op.call(input)
 
 
-mish_op = TypedOp("mish", "x", elementwise=True).refusing("biuc")
+mish_op = TypedOp("mish", "x", elementwise=True, traits="activation").refusing("biuc")
 mish_op.vjp(x=lambda g, x, ops: g * mish_slope(x, ops))
 
 
@@ -110,7 +110,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 # Softplus and log-sigmoid ---------------------------------------------------------------------------
 
-softplus_op = TypedOp("softplus", "x", "beta threshold", elementwise=True).refusing("biuc")
+softplus_op = TypedOp("softplus", "x", "beta threshold", elementwise=True, traits="activation size").refusing("biuc")
 softplus_op.vjp(x=lambda g, x, beta, threshold, ops: ops.softplus_backward(g, x, beta, threshold))
 
 softplus_backward_op = Op("softplus_backward", "gy x", "beta threshold", elementwise=True)
@@ -131,7 +131,7 @@ def softplus_face(input: Any, beta: float = 1, threshold: float = 20) -> Any:
 
 softplus = NN_FUNCTIONAL["softplus"] = with_out("softplus", softplus_face)
 
-logsigmoid_op = TypedOp("logsigmoid", "x", node="LogSigmoidBackward0", elementwise=True)
+logsigmoid_op = TypedOp("logsigmoid", "x", node="LogSigmoidBackward0", elementwise=True, traits="activation")
 logsigmoid_op.refusing("biuc", title="log_sigmoid_cpu").vjp(x=lambda g, x, ops: g * ops.sigmoid(-x))
 
 
@@ -162,7 +162,9 @@ def elu_written_rule(g: Any, out: Any, alpha: float, scale: float, input_scale: 
 
 
 def _elu_op(name: str, node: str, rule: Any) -> TypedOp:
-    op = TypedOp(name, "x", "alpha scale input_scale", node=node, elementwise=True).refusing("biuc", title="elu_cpu")
+    op = TypedOp(name, "x", "alpha scale input_scale", node=node, elementwise=True, traits="activation").refusing(
+        "biuc", title="elu_cpu"
+    )
     op.vjp(x=rule)
     return op
 
@@ -239,7 +241,7 @@ public("celu", method=False)(lambda input, alpha=1.0: celu_op.call(input, alpha,
 
 # Gated linear unit ----------------------------------------------------------------------------------
 
-glu_op = TypedOp("glu", "x", "dim").refusing("biuc")
+glu_op = TypedOp("glu", "x", "dim", traits="activation").refusing("biuc")
 glu_op.vjp(x=lambda g, x, dim, ops: ops.glu_backward(g, x, dim))
 
 glu_backward_op = Op("glu_backward", "gy x", "dim")

@@ -14,8 +14,11 @@ from ..faces.api import functional, public
 from ..faces.typed import TypedOp
 from ..reductions.sums import restore_dims
 
-softmax_op = TypedOp("softmax", "x", "dim").refusing("biuc", title="softmax_lastdim_kernel_impl")
+softmax_op = TypedOp("softmax", "x", "dim", traits="softmax activation").refusing(
+    "biuc", title="softmax_lastdim_kernel_impl"
+)
 softmax_op.vjp(x=lambda g, out, dim, ops: ops.softmax_backward(g, out, dim))
+softmax_op.jvp(lambda dx, out, dim, ops: ops.softmax_backward(dx, out, dim))
 
 softmax_backward_op = Op("softmax_backward", "gy out", "dim", outputs="gx", node="SoftmaxBackwardDataBackward0")
 softmax_backward_op.vjp(
@@ -34,8 +37,11 @@ def along(x: Any, dim: int, ops: Any) -> Any:
     return ops.sum(x, (dim,), True) if x.ndim else x
 
 
-log_softmax_op = TypedOp("log_softmax", "x", "dim").refusing("biuc", title="log_softmax_lastdim_kernel_impl")
+log_softmax_op = TypedOp("log_softmax", "x", "dim", traits="softmax activation").refusing(
+    "biuc", title="log_softmax_lastdim_kernel_impl"
+)
 log_softmax_op.vjp(x=lambda g, out, dim, ops: ops.log_softmax_backward(g, out, dim))
+log_softmax_op.jvp(lambda dx, out, dim, ops: dx - ops.sum(ops.exp(out) * dx, (dim,), True) if out.ndim else dx * 0)
 
 log_softmax_backward_op = Op(
     "log_softmax_backward", "gy out", "dim", outputs="gx", node="LogSoftmaxBackwardDataBackward0"
@@ -45,7 +51,7 @@ log_softmax_backward_op.vjp(
     out=lambda g, gy, out, dim, ops: -g * ops.exp(out) * along(gy, dim, ops),
 )
 
-logsumexp_op = Op("logsumexp", "x", "dim keepdim", promote="float")
+logsumexp_op = Op("logsumexp", "x", "dim keepdim", promote="float", traits="softmax")
 logsumexp_op.vjp(
     x=lambda g, x, dim, keepdim, out, ops: (
         restore_dims(g, x.shape, dim, keepdim, ops) * ops.exp(x - restore_dims(out, x.shape, dim, keepdim, ops))

@@ -20,19 +20,33 @@ BOOL_NEGATION = (
 
 # Sums and products ---------------------------------------------------------------------------------
 
-add_op = Op("add", "x y", elementwise=True, promote="common")
+add_op = Op("add", "x y", elementwise=True, promote="common", traits="arithmetic adds", saved_constants={"alpha": 1})
 add_op.vjp(x=lambda g: g, y=lambda g: g)
 
-add_scaled_op = Op("add_scaled", "x y", "alpha", node="AddBackward0", broadcast=True, promote="common")
-add_scaled_op.vjp(x=lambda g: g, y=lambda g, alpha: g * alpha)
+add_scaled_op = Op(
+    "add_scaled", "x y", "alpha", node="AddBackward0", broadcast=True, promote="common", traits="arithmetic"
+)
+add_scaled_op.vjp(x=lambda g: g, y=lambda g, alpha: g * alpha).jvp("together")
 
-sub_op = TypedOp("sub", "x y", elementwise=True, promote="common").refusing("b", BOOL_MINUS)
+sub_op = TypedOp(
+    "sub", "x y", elementwise=True, promote="common", traits="arithmetic adds difference", saved_constants={"alpha": 1}
+).refusing("b", BOOL_MINUS)
 sub_op.vjp(x=lambda g: g, y=lambda g: -g)
 
-sub_scaled_op = TypedOp("sub_scaled", "x y", "alpha", node="SubBackward0", broadcast=True, promote="common")
-sub_scaled_op.refusing("b", BOOL_MINUS).vjp(x=lambda g: g, y=lambda g, alpha: g * -alpha)
+sub_scaled_op = TypedOp(
+    "sub_scaled", "x y", "alpha", node="SubBackward0", broadcast=True, promote="common", traits="arithmetic difference"
+)
+sub_scaled_op.refusing("b", BOOL_MINUS).vjp(x=lambda g: g, y=lambda g, alpha: g * -alpha).jvp("together")
 
-rsub_op = TypedOp("rsub", "x y", node="RsubBackward1", elementwise=True, promote="common").refusing("b", BOOL_MINUS)
+rsub_op = TypedOp(
+    "rsub",
+    "x y",
+    node="RsubBackward1",
+    elementwise=True,
+    promote="common",
+    traits="arithmetic adds",
+    saved_constants={"alpha": 1},
+).refusing("b", BOOL_MINUS)
 rsub_op.vjp(x=lambda g: -g)
 show_edges(rsub_op, 0)
 
@@ -43,13 +57,14 @@ rsub_scaled_op = TypedOp(
     node="RsubBackward0",
     broadcast=True,
     promote="common",
+    traits="arithmetic",
 )
-rsub_scaled_op.refusing("b", BOOL_MINUS).vjp(x=lambda g, alpha: g * -alpha, y=lambda g: g)
+rsub_scaled_op.refusing("b", BOOL_MINUS).vjp(x=lambda g, alpha: g * -alpha, y=lambda g: g).jvp("together")
 
-mul_op = Op("mul", "x y", elementwise=True, promote="common")
+mul_op = Op("mul", "x y", elementwise=True, promote="common", traits="arithmetic multiplies")
 mul_op.vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
 
-neg_op = TypedOp("neg", "x", elementwise=True, promote="common").refusing("b", BOOL_NEGATION)
+neg_op = TypedOp("neg", "x", elementwise=True, promote="common", traits="arithmetic").refusing("b", BOOL_NEGATION)
 neg_op.vjp(x=lambda g: -g)
 
 
@@ -124,14 +139,20 @@ for _name in ("mul_", "multiply_"):
 
 # Division ------------------------------------------------------------------------------------------
 
-div_op = Op("div", "x y", elementwise=True, promote="float")
+div_op = Op("div", "x y", elementwise=True, promote="float", traits="arithmetic quotient")
 div_op.vjp(x=lambda g, y: g / y, y=lambda g, y, out: -g * out / y)
 
-div_mode_op = Op("div_mode", "x y", node="DivBackward2", elementwise=True, promote="float")
+div_mode_op = Op(
+    "div_mode", "x y", node="DivBackward2", elementwise=True, promote="float", traits="arithmetic quotient"
+)
 div_mode_op.vjp(x=lambda g, y: g / y, y=lambda g, y, out: -g * out / y)
 
-div_floor_op = TypedOp("div_floor", "x y", node="DivBackward2", elementwise=True, promote="common")
-div_trunc_op = TypedOp("div_trunc", "x y", node="DivBackward2", elementwise=True, promote="common")
+div_floor_op = TypedOp(
+    "div_floor", "x y", node="DivBackward2", elementwise=True, promote="common", traits="arithmetic quotient"
+)
+div_trunc_op = TypedOp(
+    "div_trunc", "x y", node="DivBackward2", elementwise=True, promote="common", traits="arithmetic quotient"
+)
 for _op in (div_floor_op, div_trunc_op):
     _op.refusing("bc").vjp(x=lambda g, ops: ops.zero(g), y=lambda g, ops: ops.zero(g))
 
@@ -220,23 +241,43 @@ def fmod(input: Any, other: Any, *, run: Any = call) -> Any:
 
 # Three operands ------------------------------------------------------------------------------------
 
-addcmul_op = Op("addcmul", "x y z", "value", defaults=(1,), broadcast=True, promote="common")
+addcmul_op = Op(
+    "addcmul",
+    "x y z",
+    "value",
+    defaults=(1,),
+    broadcast=True,
+    promote="common",
+    traits="arithmetic multiplies",
+    saved_as={"tensor1": "y", "tensor2": "z"},
+)
 addcmul_op.vjp(
     x=lambda g: g,
     y=lambda g, z, value: g * (z * value),
     z=lambda g, y, value: g * (y * value),
 )
 
-addcdiv_op = Op("addcdiv", "x y z", "value", defaults=(1,), broadcast=True, promote="float")
+addcdiv_op = Op(
+    "addcdiv",
+    "x y z",
+    "value",
+    defaults=(1,),
+    broadcast=True,
+    promote="float",
+    traits="arithmetic quotient",
+    saved_as={"tensor1": "y", "tensor2": "z"},
+)
 addcdiv_op.vjp(
     x=lambda g: g,
     y=lambda g, z, value: g * (value / z),
     z=lambda g, y, z, value: -g * (value * y / (z * z)),
 )
 
-lerp_op = TypedOp("lerp", "x end", "weight", node="LerpBackward0", broadcast=True, promote="common")
+lerp_op = TypedOp(
+    "lerp", "x end", "weight", node="LerpBackward0", broadcast=True, promote="common", traits="arithmetic"
+)
 lerp_op.refusing("biu", title="lerp_kernel_scalar")
-lerp_op.vjp(x=lambda g, weight: g * (1 - weight), end=lambda g, weight: g * weight)
+lerp_op.vjp(x=lambda g, weight: g * (1 - weight), end=lambda g, weight: g * weight).jvp("together")
 
 lerp_tensor_op = TypedOp(
     "lerp_tensor",
@@ -244,6 +285,7 @@ lerp_tensor_op = TypedOp(
     node="LerpBackward1",
     broadcast=True,
     promote="common",
+    traits="arithmetic",
 )
 lerp_tensor_op.refusing("biu", title="lerp_kernel_tensor")
 lerp_tensor_op.vjp(

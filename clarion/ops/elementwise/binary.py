@@ -10,9 +10,10 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import EngineError, NotSupportedError
 from ..faces.api import call, public, with_out
+from ..faces.autocast import autocast
 from ..faces.typed import TypedOp, need_tensors, no_gradient, show_edges
 
-atan2_op = TypedOp("atan2", "x y", elementwise=True, promote="float").refusing("c")
+atan2_op = TypedOp("atan2", "x y", elementwise=True, promote="float", traits="angle").refusing("c")
 atan2_op.vjp(
     x=lambda g, x, y, ops: g * (y / square_distance(x, y, ops)),
     y=lambda g, x, y, ops: -g * (x / square_distance(x, y, ops)),
@@ -25,16 +26,16 @@ def square_distance(x: Any, y: Any, ops: Any) -> Any:
     return ops.where(square == 0, math.inf, square)
 
 
-hypot_op = TypedOp("hypot", "x y", elementwise=True, promote="common").refusing("biuc")
+hypot_op = TypedOp("hypot", "x y", elementwise=True, promote="common", traits="size norm").refusing("biuc")
 hypot_op.vjp(x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
 
-logaddexp_op = TypedOp("logaddexp", "x y", elementwise=True, promote="common").refusing("biu")
+logaddexp_op = TypedOp("logaddexp", "x y", elementwise=True, promote="common", traits="size").refusing("biu")
 logaddexp_op.vjp(
     x=lambda g, x, y, ops: g / (1 + ops.exp(y - x)),
     y=lambda g, x, y, ops: g / (1 + ops.exp(x - y)),
 )
 
-logaddexp2_op = TypedOp("logaddexp2", "x y", elementwise=True, promote="common").refusing("biuc")
+logaddexp2_op = TypedOp("logaddexp2", "x y", elementwise=True, promote="common", traits="size").refusing("biuc")
 logaddexp2_op.vjp(
     x=lambda g, x, y, ops: g / (1 + ops.exp2(y - x)),
     y=lambda g, x, y, ops: g / (1 + ops.exp2(x - y)),
@@ -103,7 +104,7 @@ def ldexp(input: Any, other: Any, *, run: Any = call) -> Any:
 
 # Where one operand may be a number: a node for each case, as in PyTorch ----------------------------
 
-xlogy_op = TypedOp("xlogy", "x y", elementwise=True, promote="float").refusing("c")
+xlogy_op = TypedOp("xlogy", "x y", elementwise=True, promote="float", traits="log").refusing("c")
 xlogy_number_op = TypedOp("xlogy_number", "x y", node="XlogyBackward1", elementwise=True, promote="float")
 xlogy_by_op = TypedOp("xlogy_by", "x y", node="XlogyBackward2", elementwise=True, promote="float")
 
@@ -202,6 +203,7 @@ def complex_(real: Any, imag: Any, *, out: Any = None) -> Any:
 
 
 @public(method=False, out=True)
+@autocast("float32")
 def polar(abs: Any, angle: Any) -> Any:
     """abs * (cos(angle) + i * sin(angle))."""
     check_parts(abs, angle)

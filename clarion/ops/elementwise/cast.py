@@ -13,8 +13,8 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
 from ..faces.api import FUNCTIONS, METHODS, method
 
-cast_op = Op("cast", "x", "dtype", node="ToCopyBackward0", moves=True)
-cast_op.vjp(x=lambda g: g)  # the engine brings the gradient back to the type of x
+cast_op = Op("cast", "x", "dtype", node="ToCopyBackward0", moves=True, traits="rearranges reshapes")
+cast_op.vjp(x=lambda g: g).jvp("each")  # the engine brings the gradient back to the type of x
 
 
 def cast(input: Tensor, kind: Any, copy: bool = False) -> Any:
@@ -26,7 +26,7 @@ def cast(input: Tensor, kind: Any, copy: bool = False) -> Any:
     return cast_op.call(input, kind)
 
 
-transfer_op = Op("transfer", "x", "send back", node="ToCopyBackward0", moves=True)
+transfer_op = Op("transfer", "x", "send back", node="ToCopyBackward0", moves=True, traits="rearranges reshapes")
 transfer_op.vjp(x=lambda g, send, back, ops: ops.transfer(g, back, send))
 
 

@@ -32,11 +32,11 @@ class WhereOp(Op):
         return [condition, cast_array(x, kind), cast_array(y, kind)], None
 
 
-where_op = WhereOp("where", "condition x y", broadcast=True, moves=True)
+where_op = WhereOp("where", "condition x y", broadcast=True, moves=True, traits="selects")
 where_op.vjp(
     x=lambda g, condition, ops: ops.where(condition, g, 0),
     y=lambda g, condition, ops: ops.where(condition, 0, g),
-)
+).jvp("together")
 show_edges(where_op, 1, 2)
 
 
@@ -85,7 +85,15 @@ def to_high(g: Any, x: Any, low: Any, high: Any, ops: Any) -> Any:
 
 NO_COMPLEX = "clamp is not supported for complex types"
 
-clamp_op = TypedOp("clamp", "x low? high?", node="ClampBackward1", promote="common", broadcast=True)
+clamp_op = TypedOp(
+    "clamp",
+    "x low? high?",
+    node="ClampBackward1",
+    promote="common",
+    broadcast=True,
+    traits="clamps",
+    saved_as={"min": "low", "max": "high"},
+)
 clamp_op.vjp(x=lambda g, x, low, high, ops: within(g, x, low, high, ops))
 show_edges(clamp_op, 0)
 
@@ -95,6 +103,7 @@ clamp_tensor_op = TypedOp(
     node="ClampBackward0",
     promote="common",
     broadcast=True,
+    traits="clamps",
 )
 clamp_tensor_op.vjp(
     x=lambda g, x, low, high, ops: within(g, x, low, high, ops),
@@ -102,9 +111,9 @@ clamp_tensor_op.vjp(
     high=lambda g, x, low, high, ops: to_high(g, x, low, high, ops),
 )
 
-clamp_min_op = TypedOp("clamp_min", "x y", elementwise=True, promote="common")
+clamp_min_op = TypedOp("clamp_min", "x y", elementwise=True, promote="common", traits="clamps")
 clamp_min_op.vjp(x=lambda g, x, y, ops: ops.where(x >= y, g, 0))
-clamp_max_op = TypedOp("clamp_max", "x y", elementwise=True, promote="common")
+clamp_max_op = TypedOp("clamp_max", "x y", elementwise=True, promote="common", traits="clamps")
 clamp_max_op.vjp(x=lambda g, x, y, ops: ops.where(x <= y, g, 0))
 
 clamp_min_tensor_op = TypedOp(
@@ -113,6 +122,7 @@ clamp_min_tensor_op = TypedOp(
     node="ClampMinBackward1",
     elementwise=True,
     promote="common",
+    traits="clamps",
 )
 clamp_min_tensor_op.vjp(
     x=lambda g, x, y, ops: ops.where(x >= y, g, 0),
@@ -124,6 +134,7 @@ clamp_max_tensor_op = TypedOp(
     node="ClampMaxBackward1",
     elementwise=True,
     promote="common",
+    traits="clamps",
 )
 clamp_max_tensor_op.vjp(
     x=lambda g, x, y, ops: ops.where(x <= y, g, 0),
@@ -173,23 +184,23 @@ def clamp_max(input: Any, max: Any, *, run: Any = call) -> Any:
 
 # The smaller, the larger ---------------------------------------------------------------------------
 
-minimum_op = TypedOp("minimum", "x y", elementwise=True, promote="common")
+minimum_op = TypedOp("minimum", "x y", elementwise=True, promote="common", traits="clamps")
 minimum_op.vjp(
     x=lambda g, x, y, ops: ops.where(x == y, g / 2, ops.where(x > y, 0, g)),
     y=lambda g, x, y, ops: ops.where(x == y, g / 2, ops.where(x < y, 0, g)),
 )
-maximum_op = TypedOp("maximum", "x y", elementwise=True, promote="common")
+maximum_op = TypedOp("maximum", "x y", elementwise=True, promote="common", traits="clamps")
 maximum_op.vjp(
     x=lambda g, x, y, ops: ops.where(x == y, g / 2, ops.where(x < y, 0, g)),
     y=lambda g, x, y, ops: ops.where(x == y, g / 2, ops.where(x > y, 0, g)),
 )
 # fmin and fmax: a NaN loses, and ties go to the first.
-fmin_op = TypedOp("fmin", "x y", elementwise=True, promote="common")
+fmin_op = TypedOp("fmin", "x y", elementwise=True, promote="common", traits="clamps")
 fmin_op.vjp(
     x=lambda g, x, y, ops: ops.where((x <= y) | ops.isnan(y), g, 0),
     y=lambda g, x, y, ops: ops.where((x <= y) | ops.isnan(y), 0, g),
 )
-fmax_op = TypedOp("fmax", "x y", elementwise=True, promote="common")
+fmax_op = TypedOp("fmax", "x y", elementwise=True, promote="common", traits="clamps")
 fmax_op.vjp(
     x=lambda g, x, y, ops: ops.where((x >= y) | ops.isnan(y), g, 0),
     y=lambda g, x, y, ops: ops.where((x >= y) | ops.isnan(y), 0, g),
@@ -218,8 +229,9 @@ fmax = _pair(fmax_op, "The larger of two, element by element; a number wins over
 
 # Masks ---------------------------------------------------------------------------------------------
 
-masked_fill_op = Op("masked_fill", "x mask value", moves=True, broadcast=True)
+masked_fill_op = Op("masked_fill", "x mask value", moves=True, broadcast=True, traits="selects")
 masked_fill_op.vjp(x=lambda g, mask, ops: ops.masked_fill(g, mask, 0))
+masked_fill_op.jvp(lambda dx, mask, ops: None if dx is None else ops.masked_fill(dx, mask, 0))
 show_edges(masked_fill_op, 0)
 
 masked_fill_tensor_op = Op(
@@ -228,6 +240,7 @@ masked_fill_tensor_op = Op(
     node="MaskedFillBackward1",
     moves=True,
     broadcast=True,
+    traits="selects",
 )
 masked_fill_tensor_op.vjp(
     x=lambda g, mask, ops: ops.masked_fill(g, mask, 0),
@@ -266,6 +279,7 @@ fill_scalar_into_op = Op("fill_scalar_into", "x value", node="FillBackward2", mo
 fill_tensor_into_op = Op("fill_tensor_into", "x value", node="FillBackward3", moves=True, broadcast=True)
 for _writes in (copy_op, fill_op, fill_tensor_op, fill_scalar_into_op, fill_tensor_into_op):
     _writes.vjp(x=lambda g, ops: ops.zero(g), **{_writes.inputs[1]: lambda g: g})
+copy_op.jvp("together")
 show_edges(fill_op, 0)
 show_edges(fill_scalar_into_op, 0)
 

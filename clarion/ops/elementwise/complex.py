@@ -13,12 +13,15 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
 from ..faces.api import METHODS, public
+from ..faces.autocast import autocast
 
 real_op = Op("real", "x", node="SelectBackward0", view=True).vjp(x=lambda g: g)
 imag_op = Op("imag", "x", node="SelectBackward0", view=True).vjp(x=lambda g: g * 1j)
 
-view_as_real_op = Op("view_as_real", "x", view=True).vjp(x=lambda g, ops: ops.view_as_complex(g))
-view_as_complex_op = Op("view_as_complex", "x", view=True).vjp(x=lambda g, ops: ops.view_as_real(g))
+view_as_real_op = Op("view_as_real", "x", view=True, traits="rearranges").vjp(x=lambda g, ops: ops.view_as_complex(g))
+view_as_complex_op = Op("view_as_complex", "x", view=True, traits="rearranges").vjp(
+    x=lambda g, ops: ops.view_as_real(g)
+)
 
 conj_op = Op("conj", "x", elementwise=True).vjp(x=lambda g, ops: ops.conj(g))
 conj_physical_op = Op("conj_physical", "x", elementwise=True).vjp(x=lambda g, ops: ops.conj_physical(g))
@@ -58,6 +61,7 @@ def view_as_real(input: Any) -> Any:
 
 
 @public(method=False)
+@autocast("float32")
 def view_as_complex(input: Any) -> Any:
     """Pairs of real numbers as complex ones, in the same memory."""
     array = array_of(input, "view_as_complex")

@@ -24,6 +24,7 @@ pow_op = TypedOp(
     elementwise=True,
     promote="common",
     saved_as={"exponent": "y"},
+    traits="power",
 )
 pow_op.refusing("b", title="pow").vjp(
     x=lambda g, x, y, ops: ops.where(y == 0, 0, g * (y * ops.pow(x, y - 1))),
@@ -38,11 +39,20 @@ pow_scalar_op = Op(
     elementwise=True,
     promote="common",
     saved_as={"exponent": "y"},
+    traits="power",
 )
 pow_scalar_op.vjp(x=lambda g, x, y, ops: slope(g, x, y, ops))
 show_edges(pow_scalar_op, 0)
 
-pow_base_op = TypedOp("pow_base", "x y", node="PowBackward2", elementwise=True, promote="common")
+pow_base_op = TypedOp(
+    "pow_base",
+    "x y",
+    node="PowBackward2",
+    elementwise=True,
+    promote="common",
+    traits="power",
+    saved_as={"exponent": "y"},
+)
 pow_base_op.refusing("b", title="pow").vjp(y=lambda g, x, y, out, ops: growth(g, x, y, out, ops))
 show_edges(pow_base_op, 1)
 

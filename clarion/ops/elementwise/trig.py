@@ -22,10 +22,14 @@ cos = faces(cos_op, "The cosine.")
 tan_op = Op("tan", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * (out * out + 1))
 tan = faces(tan_op, "The tangent.")
 
-asin_op = Op("asin", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.rsqrt(1 - x * x))
+asin_op = Op("asin", "x", elementwise=True, promote="float", traits="arc").vjp(
+    x=lambda g, x, ops: g * ops.rsqrt(1 - x * x)
+)
 asin = faces(asin_op, "The inverse sine.", "arcsin")
 
-acos_op = Op("acos", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * -ops.rsqrt(1 - x * x))
+acos_op = Op("acos", "x", elementwise=True, promote="float", traits="arc").vjp(
+    x=lambda g, x, ops: g * -ops.rsqrt(1 - x * x)
+)
 acos = faces(acos_op, "The inverse cosine.", "arccos")
 
 atan_op = Op("atan", "x", elementwise=True, promote="float").vjp(x=lambda g, x: g / (x * x + 1))
@@ -34,10 +38,10 @@ atan = faces(atan_op, "The inverse tangent.", "arctan")
 sinh_op = Op("sinh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.cosh(x))
 sinh = faces(sinh_op, "The hyperbolic sine.")
 
-cosh_op = Op("cosh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.sinh(x))
+cosh_op = Op("cosh", "x", elementwise=True, promote="float", traits="size").vjp(x=lambda g, x, ops: g * ops.sinh(x))
 cosh = faces(cosh_op, "The hyperbolic cosine.")
 
-tanh_op = Op("tanh", "x", elementwise=True, promote="float")
+tanh_op = Op("tanh", "x", elementwise=True, promote="float", traits="activation")
 tanh_op.vjp(x=lambda g, out, ops: ops.tanh_backward(g, out))
 
 tanh_backward_op = Op("tanh_backward", "gy y", elementwise=True, promote="common")
@@ -47,10 +51,12 @@ tanh = faces(tanh_op, "The hyperbolic tangent.")
 asinh_op = Op("asinh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.rsqrt(x * x + 1))
 asinh = faces(asinh_op, "The inverse hyperbolic sine.", "arcsinh")
 
-acosh_op = Op("acosh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.rsqrt(x * x - 1))
+acosh_op = Op("acosh", "x", elementwise=True, promote="float", traits="arc").vjp(
+    x=lambda g, x, ops: g * ops.rsqrt(x * x - 1)
+)
 acosh = faces(acosh_op, "The inverse hyperbolic cosine.", "arccosh")
 
-atanh_op = Op("atanh", "x", elementwise=True, promote="float").vjp(x=lambda g, x: g / (1 - x * x))
+atanh_op = Op("atanh", "x", elementwise=True, promote="float", traits="arc").vjp(x=lambda g, x: g / (1 - x * x))
 atanh = faces(atanh_op, "The inverse hyperbolic tangent.", "arctanh")
 
 deg2rad_op = TypedOp("deg2rad", "x", node="Deg2RadBackward0", elementwise=True, promote="float")
@@ -71,7 +77,7 @@ def sinc_rule(g: Any, x: Any, ops: Any) -> Any:
 sinc_op = Op("sinc", "x", elementwise=True, promote="float").vjp(x=sinc_rule)
 sinc = faces(sinc_op, "sin(pi x) / (pi x), and 1 at 0.")
 
-angle_op = Op("angle", "x", elementwise=True, promote="float").vjp(x=step)
+angle_op = Op("angle", "x", elementwise=True, promote="float", traits="angle").vjp(x=step)
 
 
 def angle_rule(g: Any, x: Any, ops: Any) -> Any:
@@ -80,7 +86,9 @@ def angle_rule(g: Any, x: Any, ops: Any) -> Any:
     return g * (x * 1j) / (size * size + (size == 0))
 
 
-angle_complex_op = Op("angle_complex", "x", node="AngleBackward0", elementwise=True, conj=False).vjp(x=angle_rule)
+angle_complex_op = Op("angle_complex", "x", node="AngleBackward0", elementwise=True, conj=False, traits="angle").vjp(
+    x=angle_rule
+)
 
 
 @public(out=True)

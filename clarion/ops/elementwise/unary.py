@@ -30,44 +30,57 @@ def step(g: Any, ops: Any) -> Any:
 
 # Exponentials and logarithms -----------------------------------------------------------------------
 
-exp_op = Op("exp", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * out)
+exp_op = Op("exp", "x", elementwise=True, promote="float", traits="exponential").vjp(x=lambda g, out: g * out)
 exp = faces(exp_op, "e ** input.")
 
-exp2_op = Op("exp2", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * out * LN2)
+exp2_op = Op("exp2", "x", elementwise=True, promote="float", traits="exponential").vjp(x=lambda g, out: g * out * LN2)
 exp2 = faces(exp2_op, "2 ** input.")
 
-expm1_op = Op("expm1", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * (out + 1))
+expm1_op = Op("expm1", "x", elementwise=True, promote="float", traits="exponential").vjp(x=lambda g, out: g * (out + 1))
 expm1 = faces(expm1_op, "e ** input - 1, exact near 0.")
 
-log_op = Op("log", "x", elementwise=True, promote="float").vjp(x=lambda g, x: g / x)
+log_op = Op("log", "x", elementwise=True, promote="float", traits="log").vjp(x=lambda g, x: g / x)
 log = faces(log_op, "The natural logarithm.")
 
-log2_op = Op("log2", "x", elementwise=True, promote="float").vjp(x=lambda g, x: g / (x * LN2))
+log2_op = Op("log2", "x", elementwise=True, promote="float", traits="log").vjp(x=lambda g, x: g / (x * LN2))
 log2 = faces(log2_op, "The logarithm to base 2.")
 
-log10_op = Op("log10", "x", elementwise=True, promote="float").vjp(x=lambda g, x: g / (x * LN10))
+log10_op = Op("log10", "x", elementwise=True, promote="float", traits="log").vjp(x=lambda g, x: g / (x * LN10))
 log10 = faces(log10_op, "The logarithm to base 10.")
 
-log1p_op = Op("log1p", "x", node="Log1PBackward0", elementwise=True, promote="float").vjp(x=lambda g, x: g / (x + 1))
+log1p_op = Op("log1p", "x", node="Log1PBackward0", elementwise=True, promote="float", traits="size").vjp(
+    x=lambda g, x: g / (x + 1)
+)
 log1p = faces(log1p_op, "log(1 + input), exact near 0.")
 
 # Powers ---------------------------------------------------------------------------------------------
 
-sqrt_op = Op("sqrt", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g / (2 * out))
+sqrt_op = Op("sqrt", "x", elementwise=True, promote="float", traits="root").vjp(x=lambda g, out: g / (2 * out))
 sqrt = faces(sqrt_op, "The square root.")
 
-rsqrt_op = Op("rsqrt", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * (out * out * out * -0.5))
+rsqrt_op = Op("rsqrt", "x", elementwise=True, promote="float", traits="root").vjp(
+    x=lambda g, out: g * (out * out * out * -0.5)
+)
 rsqrt = faces(rsqrt_op, "1 / sqrt(input).")
 
-reciprocal_op = Op("reciprocal", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * -(out * out))
+reciprocal_op = Op("reciprocal", "x", elementwise=True, promote="float", traits="arithmetic quotient").vjp(
+    x=lambda g, out: g * -(out * out)
+)
 reciprocal = faces(reciprocal_op, "1 / input.")
 
-square_op = Op("square", "x", node="PowBackward0", elementwise=True).vjp(x=lambda g, x: g * (x * 2))
+square_op = Op(
+    "square",
+    "x",
+    node="PowBackward0",
+    elementwise=True,
+    traits="multiplies power size",
+    saved_constants={"exponent": 2},
+).vjp(x=lambda g, x: g * (x * 2))
 square = faces(square_op, "input ** 2.")
 
 # Absolute value and sign ----------------------------------------------------------------------------
 
-abs_op = TypedOp("abs", "x", elementwise=True, conj=False).refusing("b")
+abs_op = TypedOp("abs", "x", elementwise=True, conj=False, traits="size").refusing("b")
 abs_op.vjp(x=lambda g, x, ops: g * ops.sgn(x))
 abs = faces(abs_op, "The absolute value.", "absolute", writes=False)
 
@@ -136,7 +149,7 @@ isneginf_op = TypedOp("isneginf", "x", elementwise=True, differentiable=False)
 isneginf_op.refusing("c", "isneginf does not support complex inputs.")
 isneginf = faces(isneginf_op, "Is it -inf?", writes=False)
 
-nan_to_num_op = Op("nan_to_num", "x", "nan posinf neginf", elementwise=True)
+nan_to_num_op = Op("nan_to_num", "x", "nan posinf neginf", elementwise=True, traits="selects")
 nan_to_num_op.vjp(x=lambda g, x, ops: g * ops.isfinite(x))
 
 

@@ -15,11 +15,13 @@ from ..faces.api import call, public
 from ..faces.strict_out import strict_out
 from .scatter import tensor_argument
 
-masked_select_op = Op("masked_select", "x mask", moves=True)
-masked_select_op.vjp(x=lambda g, mask, x_shape, ops: ops.sum_to(ops.masked_select_backward(g, mask, x_shape), x_shape))
+masked_select_op = Op("masked_select", "x mask", moves=True, traits="rearranges selects")
+masked_select_op.vjp(
+    x=lambda g, mask, x_shape, ops: ops.sum_to(ops.masked_select_backward(g, mask, x_shape), x_shape)
+).jvp("each")
 
 masked_select_backward_op = Op("masked_select_backward", "g mask", "shape", node="MaskedScatterBackward0", moves=True)
-masked_select_backward_op.vjp(g=lambda g, mask, ops: ops.masked_select(g, mask))
+masked_select_backward_op.vjp(g=lambda g, mask, ops: ops.masked_select(g, mask)).jvp("each")
 
 masked_scatter_op = Op("masked_scatter", "x mask source", moves=True)
 masked_scatter_op.vjp(

@@ -58,8 +58,12 @@ def declare(n: int) -> None:
         *indices, where, shape, ops = args
         return ops.sum_to(getattr(ops, here)(g, *indices, where), shape)
 
-    Op(here, f"x {names}", "where", node="IndexBackward0", moves=True).vjp(x=_rule(f"{names} x_shape where ops", add))
-    Op(back, f"g {names}", "shape where", node="IndexPutBackward0", moves=True).vjp(g=_rule(f"{names} where ops", read))
+    Op(here, f"x {names}", "where", node="IndexBackward0", moves=True, traits="rearranges selects").vjp(
+        x=_rule(f"{names} x_shape where ops", add)
+    ).jvp("each")
+    Op(back, f"g {names}", "shape where", node="IndexPutBackward0", moves=True).vjp(
+        g=_rule(f"{names} where ops", read)
+    ).jvp("each")
     Op(put, f"x values {names}", "where accumulate", node="IndexPutBackward0", moves=True).vjp(
         x=_rule(f"{names} where accumulate ops", keep), values=_rule(f"{names} where values_shape ops", values)
     )
@@ -68,11 +72,11 @@ def declare(n: int) -> None:
 for _n in (1, 2, 3):
     declare(_n)
 
-index_mask_op = Op("index_mask", "x mask", node="IndexBackward0", moves=True)
-index_mask_op.vjp(x=lambda g, mask, x_shape, ops: ops.index_mask_backward(g, mask, x_shape))
+index_mask_op = Op("index_mask", "x mask", node="IndexBackward0", moves=True, traits="rearranges selects")
+index_mask_op.vjp(x=lambda g, mask, x_shape, ops: ops.index_mask_backward(g, mask, x_shape)).jvp("each")
 
 index_mask_backward_op = Op("index_mask_backward", "g mask", "shape", node="IndexPutBackward0", moves=True)
-index_mask_backward_op.vjp(g=lambda g, mask, ops: ops.index_mask(g, mask))
+index_mask_backward_op.vjp(g=lambda g, mask, ops: ops.index_mask(g, mask)).jvp("each")
 
 index_put_mask_op = Op("index_put_mask", "x values mask", "accumulate", node="IndexPutBackward0", moves=True)
 index_put_mask_op.vjp(

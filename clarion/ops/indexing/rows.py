@@ -14,14 +14,15 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.blocks import in_range
 from ..faces.api import call, public
+from ..faces.autocast import autocast
 from ..faces.strict_out import strict_out
 from .scatter import first_outside, gather, index_reduce_mean_op, index_reduce_op, tensor_argument
 
-index_select_op = Op("index_select", "x index", "dim", moves=True)
-index_select_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.index_select_backward(g, index, x_shape, dim))
+index_select_op = Op("index_select", "x index", "dim", moves=True, traits="rearranges")
+index_select_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.index_select_backward(g, index, x_shape, dim)).jvp("each")
 
 index_select_backward_op = Op("index_select_backward", "g index", "shape dim", node="IndexAddBackward0", moves=True)
-index_select_backward_op.vjp(g=lambda g, index, dim, ops: ops.index_select(g, index, dim))
+index_select_backward_op.vjp(g=lambda g, index, dim, ops: ops.index_select(g, index, dim)).jvp("each")
 
 index_add_op = Op("index_add", "x index source", "dim alpha", defaults=(1,), moves=True)
 index_add_op.vjp(
@@ -29,16 +30,17 @@ index_add_op.vjp(
     source=lambda g, index, source_shape, dim, alpha, ops: _like(
         ops.index_select(g, index, dim) * alpha, source_shape, ops
     ),
-)
+).jvp("together")
 
 index_copy_op = Op("index_copy", "x index source", "dim", moves=True)
 index_copy_op.vjp(
     x=lambda g, index, dim, ops: ops.index_fill(g, index, dim, 0),
     source=lambda g, index, source_shape, dim, ops: _like(ops.index_select(g, index, dim), source_shape, ops),
-)
+).jvp("together")
 
 index_fill_op = Op("index_fill", "x index", "dim value", moves=True)
 index_fill_op.vjp(x=lambda g, index, dim, ops: ops.index_fill(g, index, dim, 0))
+index_fill_op.jvp(lambda dx, index, dim, ops: ops.index_fill(dx, index, dim, 0))
 
 index_fill_tensor_op = Op("index_fill_tensor", "x index value", "dim", node="IndexFillBackward1", moves=True)
 index_fill_tensor_op.vjp(
@@ -46,11 +48,11 @@ index_fill_tensor_op.vjp(
     value=lambda g, index, dim, ops: ops.sum_to(ops.index_select(g, index, dim), ()),
 )
 
-take_op = Op("take", "x index", moves=True)
-take_op.vjp(x=lambda g, index, x_shape, ops: ops.take_backward(g, index, x_shape))
+take_op = Op("take", "x index", moves=True, traits="rearranges")
+take_op.vjp(x=lambda g, index, x_shape, ops: ops.take_backward(g, index, x_shape)).jvp("each")
 
 take_backward_op = Op("take_backward", "g index", "shape", node="PutBackward0", moves=True)
-take_backward_op.vjp(g=lambda g, index, ops: ops.take(g, index))
+take_backward_op.vjp(g=lambda g, index, ops: ops.take(g, index)).jvp("each")
 
 put_op = Op("put", "x index source", "accumulate", moves=True)
 put_op.vjp(
@@ -164,6 +166,7 @@ def index_reduce(
 
 
 @public(inplace=True, out=True)
+@autocast("widest")
 def index_copy(input: Any, dim: int, index: Any, source: Any, *, run: Any = call) -> Any:
     """`input` with the slices of `source` written where `index` says."""
     for position, (what, each) in enumerate((("input", input), ("index", index), ("source", source))):

@@ -15,11 +15,11 @@ from ...kernels.blocks import in_range
 from ..faces.api import call, public
 from ..faces.strict_out import strict_out
 
-gather_op = Op("gather", "x index", "dim", moves=True)
-gather_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.gather_backward(g, index, x_shape, dim))
+gather_op = Op("gather", "x index", "dim", moves=True, traits="rearranges", saved_constants={"sparse_grad": False})
+gather_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.gather_backward(g, index, x_shape, dim)).jvp("each")
 
 gather_backward_op = Op("gather_backward", "g index", "shape dim", node="ScatterAddBackward0", moves=True)
-gather_backward_op.vjp(g=lambda g, index, dim, ops: ops.gather(g, index, dim))
+gather_backward_op.vjp(g=lambda g, index, dim, ops: ops.gather(g, index, dim)).jvp("each")
 
 scatter_op = Op("scatter", "x index src", "dim", moves=True)
 scatter_op.vjp(
@@ -31,7 +31,7 @@ scatter_value_op = Op("scatter_value", "x index", "dim value", node="ScatterBack
 scatter_value_op.vjp(x=lambda g, index, dim, ops: ops.scatter_value(g, index, dim, 0))
 
 scatter_add_op = Op("scatter_add", "x index src", "dim", moves=True)
-scatter_add_op.vjp(x=lambda g: g, src=lambda g, index, dim, ops: ops.gather(g, index, dim))
+scatter_add_op.vjp(x=lambda g: g, src=lambda g, index, dim, ops: ops.gather(g, index, dim)).jvp("together")
 
 
 def no_derivative(name: str) -> Any:

@@ -9,6 +9,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from ..faces.api import FUNCTIONS, functional, public
+from ..faces.autocast import autocast
 
 Sizes = tuple[int, ...]
 
@@ -16,7 +17,7 @@ Sizes = tuple[int, ...]
 def _max_op(n: int) -> Op:
     op = Op(
         f"adaptive_max_pool{n}d", "x", "output_size", outputs="out indices", node=f"AdaptiveMaxPool{n}DBackward0",
-        saved_as={"result1": "indices"},
+        saved_as={"result1": "indices"}, traits="pools",
     )  # fmt: skip
     return op.vjp(
         x=lambda g, indices, x_shape, output_size, ops: ops.add_at_places(g, indices, x_shape, len(output_size))
@@ -24,7 +25,13 @@ def _max_op(n: int) -> Op:
 
 
 def _avg_op(n: int) -> Op:
-    op = Op(f"adaptive_avg_pool{n}d", "x", "output_size mode scales align", node=f"AdaptiveAvgPool{n}DBackward0")
+    op = Op(
+        f"adaptive_avg_pool{n}d",
+        "x",
+        "output_size mode scales align",
+        node=f"AdaptiveAvgPool{n}DBackward0",
+        traits="pools",
+    )
     return op.vjp(
         x=lambda g, x_shape, output_size, mode, scales, align, ops: ops.resample_backward(
             g, x_shape[-len(output_size) :], mode, scales, align
@@ -127,6 +134,9 @@ def _declare(n: int) -> None:
         f"The largest element {windows}, and its place.",
     )
     functional(f"adaptive_max_pool{n}d_with_indices")(both)
+    if n == 3:
+        autocast("float32")(adaptive_avg_pool)
+        autocast("float32")(adaptive_max_pool)
     if n == 1:
         public("adaptive_avg_pool1d", method=False)(adaptive_avg_pool)
         FUNCTIONS["adaptive_max_pool1d"] = both

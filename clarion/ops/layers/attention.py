@@ -14,6 +14,7 @@ from ...errors import ArgumentTypeError, EngineError
 from ...events import hub
 from ...kernels.registry import RawNamespace
 from ..faces.api import functional
+from ..faces.autocast import autocast
 from .dropout import noise
 
 
@@ -53,7 +54,7 @@ def _sum_to(g: Any, shape: tuple[int, ...], ops: Any) -> Any:
 
 attention_op = Op(
     "scaled_dot_product_attention", "q k v mask? drop?", "scale causal", outputs="out probs", grad_outputs=(0, 1),
-    node="ScaledDotProductFlashAttentionForCpuBackward0", saved_as={"query": "q", "key": "k", "value": "v"},
+    node="ScaledDotProductFlashAttentionForCpuBackward0", saved_as={"query": "q", "key": "k", "value": "v"}, traits="attention softmax",
 )  # fmt: skip
 attention_op.vjp(_attention_rule)
 
@@ -110,7 +111,7 @@ def _may_look(scores: Any) -> Any:
 tiled_attention_op = Op(
     "tiled_attention", "q k v mask?", "scale causal", outputs="out lse", grad_outputs=(0, 1),
     node="ScaledDotProductFlashAttentionForCpuBackward0",
-    saved_as={"query": "q", "key": "k", "value": "v", "output": "out", "logsumexp": "lse"},
+    saved_as={"query": "q", "key": "k", "value": "v", "output": "out", "logsumexp": "lse"}, traits="attention softmax",
 )  # fmt: skip
 tiled_attention_op.vjp(_tiled_rule)
 
@@ -118,6 +119,7 @@ KEPT = 4 << 20  # bytes of probabilities that are kept for the backward pass; mo
 
 
 @functional()
+@autocast("lower")
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

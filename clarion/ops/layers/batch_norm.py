@@ -52,7 +52,7 @@ def _batch_norm_rule(
 
 batch_norm_op = Op(
     "batch_norm", "x weight? bias? running_mean? running_var?", "training eps", outputs="out mean rstd",
-    node="NativeBatchNormBackward0", saved_as={"input": "x", "result1": "mean", "result2": "rstd"},
+    node="NativeBatchNormBackward0", saved_as={"input": "x", "result1": "mean", "result2": "rstd"}, traits="layer normalizes",
 )  # fmt: skip
 batch_norm_op.vjp(_batch_norm_rule)
 
@@ -77,7 +77,7 @@ def _group_norm_rule(
 
 group_norm_op = Op(
     "group_norm", "x weight? bias?", "groups eps", outputs="out mean rstd", node="NativeGroupNormBackward0",
-    saved_as={"input": "x", "result1": "mean", "result2": "rstd", "group": "groups"},
+    saved_as={"input": "x", "result1": "mean", "result2": "rstd", "group": "groups"}, traits="layer normalizes",
 )  # fmt: skip
 group_norm_op.vjp(_group_norm_rule)
 

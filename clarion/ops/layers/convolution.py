@@ -10,6 +10,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.portable.layers.convolution import transposed_size
 from ..faces.api import FUNCTIONS, functional, public
+from ..faces.autocast import autocast
 from .padding import constant_pad_nd_op
 
 Sizes = tuple[int, ...]
@@ -17,7 +18,7 @@ _GEOMETRY = "stride padding dilation groups"
 
 # The three derivatives of one trilinear form: each one's derivatives are the other two (see the kernels).
 
-correlate_op = Op("correlate", "x weight", _GEOMETRY, node="ConvolutionBackward0")
+correlate_op = Op("correlate", "x weight", _GEOMETRY, node="ConvolutionBackward0", traits="product convolution")
 correlate_op.vjp(
     x=lambda g, weight, x_shape, stride, padding, dilation, groups, ops: ops.correlate_input(
         g, weight, stride, padding, dilation, groups, x_shape[2:]
@@ -27,7 +28,9 @@ correlate_op.vjp(
     ),
 )
 
-correlate_input_op = Op("correlate_input", "x weight", f"{_GEOMETRY} in_size", node="ConvolutionBackward0")
+correlate_input_op = Op(
+    "correlate_input", "x weight", f"{_GEOMETRY} in_size", node="ConvolutionBackward0", traits="product convolution"
+)
 correlate_input_op.vjp(
     x=lambda g, weight, x_shape, stride, padding, dilation, groups, ops: _as_long(
         ops.correlate(g, weight, stride, padding, dilation, groups), x_shape, ops
@@ -37,7 +40,7 @@ correlate_input_op.vjp(
     ),
 )
 
-correlate_weight_op = Op("correlate_weight", "y x", f"{_GEOMETRY} ksize", node="ConvolutionBackward0")
+correlate_weight_op = Op("correlate_weight", "y x", f"{_GEOMETRY} ksize", node="ConvolutionBackward0", traits="product")
 correlate_weight_op.vjp(
     y=lambda g, x, y_shape, stride, padding, dilation, groups, ops: _as_long(
         ops.correlate(x, g, stride, padding, dilation, groups), y_shape, ops
@@ -75,7 +78,7 @@ def _weight_rule(
 
 convolution_op = Op(
     "convolution", "x weight bias?", "stride padding dilation transposed output_padding groups",
-    node="ConvolutionBackward0", saved_as={"input": "x"},
+    node="ConvolutionBackward0", saved_as={"input": "x"}, traits="product layer convolution",
 )  # fmt: skip
 convolution_op.vjp(
     x=_input_rule,
@@ -202,6 +205,7 @@ def _refuse_types(input: Any, weight: Any, bias: Any) -> None:
         raise DtypeError(f"Input type ({_c_type(input)}) and bias type ({_c_type(bias)}) should be the same")
 
 
+@autocast("lower")
 def _convolve(
     name: str, n: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
     transposed: bool, output_padding: Any, groups: int,
@@ -310,6 +314,7 @@ def convolution(
 
 @functional()
 @public(method=False)
+@autocast("lower")
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """Convolution of (time, batch, channel) with a weight (time, channel, output)."""
     made = FUNCTIONS["conv1d"](input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad)

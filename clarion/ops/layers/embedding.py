@@ -14,12 +14,18 @@ from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedEr
 from ...kernels.portable.layers.embedding import renorm_rows
 from ..faces.api import functional, public
 
-embedding_op = Op("embedding", "weight indices", "padding_idx scale_grad_by_freq", saved_as={"indices": "indices"})
+embedding_op = Op(
+    "embedding",
+    "weight indices",
+    "padding_idx scale_grad_by_freq",
+    saved_as={"indices": "indices"},
+    saved_constants={"sparse": False},
+)
 embedding_op.vjp(
     weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq, ops: ops.embedding_dense_backward(
         g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
     )
-)
+).jvp("each")
 
 
 def _back_through_dense(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool, ops: Any) -> Any:
@@ -30,7 +36,7 @@ def _back_through_dense(g: Any, indices: Any, rows: int, padding_idx: int, scale
 
 
 embedding_dense_backward_op = Op("embedding_dense_backward", "g indices", "rows padding_idx scale_grad_by_freq")
-embedding_dense_backward_op.vjp(g=_back_through_dense)
+embedding_dense_backward_op.vjp(g=_back_through_dense).jvp("each")
 
 zero_rows_at_op = Op("zero_rows_at", "x indices", "row", node="MaskedFillBackward0")
 zero_rows_at_op.vjp(x=lambda g, indices, row, ops: ops.zero_rows_at(g, indices, row))

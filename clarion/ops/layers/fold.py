@@ -23,11 +23,11 @@ col2im_op.vjp(
     x=lambda g, kernel_size, dilation, padding, stride, ops: ops.im2col(g, kernel_size, dilation, padding, stride)
 )
 
-pixel_shuffle_op = Op("pixel_shuffle", "x", "upscale_factor", moves=True)
+pixel_shuffle_op = Op("pixel_shuffle", "x", "upscale_factor", moves=True, traits="rearranges")
 pixel_shuffle_op.vjp(x=lambda g, upscale_factor, ops: ops.pixel_unshuffle(g, upscale_factor))
-pixel_unshuffle_op = Op("pixel_unshuffle", "x", "downscale_factor", moves=True)
+pixel_unshuffle_op = Op("pixel_unshuffle", "x", "downscale_factor", moves=True, traits="rearranges")
 pixel_unshuffle_op.vjp(x=lambda g, downscale_factor, ops: ops.pixel_shuffle(g, downscale_factor))
-channel_shuffle_op = Op("channel_shuffle", "x", "groups", moves=True)
+channel_shuffle_op = Op("channel_shuffle", "x", "groups", moves=True, traits="rearranges")
 channel_shuffle_op.vjp(x=lambda g, x_shape, groups, ops: ops.channel_shuffle(g, x_shape[1] // groups))
 
 

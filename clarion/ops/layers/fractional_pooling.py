@@ -11,6 +11,7 @@ from ...core.namespace import OPS
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentValueError, EngineError
 from ..faces.api import FUNCTIONS, functional
+from ..faces.autocast import autocast
 
 
 def _starts(samples: Any, size: int, out: int, window: int) -> Any:
@@ -84,6 +85,7 @@ def _register(n: int) -> None:
     ) -> Any:
         return _pool(n, input, kernel_size, output_size, output_ratio, _random_samples)
 
+    @autocast("float32")
     def pooled(
         input: Tensor,
         kernel_size: Any,

@@ -10,6 +10,7 @@ from ...core.op import Op
 from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.portable.layers.grid_sample import higher
 from ..faces.api import functional, public
+from ..faces.autocast import autocast
 
 # Operations --------------------------------------------------------------------------------------------
 # Why these three are enough for derivatives of every order: clarion/kernels/portable/layers/grid_sample.py.
@@ -113,6 +114,7 @@ def _sampled(input: Any, grid: Any, mode: str, padding: str, align: bool) -> Any
 
 
 def _main(name: str) -> None:
+    @autocast("float32")
     def main(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
         """Samples of the input at the points of the grid; modes are numbers."""
         if interpolation_mode not in (0, 1, 2) or padding_mode not in (0, 1, 2):
@@ -137,6 +139,7 @@ def _default_align(align: bool | None) -> bool:
 
 
 @functional()
+@autocast("float32")
 def grid_sample(
     input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Any:

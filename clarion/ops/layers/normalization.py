@@ -14,8 +14,8 @@ from ..faces.api import FUNCTIONS, functional, public
 # What backward needs (the normalized input, the scale) are outputs too: second derivatives reach the input
 # through them.
 
-sum_of_rows_op = Op("sum_of_rows", "x", "ndim", node="SumBackward1")
-sum_of_rows_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape))
+sum_of_rows_op = Op("sum_of_rows", "x", "ndim", node="SumBackward1", traits="total")
+sum_of_rows_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape)).jvp("each")
 
 
 def _over(x: Any, ndim: int, ops: Any) -> Any:
@@ -74,16 +74,44 @@ def _rms_norm_rule(g: Any, weight: Any, normal: Any, rrms: Any, ndim: int, needs
     )
 
 
+def _tangents(dx: Any, dweight: Any, dbias: Any, weight: Any, normal: Any, scale: Any, ndim: int, ops: Any) -> Any:
+    """Of (x - mean) * scale * weight + bias, whose `dx` is centered; of what is normal; of the scale."""
+    d_normal = d_scale = None
+    if dx is not None:
+        along = _over(dx * normal, ndim, ops)
+        d_normal = (dx - normal * along) * scale
+        d_scale = -(scale * scale * along)
+    of_x = d_normal if weight is None or d_normal is None else d_normal * weight
+    return _plus(_plus(of_x, None if dweight is None else normal * dweight), dbias), d_normal, d_scale
+
+
+def _layer_norm_tangents(
+    dx: Any, dweight: Any, dbias: Any, weight: Any, normal: Any, rstd: Any, ndim: int, ops: Any
+) -> Any:  # fmt: skip
+    centered = None if dx is None else dx - _over(dx, ndim, ops)
+    return _tangents(centered, dweight, dbias, weight, normal, rstd, ndim, ops)
+
+
+def _rms_norm_tangents(dx: Any, dweight: Any, weight: Any, normal: Any, rrms: Any, ndim: int, ops: Any) -> Any:
+    return _tangents(dx, dweight, None, weight, normal, rrms, ndim, ops)
+
+
 layer_norm_op = Op(
     "layer_norm", "x weight? bias?", "ndim eps", outputs="out normal rstd", grad_outputs=(0, 1, 2),
-    node="NativeLayerNormBackward0", saved_as={"input": "x", "result2": "rstd"},
+    node="NativeLayerNormBackward0", saved_as={"input": "x", "result2": "rstd"}, traits="layer normalizes",
 )  # fmt: skip
-layer_norm_op.vjp(_layer_norm_rule)
+layer_norm_op.vjp(_layer_norm_rule).jvp(_layer_norm_tangents)
 
 rms_norm_op = Op(
-    "rms_norm", "x weight?", "ndim eps", outputs="out normal rrms", grad_outputs=(0, 1, 2), node="FusedRmsNormBackward0"
+    "rms_norm",
+    "x weight?",
+    "ndim eps",
+    outputs="out normal rrms",
+    grad_outputs=(0, 1, 2),
+    node="FusedRmsNormBackward0",
+    traits="layer normalizes",
 )
-rms_norm_op.vjp(_rms_norm_rule)
+rms_norm_op.vjp(_rms_norm_rule).jvp(_rms_norm_tangents)
 
 
 def _check_shapes(normalized_shape: Any, input: Any, weight: Any, bias: Any = None) -> int:

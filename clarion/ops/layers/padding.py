@@ -7,6 +7,7 @@ from typing import Any
 from ...core.op import Op
 from ...errors import EngineError, NotSupportedError
 from ..faces.api import FUNCTIONS, functional
+from ..faces.autocast import autocast
 
 Widths = tuple[tuple[int, int], ...]
 
@@ -17,11 +18,12 @@ def _turned(widths: Widths) -> Widths:
 
 constant_pad_nd_op = Op("constant_pad_nd", "x", "widths value", moves=True)
 constant_pad_nd_op.vjp(x=lambda g, widths, ops: ops.constant_pad_nd(g, _turned(widths), 0))
+constant_pad_nd_op.jvp(lambda dx, widths, ops: ops.constant_pad_nd(dx, widths, 0))
 
 
 def _declare(name: str, node: str) -> Op:
     op = Op(name, "x", "widths mode", node=node, moves=True)
-    op.vjp(x=lambda g, x_shape, widths, mode, ops: ops.pad_by_copy_backward(g, x_shape, widths, mode))
+    op.vjp(x=lambda g, x_shape, widths, mode, ops: ops.pad_by_copy_backward(g, x_shape, widths, mode)).jvp("each")
     return op
 
 
@@ -36,7 +38,12 @@ pad_by_copy_backward_op = Op("pad_by_copy_backward", "g", "shape widths mode", n
 pad_by_copy_backward_op.vjp(g=lambda g, widths, mode, ops: ops.circular_pad(g, widths, mode))
 
 
+def _pads_by_content(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> bool:
+    return mode in ("reflect", "replicate")
+
+
 @functional()
+@autocast("float32", when=_pads_by_content)
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Pad the last dimensions: `pad` holds (before, after) pairs, the last dimension's first."""
     if len(pad) % 2:

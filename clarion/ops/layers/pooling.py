@@ -9,6 +9,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from ..faces.api import functional, public, with_out
+from ..faces.autocast import autocast
 
 Sizes = tuple[int, ...]
 
@@ -22,7 +23,7 @@ take_at_places_op.vjp(x=lambda g, places, x_shape, n, ops: ops.add_at_places(g, 
 def _max_pool_op(n: int) -> Op:
     op = Op(
         f"max_pool{n}d", "x", "kernel_size stride padding dilation out_size", outputs="out indices",
-        node=f"MaxPool{n}DWithIndicesBackward0", saved_as={"result1": "indices"},
+        node=f"MaxPool{n}DWithIndicesBackward0", saved_as={"result1": "indices"}, traits="pools",
     )  # fmt: skip
     return op.vjp(
         x=lambda g, indices, x_shape, kernel_size, ops: ops.add_at_places(g, indices, x_shape, len(kernel_size))
@@ -32,7 +33,7 @@ def _max_pool_op(n: int) -> Op:
 def _avg_pool_op(n: int) -> Op:
     op = Op(
         f"avg_pool{n}d", "x", "kernel_size stride padding out_size count_include_pad divisor_override",
-        node=f"AvgPool{n}DBackward0",
+        node=f"AvgPool{n}DBackward0", traits="pools",
     )  # fmt: skip
     return op.vjp(
         x=lambda g, x_shape, kernel_size, stride, padding, count_include_pad, divisor_override, ops: (
@@ -311,6 +312,8 @@ def _declare(n: int) -> None:
         (f"max_unpool{n}d", max_unpool, f"Zeros, with each element put at the place that max_pool{n}d found."),
     ):
         fn = _named(name, fn, text)
+        if name in ("avg_pool3d", "max_pool3d", "max_unpool2d", "max_unpool3d"):
+            autocast("float32")(fn)
         functional(name)(with_out(name, fn) if name in ("avg_pool2d", "avg_pool3d") else fn)
         if name in ("max_pool1d_with_indices", "avg_pool1d", "max_pool1d", "max_pool2d", "max_pool3d"):
             public(name, method=False)(fn)

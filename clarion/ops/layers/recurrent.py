@@ -11,11 +11,13 @@ from typing import Any
 
 from ...core import modes
 from ...core.backward import gradients
+from ...core.dtypes import HALF
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError
 from ...kernels.registry import RawNamespace
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, public
+from ..faces.autocast import autocast
 
 # One step ------------------------------------------------------------------------------------------
 
@@ -101,7 +103,7 @@ def _lstm_rule(
 
 lstm_layer_op = Op(
     "lstm_layer", "x w_ih w_hh b_ih? b_hh? h0 c0 w_hr?", "steps", outputs="out h c gates cells", grad_outputs=(0, 1, 2),
-    node="LstmBackward0",
+    node="LstmBackward0", traits="layer recurrent",
 )  # fmt: skip
 lstm_layer_op.vjp(_lstm_rule)
 
@@ -122,7 +124,7 @@ def _gru_rule(
 
 gru_layer_op = Op(
     "gru_layer", "x w_ih w_hh b_ih? b_hh? h0", "steps", outputs="out h gates inner", grad_outputs=(0, 1),
-    node="GruBackward0",
+    node="GruBackward0", traits="layer recurrent",
 )  # fmt: skip
 gru_layer_op.vjp(_gru_rule)
 
@@ -141,7 +143,7 @@ def _rnn_rule(
 
 
 rnn_layer_op = Op(
-    "rnn_layer", "x w_ih w_hh b_ih? b_hh? h0", "steps relu", outputs="out h", grad_outputs=(0, 1), node="RnnBackward0"
+    "rnn_layer", "x w_ih w_hh b_ih? b_hh? h0", "steps relu", outputs="out h", grad_outputs=(0, 1), node="RnnBackward0", traits="layer recurrent"
 )  # fmt: skip
 rnn_layer_op.vjp(_rnn_rule)
 
@@ -256,6 +258,7 @@ def _run(layer: Layer, input: Any, hx: Any, rest: tuple[Any, ...], packed: Any) 
 
 
 @public(method=False)
+@autocast("lower")
 def lstm(*args: Any) -> tuple[Any, ...]:
     """(output, last state, last cell) of LSTM layers; of padded `input`, or of packed `data` with `batch_sizes`."""
     if isinstance(args[1], Tensor):
@@ -271,7 +274,13 @@ def _pair(hx: Any) -> list[Any]:
     return list(hx)
 
 
-def _declare(name: str, layer: Layer) -> Callable[..., Any]:
+def _is_low(input: Any, *rest: Any) -> bool:
+    """A GRU keeps the type of its input."""
+    return input._array.dtype in HALF
+
+
+def _declare(name: str, layer: Layer, when: Callable[..., bool] | None = None) -> Callable[..., Any]:
+    @autocast("lower", when=when)
     def function(*args: Any) -> tuple[Any, ...]:
         if len(args) > 2 and isinstance(args[2], Tensor):
             data, batch_sizes, hx, *rest = args
@@ -286,7 +295,7 @@ def _declare(name: str, layer: Layer) -> Callable[..., Any]:
     return public(name, method=False)(function)
 
 
-gru = _declare("gru", _gru_layer)
+gru = _declare("gru", _gru_layer, when=_is_low)
 rnn_tanh = _declare("rnn_tanh", _tanh_layer)
 rnn_relu = _declare("rnn_relu", _relu_layer)
 

@@ -12,6 +12,7 @@ from ...core.namespace import lifted
 from ...core.op import Op
 from ...errors import DtypeError, EngineError, Explained, NotSupportedError, ShapeError
 from ..faces.api import public
+from ..faces.autocast import autocast
 from ..products.matmul import check_types, tensors
 
 
@@ -249,6 +250,7 @@ SINGULAR = "The diagonal element of the factor U is zero, the inversion could no
 
 
 @public("inverse", out=True)
+@autocast("float32")
 def inv(A: Any) -> Any:
     """The inverse."""
     matrices("linalg.inv", A)
@@ -277,6 +279,7 @@ def logdet(input: Any) -> Any:
     return logabsdet + lifted.log(sign)
 
 
+@autocast("float32")
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """X with A X = B (or X A = B); B is a vector or a matrix, for each matrix of a batch."""
     a = matrices("linalg.solve", A)
@@ -295,6 +298,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     return _by_lapack("linalg.solve", "The solver failed because the input matrix is singular.", solve_op, A, B)
 
 
+@autocast("float32")
 def cholesky(A: Any, *, upper: bool = False) -> Any:
     """The lower (or upper) triangular factor of a symmetric positive-definite matrix."""
     matrices("linalg.cholesky", A)
@@ -304,6 +308,7 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
     return _by_lapack("linalg.cholesky", reason, cholesky_op, A)
 
 
+@autocast("float32")
 def qr(A: Any, mode: str = "reduced") -> Any:
     """An orthogonal and an upper triangular factor."""
     matrices("linalg.qr", A, square=False)
@@ -315,23 +320,27 @@ def qr(A: Any, mode: str = "reduced") -> Any:
     return return_types.linalg_qr(*qr_op.call(A, mode))
 
 
+@autocast("float32")
 def eigh(A: Any, UPLO: str = "L") -> Any:
     """Eigenvalues and eigenvectors of a symmetric (Hermitian) matrix, of which one triangle is read."""
     matrices("linalg.eigh", A)
     return return_types.linalg_eigh(*eigh_op.call(A, UPLO.upper()))
 
 
+@autocast("float32")
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """Eigenvalues of a symmetric (Hermitian) matrix."""
     return eigh(A, UPLO)[0]
 
 
+@autocast("float32")
 def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
     """The singular value decomposition: U, S and the conjugate transpose of V."""
     matrices("linalg.svd", A, square=False)
     return return_types.linalg_svd(*svd_op.call(A, full_matrices, A.is_complex()))
 
 
+@autocast("float32")
 def svdvals(A: Any, *, driver: Any = None) -> Any:
     """The singular values."""
     matrices("linalg.svdvals", A, square=False)
@@ -373,24 +382,28 @@ def matrix_power(A: Any, n: int) -> Any:
 
 
 @public("pinverse")
+@autocast("float32")
 def _pinverse(input: Any, rcond: float = 1e-15) -> Any:
     """The pseudoinverse, by the older name."""
     return pinv(input, rcond)
 
 
 @public("cholesky", out=True)
+@autocast("float32")
 def _cholesky(input: Any, upper: bool = False) -> Any:
     """The Cholesky factor, by the older name."""
     return cholesky(input, upper=upper)
 
 
 @public("qr", out=True)
+@autocast("float32")
 def _qr(input: Any, some: bool = True) -> Any:
     """The QR decomposition, by the older name."""
     return return_types.qr(*qr(input, "reduced" if some else "complete"))
 
 
 @public("svd", out=True)
+@autocast("float32")
 def _svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """The singular value decomposition, by the older name: returns V, not its conjugate transpose."""
     u, s, vh = svd(input, not some)

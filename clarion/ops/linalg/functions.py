@@ -13,6 +13,7 @@ from ...core.op import Op
 from ...core.tensor import created, new_tensor
 from ...errors import ArgumentValueError, DtypeError, EngineError, ShapeError
 from ..faces.api import FUNCTIONS, public
+from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
 from ..reductions.norms import vector_norm
 from .decompositions import _pinv_grad as pinv_grad
@@ -75,6 +76,7 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 # Rank and condition ------------------------------------------------------------------------------------
 
 
+@autocast("float32")
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """How many singular values are larger than max(atol, largest * rtol)."""
     array = matrices("torch.linalg.matrix_rank", A, square=hermitian)
@@ -90,6 +92,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any =
     return created(np.asarray((values > limit[..., None]).sum(-1), np.int64))
 
 
+@autocast("float32")
 def cond(A: Any, p: Any = None) -> Any:
     """How much errors grow when a linear system is solved: the norm of A times that of its inverse."""
     if p is not None and not (p in ("fro", "nuc") if isinstance(p, str) else abs(p) in (1, 2, math.inf)):
@@ -152,6 +155,7 @@ lstsq_op.vjp(_lstsq_grad)
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
+@autocast("float32")
 def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X for which |A X - B| is smallest; its squares, the rank and the singular values where the driver gives them."""
     name = "torch.linalg.lstsq"

@@ -12,6 +12,7 @@ from ...core.op import Op
 from ...core.tensor import created
 from ...errors import DtypeError, EngineError, ShapeError
 from ..faces.api import method, public
+from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
 from .decompositions import LinAlgError, adjoint, matrices
 
@@ -210,6 +211,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
     return return_types.lu_unpack(*unpack_op.call(factors, LU_pivots, bool(unpack_data), bool(unpack_pivots)))
 
 
+@autocast("float32")
 def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """X with A X = B (or X A = B, or with the adjoint of A), from the factors of A."""
     name = "linalg.lu_solve"
@@ -235,6 +237,7 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
 
 
 @public("lu_solve", out=True)
+@autocast("float32")
 def _lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """The solution, by the older name."""
     warn_user(

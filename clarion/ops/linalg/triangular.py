@@ -10,6 +10,7 @@ from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
 from ...errors import DtypeError, NotSupportedError, ShapeError
 from ..faces.api import public, with_out
+from ..faces.autocast import autocast
 from ..products.matmul import tensors
 from .decompositions import adjoint
 
@@ -93,6 +94,7 @@ linalg_solve_triangular = with_out("linalg_solve_triangular", solve_triangular)
 
 
 @public(out=True)
+@autocast("float32")
 def triangular_solve(b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """The old form of `linalg.solve_triangular`; it returns A, too."""
     warnings.warn(
@@ -110,6 +112,7 @@ def triangular_solve(b: Any, A: Any, upper: bool = True, transpose: bool = False
 
 
 @public(out=True)
+@autocast("float32")
 def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Any:
     """X with A X = B, where L is the Cholesky factor of A."""
     factor, b = _matrices("cholesky_solve", L, B, names=("L", "B"))
@@ -128,6 +131,7 @@ def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Any:
 
 
 @public(out=True)
+@autocast("float32")
 def cholesky_inverse(L: Any, upper: bool = False) -> Any:
     """The inverse of the matrix whose Cholesky factor is L."""
     _matrices("cholesky_inverse", L, names=("A",))

@@ -10,6 +10,7 @@ from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineE
 from ...events import hub
 from ...kernels.registry import RawNamespace
 from ..faces.api import FUNCTIONS, functional, no_gradient
+from ..faces.autocast import autocast
 from .pointwise import reduction_number
 
 
@@ -24,9 +25,11 @@ def at_class_dim(s: Any, shape: tuple[int, ...], ops: Any) -> Any:
 into_targets_op = Op("into_targets", "s target", "shape ignore_index", node="NllLossBackwardBackward0")
 into_targets_op.vjp(
     s=lambda g, s_shape, target, ignore_index, ops: _sum_to(ops.at_targets(g, target, ignore_index), s_shape, ops)
-)
+).jvp("each")
 at_targets_op = Op("at_targets", "x target", "ignore_index", node="GatherBackward0")
-at_targets_op.vjp(x=lambda g, x_shape, target, ignore_index, ops: ops.into_targets(g, target, x_shape, ignore_index))
+at_targets_op.vjp(
+    x=lambda g, x_shape, target, ignore_index, ops: ops.into_targets(g, target, x_shape, ignore_index)
+).jvp("each")
 
 
 def _sum_to(g: Any, shape: tuple[int, ...], ops: Any) -> Any:
@@ -34,7 +37,7 @@ def _sum_to(g: Any, shape: tuple[int, ...], ops: Any) -> Any:
 
 
 def _declare_nll(name: str, node: str) -> Op:
-    op = Op(name, "x target weight?", "reduction ignore_index", outputs="out row", node=node)
+    op = Op(name, "x target weight?", "reduction ignore_index", outputs="out row", node=node, traits="loss")
     op.vjp(
         x=lambda g, x_shape, target, row, ignore_index, ops: ops.into_targets(-(g * row), target, x_shape, ignore_index)
     )
@@ -65,7 +68,15 @@ def _cross_entropy_rule(g: Any, probs: Any, row: Any, target: Any, ignore_index:
 
 
 def _declare_cross_entropy(name: str, node: str) -> Op:
-    op = Op(name, "x target weight?", "reduction ignore_index", outputs="out probs row", grad_outputs=(0, 1), node=node)
+    op = Op(
+        name,
+        "x target weight?",
+        "reduction ignore_index",
+        outputs="out probs row",
+        grad_outputs=(0, 1),
+        node=node,
+        traits="loss",
+    )
     op.vjp(_cross_entropy_rule)
     return op
 
@@ -104,6 +115,7 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
 
 
 @functional()
+@autocast("float32")
 def nll_loss(
     input: Any,
     target: Any,
@@ -128,6 +140,7 @@ FUNCTIONS.setdefault("nll_loss", nll_loss)
 
 
 @functional()
+@autocast("float32")
 def cross_entropy(
     input: Any,
     target: Any,

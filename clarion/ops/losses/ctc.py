@@ -10,11 +10,12 @@ from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, EngineError, NotSupportedError
 from ..faces.api import FUNCTIONS, functional
+from ..faces.autocast import autocast
 from .pointwise import reduction_number
 
 ctc_loss_op = Op(
     "ctc_loss", "log_probs", "labels lengths label_lengths blank zero_infinity", outputs="out alpha",
-    node="CtcLossBackward0",
+    node="CtcLossBackward0", traits="loss",
 )  # fmt: skip
 ctc_loss_op.vjp(
     log_probs=lambda g, log_probs, out, alpha, labels, lengths, label_lengths, blank, zero_infinity, ops: (
@@ -67,6 +68,7 @@ def _labels(targets: Any, counts: Any) -> Any:
 
 
 @functional()
+@autocast("float32")
 def ctc_loss(
     log_probs: Any,
     targets: Any,
@@ -103,6 +105,7 @@ def ctc_loss(
     return loss.sum() if number == 2 else loss.squeeze(0) if single else loss
 
 
+@autocast("float32")
 def _main(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 1,
     zero_infinity: bool = False,

@@ -14,6 +14,7 @@ from ...core.dtypes import f64
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ..faces.api import NN_FUNCTIONAL, no_gradient, public
+from ..faces.autocast import autocast
 from ..layers.embedding_bag import largest_places
 from .pointwise import binary_cross_entropy_with_logits_op, divergence, reduce_all
 
@@ -27,12 +28,14 @@ def _number(name: str, value: Any, position: int) -> int:
 
 
 @public(method=False)
+@autocast("float32")
 def kl_div(input: Any, target: Any, reduction: int = 0, *, log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence of `target` from exp(input)."""
     return reduce_all(divergence(input, target, log_target), _number("kl_div", reduction, 3))
 
 
 @public(method=False)
+@autocast("float32")
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 0
 ) -> Any:

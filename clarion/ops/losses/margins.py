@@ -14,6 +14,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ...events import hub
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, functional, no_gradient
+from ..faces.autocast import autocast
 from .pointwise import reduce_all, reduction_number, tell_shapes
 
 
@@ -28,7 +29,7 @@ def _also_main(fn: Callable[..., Any]) -> Callable[..., Any]:
         return fn(*args, reduction=("none", "mean", "sum")[reduction], **kwargs)
 
     main.__name__, main.__doc__ = fn.__name__, fn.__doc__
-    FUNCTIONS[fn.__name__] = main
+    FUNCTIONS[fn.__name__] = autocast("float32")(main)
     return fn
 
 
@@ -43,6 +44,7 @@ def _tensors(name: str, **values: Any) -> None:
 
 @_also_main
 @functional()
+@autocast("float32")
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
@@ -76,6 +78,7 @@ def cosine_embedding_loss(
 
 @_also_main
 @functional()
+@autocast("float32")
 def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -89,6 +92,7 @@ def hinge_embedding_loss(
 
 @_also_main
 @functional()
+@autocast("float32")
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
@@ -129,6 +133,7 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Any, margin: f
 
 @_also_main
 @functional()
+@autocast("float32")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -190,6 +195,7 @@ def _batch_of_scores(name: str, input: Any, target: Any, labels: int) -> tuple[A
 
 
 @functional()
+@autocast("float32")
 def multi_margin_loss(
     input: Any,
     target: Any,
@@ -226,6 +232,7 @@ def multi_margin_loss(
 
 
 @functional()
+@autocast("float32")
 def multilabel_margin_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -276,6 +283,7 @@ def multilabel_soft_margin_loss(
 
 
 @functional()
+@autocast("float32")
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -296,6 +304,7 @@ def poisson_nll_loss(
     return reduce_all(loss, number)
 
 
+@autocast("float32")
 def _poisson_main(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
     """`nn.functional.poisson_nll_loss` with all arguments."""
     name = ("none", "mean", "sum")[reduction]

@@ -10,6 +10,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...events import hub
 from ..faces.api import FUNCTIONS, functional, no_gradient
+from ..faces.autocast import autocast
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
@@ -92,11 +93,17 @@ def share(g: Any, shape: tuple[int, ...], reduction: int) -> Any:
 # Three operations for the squared error: without parameters a call takes the short way through the dispatch.
 
 
-mse_loss_op = Op("mse_loss", "x y", elementwise=True, promote="common", saved_as={"target": "y"})
+mse_loss_op = Op("mse_loss", "x y", elementwise=True, promote="common", saved_as={"target": "y"}, traits="loss")
 mse_loss_op.vjp(x=lambda g, x, y: (x - y) * (g * 2), y=lambda g, x, y: (y - x) * (g * 2))
 
 mse_loss_mean_op = Op(
-    "mse_loss_mean", "x y", node="MseLossBackward0", pair=stretched, promote="common", saved_as={"target": "y"}
+    "mse_loss_mean",
+    "x y",
+    node="MseLossBackward0",
+    pair=stretched,
+    promote="common",
+    saved_as={"target": "y"},
+    traits="loss",
 )
 mse_loss_mean_op.vjp(
     x=lambda g, x, y: (x - y) * share(g * 2, x.shape, 1),
@@ -104,7 +111,13 @@ mse_loss_mean_op.vjp(
 )
 
 mse_loss_sum_op = Op(
-    "mse_loss_sum", "x y", node="MseLossBackward0", pair=stretched, promote="common", saved_as={"target": "y"}
+    "mse_loss_sum",
+    "x y",
+    node="MseLossBackward0",
+    pair=stretched,
+    promote="common",
+    saved_as={"target": "y"},
+    traits="loss",
 )
 mse_loss_sum_op.vjp(x=lambda g, x, y: (x - y) * (g * 2), y=lambda g, x, y: (y - x) * (g * 2))
 
@@ -112,6 +125,7 @@ _MSE = {"mean": mse_loss_mean_op, "none": mse_loss_op, "sum": mse_loss_sum_op}
 
 
 @functional()
+@autocast("float32")
 def mse_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", weight: Any = None
 ) -> Any:
@@ -145,6 +159,7 @@ def _not_tensors(name: str, input: Any, target: Any) -> ArgumentTypeError:
 
 
 @functional()
+@autocast("float32")
 def l1_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", weight: Any = None
 ) -> Any:
@@ -164,14 +179,20 @@ clip_unit_op.vjp(x=lambda g, x, ops: g * ops.inside_unit(x))
 Op("inside_unit", "x", differentiable=False)
 
 smooth_l1_loss_op = Op(
-    "smooth_l1_loss", "x y", "reduction beta", node="SmoothL1LossBackward0", promote="common", saved_as={"target": "y"}
+    "smooth_l1_loss",
+    "x y",
+    "reduction beta",
+    node="SmoothL1LossBackward0",
+    promote="common",
+    saved_as={"target": "y"},
+    traits="loss",
 )
 smooth_l1_loss_op.vjp(
     x=lambda g, x, y, reduction, beta, ops: ops.clip_unit((x - y) / beta) * share(g, x.shape, reduction),
     y=lambda g, x, y, reduction, beta, ops: ops.clip_unit((y - x) / beta) * share(g, x.shape, reduction),
 )
 
-huber_loss_op = Op("huber_loss", "x y", "reduction delta", promote="common", saved_as={"target": "y"})
+huber_loss_op = Op("huber_loss", "x y", "reduction delta", promote="common", saved_as={"target": "y"}, traits="loss")
 huber_loss_op.vjp(
     x=lambda g, x, y, reduction, delta, ops: ops.clip_unit((x - y) / delta) * (share(g, x.shape, reduction) * delta),
     y=lambda g, x, y, reduction, delta, ops: ops.clip_unit((y - x) / delta) * (share(g, x.shape, reduction) * delta),
@@ -179,6 +200,7 @@ huber_loss_op.vjp(
 
 
 @functional()
+@autocast("float32")
 def smooth_l1_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
 ) -> Any:
@@ -193,6 +215,7 @@ def smooth_l1_loss(
 
 
 @functional()
+@autocast("float32")
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
     """Half the squared difference where it is at most delta, a line beyond."""
     number = reduction_number(reduction)
@@ -221,7 +244,9 @@ bernoulli_variance_op.vjp(x=lambda g, x: g * (1 - 2 * x))
 clipped_log_op = Op("clipped_log", "x", node="LogBackward0")
 clipped_log_op.vjp(x=lambda g, x: g / x)
 
-binary_cross_entropy_op = Op("binary_cross_entropy", "x y weight?", "reduction", saved_as={"target": "y"})
+binary_cross_entropy_op = Op(
+    "binary_cross_entropy", "x y weight?", "reduction", saved_as={"target": "y"}, traits="loss"
+)
 binary_cross_entropy_op.vjp(
     x=lambda g, x, y, weight, reduction, ops: (
         (x - y) / ops.bernoulli_variance(x) * times(share(g, x.shape, reduction), weight)
@@ -233,6 +258,7 @@ binary_cross_entropy_op.vjp(
 
 
 @functional()
+@autocast("float32")
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -269,6 +295,7 @@ binary_cross_entropy_with_logits_op = Op(
     "reduction",
     promote="common",
     saved_as={"target": "y"},
+    traits="loss",
 )
 binary_cross_entropy_with_logits_op.vjp(
     x=lambda g, x, y, weight, pos_weight, reduction, ops: (
@@ -281,6 +308,7 @@ binary_cross_entropy_with_logits_op.vjp(
 
 
 @functional()
+@autocast("float32")
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,
@@ -300,7 +328,9 @@ def binary_cross_entropy_with_logits(
     return binary_cross_entropy_with_logits_op.call(input, target, weight, pos_weight, number)
 
 
-soft_margin_loss_op = Op("soft_margin_loss", "x y", "reduction", promote="common", saved_as={"target": "y"})
+soft_margin_loss_op = Op(
+    "soft_margin_loss", "x y", "reduction", promote="common", saved_as={"target": "y"}, traits="loss"
+)
 soft_margin_loss_op.vjp(
     x=lambda g, x, y, reduction, ops: -y * ops.sigmoid(-x * y) * share(g, x.shape, reduction),
     y=lambda g, x, y, reduction, ops: -x * ops.sigmoid(-x * y) * share(g, x.shape, reduction),
@@ -308,6 +338,7 @@ soft_margin_loss_op.vjp(
 
 
 @functional()
+@autocast("float32")
 def soft_margin_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -328,6 +359,7 @@ def divergence(input: Any, target: Any, log_target: bool) -> Any:
 
 
 @functional()
+@autocast("float32")
 def kl_div(
     input: Any,
     target: Any,

@@ -9,21 +9,38 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, DtypeError, ShapeError
 from ..faces.api import call, functional, public, with_out
+from ..faces.autocast import autocast
 from .matmul import cannot_multiply, check_bmm, check_mv, check_types, dot, matmul, old_name, tensors
 
 # Linear: x @ w.T + b ---------------------------------------------------------------------------------
 
-sum_rows_op = Op("sum_rows", "x", node="SumBackward1")
-sum_rows_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape))
+sum_rows_op = Op("sum_rows", "x", node="SumBackward1", traits="total")
+sum_rows_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape)).jvp("each")
 
-linear_op = Op("linear", "x w b", node="AddmmBackward0")  # two dimensions
-linear_rows_op = Op("linear_rows", "x w b", node="ViewBackward0")  # any other number
+
+def _plus(*parts: Any) -> Any:
+    """The sum of the parts that are there."""
+    total = None
+    for part in parts:
+        if part is not None:
+            total = part if total is None else total + part
+    return total
+
+
+def _linear_tangent(dx: Any, dw: Any, db: Any, x: Any, w: Any, ops: Any) -> Any:
+    of_x = None if dx is None else ops.linear(dx, w, None)
+    of_w = None if dw is None else ops.linear(x, dw, None)
+    return _plus(of_x, of_w, db)
+
+
+linear_op = Op("linear", "x w b", node="AddmmBackward0", traits="product layer")  # two dimensions
+linear_rows_op = Op("linear_rows", "x w b", node="ViewBackward0", traits="product layer")  # any other number
 for _op in (linear_op, linear_rows_op):
     _op.vjp(
         x=lambda g, w, ops: ops.fold_mm(g, w),
         w=lambda g, x, ops: ops.fold_tn(g, x),
         b=lambda g, ops: ops.sum_rows(g),
-    )
+    ).jvp(_linear_tangent)
 
 # beta * x + alpha * product --------------------------------------------------------------------------
 
@@ -33,28 +50,33 @@ def scaled(value: Any, factor: Any) -> Any:
     return value if factor == 1 else value * factor
 
 
-addmm_op = Op("addmm", "x mat1 mat2", "beta alpha", broadcast=True)
+def _addmm_tangent(dx: Any, dmat1: Any, dmat2: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, ops: Any) -> Any:
+    product = _plus(None if dmat1 is None else ops.mm(dmat1, mat2), None if dmat2 is None else ops.mm(mat1, dmat2))
+    return _plus(None if dx is None else dx * beta, None if product is None else product * alpha)
+
+
+addmm_op = Op("addmm", "x mat1 mat2", "beta alpha", broadcast=True, traits="product accumulates")
 addmm_op.vjp(
     x=lambda g, beta: scaled(g, beta),
     mat1=lambda g, mat2, alpha, ops: scaled(ops.fold_nt(g, mat2), alpha),
     mat2=lambda g, mat1, alpha, ops: scaled(ops.fold_tn(mat1, g), alpha),
-)
+).jvp(_addmm_tangent)
 
-addmv_op = Op("addmv", "x mat vec", "beta alpha", broadcast=True)
+addmv_op = Op("addmv", "x mat vec", "beta alpha", broadcast=True, traits="product accumulates")
 addmv_op.vjp(
     x=lambda g, beta: scaled(g, beta),
     mat=lambda g, vec, alpha, ops: scaled(ops.outer(g, vec), alpha),
     vec=lambda g, mat, alpha, ops: scaled(ops.vecmat(g, mat), alpha),
 )
 
-addr_op = Op("addr", "x vec1 vec2", "beta alpha", broadcast=True, promote="common")
+addr_op = Op("addr", "x vec1 vec2", "beta alpha", broadcast=True, promote="common", traits="product accumulates")
 addr_op.vjp(
     x=lambda g, beta: scaled(g, beta),
     vec1=lambda g, vec2, alpha, ops: scaled(ops.mv(g, vec2), alpha),
     vec2=lambda g, vec1, alpha, ops: scaled(ops.vecmat(vec1, g), alpha),
 )
 
-baddbmm_op = Op("baddbmm", "x batch1 batch2", "beta alpha", broadcast=True)
+baddbmm_op = Op("baddbmm", "x batch1 batch2", "beta alpha", broadcast=True, traits="product accumulates")
 baddbmm_op.vjp(
     x=lambda g, beta: scaled(g, beta),
     batch1=lambda g, batch2, alpha, ops: scaled(ops.matmul_nt(g, batch2), alpha),
@@ -62,7 +84,7 @@ baddbmm_op.vjp(
 )
 
 # The engine sees g of shape (n, m); the products with it broadcast over the batches.
-addbmm_op = Op("addbmm", "x batch1 batch2", "beta alpha", broadcast=True)
+addbmm_op = Op("addbmm", "x batch1 batch2", "beta alpha", broadcast=True, traits="product accumulates")
 addbmm_op.vjp(
     x=lambda g, beta: scaled(g, beta),
     batch1=lambda g, batch2, alpha, ops: scaled(ops.matmul_nt(g, batch2), alpha),
@@ -74,6 +96,7 @@ addbmm_op.vjp(
 
 
 @functional()
+@autocast("lower")
 def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input @ weight.T + bias."""
     if out is not None:
@@ -142,6 +165,7 @@ def _check_first(x: Any, other: Any) -> None:
 
 
 @public(inplace=True, out=True)
+@autocast("lower")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * (mat1 @ mat2)."""
     x, a, b = tensors("addmm", input, mat1, mat2, names=("input", "mat1", "mat2"))
@@ -200,6 +224,7 @@ def _check_batches(x: Any, a: Any, b: Any) -> None:
 
 
 @public(inplace=True, out=True)
+@autocast("lower")
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
     x, a, b = tensors("baddbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))
@@ -210,6 +235,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
 
 
 @public(inplace=True, out=True)
+@autocast("lower")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * the sum of the products of two batches of matrices."""
     x, a, b = tensors("addbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))

@@ -13,13 +13,14 @@ from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError, ShapeError
 from ..faces.api import FUNCTIONS, public
+from ..faces.autocast import autocast
 from ..reductions.norms import vector_norm_grad
 from .matmul import check_types, matmul, tensors
 
 # Cross product -------------------------------------------------------------------------------------
 
-cross_op = Op("cross", "x y", "dim", node="LinalgCrossBackward0", broadcast=True)
-cross_op.vjp(x=lambda g, y, dim, ops: ops.cross(y, g, dim), y=lambda g, x, dim, ops: ops.cross(g, x, dim))
+cross_op = Op("cross", "x y", "dim", node="LinalgCrossBackward0", broadcast=True, traits="product")
+cross_op.vjp(x=lambda g, y, dim, ops: ops.cross(y, g, dim), y=lambda g, x, dim, ops: ops.cross(g, x, dim)).jvp("each")
 
 
 def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
@@ -75,6 +76,7 @@ cdist_op.vjp(_cdist_grad)
 
 
 @public(method=False)
+@autocast("float32")
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Any:
     """The p-norm distances of all pairs of rows of two (batches of) matrices."""
     a, b = tensors("cdist", x1, x2, names=("x1", "x2"))
@@ -176,6 +178,7 @@ def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
     return split
 
 
+@autocast("lower")
 def multi_dot(tensors: Any) -> Any:
     """The product of a chain of matrices in the cheapest order; the first and last may be vectors."""
     n = len(tensors)
@@ -214,6 +217,7 @@ def multi_dot(tensors: Any) -> Any:
 
 
 @public(method=False)
+@autocast("lower")
 def chain_matmul(*matrices: Any) -> Any:
     """The product of a chain of matrices in the cheapest order."""
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):

@@ -15,13 +15,14 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from ..faces.api import functional, public
+from ..faces.autocast import autocast
 from .matmul import check_types, tensors
 
-contract_op = Op("contract", "x y", "sx sy so", node="ViewBackward0")
+contract_op = Op("contract", "x y", "sx sy so", node="ViewBackward0", traits="product")
 contract_op.vjp(
     x=lambda g, y, sx, sy, so, ops: ops.contract(g, y, so, sy, sx),
     y=lambda g, x, sx, sy, so, ops: ops.contract(x, g, sx, so, sy),
-)
+).jvp("each")
 
 ELLIPSIS = 100  # labels from here on stand for the dimensions under an ellipsis, counted from the right
 Labels = list[int]
@@ -239,7 +240,19 @@ def contract_all(operands: list[Any], labels: list[Labels], output: Labels) -> A
 # Public faces --------------------------------------------------------------------------------------
 
 
+def _contracts(equation: Any, *operands: Any) -> bool:
+    """Is anything summed over pairs? (Else einsum only moves and multiplies.)"""
+    if not isinstance(equation, str) or len(operands) < 2:
+        return not isinstance(equation, str) and len(operands) > 2
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    letters = [c for c in inputs if c.isalpha()]
+    if not arrow:
+        return len(set(letters)) < len(letters)
+    return any(c not in output for c in letters)
+
+
 @public(method=False)
+@autocast("lower", when=_contracts)
 def einsum(*args: Any) -> Any:
     """The sum of products of the elements of tensors along dimensions given by an equation such as 'ij,jk->ik'."""
     if len(args) < 2:
@@ -259,6 +272,7 @@ def einsum(*args: Any) -> Any:
 
 
 @public(method=False, out=True)
+@autocast("lower")
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """The contraction of the last `dims` dimensions of a with the first of b, or of listed dimensions."""
     x, y = tensors("tensordot", a, b, names=("a", "b"))
@@ -298,6 +312,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
 
 @public(method=False)
 @functional()
+@autocast("plain")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """input1 @ weight[k] @ input2 for every output feature k, plus bias."""
     x, y, w = tensors("bilinear", input1, input2, weight, names=("input1", "input2", "weight"))

@@ -11,11 +11,12 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeError
 from ..faces.api import METHODS, public
+from ..faces.autocast import autocast
 from ..shapes.shape import unsafe_view
 
 
-def _product(name: str, node: str | None = None) -> Op:
-    return Op(name, "x y", node=node, pair=_batches_differ)
+def _product(name: str, node: str | None = None, saved_as: dict[str, str] | None = None) -> Op:
+    return Op(name, "x y", node=node, pair=_batches_differ, traits="product", saved_as=saved_as).jvp("each")
 
 
 def _batches_differ(a: Any, b: Any) -> bool:
@@ -34,7 +35,7 @@ def _fold_nt_rules(op: Op) -> None:
     op.vjp(x=lambda g, y, ops: ops.fold_mm(g, y), y=lambda g, x, ops: ops.fold_tn(g, x))
 
 
-mm_op = _product("mm")
+mm_op = _product("mm", saved_as={"mat2": "y"})
 _fold_rules(mm_op)
 fold_mm_op = _product("fold_mm", node="UnsafeViewBackward0")
 _fold_rules(fold_mm_op)
@@ -53,21 +54,21 @@ matmul_nt_op = _product("matmul_nt", node="BmmBackward0")
 matmul_nt_op.vjp(x=lambda g, y, ops: ops.matmul(g, y), y=lambda g, x, ops: ops.matmul_tn(g, x))
 matmul_tn_op = _product("matmul_tn", node="BmmBackward0")
 matmul_tn_op.vjp(x=lambda g, y, ops: ops.matmul_nt(y, g), y=lambda g, x, ops: ops.matmul(x, g))
-bmm_op = _product("bmm")
+bmm_op = _product("bmm", saved_as={"mat2": "y"})
 bmm_op.vjp(x=lambda g, y, ops: ops.matmul_nt(g, y), y=lambda g, x, ops: ops.matmul_tn(x, g))
 
 # Vectors -------------------------------------------------------------------------------------------
 
-mv_op = _product("mv")
+mv_op = _product("mv", saved_as={"vec": "y"})
 mv_op.vjp(x=lambda g, y, ops: ops.outer(g, y), y=lambda g, x, ops: ops.vecmat(g, x))
 vecmat_op = _product("vecmat", node="SqueezeBackward4")
 vecmat_op.vjp(x=lambda g, y, ops: ops.mv(y, g), y=lambda g, x, ops: ops.outer(x, g))
-dot_op = _product("dot")
+dot_op = _product("dot", saved_as={"tensor": "y"})
 dot_op.vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
 vdot_op = _product("vdot")
 vdot_op.vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
-outer_op = Op("outer", "x y", node="MulBackward0", promote="common")
-outer_op.vjp(x=lambda g, y, ops: ops.mv(g, y), y=lambda g, x, ops: ops.vecmat(x, g))
+outer_op = Op("outer", "x y", node="MulBackward0", promote="common", traits="product")
+outer_op.vjp(x=lambda g, y, ops: ops.mv(g, y), y=lambda g, x, ops: ops.vecmat(x, g)).jvp("each")
 
 # Checks --------------------------------------------------------------------------------------------
 
@@ -145,6 +146,7 @@ def tensors(name: str, *values: Any, names: tuple[str, ...] = ("input", "other")
 
 
 @public(out=True)
+@autocast("lower")
 def matmul(input: Any, other: Any) -> Any:
     """The matrix product, for any number of dimensions; batches are broadcast."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
@@ -215,6 +217,7 @@ METHODS["__rmatmul__"] = lambda self, other: matmul(other, self)
 
 
 @public(out=True)
+@autocast("lower")
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
     a, b = tensors("mm", input, mat2, names=("input", "mat2"))
@@ -227,6 +230,7 @@ def mm(input: Any, mat2: Any) -> Any:
 
 
 @public(out=True)
+@autocast("lower")
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two equally long batches of matrices."""
     a, b = tensors("bmm", input, mat2, names=("input", "mat2"))
@@ -286,6 +290,7 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 @public(out=True)
+@autocast("lower", when=lambda input, other: input.dim() > 1 or other.dim() > 1)
 def inner(input: Any, other: Any) -> Any:
     """The sums of products over the last dimensions of both."""
     a, b = tensors("inner", input, other)

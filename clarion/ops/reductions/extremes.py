@@ -22,10 +22,10 @@ tie_share_op = Op("tie_share", "x extreme", "dim", differentiable=False)
 pick_along_op = Op("pick_along", "x index", "dim keepdim")
 pick_along_op.vjp(
     x=lambda g, index, dim, keepdim, x_shape, ops: ops.place_along(g, index, x_shape, dim, keepdim),
-)
+).jvp("each")
 
 place_along_op = Op("place_along", "g index", "shape dim keepdim")
-place_along_op.vjp(g=lambda g, index, dim, keepdim, ops: ops.pick_along(g, index, dim, keepdim))
+place_along_op.vjp(g=lambda g, index, dim, keepdim, ops: ops.pick_along(g, index, dim, keepdim)).jvp("each")
 
 
 def shared(g: Any, x: Any, out: Any, x_shape: Any, dim: Any, keepdim: bool, ops: Any) -> Any:
@@ -49,25 +49,25 @@ def _aminmax_grad(g: Any, x: Any, low: Any, high: Any, x_shape: Any, dim: Any, k
 
 # Operations ----------------------------------------------------------------------------------------
 
-max_all_op = Op("max_all", "x", node="MaxBackward1")
+max_all_op = Op("max_all", "x", node="MaxBackward1", traits="extreme")
 max_all_op.vjp(x=lambda g, x, out, x_shape, ops: shared(g, x, out, x_shape, None, False, ops))
 
-min_all_op = Op("min_all", "x", node="MinBackward1")
+min_all_op = Op("min_all", "x", node="MinBackward1", traits="extreme")
 min_all_op.vjp(x=lambda g, x, out, x_shape, ops: shared(g, x, out, x_shape, None, False, ops))
 
-max_dim_op = Op("max_dim", "x", "dim keepdim", outputs="out indices", node="MaxBackward0")
+max_dim_op = Op("max_dim", "x", "dim keepdim", outputs="out indices", node="MaxBackward0", traits="extreme")
 max_dim_op.vjp(x=_to_index)
 
-min_dim_op = Op("min_dim", "x", "dim keepdim", outputs="out indices", node="MinBackward0")
+min_dim_op = Op("min_dim", "x", "dim keepdim", outputs="out indices", node="MinBackward0", traits="extreme")
 min_dim_op.vjp(x=_to_index)
 
-amax_op = Op("amax", "x", "dim keepdim")
+amax_op = Op("amax", "x", "dim keepdim", traits="extreme")
 amax_op.vjp(x=shared)
 
-amin_op = Op("amin", "x", "dim keepdim")
+amin_op = Op("amin", "x", "dim keepdim", traits="extreme")
 amin_op.vjp(x=shared)
 
-aminmax_op = Op("aminmax", "x", "dim keepdim", outputs="low high", grad_outputs=(0, 1))
+aminmax_op = Op("aminmax", "x", "dim keepdim", outputs="low high", grad_outputs=(0, 1), traits="extreme")
 aminmax_op.vjp(x=_aminmax_grad)
 
 argmax_op = Op("argmax", "x", "dim keepdim", differentiable=False)

@@ -35,7 +35,7 @@ def vector_norm_grad(g: Any, x: Any, out: Any, x_shape: Any, ord: float, dim: An
     return x * abs(x) ** (ord - 2) * scale
 
 
-vector_norm_op = Op("vector_norm", "x", "ord dim keepdim", node="LinalgVectorNormBackward0", conj=False)
+vector_norm_op = Op("vector_norm", "x", "ord dim keepdim", node="LinalgVectorNormBackward0", conj=False, traits="norm")
 vector_norm_op.vjp(x=vector_norm_grad)
 
 zero_where_op = Op("zero_where", "value x")

@@ -11,6 +11,7 @@ from ...core.dtypes import f32, f64
 from ...core.tensor import Tensor, new_tensor
 from ...errors import DtypeError, EngineError, ShapeError
 from ..faces.api import public
+from ..faces.autocast import autocast
 from ..faces.options import tensor_argument
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -94,6 +95,7 @@ def _interpolated(ordered: Any, ranks: Any, interpolation: str) -> Any:
 
 
 @public(out=True)
+@autocast("float32")
 def quantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
@@ -102,6 +104,7 @@ def quantile(
 
 
 @public(out=True)
+@autocast("float32")
 def nanquantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:

@@ -15,11 +15,11 @@ from .sums import array_of, converted
 
 # Rules ---------------------------------------------------------------------------------------------
 
-cumsum_op = Op("cumsum", "x", "dim")
-cumsum_op.vjp(x=lambda g, dim, ops: ops.reverse_cumsum(g, dim))
+cumsum_op = Op("cumsum", "x", "dim", traits="total")
+cumsum_op.vjp(x=lambda g, dim, ops: ops.reverse_cumsum(g, dim)).jvp("each")
 
 reverse_cumsum_op = Op("reverse_cumsum", "x", "dim", node="FlipBackward0")
-reverse_cumsum_op.vjp(x=lambda g, dim, ops: ops.cumsum(g, dim))
+reverse_cumsum_op.vjp(x=lambda g, dim, ops: ops.cumsum(g, dim)).jvp("each")
 
 
 def cumprod_grad(g: Any, x: Any, out: Any, x_shape: Any, dim: int, ops: Any) -> Any:
@@ -42,7 +42,7 @@ def horner(g: Any, x: Any, n: int, dim: int, ops: Any) -> Any:
     return g
 
 
-cumprod_op = Op("cumprod", "x", "dim")
+cumprod_op = Op("cumprod", "x", "dim", traits="multiplies")
 cumprod_op.vjp(x=cumprod_grad)
 
 

@@ -47,16 +47,20 @@ def _std_mean_grad(g: Any, x: Any, std: Any, x_shape: Any, dim: Any, correction:
     return first if g_mean is None else first + mean_grad(g_mean, x_shape, dim, keepdim, ops)
 
 
-var_op = Op("var", "x", "dim correction keepdim", conj=False)
+var_op = Op("var", "x", "dim correction keepdim", conj=False, traits="deviation")
 var_op.vjp(x=var_grad)
 
-std_op = Op("std", "x", "dim correction keepdim", conj=False)
+std_op = Op("std", "x", "dim correction keepdim", conj=False, traits="deviation")
 std_op.vjp(x=std_grad)
 
-var_mean_op = Op("var_mean", "x", "dim correction keepdim", outputs="var mean", grad_outputs=(0, 1), conj=False)
+var_mean_op = Op(
+    "var_mean", "x", "dim correction keepdim", outputs="var mean", grad_outputs=(0, 1), conj=False, traits="deviation"
+)
 var_mean_op.vjp(x=_var_mean_grad)
 
-std_mean_op = Op("std_mean", "x", "dim correction keepdim", outputs="std mean", grad_outputs=(0, 1), conj=False)
+std_mean_op = Op(
+    "std_mean", "x", "dim correction keepdim", outputs="std mean", grad_outputs=(0, 1), conj=False, traits="deviation"
+)
 std_mean_op.vjp(x=_std_mean_grad)
 
 

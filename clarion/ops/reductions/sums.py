@@ -12,6 +12,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ..faces.api import method, public
+from ..faces.autocast import autocast
 
 # Arguments -----------------------------------------------------------------------------------------
 
@@ -76,13 +77,13 @@ def count(shape: tuple[int, ...], dim: Any) -> int:
 
 # Sum -----------------------------------------------------------------------------------------------
 
-sum_all_op = Op("sum_all", "x", node="SumBackward0")
-sum_all_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape))
+sum_all_op = Op("sum_all", "x", node="SumBackward0", traits="total")
+sum_all_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape)).jvp("each")
 
-sum_op = Op("sum", "x", "dim keepdim", node="SumBackward1")
-sum_op.vjp(x=lambda g, x_shape, dim, keepdim, ops: spread(g, x_shape, dim, keepdim, ops))
+sum_op = Op("sum", "x", "dim keepdim", node="SumBackward1", traits="total")
+sum_op.vjp(x=lambda g, x_shape, dim, keepdim, ops: spread(g, x_shape, dim, keepdim, ops)).jvp("each")
 
-nansum_op = Op("nansum", "x", "dim keepdim")
+nansum_op = Op("nansum", "x", "dim keepdim", traits="selects total")
 nansum_op.vjp(x=lambda g, x, x_shape, dim, keepdim, ops: spread(g, x_shape, dim, keepdim, ops) * (x == x))
 
 
@@ -120,11 +121,13 @@ def nansum(
 
 # Mean ----------------------------------------------------------------------------------------------
 
-mean_all_op = Op("mean_all", "x", node="MeanBackward0")
-mean_all_op.vjp(x=lambda g, x_shape, ops: ops.expand(ops.div(g, math.prod(x_shape)), x_shape))
+mean_all_op = Op("mean_all", "x", node="MeanBackward0", traits="total mean")
+mean_all_op.vjp(x=lambda g, x_shape, ops: ops.expand(ops.div(g, math.prod(x_shape)), x_shape)).jvp("each")
 
-mean_op = Op("mean", "x", "dim keepdim", node="MeanBackward1")
-mean_op.vjp(x=lambda g, x_shape, dim, keepdim, ops: spread(ops.div(g, count(x_shape, dim)), x_shape, dim, keepdim, ops))
+mean_op = Op("mean", "x", "dim keepdim", node="MeanBackward1", traits="total mean")
+mean_op.vjp(
+    x=lambda g, x_shape, dim, keepdim, ops: spread(ops.div(g, count(x_shape, dim)), x_shape, dim, keepdim, ops)
+).jvp("each")
 
 
 @public(out=True)
@@ -185,10 +188,10 @@ def product_of_others(x: Any, dim: int, ops: Any) -> Any:
     return before * after
 
 
-prod_all_op = Op("prod_all", "x", node="ProdBackward0")
+prod_all_op = Op("prod_all", "x", node="ProdBackward0", traits="multiplies")
 prod_all_op.vjp(x=lambda g, x, out, x_shape, ops: prod_grad(g, x, out, x_shape, None, False, ops))
 
-prod_op = Op("prod", "x", "dim keepdim", node="ProdBackward1")
+prod_op = Op("prod", "x", "dim keepdim", node="ProdBackward1", traits="multiplies")
 prod_op.vjp(x=prod_grad)
 
 shift_op = Op("shift", "x", "dim step fill")
@@ -201,6 +204,7 @@ divide_or_zero_op.vjp(
 
 
 @public(out=True)
+@autocast("float32")
 def prod(
     input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:

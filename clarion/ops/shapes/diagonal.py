@@ -10,40 +10,45 @@ from ...core.op import Op
 from ...core.tensor import Tensor, created
 from ...errors import EngineError, ShapeError
 from ..faces.api import call, method, public
+from ..faces.autocast import autocast
 from ..faces.options import place
 from .parts import _check_source
 from .shape import reshaped, tensor_needed
 
 tril_op = Op("tril", "x", "diagonal", moves=True)
-tril_op.vjp(x=lambda g, diagonal, ops: ops.tril(g, diagonal))
+tril_op.vjp(x=lambda g, diagonal, ops: ops.tril(g, diagonal)).jvp("each")
 
 triu_op = Op("triu", "x", "diagonal", moves=True)
-triu_op.vjp(x=lambda g, diagonal, ops: ops.triu(g, diagonal))
+triu_op.vjp(x=lambda g, diagonal, ops: ops.triu(g, diagonal)).jvp("each")
 
-diagonal_op = Op("diagonal", "x", "offset dim1 dim2", view=True)
+diagonal_op = Op("diagonal", "x", "offset dim1 dim2", view=True, traits="rearranges")
 diagonal_op.vjp(x=lambda g, x_shape, offset, dim1, dim2, ops: ops.diagonal_backward(g, x_shape, offset, dim1, dim2))
 
-diagonal_copy_op = Op("diagonal_copy", "x", "offset dim1 dim2", moves=True, node="DiagonalBackward0_copy")
+diagonal_copy_op = Op(
+    "diagonal_copy", "x", "offset dim1 dim2", moves=True, node="DiagonalBackward0_copy", traits="rearranges"
+)
 diagonal_copy_op.vjp(
     x=lambda g, x_shape, offset, dim1, dim2, ops: ops.diagonal_backward(g, x_shape, offset, dim1, dim2)
-)
+).jvp("each")
 
 diagonal_backward_op = Op(
     "diagonal_backward", "g", "shape offset dim1 dim2", node="DiagonalBackwardBackward0", moves=True
 )
-diagonal_backward_op.vjp(g=lambda g, offset, dim1, dim2, ops: ops.diagonal(g, offset, dim1, dim2))
+diagonal_backward_op.vjp(g=lambda g, offset, dim1, dim2, ops: ops.diagonal(g, offset, dim1, dim2)).jvp("each")
 
 diagonal_scatter_op = Op("diagonal_scatter", "x src", "offset dim1 dim2", moves=True)
 diagonal_scatter_op.vjp(
     x=lambda g, offset, dim1, dim2, ops: ops.view_clear(g, ((diagonal_op, (offset, dim1, dim2), None),), None),
     src=lambda g, offset, dim1, dim2, ops: ops.diagonal(g, offset, dim1, dim2),
-)
+).jvp("together")
 
 diag_embed_op = Op("diag_embed", "x", "offset dim1 dim2", moves=True)
-diag_embed_op.vjp(x=lambda g, offset, dim1, dim2, ops: ops.diagonal(g, offset, dim1, dim2))
+diag_embed_op.vjp(x=lambda g, offset, dim1, dim2, ops: ops.diagonal(g, offset, dim1, dim2)).jvp("each")
 
 trace_op = Op("trace", "x")
-trace_op.vjp(x=lambda g, x_shape, ops: ops.diagonal_backward(ops.expand(g, (min(x_shape),)), x_shape, 0, 0, 1))
+trace_op.vjp(x=lambda g, x_shape, ops: ops.diagonal_backward(ops.expand(g, (min(x_shape),)), x_shape, 0, 0, 1)).jvp(
+    "each"
+)
 
 
 @public(inplace=True, out=True)
@@ -129,6 +134,7 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
 
 
 @public()
+@autocast("float32")
 def trace(input: Any) -> Tensor:
     """The sum of the diagonal of a matrix."""
     if not isinstance(input, Tensor):

@@ -28,26 +28,28 @@ def _cat_rule(g: Any, tensors_shape: Any, dim: int, needs: Any, ops: Any) -> Any
     return grads
 
 
-cat_op = Op("cat", "*tensors", "dim dtype", moves=True)
-cat_op.vjp(_cat_rule)
+cat_op = Op("cat", "*tensors", "dim dtype", moves=True, traits="rearranges joins")
+cat_op.vjp(_cat_rule).jvp("together")
 
-stack_op = Op("stack", "*tensors", "dim dtype", moves=True)
-stack_op.vjp(lambda g, dim, ops: ops.unbind(g, dim))
+stack_op = Op("stack", "*tensors", "dim dtype", moves=True, traits="rearranges joins")
+stack_op.vjp(lambda g, dim, ops: ops.unbind(g, dim)).jvp("together")
 
-unbind_op = Op("unbind", "x", "dim", multi_view=True)
+unbind_op = Op("unbind", "x", "dim", multi_view=True, traits="rearranges")
 unbind_op.vjp(x=lambda g, x_shape, dim, ops: ops.unbind_backward(_parts(g), x_shape, dim))
 
 unbind_backward_op = Op("unbind_backward", "*parts", "shape dim", node="StackBackward0", moves=True)
-unbind_backward_op.vjp(lambda g, dim, ops: ops.unbind(g, dim))
+unbind_backward_op.vjp(lambda g, dim, ops: ops.unbind(g, dim)).jvp("together")
 
-split_op = Op("split", "x", "size dim", multi_view=True)
+split_op = Op("split", "x", "size dim", multi_view=True, traits="rearranges", saved_as={"split_size": "size"})
 split_op.vjp(x=lambda g, x_shape, size, dim, ops: ops.unsplit(_parts(g), x_shape, equal_sizes(x_shape[dim], size), dim))
 
-split_with_sizes_op = Op("split_with_sizes", "x", "sizes dim", multi_view=True)
+split_with_sizes_op = Op(
+    "split_with_sizes", "x", "sizes dim", multi_view=True, traits="rearranges", saved_as={"split_sizes": "sizes"}
+)
 split_with_sizes_op.vjp(x=lambda g, x_shape, sizes, dim, ops: ops.unsplit(_parts(g), x_shape, sizes, dim))
 
 unsplit_op = Op("unsplit", "*parts", "shape sizes dim", node="CatBackward0", moves=True)
-unsplit_op.vjp(lambda g, sizes, dim, ops: ops.split_with_sizes(g, sizes, dim))
+unsplit_op.vjp(lambda g, sizes, dim, ops: ops.split_with_sizes(g, sizes, dim)).jvp("together")
 
 
 def _block_rule(g: Any, tensors_shape: Any, needs: Any, ops: Any) -> Any:
@@ -65,7 +67,7 @@ def _block_rule(g: Any, tensors_shape: Any, needs: Any, ops: Any) -> Any:
 
 
 block_diag_op = Op("block_diag", "*tensors", "dtype", moves=True)
-block_diag_op.vjp(_block_rule)
+block_diag_op.vjp(_block_rule).jvp("together")
 
 
 def _parts(g: Any) -> tuple[Any, ...]:

@@ -11,32 +11,43 @@ from ...errors import ArgumentIndexError, EngineError, ShapeError
 from ..faces.api import public
 from .shape import ints, tensor_needed
 
-alias_op = Op("alias", "x", view=True)
+alias_op = Op("alias", "x", view=True, traits="rearranges reshapes")
 alias_op.vjp(x=lambda g: g)
 
-select_op = Op("select", "x", "dim index", view=True)
+select_op = Op("select", "x", "dim index", view=True, traits="rearranges")
 select_op.vjp(x=lambda g, x_shape, dim, index, ops: ops.select_backward(g, x_shape, dim, index))
 
 select_backward_op = Op("select_backward", "g", "shape dim index", node="SelectBackwardBackward0", moves=True)
-select_backward_op.vjp(g=lambda g, dim, index, ops: ops.select(g, dim, index))
+select_backward_op.vjp(g=lambda g, dim, index, ops: ops.select(g, dim, index)).jvp("each")
 
-slice_op = Op("slice", "x", "dim start stop step", defaults=(1,), view=True)
+slice_op = Op(
+    "slice", "x", "dim start stop step", defaults=(1,), view=True, traits="rearranges", saved_as={"end": "stop"}
+)
 slice_op.vjp(x=lambda g, x_shape, dim, start, stop, step, ops: ops.slice_backward(g, x_shape, dim, start, stop, step))
 
 slice_backward_op = Op("slice_backward", "g", "shape dim start stop step", node="SliceBackwardBackward0", moves=True)
-slice_backward_op.vjp(g=lambda g, dim, start, stop, step, ops: ops.slice(g, dim, start, stop, step))
+slice_backward_op.vjp(g=lambda g, dim, start, stop, step, ops: ops.slice(g, dim, start, stop, step)).jvp("each")
 
-narrow_copy_op = Op("narrow_copy", "x", "dim start stop", moves=True)
-narrow_copy_op.vjp(x=lambda g, x_shape, dim, start, stop, ops: ops.slice_backward(g, x_shape, dim, start, stop, 1))
+narrow_copy_op = Op("narrow_copy", "x", "dim start stop", moves=True, traits="rearranges")
+narrow_copy_op.vjp(x=lambda g, x_shape, dim, start, stop, ops: ops.slice_backward(g, x_shape, dim, start, stop, 1)).jvp(
+    "each"
+)
 
-unfold_op = Op("unfold", "x", "dim size step", view=True)
+unfold_op = Op("unfold", "x", "dim size step", view=True, traits="rearranges", saved_as={"dimension": "dim"})
 unfold_op.vjp(x=lambda g, x_shape, dim, size, step, ops: ops.unfold_backward(g, x_shape, dim, size, step))
 
 unfold_backward_op = Op("unfold_backward", "g", "shape dim size step", node="UnfoldBackwardBackward0")
-unfold_backward_op.vjp(g=lambda g, dim, size, step, ops: ops.unfold(g, dim, size, step))
+unfold_backward_op.vjp(g=lambda g, dim, size, step, ops: ops.unfold(g, dim, size, step)).jvp("each")
 
 # `offset` counts from the input's first element, `layout` is its strides: gradients meet where memory is shared.
-as_strided_op = Op("as_strided", "x", "size stride offset layout", view=True)
+as_strided_op = Op(
+    "as_strided",
+    "x",
+    "size stride offset layout",
+    view=True,
+    traits="rearranges",
+    saved_as={"storage_offset": "offset"},
+)
 as_strided_op.vjp(
     x=lambda g, x_shape, size, stride, offset, layout, ops: ops.as_strided_backward(
         g, x_shape, size, stride, offset, layout
@@ -48,7 +59,9 @@ as_strided_backward_op.vjp(
     g=lambda g, size, stride, offset, layout, ops: ops.as_strided_copy(g, size, stride, offset, layout)
 )
 
-as_strided_copy_op = Op("as_strided_copy", "x", "size stride offset layout", node="AsStridedBackward0_copy", moves=True)
+as_strided_copy_op = Op(
+    "as_strided_copy", "x", "size stride offset layout", node="AsStridedBackward0_copy", moves=True, traits="rearranges"
+)
 as_strided_copy_op.vjp(
     x=lambda g, x_shape, size, stride, offset, layout, ops: ops.as_strided_backward(
         g, x_shape, size, stride, offset, layout
@@ -58,31 +71,31 @@ as_strided_copy_op.vjp(
 # What the engine needs for views whose base was written: `chain` says how a view is taken from a tensor that
 # lies in memory as `layout` says (see core/inplace.py).
 view_take_op = Op("view_take", "x", "chain layout", moves=True)
-view_take_op.vjp(x=lambda g, chain, layout, ops: ops.view_put(g, chain, layout))
+view_take_op.vjp(x=lambda g, chain, layout, ops: ops.view_put(g, chain, layout)).jvp("each")
 
 view_put_op = Op("view_put", "part", "chain layout", moves=True)
-view_put_op.vjp(part=lambda g, chain, layout, ops: ops.view_take(g, chain, layout))
+view_put_op.vjp(part=lambda g, chain, layout, ops: ops.view_take(g, chain, layout)).jvp("each")
 
 view_clear_op = Op("view_clear", "x", "chain layout", moves=True)
-view_clear_op.vjp(x=lambda g, chain, layout, ops: ops.view_clear(g, chain, layout))
+view_clear_op.vjp(x=lambda g, chain, layout, ops: ops.view_clear(g, chain, layout)).jvp("each")
 
 view_scatter_op = Op("view_scatter", "x part", "chain layout", moves=True)
 view_scatter_op.vjp(
     x=lambda g, chain, layout, ops: ops.view_clear(g, chain, layout),
     part=lambda g, chain, layout, ops: ops.view_take(g, chain, layout),
-)
+).jvp("together")
 
 select_scatter_op = Op("select_scatter", "x src", "dim index", moves=True)
 select_scatter_op.vjp(
     x=lambda g, dim, index, ops: ops.view_clear(g, ((select_op, (dim, index), None),), None),
     src=lambda g, dim, index, ops: ops.select(g, dim, index),
-)
+).jvp("together")
 
 slice_scatter_op = Op("slice_scatter", "x src", "dim start stop step", moves=True)
 slice_scatter_op.vjp(
     x=lambda g, dim, start, stop, step, ops: ops.view_clear(g, ((slice_op, (dim, start, stop, step), None),), None),
     src=lambda g, dim, start, stop, step, ops: ops.slice(g, dim, start, stop, step),
-)
+).jvp("together")
 
 as_strided_scatter_op = Op("as_strided_scatter", "x src", "size stride offset layout", moves=True)
 as_strided_scatter_op.vjp(
@@ -90,7 +103,7 @@ as_strided_scatter_op.vjp(
         g, ((as_strided_op, (size, stride, offset, layout), None),), _layout(g, layout)
     ),
     src=lambda g, size, stride, offset, layout, ops: ops.as_strided_copy(g, size, stride, offset, layout),
-)
+).jvp("together")
 
 
 def _layout(g: Any, layout: tuple[int, ...]) -> tuple[Any, ...]:

@@ -14,17 +14,17 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, EngineError, NotSupportedError, ShapeError
 from ..faces.api import FUNCTIONS, method, public
 
-clone_op = Op("clone", "x", "order", defaults=("K",), moves=True)
-clone_op.vjp(x=lambda g: g)
+clone_op = Op("clone", "x", "order", defaults=("K",), moves=True, traits="rearranges reshapes")
+clone_op.vjp(x=lambda g: g).jvp("each")
 
-flip_op = Op("flip", "x", "dims", moves=True)
-flip_op.vjp(x=lambda g, dims, ops: ops.flip(g, dims))
+flip_op = Op("flip", "x", "dims", moves=True, traits="rearranges")
+flip_op.vjp(x=lambda g, dims, ops: ops.flip(g, dims)).jvp("each")
 
-roll_op = Op("roll", "x", "shifts dims", moves=True)
-roll_op.vjp(x=lambda g, shifts, dims, ops: ops.roll(g, tuple([-s for s in shifts]), dims))
+roll_op = Op("roll", "x", "shifts dims", moves=True, traits="rearranges")
+roll_op.vjp(x=lambda g, shifts, dims, ops: ops.roll(g, tuple([-s for s in shifts]), dims)).jvp("each")
 
-rot90_op = Op("rot90", "x", "k dims", moves=True)
-rot90_op.vjp(x=lambda g, k, dims, ops: ops.rot90(g, -k, dims))
+rot90_op = Op("rot90", "x", "k dims", moves=True, traits="rearranges")
+rot90_op.vjp(x=lambda g, k, dims, ops: ops.rot90(g, -k, dims)).jvp("each")
 
 
 def _repeat_rule(g: Any, x_shape: Any, repeats: Any, ops: Any) -> Any:
@@ -37,8 +37,8 @@ def _repeat_rule(g: Any, x_shape: Any, repeats: Any, ops: Any) -> Any:
     return ops.view(apart, x_shape)
 
 
-repeat_op = Op("repeat", "x", "repeats")
-repeat_op.vjp(x=_repeat_rule)
+repeat_op = Op("repeat", "x", "repeats", traits="rearranges")
+repeat_op.vjp(x=_repeat_rule).jvp("each")
 
 
 # Copies ----------------------------------------------------------------------------------------------

@@ -18,32 +18,32 @@ from .rearrange import clone_op
 
 Sizes = tuple[int, ...]
 
-view_op = Op("view", "x", "shape", view=True)
+view_op = Op("view", "x", "shape", view=True, traits="rearranges reshapes")
 view_op.vjp(x=lambda g, x_shape, ops: ops.reshape(g, x_shape))
 
 # A fresh copy in another shape. Called by name (`ops.reshape`) it is a view where that is possible.
-reshape_op = Op("reshape", "x", "shape", node="UnsafeViewBackward0", moves=True)
-reshape_op.vjp(x=lambda g, x_shape, ops: ops.reshape(g, x_shape))
+reshape_op = Op("reshape", "x", "shape", node="UnsafeViewBackward0", moves=True, traits="rearranges reshapes")
+reshape_op.vjp(x=lambda g, x_shape, ops: ops.reshape(g, x_shape)).jvp("each")
 unsafe_view = reshape_op.call
 
 view_dtype_op = Op("view_dtype", "x", "dtype", view=True, differentiable=False)
 
-expand_op = Op("expand", "x", "shape", view=True)
+expand_op = Op("expand", "x", "shape", view=True, traits="rearranges reshapes")
 expand_op.vjp(x=lambda g, x_shape, ops: ops.sum_to(g, x_shape))
 
 sum_to_op = Op("sum_to", "x", "shape", node="SumBackward1", moves=True)
-sum_to_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape))
+sum_to_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape)).jvp("each")
 
-squeeze_op = Op("squeeze", "x", view=True)
+squeeze_op = Op("squeeze", "x", view=True, traits="rearranges reshapes")
 squeeze_op.vjp(x=lambda g, x_shape, ops: ops.view(g, x_shape))
 
-squeeze_dim_op = Op("squeeze_dim", "x", "dim", view=True, node="SqueezeBackward1")
+squeeze_dim_op = Op("squeeze_dim", "x", "dim", view=True, node="SqueezeBackward1", traits="rearranges reshapes")
 squeeze_dim_op.vjp(x=lambda g, x_shape, ops: ops.view(g, x_shape))
 
-squeeze_dims_op = Op("squeeze_dims", "x", "dims", view=True, node="SqueezeBackward2")
+squeeze_dims_op = Op("squeeze_dims", "x", "dims", view=True, node="SqueezeBackward2", traits="rearranges reshapes")
 squeeze_dims_op.vjp(x=lambda g, x_shape, ops: ops.view(g, x_shape))
 
-unsqueeze_op = Op("unsqueeze", "x", "dim", view=True)
+unsqueeze_op = Op("unsqueeze", "x", "dim", view=True, traits="rearranges reshapes")
 unsqueeze_op.vjp(x=lambda g, x_shape, ops: ops.view(g, x_shape))
 
 

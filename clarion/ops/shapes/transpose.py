@@ -12,13 +12,13 @@ from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ..faces.api import METHODS, method, public
 from .shape import Sizes, ints, tensor_needed
 
-permute_op = Op("permute", "x", "dims", view=True)
+permute_op = Op("permute", "x", "dims", view=True, traits="rearranges reshapes")
 permute_op.vjp(x=lambda g, dims, ops: ops.permute(g, tuple(sorted(range(len(dims)), key=dims.__getitem__))))
 
-transpose_op = Op("transpose", "x", "dim0 dim1", view=True)
+transpose_op = Op("transpose", "x", "dim0 dim1", view=True, traits="rearranges reshapes")
 transpose_op.vjp(x=lambda g, dim0, dim1, ops: ops.transpose(g, dim0, dim1))
 
-t_op = Op("t", "x", view=True)
+t_op = Op("t", "x", view=True, traits="rearranges reshapes")
 t_op.vjp(x=lambda g, ops: ops.t(g))
 
 

@@ -27,14 +27,16 @@ def _copy_of(op: Op) -> Op:
     rule = op.rules[0]
     assert rule is not None
     title = f"{op.node_class.__name__}_copy"
-    return Op(f"{op.name}_copy", "x", " ".join(op.params), node=title, moves=True).vjp(x=rule.fn)
+    return Op(f"{op.name}_copy", "x", " ".join(op.params), node=title, moves=True, traits=" ".join(op.traits)).vjp(
+        x=rule.fn
+    )
 
 
 def _several(name: str, op: Op, title: str) -> Op:
     """The same for operations with several results: the kernel returns a list."""
     rule = op.rules[0]
     assert rule is not None
-    made = Op(name, "x", " ".join(op.params), node=title, moves=True)
+    made = Op(name, "x", " ".join(op.params), node=title, moves=True, traits=" ".join(op.traits))
     made.vjp(_joint(rule.fn, op.params))
     made.call = lambda *args: general_call(made, args)  # the quicker ways expect one result
     return made

@@ -12,6 +12,7 @@ from ...core.tensor import Tensor, created
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError
 from ..creation.factories import take_options
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL
+from ..faces.autocast import autocast
 from ..faces.options import put
 
 fft_c2c_op = Op("fft_c2c", "x", "dim scale forward", node="FftC2CBackward0", conj=False)
@@ -143,11 +144,13 @@ def _complex(name: str, input: Any, n: int | None, dim: int, norm: str | None, f
     return fft_c2c_op.call(input, (at,), _scale(norm, forward, input._array.shape[at]), forward)
 
 
+@autocast("float32")
 def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The discrete Fourier transform along one dimension."""
     return _complex("fft", input, n, dim, norm, True)
 
 
+@autocast("float32")
 def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of `fft`."""
     return _complex("ifft", input, n, dim, norm, False)
@@ -158,11 +161,13 @@ def _half(name: str, input: Any, n: int | None, dim: int, norm: str | None, forw
     return _from_real(input, (at,), norm, forward, True)
 
 
+@autocast("float32")
 def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """`fft` of a real signal: the half of it that is not a mirror image."""
     return _half("rfft", input, n, dim, norm, True)
 
 
+@autocast("float32")
 def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of `hfft`."""
     return _half("ihfft", input, n, dim, norm, False)
@@ -177,11 +182,13 @@ def _to_real(name: str, input: Any, n: int | None, dim: int, norm: str | None, f
     return fft_c2r_op.call(input.conj() if forward else input, (at,), _scale(norm, forward, size), size)
 
 
+@autocast("float32")
 def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of `rfft`; `n` says whether the signal had an odd number of elements."""
     return _to_real("irfft", input, n, dim, norm, False)
 
 
+@autocast("float32")
 def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """`fft` of a signal of which half is given, the other half being its mirror image: a real spectrum."""
     return _to_real("hfft", input, n, dim, norm, True)
@@ -197,11 +204,13 @@ def _complex_many(name: str, input: Any, s: Any, dim: Any, norm: str | None, for
     return fft_c2c_op.call(_resized(input, dims, sizes), dims, _scale(norm, forward, math.prod(sizes)), forward)
 
 
+@autocast("float32")
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The discrete Fourier transform along several dimensions, all of them if nothing is said."""
     return _complex_many("fftn", input, s, dim, norm, True)
 
 
+@autocast("float32")
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The inverse of `fftn`."""
     return _complex_many("ifftn", input, s, dim, norm, False)
@@ -214,6 +223,7 @@ def _real_plan(name: str, input: Any, s: Any, dim: Any) -> tuple[tuple[int, ...]
     return dims, sizes
 
 
+@autocast("float32")
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """`fftn` of a real signal: of its last dimension the half that is not a mirror image."""
     input = _prepared("rfftn", input, "real")
@@ -244,6 +254,7 @@ def _half_spectrum(name: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[
     return _resized(input, dims, needed), dims, [*needed[:-1], last]
 
 
+@autocast("float32")
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The inverse of `rfftn`."""
     input, dims, sizes = _half_spectrum("irfftn", input, s, dim)

@@ -7,6 +7,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...errors import DtypeError, EngineError, ShapeError
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, public
+from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
 from . import fourier
 
@@ -34,6 +35,7 @@ def _described(name: str, input: Any, **values: Any) -> str:
 
 
 @public()
+@autocast("float32")
 def stft(
     input: Any,
     n_fft: int,
