@@ -1,14 +1,10 @@
-"""What operations are, in words that anybody may ask for: `Op(…, traits="product layer")`, `having("product")`.
+"""What operations are, in words that anybody may ask for: `Op(…, traits="product layer")`.
 
 A trait says what an operation *is*, never who asks: a new operation that declares its traits is known at once to
 everything that asks for them (diagnoses, above all).
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-
-from .namespace import OPS
 
 TRAITS = {
     # What it does with the elements it is given.
@@ -50,46 +46,6 @@ TRAITS = {
     "rectifier": "an activation that is zero, or nearly so, on one side",
     "loss": "compares predictions with targets",
 }
-
-
-class Having:
-    """The names of all operations that have one of some traits: of those declared later, too.
-
-    `also` names single operations; `but` takes away traits, or single operations.
-    """
-
-    every: list[Having] = []  # all that were ever asked for: a test looks whether they name what exists
-
-    def __init__(self, traits: str, also: str = "", but: str = "") -> None:
-        self.traits, self.also, self.but = traits.split(), also.split(), but.split()
-        self._names: frozenset[str] = frozenset()
-        self._known = -1  # how many operations there were when the names were collected
-        Having.every.append(self)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names, at present."""
-        if self._known != len(OPS):
-            unknown = [word for word in self.traits if word not in TRAITS]
-            unknown += [word for word in self.also if word not in OPS]
-            unknown += [word for word in self.but if word not in OPS and word not in TRAITS]
-            if unknown:
-                raise ValueError(f"no such trait or operation: {', '.join(unknown)}")
-            taken = {name for name in OPS if name in self.but or not OPS[name].traits.isdisjoint(self.but)}
-            found = {name for name in OPS if not OPS[name].traits.isdisjoint(self.traits)}
-            self._names, self._known = frozenset((found - taken) | set(self.also)), len(OPS)
-        return self._names
-
-    def __contains__(self, name: object) -> bool:
-        return name in (self._names if self._known == len(OPS) else self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-
-def having(traits: str, also: str = "", but: str = "") -> Having:
-    """The operations with one of these traits: `op.name in having("product attention")`."""
-    return Having(traits, also, but)
 
 
 def known_traits(name: str, traits: str) -> frozenset[str]:

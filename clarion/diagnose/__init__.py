@@ -22,6 +22,7 @@ from typing import Any
 from .. import config
 from ..errors import ArgumentValueError
 from ..events import subscribe
+from . import engine
 from .finding import Finding as Finding
 
 __all__ = ["Finding", "catalogue", "findings", "off", "on", "strict", "summary", "thorough", "watching"]
@@ -163,12 +164,23 @@ def _wait() -> None:
     if not _waiting:
         from .books.float_notes import notes
 
+        _use_own_engine()
+
         _waiting.extend(subscribe(event, _begin) for event in ("made", "flagged", "module_made"))
         _waiting.append(subscribe("float_error", notes.on_float_error))  # data may be spoilt before the first leaf
 
 
+def _use_own_engine() -> None:
+    """Unless another one is being diagnosed."""
+    if engine.current is None:
+        from .engines import clarion
+
+        engine.use(clarion)
+
+
 def _start() -> None:
     global _session
+    _use_own_engine()
     while _waiting:
         _waiting.pop()()
     from .session import Session
@@ -189,7 +201,7 @@ def _begin(*first: Any) -> None:
     # What began it is part of the story.
     if len(first) == 2:
         _session.ledger.on_flagged(*first)
-    elif first and hasattr(first[0], "_array"):
+    elif first and engine.is_tensor(first[0]):
         _session.ledger.on_made(*first)
     elif first:
         _session.ledger.on_module_made(*first)

@@ -23,10 +23,9 @@ import time
 import warnings
 from typing import Any
 
-from ..core import modes
-from ..core.saved import watch_borrowed
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import replace, tidy
+from . import engine
 from .books.float_notes import notes
 from .books.ledger import REST_AFTER, Ledger
 from .books.memory import Memory
@@ -139,9 +138,7 @@ class Session:
         self.near, self.resting = mode == NEAR, mode == REST
         self._heard = 0
         watched = self.near or (self.thorough and mode != OFF)
-        if watched is not modes.watched:
-            modes.watch(watched)
-            watch_borrowed(watched)
+        engine.watch(watched)
         tidy()
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:

@@ -9,10 +9,10 @@ import pytest
 
 import clarion as torch
 from clarion import nn
-from clarion.core.traits import having
 from clarion.diagnose import watching
 from clarion.diagnose.graph.layers import depends_on_mode
 from clarion.diagnose.graph.paths import operation, origin
+from clarion.diagnose.graph.traits import having
 from clarion.diagnose.rules.loss_broadcast import _extra_dimension, _is_the_same_for_every_row, _makes_a_table
 
 

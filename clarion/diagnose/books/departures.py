@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core import modes
-from ...core.tensor import Tensor
-from ...core.traits import having
+from .. import engine
 from ..graph.reach import reachable
+from ..graph.traits import having
 from ..source.places import Place, here
 
 if TYPE_CHECKING:
@@ -75,7 +74,10 @@ class Departure:
     def carries_trained(self) -> bool:
         """Did anything leave here that an optimizer owns?"""
         found = [reference() for reference in self.leaves.values()]
-        return any(leaf is not None and leaf._story is not None and leaf._story.owner is not None for leaf in found)
+        return any(
+            leaf is not None and engine.story(leaf) is not None and engine.story(leaf).owner is not None
+            for leaf in found
+        )
 
     @property
     def verb(self) -> str:
@@ -153,7 +155,7 @@ class Departures:
     def terms(self, root: Any) -> tuple[list[Term], set[int]]:
         """The constants among the terms of a loss, and the nodes of all its terms (by id)."""
         constants: list[Term] = []
-        nodes = _terms_of(root._edge)
+        nodes = _terms_of(engine.node(root))
         for node in nodes:
             known = self._terms.get(id(node))
             if known is not None and known[0]() is node:
@@ -176,28 +178,28 @@ class Departures:
         out = outs[0]
         marks, leaving = NONE, False
         for t in inputs:
-            if isinstance(t, Tensor):
-                leaving = leaving or (t._rg and t is not out)
+            if engine.is_tensor(t):
+                leaving = leaving or (engine.requires_grad(t) and t is not out)
                 known = self._marks.get(id(t))
                 if known is not None and known[0]() is t:
                     marks = marks | known[1] if marks else known[1]
             elif type(t) is float and t in self._numbers:
                 marks = marks | {self._numbers[t]}
         if leaving:
-            recorded = modes.recording()
-            if not recorded or not out._rg:
-                sources = [t for t in inputs if isinstance(t, Tensor) and t._rg and t is not out]
+            recorded = engine.recording()
+            if not recorded or not engine.requires_grad(out):
+                sources = [t for t in inputs if engine.is_tensor(t) and engine.requires_grad(t) and t is not out]
                 marks = marks | {self._depart("no_grad" if not recorded else op.name, sources, out)}
             elif len(outs) > 1:
                 for other in outs[1:]:
-                    if other._array.dtype.kind in "iu" and not other._rg:  # indices
+                    if engine.kind(other) in "iu" and not engine.requires_grad(other):  # indices
                         self._mark(other, marks | {self._depart(op.name, [inputs[0]], other)})
-        if op.name == "cast" and out._array.dtype.kind in "iub":
+        if op.name == "cast" and engine.kind(out) in "iub":
             self._note_cast()
-        if op.name in _SUMS and out._edge is not None:
-            self._note_constants(out._edge, inputs)
+        if op.name in _SUMS and engine.node(out) is not None:
+            self._note_constants(engine.node(out), inputs)
         if marks:
-            if out._edge is None and out._array.size == 1 and not leaving:
+            if engine.node(out) is None and engine.size(out) == 1 and not leaving:
                 self._note_number(out, marks)
             for each in outs:
                 if id(each) not in self._marks or each is out:
@@ -207,8 +209,8 @@ class Departures:
         """A value became a number or an array, or lost its history where it stands."""
         if how in NUMBERS:
             departure = self._depart(how, [tensor], tensor)
-            if tensor._array.size == 1 and how != "numpy":
-                value = float(tensor._array.item().real)
+            if engine.size(tensor) == 1 and how != "numpy":
+                value = float(engine.array(tensor).item().real)
                 if not value.is_integer():
                     self._numbers[value] = departure
 
@@ -218,10 +220,10 @@ class Departures:
 
     def near_entered(self, tensor: Any, data: Any) -> None:
         """A tensor was made of data: numbers, lists, arrays, another tensor's."""
-        if isinstance(data, Tensor):
-            self._copied(data, tensor, "data" if data._array is tensor._array else "tensor")
+        if engine.is_tensor(data):
+            self._copied(data, tensor, "data" if engine.memory(data) == engine.memory(tensor) else "tensor")
             return
-        if tensor._array.dtype.kind not in "fc":
+        if engine.kind(tensor) not in "fc":
             return
         place = here()
         if type(data) is float and data in self._numbers:
@@ -237,7 +239,7 @@ class Departures:
         """A root: what it comes from has arrived."""
         if accumulates:
             for root in tensors:
-                for mark in self.marks(root) if getattr(root, "_edge", None) is not None else ():
+                for mark in self.marks(root) if engine.node_of(root) is not None else ():
                     if type(mark) is Departure:
                         mark.arrived += 1
                     else:
@@ -247,11 +249,11 @@ class Departures:
 
     def _copied(self, tensor: Any, other: Any, how: str) -> None:
         marks = self.marks(tensor)
-        if tensor._rg:
+        if engine.requires_grad(tensor):
             departure = self._depart(how, [tensor], tensor)
             marks = marks | {departure}
-            if tensor._is_parameter and 1 < tensor._array.size <= _MEASURED:
-                self._note_penalties(departure, tensor._array)
+            if engine.is_parameter(tensor) and 1 < engine.size(tensor) <= _MEASURED:
+                self._note_penalties(departure, engine.array(tensor))
         if marks:
             self._mark(other, marks)
 
@@ -271,9 +273,9 @@ class Departures:
         if departure.walks < _WALKS:
             departure.walks += 1
             departure.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(sources))
-            departure.ends = [weakref.ref(node) for source in sources for node in _terms_of(source._edge)]
-        if value._array.size == 1:
-            departure.add(step, place, float(value._array.item().real))
+            departure.ends = [weakref.ref(node) for source in sources for node in _terms_of(engine.node(source))]
+        if engine.size(value) == 1:
+            departure.add(step, place, float(engine.array(value).item().real))
         return departure
 
     def _note_penalties(self, departure: Departure, array: Any) -> None:
@@ -289,7 +291,7 @@ class Departures:
             departure.how = "cast"
 
     def _mark(self, tensor: Any, marks: frozenset[Any]) -> None:
-        if tensor._is_parameter or len(marks) > 64:
+        if engine.is_parameter(tensor) or len(marks) > 64:
             return
         key = id(tensor)
         known = self._marks
@@ -301,7 +303,7 @@ class Departures:
 
     def _note_number(self, value: Any, marks: frozenset[Any]) -> None:
         """A value outside of the graph may become a number unseen."""
-        number = float(value._array.item().real)
+        number = float(engine.array(value).item().real)
         place = here()
         for mark in marks:
             if type(mark) is Departure:
@@ -312,10 +314,10 @@ class Departures:
     def _note_constants(self, node: Any, inputs: Any) -> None:
         found: list[Term] = []
         for t in inputs:
-            if isinstance(t, Tensor):
-                if t._rg or t._array.size != 1 or t._array.dtype.kind != "f":
+            if engine.is_tensor(t):
+                if engine.requires_grad(t) or engine.size(t) != 1 or engine.kind(t) != "f":
                     continue
-                found.append(Term(float(t._array.item()), node.place, self.marks(t)))
+                found.append(Term(float(engine.array(t).item()), node.place, self.marks(t)))
             elif isinstance(t, (float, np.floating)):
                 t = float(t)
                 marks = frozenset([self._numbers[t]]) if t in self._numbers else NONE
@@ -331,10 +333,10 @@ def _key(place: Place | None, how: str) -> tuple[int, int, str]:
 
 def leaves_of(tensors: list[Any]) -> list[Any]:
     """The leaves that tensors were computed from (or are)."""
-    found = {id(t): t for t in tensors if t._edge is None}
-    for node in reachable([t for t in tensors if t._edge is not None]):
+    found = {id(t): t for t in tensors if engine.node(t) is None}
+    for node in reachable([t for t in tensors if engine.node(t) is not None]):
         for edge in node.edges:
-            if edge is not None and edge.seq is None:
+            if engine.is_tensor(edge):
                 found[id(edge)] = edge
     return list(found.values())
 
@@ -346,9 +348,9 @@ def _terms_of(node: Any) -> list[Any]:
     while stack and len(found) < _TERMS:
         node = stack.pop()
         found.append(node)
-        op = getattr(type(node), "op", None)
+        op = engine.op(node)
         name = op.name if op is not None else ""
         edges = [edge for edge in node.edges if edge is not None]
         if name in _LINEAR or (name in _SCALED and len(edges) == 1):
-            stack += [edge for edge in edges if edge.seq is not None]
+            stack += [edge for edge in edges if engine.is_node(edge)]
     return found

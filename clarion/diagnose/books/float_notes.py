@@ -1,6 +1,6 @@
 """Floating-point errors as they happen: which line divided by zero, overflowed, or got no number.
 
-NumPy tells of them while clarion's kernels run (`kernels/quiet.py`), so a program without any pays nothing. Most are
+An engine tells of them (in clarion NumPy does, while kernels run), so a program without any pays nothing. Most are
 harmless: a logarithm of zero that `where` leaves out. They are noted, and looked at only if a loss or a gradient breaks.
 
 Addition, products and matrix products run under the user's own error state and are not heard of.
@@ -8,20 +8,16 @@ Addition, products and matrix products run under the user's own error state and 
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import engine
-from ...core.passes import running
-from ...core.provenance import Place, here
-from ..graph.reach import operation
+from .. import engine
+from ..source.places import Place, here
 
 _PER_PASS = 64  # notes between two backward passes: the first ones count
 _SMALL = 4096  # elements of an operand that are kept with a note
-_RUN = engine.run.__code__
 
 
 class Note(NamedTuple):
@@ -58,12 +54,12 @@ class Notes:
         if left <= 0:
             return
         self._room = self.passes, left - 1
-        node = _running_node() if running.this is not None else None
+        node = engine.node_running()
         if node is not None:
-            self._recent.append(Note(kind, node.place, operation(node), True, self.passes))
+            self._recent.append(Note(kind, node.place, engine.operation(node), True, self.passes))
             return
         place = here()
-        note = Note(kind, place, "", False, self.passes, _operand())
+        note = Note(kind, place, "", False, self.passes, _small(engine.operand_running()))
         self._recent.append(note)
         if place is not None and len(self.lines) < 256:
             self.lines.setdefault(place, note)
@@ -82,27 +78,9 @@ class Notes:
         return [note for note in self._recent if note.passes == number and note.in_backward]
 
 
-def _operand() -> Any:
-    """The array that an operation on one tensor is working on, found in the frame of its call (core/hot.py)."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<call of "):
-            here = frame.f_locals
-            array = here.get("a")
-            small = isinstance(array, np.ndarray) and array.size <= _SMALL and "b" not in here
-            return array.copy() if small else None
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
-
-
-def _running_node() -> Any:
-    """The node whose gradient is being computed, found in the engine's frame."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code is _RUN:
-            return frame.f_locals.get("node")
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
+def _small(array: Any) -> Any:
+    """A copy of what an operation is working on, if it is small."""
+    return array.copy() if isinstance(array, np.ndarray) and array.size <= _SMALL else None
 
 
 notes = Notes()

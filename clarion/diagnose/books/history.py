@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from .. import engine
 from .records import Backward, Sample, Update
-
-
-def square(array: Any) -> float:
-    """The squared norm of an array; infinite or NaN if an element is, or if it is beyond the range of its type."""
-    if array.dtype.kind == "f" and array.dtype.itemsize >= 4:
-        flat = array.ravel()
-        return float(np.dot(flat, flat))
-    return float(np.square(np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))).sum())
 
 
 def sample(update: Update, backward: Backward | None) -> Sample:
     """Measure the gradients that an update has used."""
-    squares: list[float | None] = []
-    for leaf in update.leaves:
-        grad = leaf._grad
-        squares.append(None if grad is None else square(grad._array))
-    return Sample(update, squares, backward)
+    gradients = [engine.grad(leaf) for leaf in update.leaves]
+    found = iter(engine.squares([gradient for gradient in gradients if gradient is not None]))
+    return Sample(update, [None if gradient is None else next(found) for gradient in gradients], backward)
 
 
 def all_finite(leaves: list[Any]) -> bool:
     """Are the gradients of these leaves finite?"""
-    return all(leaf._grad is None or bool(np.isfinite(leaf._grad._array).all()) for leaf in leaves)
+    return all(engine.grad(leaf) is None or engine.all_finite(engine.grad(leaf)) for leaf in leaves)

@@ -1,6 +1,6 @@
 """The ledger of a training: which backward deposited which gradients, which update used them, who cleared them.
 
-Kept at the leaves themselves (`leaf._story`), so that it dies with them. Rules read it; it never judges.
+Kept at the leaves themselves (`engine.story(leaf)`), so that it dies with them. Rules read it; it never judges.
 
 An *update* is an optimizer's `step()`, or a write to a leaf by hand (under no_grad or through `.data`) after its gradient
 was looked at. A *step* is counted at the first update after a backward pass, and whenever the same is updated again:
@@ -17,9 +17,7 @@ from collections import deque
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from ...core import modes
-from ...core.node import sequence
-from ...core.tensor import Tensor
+from .. import engine
 from ..graph.names import names_of
 from ..source.places import Place, here
 from .alive import Alive
@@ -40,9 +38,10 @@ CYCLE = 512  # it wakes for a while once in so many
 
 def story_of(leaf: Any) -> Story:
     """The story of a leaf, begun on first need."""
-    found: Story | None = leaf._story
+    found: Story | None = engine.story(leaf)
     if found is None:
-        found = leaf._story = Story()
+        found = Story()
+        engine.set_story(leaf, found)
     return found
 
 
@@ -81,7 +80,7 @@ class Ledger:
         self._counted_pass = -1  # the pass after which the last step was counted
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
-        self._by_array: dict[int, weakref.ref[Any]] = {}
+        self._by_memory: dict[Any, weakref.ref[Any]] = {}
 
     # Leaves, modules, optimizers -----------------------------------------------------------------
 
@@ -91,7 +90,7 @@ class Ledger:
 
     def on_flagged(self, tensor: Any, requires_grad: bool) -> None:
         """requires_grad was set."""
-        if tensor._edge is None:
+        if engine.node(tensor) is None:
             story = story_of(tensor)
             story.flagged = (requires_grad, here())
             if not requires_grad:
@@ -115,9 +114,10 @@ class Ledger:
 
     def is_trained(self, tensor: Any) -> bool:
         """Is this the memory of a leaf that an optimizer has updated?"""
-        known = self._by_array.get(id(tensor._array))
+        key = engine.memory(tensor)
+        known = self._by_memory.get(key)
         leaf = known() if known is not None else None
-        return leaf is not None and leaf._array is tensor._array and leaf._story.owner is not None
+        return leaf is not None and engine.memory(leaf) == key and engine.story(leaf).owner is not None
 
     # Backward ------------------------------------------------------------------------------------
 
@@ -126,11 +126,10 @@ class Ledger:
         this = Backward(self.passes, self.step, here(), retained, create, self._thread.stepping > 0)
         self.recent.append(this)
         root = tensors[0]
-        if isinstance(root, Tensor):  # not a GradientEdge
-            array = root._array
-            if array.size == 1 and array.dtype.kind == "f":
-                this.loss = array.item()
-            node = root._edge
+        if engine.is_tensor(root):  # not a GradientEdge
+            if engine.size(root) == 1 and engine.kind(root) == "f":
+                this.loss = engine.number(root)
+            node = engine.node(root)
             if node is not None:
                 this.root_place = node.place
                 this.root = weakref.ref(node)
@@ -156,11 +155,11 @@ class Ledger:
         if thread.open and not deposited:
             return
         for leaf in deposited:
-            story = leaf._story
+            story = engine.story(leaf)
             if story is None:
                 story = story_of(leaf)
             if story.deposits == 0:
-                self._by_array[id(leaf._array)] = weakref.ref(leaf)
+                self._by_memory[engine.memory(leaf)] = weakref.ref(leaf)
             story.backward = this
             story.fresh = True
             story.looked = False
@@ -180,7 +179,7 @@ class Ledger:
 
     def on_looked(self, leaf: Any) -> None:
         """The user read `.grad`."""
-        story = leaf._story
+        story = engine.story(leaf)
         if story is not None:
             story.looked = True
             if story.backward is not None:
@@ -193,7 +192,7 @@ class Ledger:
         """A norm without a limit was asked for: the gradients were looked at, perhaps to leave a step out."""
         if limit == math.inf:
             for leaf in leaves:
-                story = leaf._story
+                story = engine.story(leaf)
                 if story is not None and story.backward is not None:
                     story.backward.used = True
 
@@ -201,7 +200,7 @@ class Ledger:
         """Gradients were set to None, to zero, or overwritten."""
         unused: list[Backward] = []
         for leaf in leaves:
-            story = leaf._story
+            story = engine.story(leaf)
             if story is None:
                 continue
             this = story.backward
@@ -217,24 +216,24 @@ class Ledger:
         looked = self._thread.looked
         if not looked:
             return
-        array = tensor._array
+        memory = engine.memory(tensor)
         for leaf in looked.values():
-            grad = leaf._grad
-            if grad is not None and grad._array is array:
-                story = leaf._story
+            grad = engine.grad(leaf)
+            if grad is not None and engine.memory(grad) == memory:
+                story = engine.story(leaf)
                 if story.backward is not None:
                     story.backward.used = True
                 story.consumed = story.fresh = False
                 return
-        replaced = how == "data" and tensor._story is not None  # `w.data = …`: its array is a new one
+        replaced = how == "data" and engine.story(tensor) is not None  # `w.data = …`: its array is a new one
         if replaced:
-            self._by_array[id(array)] = weakref.ref(tensor)
-        known = self._by_array.get(id(array))
+            self._by_memory[memory] = weakref.ref(tensor)
+        known = self._by_memory.get(memory)
         leaf = known() if known is not None else None
-        if leaf is None or leaf._array is not array or not leaf._rg:
+        if leaf is None or engine.memory(leaf) != memory or not engine.requires_grad(leaf):
             return
-        story = leaf._story
-        if story.looked and (replaced or not (modes.recording() and tensor is leaf)):
+        story = engine.story(leaf)
+        if story.looked and (replaced or not (engine.recording() and tensor is leaf)):
             self._updated_by_hand(leaf, story)
 
     # Updates -------------------------------------------------------------------------------------
@@ -263,7 +262,7 @@ class Ledger:
         """A GradScaler left a step out: the gradients were looked at, and are done with."""
         for group in optimizer.param_groups:
             for leaf in group["params"]:
-                story = leaf._story
+                story = engine.story(leaf)
                 if story is not None:
                     self._consume(story)
                     story.consumed = False
@@ -284,10 +283,10 @@ class Ledger:
         groups = optimizer.param_groups
         leaves = update.leaves = groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]]
         for leaf in leaves:
-            if leaf._grad is None:
+            if engine.grad(leaf) is None:
                 continue
             update.with_gradient += 1
-            leaf_story = leaf._story
+            leaf_story = engine.story(leaf)
             if leaf_story is None:
                 continue
             if leaf_story.fresh:
@@ -363,10 +362,10 @@ class Ledger:
         self._thread.deposited.clear()
         self._thread.looked.clear()
         self._thread.stepping = 0
-        for known in tuple(self._by_array.values()):
+        for known in tuple(self._by_memory.values()):
             leaf = known()
             if leaf is not None:
-                story = leaf._story
+                story = engine.story(leaf)
                 story.consumed = story.fresh = story.looked = False
                 story.backward = None
 
@@ -387,5 +386,5 @@ class Ledger:
         if not turn or updated in turn:
             turn.clear()
             self.round += 1
-            self.round_marks.append(next(sequence))
+            self.round_marks.append(engine.mark())
         turn.add(updated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..graph.reach import reachable
 from ..source.places import file_line
 
@@ -35,15 +35,14 @@ class Memory:
         if step < 1 or not accumulates or (self._current is not None and self._current.step == step):
             return
         this = self._current = MemorySample(step)
-        leaves = {id(p._array) for o in self.session.ledger.optimizers for g in o.param_groups for p in g["params"]}
-        seen: set[int] = set(leaves)
+        optimizers = self.session.ledger.optimizers
+        seen: set[Any] = {engine.memory(p) for o in optimizers for g in o.param_groups for p in g["params"]}
         for node in reachable(tensors):
             size = 0
-            for value in node.saved or ():
-                array = value._array if isinstance(value, Tensor) else value
-                if hasattr(array, "nbytes") and id(array) not in seen:
-                    seen.add(id(array))
-                    size += array.nbytes
+            for key, count, _ in engine.saved_memory(node):
+                if key not in seen:
+                    seen.add(key)
+                    size += count
             where = file_line(node.place) if size else None
             this.saved += size
             if where is not None:
@@ -58,9 +57,9 @@ class Memory:
         for each in self.session.ledger.optimizers:
             for group in each.param_groups:
                 for leaf in group["params"]:
-                    this.parameters += leaf._array.nbytes
-                    this.gradients += leaf._grad._array.nbytes if leaf._grad is not None else 0
+                    this.parameters += engine.nbytes(leaf)
+                    this.gradients += engine.nbytes(engine.grad(leaf)) if engine.grad(leaf) is not None else 0
                     state = each.state.get(leaf) or {}
-                    this.optimizer += sum(v._array.nbytes for v in state.values() if isinstance(v, Tensor))
+                    this.optimizer += sum(engine.nbytes(v) for v in state.values() if engine.is_tensor(v))
         self.samples.append(this)
         del self.samples[1:-31]  # the first one, and the latest

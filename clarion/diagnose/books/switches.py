@@ -17,9 +17,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ...core import modes
-from ...core.node import sequence
-from ...core.provenance import inside, is_inside
+from .. import engine
 from ..source.places import Place, Where, source
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 _WITH = {dis.opmap[name] for name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH") if name in dis.opmap}
 _getframe = sys._getframe
 _ENTERING = ("__enter__", "__aenter__")
-_CONTEXTLIB, _MODES = contextlib.__file__, modes.__file__
+_CONTEXTLIB = contextlib.__file__
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
 
 
@@ -41,27 +39,28 @@ class Switch:
     """
 
     own = phase_over = False
-    recorded_from = ""
+    recorded_from: Any = None
 
     def __init__(self, mode: Any, recording: bool, passes: int) -> None:
         self.mode = weakref.ref(mode)
         self.name = mode.__class__.__name__
         self.recording = recording
         self.passes = passes
-        self.decorates = mode.decorates
+        self.decorates = engine.decorates(mode)
         self.find_frame(_getframe(3))
         if recording:
-            self.recorded_from = repr(sequence)
+            self.recorded_from = engine.count_nodes()
 
     def find_frame(self, frame: Any) -> None:
         """The user's line that enters the mode now, and the frame that it is entered for."""
-        while frame.f_code.co_filename != _MODES:
+        machinery = engine.mode_files
+        while frame.f_code.co_filename not in machinery:
             frame = frame.f_back
         while (above := frame.f_back) is not None:
             file = above.f_code.co_filename
-            if not (inside[file] if file in inside else is_inside(file)):
+            if not engine.is_library(file):
                 break
-            self.own = self.own or (file != _CONTEXTLIB and file != _MODES)
+            self.own = self.own or (file != _CONTEXTLIB and file not in machinery)
             frame = above
         frame = above or frame
         code = frame.f_code
@@ -151,10 +150,9 @@ class Switches:
                 stack[-1].find_frame(_getframe(1))
                 return
             _tidy(stack)
-        state = modes.state
-        recording = state.grad and not state.inference
+        recording = engine.recording()
         before = stack[-1].recording if stack else True
-        if recording is before and (before or not state.inference):
+        if recording is before and (before or not engine.inference()):
             return  # it changes nothing: whoever switched before is to blame
         switch = Switch(mode, recording, self._ledger.passes)
         stack.append(switch)
@@ -166,7 +164,7 @@ class Switches:
         """The same while the session rests: blocks that were entered and left before do so again, and are passed over."""
         if entered:
             frame = sys._getframe(3)
-            if mode.decorates is None and (id(frame.f_code), frame.f_lasti) in self._usual:
+            if engine.decorates(mode) is None and (id(frame.f_code), frame.f_lasti) in self._usual:
                 return
         elif not self._thread.stack:
             return
@@ -194,7 +192,7 @@ class Switches:
     def current(self) -> Switch | None:
         """The switch that keeps recording off in this thread, or None."""
         stack = self._thread.stack
-        return stack[-1] if stack and not stack[-1].recording and not modes.recording() else None
+        return stack[-1] if stack and not stack[-1].recording and not engine.recording() else None
 
     @property
     def stack(self) -> list[Switch]:

@@ -6,9 +6,7 @@ import weakref
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...core import modes
-from ...core.tensor import Tensor
-from ...core.versions import INFERENCE
+from .. import engine
 from ..source.places import Place, assigned, here
 from .switches import Switch
 
@@ -39,23 +37,27 @@ class Unrecorded:
 
     def applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """An operation ran (told while the session listens closely)."""
-        off = self._ledger.switches.current if modes.special > 1 else None  # 1: the watching itself
+        off = self._ledger.switches.current if engine.switched() else None
         origins = self._origins
         if off is None and not origins:
             return
         switch, trained = None, False
         for t in inputs:
-            if not isinstance(t, Tensor):
+            if not engine.is_tensor(t):
                 continue
-            if off is not None and t._rg:
+            if off is not None and engine.requires_grad(t):
                 switch = off
-                trained = trained or t._edge is not None or (t._story is not None and t._story.owner is not None)
+                trained = (
+                    trained
+                    or engine.node(t) is not None
+                    or (engine.story(t) is not None and engine.story(t).owner is not None)
+                )
             elif id(t) in origins and origins[id(t)].tensor() is t:
                 switch = switch or origins[id(t)].switch
                 trained = trained or origins[id(t)].trained
-        if switch is None and modes.state.inference:
+        if switch is None and engine.inference():
             switch = off
-        if switch is None or outs[0]._rg:
+        if switch is None or engine.requires_grad(outs[0]):
             return
         place = here()
         for out in outs:
@@ -75,7 +77,7 @@ class Unrecorded:
         """Which switch is the reason that `value` has no history, and where it was computed; None if none is."""
         ledger = self._ledger
         origin = self._origins.get(id(value))
-        inference = value._vc is INFERENCE
+        inference = engine.is_inference(value)
         if origin is not None and value is origin.tensor():
             # A teacher's targets are unrecorded on purpose: then it is the student's side that was cut elsewhere.
             guilty = origin.trained or inference or not ledger.optimizers

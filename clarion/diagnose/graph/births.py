@@ -15,26 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.node import Node
-from ...core.provenance import Place
-from ...core.tensor import Tensor, new_tensor
-from ...core.traits import having
-from ...kernels.quiet import restore, silence
+from .. import engine
+from ..engine import LOST, Node
+from ..source.places import Place
 from .reach import operation, reachable
+from .traits import having
 
 FINITE, INFINITE, NAN = 0, 1, 2
 COMPUTED, DATA, LEAF, MASK, SUSPECT = "computed", "data", "leaf", "mask", "suspect"
 
 # What they make of finite inputs is finite, but for an overflow; a constant operand may not have been kept.
 _PLAIN = having("arithmetic total multiplies product clamps rectifier", also="abs", but="quotient")
-# Inputs that mostly are not there; a frozen one, which was not kept, hardly matters to what is finite.
-_OPTIONAL = frozenset(["b", "bias", "weight", "pos_weight"])
 _SELECTS = having("selects")
 
 # Those whose derivative by one input is the other (the parameters of a layer are finite).
 _SCALES = having("multiplies product", but="layer")
-
-_LOST: Any = object()  # an input whose value is not known
 
 
 class Origin(NamedTuple):
@@ -73,87 +68,48 @@ def find_birth(root: Any, noted: Container[Place] = ()) -> Birth | None:
 
     `noted`: lines with a floating-point error on the way, which tell of operations whose values were not kept.
     """
-    if root._edge is None:
+    if engine.node(root) is None:
         return None
-    quiet = silence()
-    try:
-        values = _Values(root, noted)
-        return values.birth()
-    finally:
-        restore(quiet)
+    with engine.quiet():
+        return _Values(root, noted).birth()
 
 
 class _Values:
     """The outputs of all nodes behind a root, and where each non-finite one comes from."""
 
     def __init__(self, root: Any, noted: Container[Place]) -> None:
-        self._root, self._noted = root, noted
+        self._noted = noted
         self._nodes = sorted(reachable([root]), key=lambda node: node.seq, reverse=True)  # the oldest first
-        self._kept: dict[tuple[Node, int], Any] = {(root._edge, root._nr): root._array}
+        self._kept: dict[tuple[Node, int], Any] = {}
         self._origins: dict[tuple[Node, int], Origin] = {}
-        for node in self._nodes:
-            self._collect(node)
+        self._end = engine.node(root), engine.output_number(root)
+        self._kept[self._end] = engine.array(root)
+        for node in self._nodes:  # what a node kept: its own outputs, and its inputs, which are outputs of others
+            for key, value in engine.kept(node):
+                self._kept.setdefault(key, value)
 
     def birth(self) -> Birth | None:
         for node in self._nodes:
             self._judge(node)
-        origin = self._origins.get((self._root._edge, self._root._nr))
+        origin = self._origins.get(self._end)
         if origin is None:
             return None
-        operands = [None if value is _LOST else value for value in self._operands(origin.node)]
+        operands = [None if value is LOST else value for value in self._operands(origin.node)]
         return Birth(origin.node, origin.kind, operands, self._kept.get((origin.node, 0)), origin.position)
 
     # Values --------------------------------------------------------------------------------------
 
-    def _collect(self, node: Node) -> None:
-        """What a node kept: its own outputs, and its inputs, which are outputs of others."""
-        op, saved = getattr(type(node), "op", None), node.saved
-        if op is None or not saved:
-            return
-        for i, edge in enumerate(node.edges):
-            if isinstance(edge, Node) and i < len(saved) and isinstance(saved[i], Tensor):
-                self._kept.setdefault((edge, _number(node, i)), saved[i]._array)
-        more = len(node.edges) - len(op.inputs)
-        for position, nr in op.out_positions:
-            if position + more < len(saved) and isinstance(saved[position + more], np.ndarray):
-                self._kept.setdefault((node, nr), saved[position + more])
-
     def _operands(self, node: Node) -> list[Any]:
-        saved = node.saved or ()
-        found: list[Any] = []
+        found = engine.operands(node)
         for i, edge in enumerate(node.edges):
-            value = saved[i] if i < len(saved) else None
-            if isinstance(value, Tensor):
-                found.append(value._array)
-            elif isinstance(edge, Tensor):
-                found.append(edge._array)
-            elif isinstance(edge, Node):
-                found.append(self._kept.get((edge, _number(node, i)), _LOST))
-            elif isinstance(value, (np.ndarray, np.generic, int, float, complex)):
-                found.append(value)
-            else:
-                found.append(_LOST)
-        return found
+            if found[i] is LOST and engine.is_node(edge):
+                found[i] = self._kept.get((edge, _number(node, i)), LOST)
+        return list(found)
 
     def _compute(self, node: Node, operands: list[Any]) -> None:
         """Compute the outputs of a node again, if all its inputs are known."""
-        op, saved = getattr(type(node), "op", None), node.saved
-        if op is None or "gen" in op.params or (op.params and not saved):
-            return
-        values = [
-            None if v is _LOST and edge is None and not op.variadic and op.inputs[i] in _OPTIONAL else v
-            for i, (v, edge) in enumerate(zip(operands, node.edges, strict=True))
-        ]
-        if any(value is _LOST for value in values):
-            return
-        params = tuple(saved[len(values) : len(values) + len(op.params)]) if op.params else ()
-        try:
-            arrays, _ = op.raw_operands([new_tensor(v) if isinstance(v, np.ndarray) else v for v in values])
-            result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
-        except Exception:
-            return  # unknown, then
-        for nr, out in enumerate(result if isinstance(result, (tuple, list)) else (result,)):
-            self._kept.setdefault((node, nr), np.asarray(out))
+        for nr, out in enumerate(engine.compute(node, operands) or ()):
+            self._kept.setdefault((node, nr), out)
 
     # Judgement -----------------------------------------------------------------------------------
 
@@ -169,9 +125,7 @@ class _Values:
             if origin is not None:
                 group = suspects if origin.kind == SUSPECT else masks if origin.kind == MASK else bad
                 group.append(origin)
-        unknown_constant = any(
-            value is _LOST and edge is None for value, edge in zip(operands, node.edges, strict=True)
-        )
+        unknown_constant = any(value is LOST and edge is None for value, edge in zip(operands, node.edges, strict=True))
         for nr in range(node.n_out):
             found = self._origin(node, nr, bad, masks, suspects, unknown_constant)
             if found is not None:
@@ -179,14 +133,14 @@ class _Values:
 
     def _of_input(self, node: Node, i: int, value: Any) -> Origin | None:
         edge = node.edges[i]
-        if isinstance(edge, Node):
+        if engine.is_node(edge):
             return self._origins.get((edge, _number(node, i)))
-        if value is _LOST:
+        if value is LOST:
             return None
         found = grade(value)
         if found == FINITE:
             return None
-        if isinstance(edge, Tensor):
+        if engine.is_tensor(edge):
             return Origin(node, LEAF, i)
         return Origin(node, MASK if found == INFINITE else DATA, i)
 
@@ -199,7 +153,7 @@ class _Values:
         suspects: list[Origin],
         unknown_constant: bool,
     ) -> Origin | None:
-        op = getattr(type(node), "op", None)
+        op = engine.op(node)
         plain = op is not None and (op.moves or op.name in _PLAIN)
         if (node, nr) not in self._kept:
             if not bad and not plain and node.place in self._noted:
@@ -231,13 +185,13 @@ def hidden_behind_selection(root: Any) -> Node | None:
     values. If something NaN was left out of the loss, this is where 0 times NaN came about."""
     for node in sorted(reachable([root]), key=lambda node: node.seq):
         if operation(node) in _SELECTS:
-            stack = [edge for edge in node.edges if isinstance(edge, Node)]
+            stack = [edge for edge in node.edges if engine.is_node(edge)]
             while stack:
                 behind = stack.pop()
-                op = getattr(type(behind), "op", None)
+                op = engine.op(behind)
                 if op is None or not (op.moves or (op.name in _PLAIN and op.name not in _SCALES)):
                     return behind
-                stack.extend(edge for edge in behind.edges if isinstance(edge, Node))
+                stack.extend(edge for edge in behind.edges if engine.is_node(edge))
     return None
 
 

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import random
 import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.function import CustomNode
-from ...core.namespace import lifted
-from ...core.tensor import Tensor, new_tensor
-from ...events import Hub, hub
-from ...kernels.quiet import restore, silence
-from ...ops.random.generator import get_rng_state, set_rng_state
+from .. import engine
+from ..engine import Tensor
 
 RIGHT, WRONG, SURROGATE, UNKNOWN = "right", "wrong", "surrogate", "unknown"
 _STEP = 1e-6
@@ -43,16 +38,17 @@ class Probe:
     def __init__(self, function: Any, arguments: tuple[Any, ...]) -> None:
         self._function = function
         self._arguments = [_kept(a) for a in arguments]
-        self._checked = [i for i, a in enumerate(arguments) if isinstance(a, Tensor) and a._rg and _is_real(a)]
-        self._tensors = [i for i, a in enumerate(arguments) if isinstance(a, Tensor)]
+        self._checked = [
+            i for i, a in enumerate(arguments) if engine.is_tensor(a) and engine.requires_grad(a) and _is_real(a)
+        ]
         self._rng = np.random.default_rng(0)
-        self._state = get_rng_state()
+        self._state = engine.random_state()
 
     def verdict(self) -> Verdict:
         """Of the given point and some around it: wrong, if it is wrong at two of them."""
         wrong: list[Verdict] = []
         right = 0
-        with _undisturbed(), _quiet():
+        with engine.undisturbed(), _quiet():
             for spread in (0.0, 0.1, 1e-3, 0.1, 1e-2):
                 try:
                     found = self._at(self._point(spread))
@@ -76,25 +72,14 @@ class Probe:
             values[i] = x + spread * (_size(x) or 1.0) * self._rng.standard_normal(x.shape) if spread else x.copy()
         return values
 
-    def _run(self, values: list[Any]) -> list[Tensor]:
-        """The differentiable outputs."""
-        set_rng_state(self._state)
-        arguments = []
-        for i, value in enumerate(values):
-            if isinstance(value, np.ndarray):
-                value = new_tensor(value.copy())
-                if i in self._checked:
-                    value._rg = True
-                    value = lifted.clone(value)  # forward may write into it, and into a leaf it may not
-            arguments.append(value)
-        output = self._function.apply(*arguments)
-        outs = output if isinstance(output, (tuple, list)) else (output,)
-        return [o for o in outs if isinstance(o, Tensor) and isinstance(o._edge, CustomNode)]
+    def _run(self, values: list[Any]) -> tuple[list[Any], Any]:
+        """The differentiable outputs, and what gives the gradients of the arguments for given gradients of these."""
+        outputs, gradients = engine.custom_call(self._function, values, self._checked, self._state)
+        return outputs, gradients
 
     def _at(self, values: list[Any]) -> Verdict:
-        outs = self._run(values)
-        arrays = [o._array for o in outs]
-        again = [o._array for o in self._run(values)]
+        arrays, gradients_of = self._run(values)
+        again, _ = self._run(values)
         if not arrays or not all(np.isfinite(a).all() for a in arrays):
             return Verdict(UNKNOWN)
         if not all(np.array_equal(a, b) for a, b in zip(arrays, again, strict=True)):
@@ -102,7 +87,7 @@ class Probe:
         if any(_same(a, values[i]) for a in arrays for i in self._checked):
             return Verdict(SURROGATE)
         weights = [self._rng.standard_normal(a.shape) for a in arrays]
-        gradients = self._gradients(outs, weights)
+        gradients = gradients_of(weights)
         small = 1e-7 * (1.0 + sum(float(np.abs(w * a).sum()) for w, a in zip(weights, arrays, strict=True)))
         wrong = Verdict(RIGHT)
         for i in self._checked:
@@ -123,14 +108,6 @@ class Probe:
                 wrong = wrong if wrong.kind == WRONG else Verdict(WRONG, i, total, expected)
         return wrong
 
-    def _gradients(self, outs: list[Tensor], weights: list[Any]) -> dict[int, Any]:
-        node: Any = outs[0]._edge
-        parts: list[Any] = [None] * node.n_out
-        for out, weight in zip(outs, weights, strict=True):
-            parts[out._nr] = weight
-        result = node.apply_raw(tuple(parts) if node.n_out > 1 else parts[0])
-        return dict(zip(self._tensors, result, strict=True))
-
     def _difference(self, values: list[Any], i: int, direction: Any, weights: list[Any], small: float) -> float | None:
         """The derivative along a direction; None at a kink, or where it cannot be told."""
         found = []
@@ -140,8 +117,8 @@ class Probe:
             for sign in (h, -h):
                 moved = list(values)
                 moved[i] = values[i] + sign * direction
-                outs = self._run(moved)
-                ends.append(sum(float((w * o._array).sum()) for w, o in zip(weights, outs, strict=True)))
+                outs, _ = self._run(moved)
+                ends.append(sum(float((w * o).sum()) for w, o in zip(weights, outs, strict=True)))
             found.append((ends[0] - ends[1]) / (2 * h))
         first, second = found
         if not np.isfinite(first + second) or abs(first - second) > 1e-3 * max(abs(first), abs(second)) + small:
@@ -171,15 +148,14 @@ class Probe:
 
 def _kept(argument: Any) -> Any:
     """An argument for later calls: real tensors as float64 arrays."""
-    if not isinstance(argument, Tensor):
+    if not engine.is_tensor(argument):
         return argument
-    if _is_real(argument):
-        return argument._array.astype(np.float64)
-    return new_tensor(argument._array.copy())
+    array = engine.array(argument)
+    return array.astype(np.float64) if _is_real(argument) else array.copy()
 
 
 def _is_real(tensor: Tensor) -> bool:
-    return tensor._array.dtype.kind in "fV"
+    return bool(engine.kind(tensor) == "f")
 
 
 def _size(x: Any) -> float:
@@ -191,29 +167,8 @@ def _same(out: Any, x: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """No tool hears of what is done here, and no random numbers are used up."""
-    listening = {name: getattr(hub, name) for name in Hub.__slots__}
-    torch_state, python_state, numpy_state = get_rng_state(), random.getstate(), np.random.get_state()
-    for name in listening:
-        setattr(hub, name, None)
-    try:
-        yield
-    finally:
-        for name, handler in listening.items():
-            setattr(hub, name, handler)
-        set_rng_state(torch_state)
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)
-
-
-@contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """What forward prints or warns of is not said again."""
-    token = silence()
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        restore(token)
+    with engine.quiet(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        yield

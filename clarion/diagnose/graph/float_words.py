@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.namespace import OPS
-from ...core.node import Node
-from ...core.traits import having
+from .. import engine
+from ..engine import Node
+from .traits import having
 
 # Operation, or a trait of it -> code that avoids it.
 _FIXES = {
@@ -43,9 +43,10 @@ _ARCS, _SOFTMAX, _DEVIATIONS, _MEANS = having("arc"), having("softmax"), having(
 
 def spoken(node: Node) -> str:
     """What to call the operation of a node: `sqrt`."""
-    op = getattr(type(node), "op", None)
+    op = engine.op(node)
     if op is None:
-        return type(node).__name__.removesuffix("Backward")
+        title: str = engine.title(node)
+        return title.removesuffix("Backward")
     return re.sub(r"_(scalar|rows|all|mean|sum|layer|base|scaled)$", "", op.name)
 
 
@@ -56,7 +57,7 @@ def fix_of(operation: str, overflow: bool = False) -> str:
             "a smaller learning rate, torch.nn.utils.clip_grad_norm_ before step(), inputs and targets scaled to about 1; "
             "values that grow so large have diverged long before."
         )
-    words = [operation, *sorted(OPS[operation].traits)] if operation in OPS else []
+    words = [operation, *sorted(engine.traits(operation))]
     known = [_FIXES[word] for word in words if word in _FIXES]
     return (
         known[0] if known else "keep the arguments of this operation away from where it is not defined (clamp, + eps)."
@@ -123,7 +124,7 @@ def explain(node: Node, operands: list[Any], output: Any) -> tuple[str, bool]:
         by_zero = isinstance(below, np.ndarray) and not below.all()
         return f"`{name}` gives a non-finite value{': it divides by 0' if by_zero else ''}", False
     text = f"`{name}` gives {number(output[index])}{at(index)}"
-    op = getattr(type(node), "op", None)
+    op = engine.op(node)
     arrays = [v for v in operands if isinstance(v, np.ndarray)]
     if op is not None and op.name in _SOFTMAX and np.isnan(output[index]):
         return f"{text}: a whole row of its input is -inf (everything is masked), and 0 / 0 is not a number", False

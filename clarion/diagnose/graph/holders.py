@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from inspect import CO_OPTIMIZED
 from typing import Any
 
-from ...core import provenance
-from ...core.node import Node
-from ...core.tensor import Tensor
+from .. import engine
+from ..engine import Node, Tensor
 
 _CONTAINERS = (list, tuple, set, frozenset, dict, deque)
 _DEPTH = 6  # containers in containers in … that the search goes up
@@ -64,19 +63,16 @@ class Live:
     """All nodes there are now: what was computed from each, and the tensors that stand for it."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
+        self.nodes: list[Node]
         self._consumers: dict[int, list[Node]] = {}
         self._tensors: dict[int, list[_Found]] = {}
-        for found in gc.get_objects():
-            kind = type(found)  # isinstance would ask proxies for their class, and wake them up
-            if issubclass(kind, Node):
-                if hasattr(found, "edges"):
-                    self.nodes.append(found)
-            elif issubclass(kind, Tensor) and getattr(found, "_edge", None) is not None:
-                self._tensors.setdefault(id(found._edge), []).append(_Found(found))
+        self.nodes, tensors = engine.live()
+        for found in tensors:
+            self._tensors.setdefault(id(engine.node(found)), []).append(_Found(found))
+        del tensors
         for node in self.nodes:
             for edge in node.edges:
-                if edge is not None and edge.seq is not None:
+                if engine.is_node(edge):
                     self._consumers.setdefault(id(edge), []).append(node)
 
     def consumers(self, node: Node) -> list[Node]:
@@ -127,7 +123,7 @@ def _user_frames() -> Iterator[types.FrameType]:
     for innermost in sys._current_frames().values():
         frame: types.FrameType | None = innermost
         while frame is not None:
-            if not provenance.is_inside(frame.f_code.co_filename):
+            if not engine.is_library(frame.f_code.co_filename):
                 yield frame
             frame = frame.f_back
 
@@ -166,16 +162,22 @@ def _named(found: _Found, referrer: Any, frames: list[types.FrameType]) -> Itera
             if name is not None:
                 yield Holder(name, scope=referrer.gi_code, **known)
     elif isinstance(referrer, types.FrameType):
-        name = None if provenance.is_inside(referrer.f_code.co_filename) else _name_in(referrer, thing)
+        name = None if engine.is_library(referrer.f_code.co_filename) else _name_in(referrer, thing)
         if name is not None:
             yield Holder(name, scope=referrer.f_code, **known)
-    elif not isinstance(referrer, (*_CONTAINERS, Node, Tensor, type, types.ModuleType, types.FunctionType)):
-        own = type(referrer).__module__ or ""
+    elif not _is_plain(referrer):
         attributes = getattr(referrer, "__dict__", None)
-        if isinstance(attributes, dict) and not own.startswith("clarion.core"):
+        if isinstance(attributes, dict):
             name = _key(attributes, thing)
             if isinstance(name, str):
                 yield Holder(name, owner=type(referrer), **known)
+
+
+def _is_plain(thing: Any) -> bool:
+    """Has it no attributes that a user gave names to?"""
+    if isinstance(thing, (*_CONTAINERS, type, types.ModuleType, types.FunctionType)):
+        return True
+    return engine.is_node(thing) or engine.is_tensor(thing) or (type(thing).__module__ or "").startswith("clarion.core")
 
 
 def _in_dict(found: _Found, referrer: dict[Any, Any], frames: list[types.FrameType]) -> Iterator[Holder]:

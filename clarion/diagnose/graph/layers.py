@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from ...core import provenance
+from .. import engine
 from ..source.places import Place
 
 
 def depends_on_mode(module: Any) -> bool:
     """Does a module itself, without those inside it, compute something else in eval mode than in train mode?"""
-    from ...nn.activation import RReLU
-    from ...nn.attention import MultiheadAttention
-    from ...nn.batchnorm import _NormBase
-    from ...nn.dropout import _DropoutNd
-    from ...nn.rnn import RNNBase
-
-    if isinstance(module, _DropoutNd):
+    layers = engine.layers()
+    if isinstance(module, layers.Dropout):
         return bool(module.p > 0)
-    if isinstance(module, _NormBase):
+    if isinstance(module, layers.Norm):
         return bool(module.track_running_stats)
-    if isinstance(module, (MultiheadAttention, RNNBase)):
+    if isinstance(module, (layers.Attention, layers.Recurrent)):
         return bool(module.dropout > 0)
-    if isinstance(module, RReLU):
+    if isinstance(module, layers.RReLU):
         return True
     forward = getattr(type(module).forward, "__code__", None)
     return forward is not None and not is_library(forward) and "training" in forward.co_names
@@ -32,22 +28,20 @@ def depends_on_mode(module: Any) -> bool:
 
 def is_frozen_alone(module: Any) -> bool:
     """Is this a layer that people put into eval mode by itself, to freeze it?"""
-    from ...nn.batchnorm import _NormBase
-    from ...nn.dropout import _DropoutNd
-
-    return isinstance(module, (_NormBase, _DropoutNd))
+    layers = engine.layers()
+    return isinstance(module, (layers.Norm, layers.Dropout))
 
 
 def is_library(code: CodeType) -> bool:
-    """Is this clarion's own code?"""
-    return provenance.is_inside(code.co_filename)
+    """Is this the library's own code?"""
+    return bool(engine.is_library(code.co_filename))
 
 
 def trainer_of(module: Any) -> Any:
     """The optimizer that owns the first trainable parameter of a module that is owned at all; None if there is none."""
     for parameter in module.parameters():
-        story = parameter._story
-        if parameter._rg and story is not None and story.owner is not None:
+        story = engine.story(parameter)
+        if engine.requires_grad(parameter) and story is not None and story.owner is not None:
             owner = story.owner()
             if owner is not None and hasattr(owner, "_story"):
                 return owner
@@ -56,7 +50,10 @@ def trainer_of(module: Any) -> Any:
 
 def is_trained(module: Any) -> bool:
     """Has an optimizer, living or not, been given gradients for a parameter of this module?"""
-    return any(p._rg and p._story is not None and p._story.owner and p._story.deposits for p in module.parameters())
+    return any(
+        engine.requires_grad(p) and engine.story(p) is not None and engine.story(p).owner and engine.story(p).deposits
+        for p in module.parameters()
+    )
 
 
 # The stack -----------------------------------------------------------------------------------------
@@ -64,10 +61,20 @@ def is_trained(module: Any) -> bool:
 # asked: the calls of modules and their methods, never a training loop.
 
 
+def called_on() -> Any:
+    """The module that the user called `train()` or `eval()` on, while that runs: its submodules follow."""
+    code = engine.layers().Module.train.__code__
+    frame: Any = sys._getframe(1)
+    while frame.f_code is not code:
+        frame = frame.f_back
+    while frame.f_back is not None and frame.f_back.f_code is code:
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
 def calls(frame: FrameType | None) -> Iterator[tuple[Any, FrameType]]:
     """The modules that are being called, the innermost first, each with the frame of its `__call__` or `forward`."""
-    from ...nn.module import Module
-
+    Module = engine.layers().Module
     while frame is not None:
         code = frame.f_code
         if code is Module.__call__.__code__ or (code.co_name == "forward" and code.co_argcount):
@@ -79,8 +86,7 @@ def calls(frame: FrameType | None) -> Iterator[tuple[Any, FrameType]]:
 
 def around(frame: FrameType | None) -> Iterator[Any]:
     """The modules whose methods are running, the innermost first: those that are called, or `model.encode(x)`."""
-    from ...nn.module import Module
-
+    Module = engine.layers().Module
     while frame is not None:
         code = frame.f_code
         if code is Module.__call__.__code__ or (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..books.departures import leaves_of
 from .names import roots
 from .reach import reachable
@@ -43,7 +43,7 @@ def seats(ledger: Ledger) -> dict[int, Seat]:
 
 def contents(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     """The modules and tensors in a container, or in containers in it."""
-    if isinstance(value, Tensor) or hasattr(value, "_modules"):
+    if engine.is_tensor(value) or hasattr(value, "_modules"):
         yield value
     elif depth and isinstance(value, (Mapping, *SEQUENCES)):
         items = value.values() if isinstance(value, Mapping) else value
@@ -56,8 +56,8 @@ def weights_in(value: Any, ledger: Ledger) -> list[Any]:
     """The leaves in a container, or behind an attribute, that could be trained; nothing of modules in eval mode."""
     found: dict[int, Any] = {}
     for thing in contents(value):
-        if isinstance(thing, Tensor):
-            leaves = _weights(thing, ledger) if thing._rg else []
+        if engine.is_tensor(thing):
+            leaves = _weights(thing, ledger) if engine.requires_grad(thing) else []
         else:
             leaves = list(thing.parameters()) if thing.training else []
         found.update((id(leaf), leaf) for leaf in leaves)
@@ -66,10 +66,10 @@ def weights_in(value: Any, ledger: Ledger) -> list[Any]:
 
 def _weights(tensor: Any, ledger: Ledger) -> list[Any]:
     """The tensor, if it is a leaf; what it was made from, if that took a step or two and happened long ago."""
-    if tensor._edge is None:
+    if engine.node(tensor) is None:
         return [tensor]
     marks = ledger.round_marks
-    if len(marks) < 2 or tensor._edge.seq < marks[-2]:  # it was computed lately: an activation (numbers fall)
+    if len(marks) < 2 or engine.node(tensor).seq < marks[-2]:  # it was computed lately: an activation (numbers fall)
         return []
     nodes = list(islice(reachable([tensor]), _STEPS + 1))
     return leaves_of([tensor]) if len(nodes) <= _STEPS else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from .. import engine
 from ..source.places import text
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def names_of(ledger: Ledger, leaves: Iterable[Any]) -> list[str]:
 
 
 def _by_birth(leaf: Any) -> str:
-    shape = leaf._array.shape
+    shape = engine.shape(leaf)
     kind = f"tensor of shape {list(shape)}" if shape else "scalar"
-    story = leaf._story
+    story = engine.story(leaf)
     place = story and (story.made or (story.flagged and story.flagged[1]))
     return f"the {kind} made at {text(place)}" if place else f"a {kind}"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
-from ...core.node import Node
-from ...core.traits import having
+from .. import engine
+from ..engine import Node
 from .reach import operation
+from .traits import having
 
 MOVING = having("rearranges")
 _JOINING = having("joins")
@@ -26,7 +27,7 @@ def origin(node: Any, wanted: Callable[[str], bool], through: Container[str] = M
             return found
         if name not in through:
             return None
-        edges = [edge for edge in node.edges if isinstance(edge, Node)]
+        edges = [edge for edge in node.edges if engine.is_node(edge)]
         if len(edges) != 1:
             origins = [origin(edge, wanted, through) for edge in edges[:_FAR]]
             together = name in _JOINING

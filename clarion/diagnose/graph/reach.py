@@ -6,25 +6,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...core.node import FREED, Node
-from ...core.op import Op
-from ...core.tensor import Tensor
-
-
-def node_of(root: Any) -> Node | None:
-    """The node of a tensor, of a GradientEdge, or the node itself; None for a leaf."""
-    if isinstance(root, Node):
-        return root
-    found: Node | None = root._edge if isinstance(root, Tensor) else root.node
-    return found
+from .. import engine
+from ..engine import Node
 
 
 def operation(node: Any) -> str:
     """The name of a node's operation; empty for a leaf or a custom Function."""
-    op = getattr(type(node), "op", None)
-    return op.name if isinstance(op, Op) else ""
+    found: str = engine.operation(node)
+    return found
 
 
 def reachable(roots: Iterable[Any], oldest: int | None = None) -> Iterator[Node]:
@@ -32,7 +21,7 @@ def reachable(roots: Iterable[Any], oldest: int | None = None) -> Iterator[Node]
 
     Sequence numbers fall, and a node is younger than all it was computed from: behind an old node everything is older.
     """
-    stack = [node for node in map(node_of, roots) if node is not None]
+    stack = [node for node in map(engine.node_of, roots) if node is not None]
     seen: set[Node] = set()
     while stack:
         node = stack.pop()
@@ -41,7 +30,7 @@ def reachable(roots: Iterable[Any], oldest: int | None = None) -> Iterator[Node]
         seen.add(node)
         yield node
         for edge in node.edges:
-            if edge is not None and edge.seq is not None and edge not in seen:
+            if engine.is_node(edge) and edge not in seen:
                 stack.append(edge)
 
 
@@ -53,7 +42,7 @@ def birth(seq: int, marks: Sequence[int]) -> int:
 def is_freed(node: Node, limit: int = 2_000) -> bool:
     """Has a backward pass released what this node, or one behind it, had saved?"""
     for count, found in enumerate(reachable([node])):
-        if found.saved is FREED:
+        if engine.is_freed(found):
             return True
         if count > limit:
             break
@@ -62,17 +51,10 @@ def is_freed(node: Node, limit: int = 2_000) -> bool:
 
 def saved_bytes(nodes: Iterable[Node]) -> int:
     """The memory of the intermediate values that these nodes keep."""
-    arrays: dict[int, int] = {}
+    kept: dict[Any, int] = {}
     for node in nodes:
-        for value in node.saved or ():
-            if isinstance(value, Tensor):
-                if value._edge is None:
-                    continue  # a leaf or an input: it lives anyway
-                value = value._array
-            if isinstance(value, np.ndarray):
-                whole = value if value.base is None or not isinstance(value.base, np.ndarray) else value.base
-                arrays[id(whole)] = whole.nbytes
-    return sum(arrays.values())
+        kept.update((key, size) for key, size, intermediate in engine.saved_memory(node) if intermediate)
+    return sum(kept.values())
 
 
 def size_text(count: float) -> str:

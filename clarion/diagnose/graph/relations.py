@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.traits import having
+from .. import engine
 from .reach import reachable
+from .traits import having
 
 APPLIED = "applied"  # a layer on top of what trained parameters computed
 UPSTREAM = "upstream"  # trained layers are applied to what it computed
@@ -41,7 +42,7 @@ def relations(root: Any, asked: dict[int, Any], is_trained: Callable[[Any], bool
     def flow_of(edge: Any) -> _Flow:
         if edge is None:
             return _NOTHING
-        if edge.seq is not None:
+        if engine.is_node(edge):
             return flows.get(edge, _NOTHING)
         if id(edge) not in known:
             here = frozenset([id(edge)]) if asked.get(id(edge)) is edge else frozenset()
@@ -49,7 +50,7 @@ def relations(root: Any, asked: dict[int, Any], is_trained: Callable[[Any], bool
         return known[id(edge)]
 
     for node in sorted(reachable([root]), key=lambda n: -n.seq):  # the oldest first: inputs before what uses them
-        op = getattr(type(node), "op", None)
+        op = engine.op(node)
         name = op.name if op is not None else ""
         parts = [flow_of(edge) for edge in node.edges]
         for position, part in enumerate(parts):

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import engine
+
 if TYPE_CHECKING:
     from ..books.ledger import Ledger
-
-
-def version(leaf: Any) -> Any:
-    """Changes whenever somebody writes to the leaf, openly or through `.data`."""
-    counter = leaf._vc
-    return (id(leaf._array), counter.n, counter.silent) if counter is not None else (id(leaf._array), 0, 0)
 
 
 class Written:
@@ -27,19 +23,19 @@ class Written:
         """Was it written to?"""
         known = self._first.get(id(leaf))
         if known is None or known[0]() is not leaf:
-            self._first[id(leaf)] = (weakref.ref(leaf), version(leaf))
+            self._first[id(leaf)] = (weakref.ref(leaf), engine.version(leaf))
             return False
-        return bool(known[1] != version(leaf))
+        return bool(known[1] != engine.version(leaf))
 
 
 def is_owned(leaf: Any, ledger: Ledger) -> bool:
     """Does an optimizer own it, or did one ever?"""
-    if leaf._story is not None and leaf._story.owner is not None:
+    if engine.story(leaf) is not None and engine.story(leaf).owner is not None:
         return True
     for optimizer in list(ledger.optimizers):
         for group in optimizer.param_groups:
             if any(leaf is other for other in group["params"]):  # a group that was added later
-                leaf._story.owner = weakref.ref(optimizer)
+                engine.story(leaf).owner = weakref.ref(optimizer)
                 return True
     return False
 
@@ -62,15 +58,15 @@ class Copies:
         for each in {optimizer, *ledger.optimizers}:
             for group in each.param_groups:
                 for leaf in group["params"]:
-                    if leaf._grad is None and each is optimizer:
+                    if engine.grad(leaf) is None and each is optimizer:
                         others.append(leaf)
-                    elif leaf._grad is not None:
-                        trained.setdefault(leaf._array.shape, []).append(leaf)
+                    elif engine.grad(leaf) is not None:
+                        trained.setdefault(engine.shape(leaf), []).append(leaf)
         for leaf in others:
-            twins = trained.get(leaf._array.shape, ())
+            twins = trained.get(engine.shape(leaf), ())
             if (
-                leaf._array.size > 1
-                and np.ptp(leaf._array)
-                and any(np.array_equal(leaf._array, t._array) for t in twins)
+                engine.size(leaf) > 1
+                and np.ptp(engine.array(leaf))
+                and any(np.array_equal(engine.array(leaf), engine.array(t)) for t in twins)
             ):
                 self._found[id(leaf)] = weakref.ref(leaf)

@@ -6,17 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...core.node import Node
-from ...core.tensor import Tensor
-from ...core.traits import having
+from .. import engine
+from ..engine import Node
 from .reach import operation, reachable
+from .traits import having
 
 _CONVOLUTIONS = having("convolution")
 _LAYERS = having("product attention recurrent")
 _NORMS = having("normalizes")
-_BOUNDED_BELOW = having("", also="clamp clamp_min threshold hardtanh")  # their bound follows the input
 # Between a layer and its activation: shifts and scales, another activation.
 _BETWEEN = having("normalizes arithmetic pools activation softmax", but="rectifier")
 # After a margin or a penalty, on the way to the loss: sums and weights, and nothing that it is compared with.
@@ -42,12 +39,12 @@ def activations(root: Any) -> Iterator[Activation]:
     for node in sorted(reachable([root]), key=lambda node: node.seq):  # the youngest first: consumers before inputs
         role = roles.get(node, PENALTY)
         name = operation(node)
-        values = _values(node, name)
+        values = engine.firing(node)
         if values is not None:
             layer = _layer_before(node)
             if layer is not None and _is_trained(layer):
                 yield Activation(node, role, layer, _axis(layer, values), values)
-        op = getattr(type(node), "op", None)
+        op = engine.op(node)
         if name in _LAYERS or name in _NORMS:
             role = HIDDEN
         elif name in _JUDGES:
@@ -55,46 +52,21 @@ def activations(root: Any) -> Iterator[Activation]:
         elif name not in _SUMMED and not (op is not None and op.moves):
             role = max(role, FEATURE)
         for edge in node.edges:
-            if isinstance(edge, Node):
+            if engine.is_node(edge):
                 roles[edge] = max(roles.get(edge, PENALTY), role)
-
-
-def _values(node: Node, name: str) -> Any:
-    """What tells where a ReLU-like operation is above zero; None for any other operation."""
-    saved = node.saved
-    if not saved:
-        return None
-    if name == "relu":
-        found = saved[-1]
-    elif name in _BOUNDED_BELOW and _is_zero(saved[1]):
-        found = saved[0]
-    elif name == "maximum" and any(_is_zeros(value) for value in saved[:2]):
-        found = next((value for value in saved[:2] if not _is_zeros(value)), None)
-    else:
-        return None
-    found = found._array if isinstance(found, Tensor) else found
-    return found if isinstance(found, np.ndarray) and found.ndim else None
-
-
-def _is_zero(bound: Any) -> bool:
-    return bound is not None and not isinstance(bound, Tensor) and np.ndim(bound) == 0 and float(bound) == 0.0
-
-
-def _is_zeros(value: Any) -> bool:
-    return isinstance(value, Tensor) and not value._rg and not value._array.any()
 
 
 def _layer_before(node: Node) -> Node | None:
     """The layer whose result, shifted or scaled perhaps, an activation gets."""
-    stack: list[tuple[Node, int]] = [(edge, 8) for edge in node.edges if isinstance(edge, Node)]
+    stack: list[tuple[Node, int]] = [(edge, 8) for edge in node.edges if engine.is_node(edge)]
     while stack:
         found, hops = stack.pop()
         name = operation(found)
         if name in _LAYERS:
             return found
-        op = getattr(type(found), "op", None)
+        op = engine.op(found)
         if hops and (name in _BETWEEN or (op is not None and op.view)):
-            stack.extend((edge, hops - 1) for edge in reversed(found.edges) if isinstance(edge, Node))
+            stack.extend((edge, hops - 1) for edge in reversed(found.edges) if engine.is_node(edge))
     return None
 
 
@@ -104,7 +76,7 @@ def _is_trained(layer: Node) -> bool:
 
 def weight_of(layer: Node) -> Any:
     """The layer's own parameter, if it is a leaf."""
-    return next((e for e in layer.edges[1:] if isinstance(e, Tensor) and e._array.ndim >= 2), None)
+    return next((e for e in layer.edges[1:] if engine.is_tensor(e) and len(engine.shape(e)) >= 2), None)
 
 
 def _axis(layer: Node, values: Any) -> int:
@@ -112,7 +84,7 @@ def _axis(layer: Node, values: Any) -> int:
     usual = 1 if operation(layer) in _CONVOLUTIONS and values.ndim > 2 else values.ndim - 1
     weight = weight_of(layer)
     if weight is not None:
-        shape = weight._array.shape
+        shape = engine.shape(weight)
         count = shape[0] if operation(layer) in _CONVOLUTIONS or operation(layer).startswith("linear") else shape[-1]
         if values.shape[usual] != count:
             return next((i for i, n in enumerate(values.shape) if i and n == count), usual)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .. import engine
 from ..books.records import Backward, Update
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
@@ -46,14 +47,14 @@ class ClipWithoutEffect(Diagnosis):
             return
         consumed = None
         for leaf in leaves:
-            if leaf._grad is None:
+            if engine.grad(leaf) is None:
                 continue
-            story = leaf._story
+            story = engine.story(leaf)
             if story is None or story.fresh:
                 return
             if story.consumed:
                 consumed = story
-            elif leaf._grad._array.any():  # written by hand
+            elif engine.array(engine.grad(leaf)).any():  # written by hand
                 return
         place = here()
         if not leaves:

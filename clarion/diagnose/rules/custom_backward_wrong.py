@@ -7,7 +7,7 @@ import linecache
 import re
 from typing import Any
 
-from ...core.function import Function
+from .. import engine
 from ..graph.derivatives import RIGHT, SURROGATE, UNKNOWN, Probe, Verdict
 from ..rule import Diagnosis
 from ..source.places import here
@@ -77,14 +77,14 @@ class CustomBackwardWrong(Diagnosis):
 def _argument(function: Any, position: int) -> str:
     """What forward calls its argument."""
     names = list(inspect.signature(function.forward).parameters)
-    if function.setup_context is Function.setup_context:
+    if function.setup_context is engine.layers().Function.setup_context:
         names = names[1:]  # the first is ctx
     return names[position] if position < len(names) else f"argument {position + 1}"
 
 
 def _line_of_backward(function: Any) -> tuple[str, int] | None:
     """The line of `def backward`, below its decorators."""
-    rule = function.vjp if function.backward is Function.backward else function.backward
+    rule = function.vjp if function.backward is engine.layers().Function.backward else function.backward
     code = getattr(inspect.unwrap(rule), "__code__", None)
     if code is None:
         return None

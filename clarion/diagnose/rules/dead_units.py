@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import engine
 from ..graph.names import names_of
 from ..graph.units import FEATURE, OUTPUT, Activation, activations, weight_of
 from ..rule import Diagnosis
@@ -69,7 +70,7 @@ class DeadUnits(Diagnosis):
         if self._wait > 0 or not accumulates:
             return
         root = tensors[0]
-        if getattr(root, "_edge", None) is None or self.session.said(self.name) or not np.isfinite(root._array).all():
+        if engine.node_of(root) is None or self.session.said(self.name) or not np.isfinite(engine.array(root)).all():
             self._wait = _LATER
             return
         begin = perf_counter()

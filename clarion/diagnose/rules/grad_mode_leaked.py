@@ -5,8 +5,7 @@ from __future__ import annotations
 from inspect import CO_GENERATOR
 from typing import Any
 
-from ...core import modes
-from ...core.node import sequence
+from .. import engine
 from ..books.switches import Switch
 from ..finding import ERROR, WARN
 from ..rule import Diagnosis
@@ -65,23 +64,23 @@ class GradModeLeaked(Diagnosis):
 
     def near_cleared(self, leaves: Any) -> None:
         """zero_grad() begins a step of training."""
-        if modes.special and not modes.recording() and any(leaf._story is not None for leaf in leaves):
+        if engine.switched() and not engine.recording() and any(engine.story(leaf) is not None for leaf in leaves):
             self._check("gradients are cleared for the next step")
 
     def near_stepped(self, optimizer: Any) -> None:
         """An optimizer steps: with gradients from before, or none."""
-        if not modes.recording():
+        if not engine.recording():
             self._check("the optimizer steps")
 
     def near_backward_began(self, tensors: Any, *_: Any) -> None:
         """Remember which lines compute losses."""
-        node = getattr(tensors[0], "_edge", None)
+        node = engine.node_of(tensors[0])
         if node is not None and node.place not in self._losses and len(self._losses) < 8:
             self._losses.append(node.place)
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """A line whose loss was differentiated before runs again, unrecorded."""
-        if self._losses and not modes.recording():
+        if self._losses and not engine.recording():
             place = here()
             if place in self._losses and any(module.training for module in self.ledger.modules):
                 self._check(f"the loss at {text(place)} is computed as in training")
@@ -117,7 +116,7 @@ class GradModeLeaked(Diagnosis):
         block, inner = switches[0], switches[-1]
         if block.recording or not inner.recording or inner.is_block() or not inner.is_orphan():
             return
-        if inner.recorded_from == repr(sequence):
+        if inner.recorded_from == engine.count_nodes():
             return
         self.report(
             inner.where,

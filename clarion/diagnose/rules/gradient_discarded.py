@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import engine
 from ..books.records import Backward, Clear
 from ..rule import Diagnosis
 from ..source.places import Place, text
@@ -70,5 +71,5 @@ class GradientDiscarded(Diagnosis):
 
 
 def _is_trained(leaf: Any) -> bool:
-    story = leaf._story
+    story = engine.story(leaf)
     return story is not None and story.owner is not None and story.owner() is not None

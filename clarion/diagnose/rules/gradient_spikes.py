@@ -7,6 +7,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from .. import engine
 from ..books.records import Sample, Update
 from ..graph.names import listed, names_of
 from ..rule import Diagnosis
@@ -84,7 +85,7 @@ class GradientSpikes(Diagnosis):
         if not rising or blocks[-1] < _FACTOR * blocks[0] or blocks[-1] < _FACTOR * largest:
             return
         # A model that wakes up has growing gradients, too: but small ones, next to its weights.
-        size = math.sqrt(sum(float((leaf._array.astype(float) ** 2).sum()) for leaf in update.leaves))
+        size = math.sqrt(sum(float((engine.array(leaf).astype(float) ** 2).sum()) for leaf in update.leaves))
         if blocks[-1] > size:
             self._say(
                 update,

@@ -6,10 +6,9 @@ import math
 import weakref
 from typing import Any
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..books.records import Sample, Update
 from ..graph.names import listed, names_of
-from ..graph.reach import node_of
 from ..rule import Diagnosis
 from ..source.places import Place
 
@@ -52,9 +51,9 @@ class GradientVanishes(Diagnosis):
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """A term of a loss may be switched off."""
-        if op.name == "mul" and outs[0]._array.size == 1 and outs[0]._edge is not None:
+        if op.name == "mul" and engine.size(outs[0]) == 1 and engine.node(outs[0]) is not None:
             if any(_is_zero(value) for value in inputs):
-                self._zeroed.append(weakref.ref(outs[0]._edge))
+                self._zeroed.append(weakref.ref(engine.node(outs[0])))
 
     def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
         """Which leaves do only such terms lead to?"""
@@ -62,7 +61,7 @@ class GradientVanishes(Diagnosis):
             off = {node for node in (reference() for reference in self._zeroed) if node is not None}
             self._zeroed.clear()
             self._waiting.update((id(leaf), weakref.ref(leaf)) for leaf in _leaves([*off], set()))
-            for leaf in _leaves([node_of(root) for root in tensors], off):
+            for leaf in _leaves([engine.node_of(root) for root in tensors], off):
                 self._waiting.pop(id(leaf), None)
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
@@ -96,11 +95,11 @@ class GradientVanishes(Diagnosis):
     def _judge_zero(self, update: Update, sample: Sample, runs: list[int]) -> None:
         zero = [leaf for leaf, run in zip(update.leaves, runs, strict=True) if run >= _ZERO_STEPS]
         zero = [leaf for leaf in zero if not self._waits(leaf)]
-        if any(leaf._grad is not None and leaf._grad._array.any() for leaf in zero):
+        if any(engine.grad(leaf) is not None and engine.array(engine.grad(leaf)).any() for leaf in zero):
             return  # so small that its square is zero: not exactly zero
         if self.session.said("softmax-over-one"):
             return  # a constant passes no gradient, and makes other factors zero: the cause was named
-        if all(leaf._array.ndim < 2 for leaf in zero):  # or none
+        if all(len(engine.shape(leaf)) < 2 for leaf in zero):  # or none
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
         what = (
             f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {_ZERO_STEPS} steps, while the "
@@ -126,7 +125,9 @@ class GradientVanishes(Diagnosis):
         return known is not None and known() is leaf
 
     def _say_small(self, update: Update, sample: Sample, ratio: float) -> None:
-        weights = [leaf for leaf, s in zip(update.leaves, sample.squares, strict=True) if s and leaf._array.ndim >= 2]
+        weights = [
+            leaf for leaf, s in zip(update.leaves, sample.squares, strict=True) if s and len(engine.shape(leaf)) >= 2
+        ]
         first, last = names_of(self.ledger, (weights[0], weights[-1]))
         self.report(
             sample.backward.place if sample.backward is not None else None,
@@ -138,8 +139,8 @@ class GradientVanishes(Diagnosis):
 
 
 def _is_zero(value: Any) -> bool:
-    if isinstance(value, Tensor):
-        return not value._rg and value._array.size == 1 and not value._array.any()
+    if engine.is_tensor(value):
+        return not engine.requires_grad(value) and engine.size(value) == 1 and not engine.array(value).any()
     return type(value) in (int, float) and value == 0
 
 
@@ -152,7 +153,7 @@ def _leaves(roots: list[Any], without: set[Any]) -> list[Any]:
         if node not in seen:
             seen.add(node)
             for edge in node.edges:
-                if edge is not None and edge.seq is None:
+                if engine.is_tensor(edge):
                     found[id(edge)] = edge
                 elif edge is not None:
                     stack.append(edge)
@@ -163,11 +164,11 @@ def _ends(update: Update, squares: list[float | None]) -> tuple[float, float] | 
     """Squared norms of the first and the last weight matrix's gradient."""
     first = last = None
     for leaf, square in zip(update.leaves, squares, strict=True):
-        if square is not None and leaf._array.ndim >= 2:
+        if square is not None and len(engine.shape(leaf)) >= 2:
             first = square
             break
     for leaf, square in zip(reversed(update.leaves), reversed(squares), strict=True):
-        if square is not None and leaf._array.ndim >= 2:
+        if square is not None and len(engine.shape(leaf)) >= 2:
             last = square
             break
     return None if first is None or last is None else (first, last)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from ...core import modes
-from ...core.node import Node, sequence
-from ...core.tensor import Tensor
+from .. import engine
+from ..engine import Node, Tensor
 from ..finding import INFO, WARN
 from ..graph.reach import reachable, saved_bytes, size_text
 from ..rule import Diagnosis
@@ -68,8 +67,8 @@ class GraphBuiltUnused(Diagnosis):
     def near_module_entered(self, module: Any) -> None:
         """Is it the outermost call, in eval mode, with recording on?"""
         if self._depth == 0:
-            counts = not module.training and modes.recording() and self._exempt != self._now()
-            self._began = next(sequence) if counts else None
+            counts = not module.training and engine.recording() and self._exempt != self._now()
+            self._began = engine.mark() if counts else None
         self._depth += 1
 
     def _now(self) -> tuple[int, int]:
@@ -81,7 +80,11 @@ class GraphBuiltUnused(Diagnosis):
         if self._depth or self._began is None:
             return
         began, self._began = self._began, None
-        heads = [tensor._edge for tensor in _tensors(output) if tensor._edge is not None and tensor._edge.seq < began]
+        heads = [
+            engine.node(tensor)
+            for tensor in _tensors(output)
+            if engine.node(tensor) is not None and engine.node(tensor).seq < began
+        ]
         if not heads:
             return
         self._collect()
@@ -166,15 +169,15 @@ class Graph:
 
     def contains(self, edge: Any) -> bool:
         """Is a node one of its results, or computed from them?"""
-        return edge is not None and edge.seq in self._numbers
+        return engine.is_node(edge) and edge.seq in self._numbers
 
     def grow(self, node: Node, output: Any) -> None:
         """Take in a node that was computed from it."""
         for edge in node.edges:
-            if edge is not None and edge.seq in self._numbers:
+            if engine.is_node(edge) and edge.seq in self._numbers:
                 self._numbers.add(node.seq)
                 self.operations += 1
-                is_scalar = output is not None and output._array.size == 1
+                is_scalar = output is not None and engine.size(output) == 1
                 if is_scalar or not self._is_scalar:  # a loss names the graph better than what else was computed
                     self.place, self._is_scalar = node.place, is_scalar
                 return
@@ -190,7 +193,7 @@ class Graph:
 
 def _tensors(output: Any) -> Iterator[Tensor]:
     """The tensors in what a module returned."""
-    if isinstance(output, Tensor):
+    if engine.is_tensor(output):
         yield output
     elif isinstance(output, (list, tuple)):
         for value in output:
@@ -203,10 +206,8 @@ def _tensors(output: Any) -> Iterator[Tensor]:
 
 def _cost_of_recording() -> float:
     """Seconds that it takes here to record one operation."""
-    begin = perf_counter()
-    for _ in range(200):
-        Node().blank()
-    return (perf_counter() - begin) / 200
+    seconds: float = engine.cost_of_recording()
+    return seconds
 
 
 def _peak_memory() -> int:

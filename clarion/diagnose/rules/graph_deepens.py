@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.node import Node
+from .. import engine
+from ..engine import Node
 from ..graph.holders import Holder, Live, holders, user_files
 from ..graph.reach import birth, reachable
 from ..rule import Diagnosis
@@ -120,7 +121,7 @@ def _carrier(tensors: Any, marks: Any) -> tuple[Where, Holder | None]:
         if number < now:
             old.append(node)
         if number >= now - 1:
-            crossing += [e for e in node.edges if e is not None and e.seq is not None and birth(e.seq, marks) < number]
+            crossing += [e for e in node.edges if engine.is_node(e) and birth(e.seq, marks) < number]
     live = Live()
     files = user_files()
     for nodes in (crossing, old):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.node import Node
-from ...core.passes import running
+from .. import engine
 from ..books.records import Backward
 from ..finding import ERROR
 from ..rule import Diagnosis
@@ -44,13 +43,13 @@ class GraphFreed(Diagnosis):
         node = facts.get("freed")
         if node is None:
             return
-        this = running.this
-        roots = [target for target, _ in this.roots] if this is not None else [node]
+        running = engine.roots_running()
+        roots = running if running is not None else [node]
         passes = list(self.ledger.recent)
         if self.session.resting:
             before, shared = _usual(passes), node
         else:
-            if this is not None and passes:
+            if running is not None and passes:
                 passes.pop()  # the one that fails
             before = _freed_by(node, passes)
             shared = node if before is None else _shared_part(roots, node, before)
@@ -122,7 +121,7 @@ def _shared_part(roots: list[Any], node: Any, before: Backward) -> Any:
     stack, seen = list(roots), set()
     while stack:
         target = stack.pop()
-        if target in seen or not isinstance(target, Node):
+        if target in seen or not engine.is_node(target):
             continue
         seen.add(target)
         if target in walked if walked is not None else target.seq >= before.born:
@@ -138,7 +137,7 @@ def _reachable(roots: list[Any]) -> set[Any]:
     stack = list(roots)
     while stack:
         target = stack.pop()
-        if isinstance(target, Node) and target not in seen:
+        if engine.is_node(target) and target not in seen:
             seen.add(target)
             stack.extend(target.edges)
     return seen

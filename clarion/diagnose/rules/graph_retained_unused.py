@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from ...core.node import Node
+from ..engine import Node
 from ..graph.reach import reachable, saved_bytes, size_text
 from ..rule import Diagnosis
 from ..source.places import Place, called, here

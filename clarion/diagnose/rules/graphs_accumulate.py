@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from ...core.node import Node
+from .. import engine
+from ..engine import Node
 from ..graph.holders import Live
 from ..graph.reach import birth, is_freed, reachable
 from ..rule import Diagnosis
@@ -68,7 +69,7 @@ class GraphsAccumulate(Diagnosis):
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """Remember the root, and look around now and then."""
-        edge = getattr(tensors[0], "_edge", None)
+        edge = engine.node_of(tensors[0])
         if edge is not None and accumulates:
             self._roots.append(weakref.ref(edge))
         if self._suspects:
@@ -176,7 +177,7 @@ def _ends(nodes: list[Node], live: Live, marks: Sequence[int]) -> list[Node]:
         node = stack.pop()
         line, number = file_line(node.place), birth(node.seq, marks)
         above = [c for c in live.consumers(node) if file_line(c.place) != line or birth(c.seq, marks) <= number]
-        if not above and any(edge is not None and edge.seq is not None for edge in node.edges):
+        if not above and any(engine.is_node(edge) for edge in node.edges):
             ends.append(node)
         for consumer in above:
             if consumer not in seen:
@@ -192,7 +193,7 @@ def _inputs(node: Node) -> list[Where]:
     stack, seen = [node], {node}
     while stack and len(found) < 3:
         for edge in stack.pop().edges:
-            if edge is None or edge.seq is None or edge in seen:
+            if not engine.is_node(edge) or edge in seen:
                 continue
             seen.add(edge)
             if file_line(edge.place) == line and len(seen) < 50:

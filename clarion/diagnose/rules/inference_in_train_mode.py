@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from ...core import modes
+from .. import engine
 from ..finding import INFO
-from ..graph.layers import calls, is_library, is_trained, place_outside, trainer_of
+from ..graph.layers import called_on, calls, is_library, is_trained, place_outside, trainer_of
 from ..rule import Diagnosis
 from ..source.places import Place, here, is_result_dropped
 
@@ -61,8 +61,7 @@ class InferenceInTrainMode(Diagnosis):
 
     def on_training_set(self, module: Any, training: bool) -> None:
         """Whoever calls `train()` wants train mode: for training, or just before an evaluation on purpose."""
-        call = sys._getframe(2)  # of `Module.train`, behind the session's handler
-        if call.f_back is None or call.f_back.f_code is not call.f_code:  # not for a module inside that one
+        if called_on() is module:  # not for a module inside that one
             self._now = self.ledger.updates, here()
         before = self._asked.get(id(module), self._now)
         if before[0] != self._now[0]:
@@ -74,7 +73,7 @@ class InferenceInTrainMode(Diagnosis):
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """Does training use what was computed without gradients?"""
-        if self._lines and outs[0]._rg:
+        if self._lines and engine.requires_grad(outs[0]):
             for value in inputs:
                 switch = self.ledger.unrecorded.switch_of(value)
                 if switch is not None:
@@ -82,7 +81,7 @@ class InferenceInTrainMode(Diagnosis):
 
     def on_dropped(self, tensor: Any, p: float) -> None:
         """Dropout was sampled: without gradients?"""
-        if modes.recording():
+        if engine.recording():
             return
         updates, count = self._last
         if updates != self.ledger.updates:
@@ -165,7 +164,7 @@ class _Line:
         self._call = this
         values = list(_tensors((known.get("args", ()), known.get("kwargs", {}))))
         if values:
-            shape = values[0]._array.shape
+            shape = engine.shape(values[0])
             self._rows = max(self._rows, shape[0] if len(shape) > 1 else 1)
         if steps != self.steps:
             self.groups += 1
@@ -176,15 +175,15 @@ class _Line:
             self._count(values)
 
     def _count(self, values: list[Any]) -> None:
-        inputs = tuple(_glance(value._array) for value in values)
+        inputs = tuple(_glance(engine.array(value)) for value in values)
         first, count = self._passes.get(inputs, (weakref.ref(values[0]), 0))
-        if values[0]._array.size > 1 or len(values) > 1 or first() is values[0]:  # one number may come again by chance
+        if engine.size(values[0]) > 1 or len(values) > 1 or first() is values[0]:  # one number may come again by chance
             self._passes[inputs] = first, count + 1
             self.samples = max(self.samples, count + 1)
 
 
 def _tensors(value: Any) -> Iterator[Any]:
-    if hasattr(value, "_array"):
+    if engine.is_tensor(value):
         yield value
     elif isinstance(value, (tuple, list, dict)):
         for each in value.values() if isinstance(value, dict) else value:

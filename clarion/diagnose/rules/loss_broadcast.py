@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core import modes
-from ...core.node import Node
-from ...core.tensor import Tensor
-from ...core.traits import Having, having
+from .. import engine
+from ..engine import Node, Tensor
 from ..graph.reach import operation, reachable
+from ..graph.traits import Having, having
 from ..rule import Diagnosis
 from ..source.places import Place, expression, here
 
@@ -60,10 +59,10 @@ class LossBroadcast(Diagnosis):
 
     def on_stretched(self, input: Any, target: Any) -> None:
         """A loss function broadcast two shapes."""
-        if not modes.recording() or not (input._rg or target._rg):
+        if not engine.recording() or not (engine.requires_grad(input) or engine.requires_grad(target)):
             return
-        prediction, other = (input, target) if input._rg else (target, input)
-        a, b = prediction._array.shape, other._array.shape
+        prediction, other = (input, target) if engine.requires_grad(input) else (target, input)
+        a, b = engine.shape(prediction), engine.shape(other)
         size = math.prod(np.broadcast_shapes(a, b))
         if 1 in (math.prod(a), math.prod(b)) or size == math.prod(a) == math.prod(b):
             return
@@ -72,29 +71,29 @@ class LossBroadcast(Diagnosis):
             return
         if size == math.prod(b) and _is_the_same_for_every_row(b, a):
             return
-        self._say(place, "This loss compares", input._array.shape, target._array.shape)
+        self._say(place, "This loss compares", engine.shape(input), engine.shape(target))
 
     # By hand -------------------------------------------------------------------------------------
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """An operation ran: is it a difference (or a product) that makes a table of two lists?"""
-        if op.name not in _VERBS or not outs[0]._rg or len(self._tables) > _MOST:
+        if op.name not in _VERBS or not engine.requires_grad(outs[0]) or len(self._tables) > _MOST:
             return
         x, y = inputs
-        if not (isinstance(x, Tensor) and isinstance(y, Tensor)) or x._array.shape == y._array.shape:
+        if not (engine.is_tensor(x) and engine.is_tensor(y)) or engine.shape(x) == engine.shape(y):
             return
         place = here()
-        if place is None or not _makes_a_table(x._array.shape, y._array.shape) or _is_explicit(place):
+        if place is None or not _makes_a_table(engine.shape(x), engine.shape(y)) or _is_explicit(place):
             return
         learned = _learned(x, y)
         if learned is None:
             return
-        made_by = learned._edge
+        made_by = engine.node(learned)
         if op.name == "mul" and made_by is None:
             return  # a learned weight
         if operation(made_by) in _EXPLICIT and made_by.code is place[0]:
             return
-        self._tables.append(_Table(outs[0]._edge, op.name, place, x._array.shape, y._array.shape))
+        self._tables.append(_Table(engine.node(outs[0]), op.name, place, engine.shape(x), engine.shape(y)))
 
     def near_backward_began(
         self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
@@ -143,17 +142,17 @@ def _extra_dimension(a: tuple[int, ...], b: tuple[int, ...]) -> int | None:
 
 def _learned(x: Tensor, y: Tensor) -> Tensor | None:
     """The one of two operands that is learned; None if both or neither is."""
-    if x._rg is y._rg:  # inputs may require a gradient, too
-        learned = [value for value in (x, y) if value._edge is not None and _is_trained(value._edge)]
+    if engine.requires_grad(x) is engine.requires_grad(y):  # inputs may require a gradient, too
+        learned = [value for value in (x, y) if engine.node(value) is not None and _is_trained(engine.node(value))]
         return learned[0] if len(learned) == 1 else None
-    return x if x._rg else y
+    return x if engine.requires_grad(x) else y
 
 
 def _is_trained(node: Node) -> bool:
     """Does a value come from a leaf that an optimizer owns?"""
     for each in reachable([node]):
         for edge in each.edges:
-            if isinstance(edge, Tensor) and edge._story is not None and edge._story.owner is not None:
+            if engine.is_tensor(edge) and engine.story(edge) is not None and engine.story(edge).owner is not None:
                 return True
     return False
 
@@ -175,7 +174,7 @@ def _is_the_same_for_every_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 def _leads_to(root: Any, node: Node, through: Having) -> bool:
     """Is a loss computed from a node by nothing but `through`?"""
-    start = getattr(root, "_edge", None)
+    start = engine.node_of(root)
     return start is not None and _search(start, node, through)
 
 
@@ -185,7 +184,7 @@ def _search(start: Any, node: Node, through: Having) -> bool:
         this = waiting.pop()
         if this is node:
             return True
-        if id(this) in seen or not isinstance(this, Node) or this.seq > node.seq:
+        if id(this) in seen or not engine.is_node(this) or this.seq > node.seq:
             continue
         seen.add(id(this))
         if operation(this) in through:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..books.departures import Departure
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
@@ -47,9 +47,9 @@ class LossIsLeaf(Diagnosis):
     def on_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
         """A pass begins."""
         root = tensors[0]
-        if not isinstance(root, Tensor):
+        if not engine.is_tensor(root):
             return
-        if root._edge is not None:
+        if engine.node(root) is not None:
             if self._runs:
                 self._note(here(), leaf=False)
             return
@@ -60,9 +60,9 @@ class LossIsLeaf(Diagnosis):
         if not self.ledger.optimizers:
             return False
         for root in tensors:
-            if not isinstance(root, Tensor) or root._edge is not None or root._is_parameter:
+            if not engine.is_tensor(root) or engine.node(root) is not None or engine.is_parameter(root):
                 return False
-            if root._story is not None and root._story.owner is not None:
+            if engine.story(root) is not None and engine.story(root).owner is not None:
                 return False
         return True
 
@@ -72,7 +72,11 @@ class LossIsLeaf(Diagnosis):
         lost = losses[0] if losses else None
         if run < 0 or run < self._needed(root, lost):
             return
-        flagged = root._story.flagged[1] if root._story is not None and root._story.flagged is not None else None
+        flagged = (
+            engine.story(root).flagged[1]
+            if engine.story(root) is not None and engine.story(root).flagged is not None
+            else None
+        )
         cause = f"; its history was lost at {text(lost.place)}, where the value {lost.verb}" if lost else ""
         self.report(
             flagged if flagged is not None else here(),
@@ -87,7 +91,7 @@ class LossIsLeaf(Diagnosis):
         """How many times in a row: a zero may stand for a loss without terms, but not each time."""
         if lost is not None and lost in self.ledger.departures.marks(root):
             return 1  # it is known that the value comes from parameters
-        if not root._array.any():
+        if not engine.array(root).any():
             return 8
         return 1 if lost is not None else 3
 

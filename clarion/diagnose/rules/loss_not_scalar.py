@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.passes import running
+from .. import engine
 from ..books.records import Backward, Update
 from ..finding import ERROR, WARN
 from ..rule import Diagnosis
@@ -60,22 +60,25 @@ class LossNotScalar(Diagnosis):
 
     def at_seeded(self, backward: Backward, tensors: Any, gradients: Any) -> None:
         """Does the user's gradient add up a batch of losses?"""
-        if running.this is not None:  # backward inside backward: a gradient that came from further up
+        if engine.roots_running() is not None:  # backward inside backward: a gradient that came from further up
             return
         root, seed = tensors[0], gradients[0]
-        array = getattr(root, "_array", None)
-        if array is None or array.size < 2 or root._edge is None or not (seed._array == 1).all():
+        if not engine.is_tensor(root) or engine.size(root) < 2 or engine.node(root) is None:
             return
-        if type(root._edge).__name__.startswith(("Stack", "Cat")):  # losses of several tasks: their sum is meant
+        if not (engine.array(seed) == 1).all():
             return
-        self._suspect = backward, array.size
+        if engine.title(engine.node(root)).startswith(("Stack", "Cat")):  # losses of several tasks: their sum is meant
+            return
+        self._suspect = backward, engine.size(root)
         self.session.listen("at_update", self, self._updated, True)
 
     def _updated(self, update: Update) -> None:
         """Does an update use these gradients?"""
         assert self._suspect is not None
         backward, n = self._suspect
-        if not any(leaf._story is not None and leaf._story.backward is backward for leaf in update.leaves):
+        if not any(
+            engine.story(leaf) is not None and engine.story(leaf).backward is backward for leaf in update.leaves
+        ):
             return
         self._suspect = None
         self.session.listen("at_update", self, self._updated, False)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.tensor import Tensor
 from ...events import subscribe
+from .. import engine
 from ..books.float_notes import Note, notes
 from ..books.records import Sample, Update
 from ..graph.births import hidden_behind_selection
@@ -94,10 +94,10 @@ class NonFiniteBackward(Diagnosis):
         if notes.broken_pass == notes.passes or (births and births[-1].number == notes.passes):
             return
         for position, part in enumerate(result):
-            array = part._array if isinstance(part, Tensor) else part
+            array = engine.array(part) if engine.is_tensor(part) else part
             if array is None or np.isfinite(array).all():
                 continue
-            arrived = [g._array if isinstance(g, Tensor) else g for g in _parts(gradient) if g is not None]
+            arrived = [engine.array(g) if engine.is_tensor(g) else g for g in _parts(gradient) if g is not None]
             if all(np.isfinite(g).all() for g in arrived):
                 births.append(
                     _Birth(node.place, _explain(node, position, array, arrived), fix_of(operation(node)), notes.passes)
@@ -125,7 +125,11 @@ class NonFiniteBackward(Diagnosis):
 
     def _judge(self, update: Update) -> bool:
         """Speak, if a gradient that was used is not finite and the loss was."""
-        broken = [leaf for leaf in update.leaves if leaf._grad is not None and not np.isfinite(leaf._grad._array).all()]
+        broken = [
+            leaf
+            for leaf in update.leaves
+            if engine.grad(leaf) is not None and not np.isfinite(engine.array(engine.grad(leaf))).all()
+        ]
         if not broken:
             return False
         if notes.broken_pass <= notes.passes - _PASSES:
@@ -213,14 +217,13 @@ def _explain(node: Any, position: int, result: Any, arrived: list[Any]) -> str:
     given = [value_at(g, index, result.shape) for g in arrived]
     made = number(result[index])
     what = f"the derivative of `{name}` gives {made}{at(index)}"
-    saved = [s._array if isinstance(s, Tensor) else s for s in (node.saved or ())]
-    op = getattr(type(node), "op", None)
+    op = engine.op(node)
     if op is None or not (op.elementwise or op.broadcast):
         return what
-    values = [(label, value_at(v, index, result.shape)) for label, v in zip(op.layout, saved, strict=False)]
-    numbers = {label: value for label, value in values if value is not None and label not in op.params}
-    inputs = [number(v) for label, v in numbers.items() if label in op.inputs]
-    outs = [number(v) for label, v in numbers.items() if label in op.outputs]
+    values = [(label, value_at(v, index, result.shape)) for label, v in engine.saved_values(node)]
+    numbers = [(label, value) for label, value in values if value is not None]
+    inputs = [number(v) for label, v in numbers if label == "input"]
+    outs = [number(v) for label, v in numbers if label == "output"]
     if inputs:
         what += f", where its input is {', '.join(inputs)}"
     elif outs:
@@ -228,6 +231,6 @@ def _explain(node: Any, position: int, result: Any, arrived: list[Any]) -> str:
     if given and given[0] is not None:
         what += f", and the gradient that arrives is {number(given[0])}"
         if given[0] == 0.0:
-            known = list(numbers.values())
+            known = [value for _, value in numbers]
             what += " (0 times nan is nan)" if any(map(math.isnan, known)) else " (0 times infinity is nan)"
     return what

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..books.float_notes import notes
 from ..books.history import all_finite
 from ..books.records import Update
@@ -52,8 +52,8 @@ class NonFiniteForward(Diagnosis):
     def _check(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """Every operation, recorded or not: the first that makes something non-finite of finite inputs."""
         known = self._first is not None and self._first[0] == notes.passes
-        if not known and not op.moves and grade(outs[0]._array) != FINITE:
-            values = [t._array if isinstance(t, Tensor) else t for t in inputs]
+        if not known and not op.moves and grade(engine.array(outs[0])) != FINITE:
+            values = [engine.array(t) if engine.is_tensor(t) else t for t in inputs]
             if all(value is None or grade(value) == FINITE for value in values):
                 self._first = notes.passes, here(), op.name
 
@@ -61,9 +61,8 @@ class NonFiniteForward(Diagnosis):
         """Is the loss finite?"""
         if accumulates:
             notes.passes += 1
-            array = getattr(tensors[0], "_array", None)
-            if array is not None and array.size == 1:
-                value = array.item()
+            if engine.is_tensor(tensors[0]) and engine.size(tensors[0]) == 1:
+                value = engine.number(tensors[0])
                 if value - value != 0.0:
                     notes.broken_pass = notes.passes
                     self._look(tensors[0], value)
@@ -92,7 +91,7 @@ class NonFiniteForward(Diagnosis):
         """A parameter that is NaN already: was it the gradient of the step before?"""
         leaf = birth.node.edges[birth.position]
         backward: Any = self.session.rules.get("non-finite-backward")
-        if backward is None or leaf._story is None or leaf._story.deposits == 0:
+        if backward is None or engine.story(leaf) is None or engine.story(leaf).deposits == 0:
             return False
         return bool(backward.blamed(leaf))
 
@@ -100,7 +99,11 @@ class NonFiniteForward(Diagnosis):
         """An update used the gradients of that loss."""
         if self._pending is None:
             return
-        stories = [leaf._story for leaf in update.leaves if leaf._grad is not None and leaf._story is not None]
+        stories = [
+            engine.story(leaf)
+            for leaf in update.leaves
+            if engine.grad(leaf) is not None and engine.story(leaf) is not None
+        ]
         known = [story.backward for story in stories if story.backward is not None]
         if stories and (not known or self._pass is None or self._pass in known):
             self._say(_FINITE_GRADIENTS if all_finite(update.leaves) else None)
@@ -151,11 +154,11 @@ class NonFiniteForward(Diagnosis):
         node = birth.node
         leaf = node.edges[birth.position]
         (name,) = names_of(self.ledger, [leaf])
-        index = first_bad(leaf._array) or ()
-        what = f"The loss is {number(value)}: `{name}` holds {number(leaf._array[index])}{at(index)} already"
+        index = first_bad(engine.array(leaf)) or ()
+        what = f"The loss is {number(value)}: `{name}` holds {number(engine.array(leaf)[index])}{at(index)} already"
         updated = self.ledger.last_update
-        if leaf._story is None or leaf._story.owner is None or updated is None:
-            made = leaf._story and leaf._story.made
+        if engine.story(leaf) is None or engine.story(leaf).owner is None or updated is None:
+            made = engine.story(leaf) and engine.story(leaf).made
             where = made or node.place
             return where, {"what": f"{what}, before any update.", "fix": "initialise it with finite values (nn.init)."}
         return updated, {

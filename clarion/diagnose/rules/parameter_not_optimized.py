@@ -6,7 +6,7 @@ import re
 import weakref
 from typing import Any
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..books.records import OptimizerStory, Update
 from ..graph.module_trees import Seat, is_users, seats, weights_in
 from ..graph.names import listed, names_of
@@ -70,7 +70,7 @@ class ParameterNotOptimized(Diagnosis):
 
     def on_flagged(self, tensor: Any, requires_grad: bool) -> None:
         """Frozen, or unfrozen."""
-        story = tensor._story
+        story = engine.story(tensor)
         if story is None:
             return
         if requires_grad:
@@ -95,7 +95,7 @@ class ParameterNotOptimized(Diagnosis):
         """How do those that nobody owns stand to the others?"""
         root = tensors[0]
         asked = _alive(self._unowned)
-        if asked and accumulates and isinstance(root, Tensor) and root._edge is not None:
+        if asked and accumulates and engine.is_tensor(root) and engine.node(root) is not None:
             for key, found in relations(root, asked, lambda leaf: is_owned(leaf, self.ledger)).items():
                 self._related.setdefault(key, set()).update(found)
 
@@ -110,7 +110,7 @@ class ParameterNotOptimized(Diagnosis):
         last = self.ledger.last_backward
         for reference in last.leaves if last is not None else ():
             leaf = reference()
-            if leaf is not None and leaf._is_parameter and not is_owned(leaf, self.ledger):
+            if leaf is not None and engine.is_parameter(leaf) and not is_owned(leaf, self.ledger):
                 self._unowned[id(leaf)] = reference
                 self._written.has(leaf)
         self._judge(optimizer, [leaf for leaf in _alive(self._unowned).values() if self._related.get(id(leaf))])
@@ -145,8 +145,8 @@ class ParameterNotOptimized(Diagnosis):
                 self._late.pop(id(leaf), None)
 
     def _is_forgotten(self, leaf: Any) -> bool:
-        story = leaf._story
-        if not leaf._rg or story is None or story.deposits < _DEPOSITS or self._written.has(leaf):
+        story = engine.story(leaf)
+        if not engine.requires_grad(leaf) or story is None or story.deposits < _DEPOSITS or self._written.has(leaf):
             return False
         return not is_owned(leaf, self.ledger)
 
@@ -154,17 +154,17 @@ class ParameterNotOptimized(Diagnosis):
         """Is it meant to be trained?"""
         related = self._related.get(id(leaf), set()) - {WEIGHT}
         if seat is None:
-            return leaf._is_parameter and related == {APPLIED}
+            return engine.is_parameter(leaf) and related == {APPLIED}
         if not seat.module.training or _KEPT.search(seat.name) is not None:
             return False
-        if leaf._story.frozen is not None:  # and requires a gradient again: that was done on purpose
+        if engine.story(leaf).frozen is not None:  # and requires a gradient again: that was done on purpose
             return True
         owned = [p for p in seat.root.parameters() if is_owned(p, self.ledger)]
         if owned:
             if related != {UPSTREAM} or (id(leaf) in self._late and self._has_owned_siblings(seat)):
                 return True
-            unowned = sum(p._array.size for p in leaves if table.get(id(p)) and table[id(p)].root is seat.root)
-            return bool(unowned < _SMALL * sum(p._array.size for p in owned))
+            unowned = sum(engine.size(p) for p in leaves if table.get(id(p)) and table[id(p)].root is seat.root)
+            return bool(unowned < _SMALL * sum(engine.size(p) for p in owned))
         return self._is_second_model(leaf, seat, related, table)
 
     def _has_owned_siblings(self, seat: Seat) -> bool:
@@ -175,14 +175,14 @@ class ParameterNotOptimized(Diagnosis):
 
     def _is_second_model(self, leaf: Any, seat: Seat, related: set[str], table: dict[int, Seat]) -> bool:
         """A model of its own, all of which nobody owns: a part that was forgotten, or a network that only judges?"""
-        if related != {APPLIED} or seat.root in self._loaded or leaf._story.made is None:
+        if related != {APPLIED} or seat.root in self._loaded or engine.story(leaf).made is None:
             return False
         if is_users(seat.module):
             return True  # weights of a loss
-        size = sum(p._array.size for p in seat.root.parameters())
+        size = sum(engine.size(p) for p in seat.root.parameters())
         optimizers = list(self.ledger.optimizers)
         trained = [p for o in optimizers for g in o.param_groups for p in g["params"] if id(p) in table]
-        return bool(size <= sum(p._array.size for p in trained))
+        return bool(size <= sum(engine.size(p) for p in trained))
 
     def _held_elsewhere(self) -> set[int]:
         """Parameters in lists and dictionaries of modules: that is another diagnosis."""
@@ -201,7 +201,11 @@ class ParameterNotOptimized(Diagnosis):
             return last
         counts: dict[int, tuple[int, Any]] = {}
         for parameter in seat.root.parameters():
-            owner = parameter._story.owner() if parameter._story is not None and parameter._story.owner else None
+            owner = (
+                engine.story(parameter).owner()
+                if engine.story(parameter) is not None and engine.story(parameter).owner
+                else None
+            )
             if owner is not None:
                 counts[id(owner)] = counts.get(id(owner), (0, owner))[0] + 1, owner
         return max(counts.values(), key=lambda count: count[0])[1] if counts else last
@@ -210,8 +214,8 @@ class ParameterNotOptimized(Diagnosis):
         names = names_of(self.ledger, leaves)
         story = optimizer._story
         one = len(leaves) == 1
-        frozen = [leaf._story.frozen for leaf in leaves if leaf._story.frozen is not None]
-        made = [leaf._story.made for leaf in leaves if leaf._story.made is not None]
+        frozen = [engine.story(leaf).frozen for leaf in leaves if engine.story(leaf).frozen is not None]
+        made = [engine.story(leaf).made for leaf in leaves if engine.story(leaf).made is not None]
         if frozen:
             cause = f" ({'it was' if one else 'they were'} frozen at {text(frozen[0])} when the optimizer was built)"
         else:
@@ -219,7 +223,7 @@ class ParameterNotOptimized(Diagnosis):
         self.report(
             story.made,
             f"{listed(names)} {'gets' if one else 'get'} gradients and {'is' if one else 'are'} owned by no optimizer{cause}: "
-            f"{leaves[0]._story.deposits} gradients so far, none of which was applied.",
+            f"{engine.story(leaves[0]).deposits} gradients so far, none of which was applied.",
             fix="give the optimizer everything that is to be trained (`model.parameters()`, built last), or "
             'add it: `optimizer.add_param_group({"params": ...})`. What is meant to stay: `requires_grad_(False)`.',
             also=_distinct(frozen or made),
@@ -235,20 +239,22 @@ class ParameterNotOptimized(Diagnosis):
 
     def _unreached(self, optimizer: Any) -> list[Any]:
         leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
-        found = [leaf for leaf in leaves if leaf._rg and leaf._grad is None and _deposits(leaf) == 0]
+        found = [
+            leaf for leaf in leaves if engine.requires_grad(leaf) and engine.grad(leaf) is None and _deposits(leaf) == 0
+        ]
         return found if len(found) < len(leaves) else []
 
     def _judge_idle(self, update: Update) -> None:
         story = update.story
         if story is None or story.steps != _IDLE or id(story) not in self._idle:
             return
-        routed = {leaf._array.shape for leaf in update.leaves if 0 < _deposits(leaf) < 0.9 * _IDLE}
+        routed = {engine.shape(leaf) for leaf in update.leaves if 0 < _deposits(leaf) < 0.9 * _IDLE}
         cut = [d for d in self.ledger.departures if d.arrived or d.perhaps]
         table = seats(self.ledger)
         idle = [
             leaf
             for leaf in self._unreached(update.optimizer)
-            if leaf._array.shape not in routed
+            if engine.shape(leaf) not in routed
             and not self._written.has(leaf)
             and not self._copies.is_copy(leaf)
             and not any(d.carries([leaf]) for d in cut)
@@ -263,7 +269,7 @@ class ParameterNotOptimized(Diagnosis):
                 f"{'it' if one else 'them'}: {'it has' if one else 'they have'} never had a gradient.",
                 fix="use the layer in `forward()` (is another one used twice, or a result left out of the loss?), or remove it.",
                 why="it keeps its first values: the model that is trained is not the one that was built.",
-                also=_distinct([leaf._story.made for leaf in idle if leaf._story.made is not None]),
+                also=_distinct([engine.story(leaf).made for leaf in idle if engine.story(leaf).made is not None]),
             )
 
     # Parameters that were to be unfrozen ---------------------------------------------------------
@@ -296,7 +302,7 @@ def _alive(references: dict[int, weakref.ref[Any]]) -> dict[int, Any]:
 
 
 def _deposits(leaf: Any) -> int:
-    return leaf._story.deposits if leaf._story is not None else 0
+    return engine.story(leaf).deposits if engine.story(leaf) is not None else 0
 
 
 def _distinct(places: list[Any], most: int = 6) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..graph.module_trees import SEQUENCES, contents, weights_in
 from ..graph.names import roots
 from ..graph.relations import UPSTREAM, WEIGHT, relations
@@ -62,8 +62,8 @@ class ParameterUnregistered(Diagnosis):
 
     def on_attribute_set(self, module: Any, name: str, value: Any) -> None:
         """Remember who may hold something."""
-        if isinstance(value, Tensor):
-            if not value._rg:
+        if engine.is_tensor(value):
+            if not engine.requires_grad(value):
                 return
         elif not isinstance(value, (dict, *SEQUENCES)):
             return
@@ -75,10 +75,15 @@ class ParameterUnregistered(Diagnosis):
         for attribute in self._attributes.values():
             value = getattr(attribute.module(), "__dict__", {}).get(attribute.name)
             for thing in contents(value):
-                if isinstance(thing, Tensor) and thing._edge is None and thing._rg and not thing._is_parameter:
+                if (
+                    engine.is_tensor(thing)
+                    and engine.node(thing) is None
+                    and engine.requires_grad(thing)
+                    and not engine.is_parameter(thing)
+                ):
                     plain[id(thing)] = thing
         root = tensors[0]
-        if plain and isinstance(root, Tensor) and root._edge is not None:
+        if plain and engine.is_tensor(root) and engine.node(root) is not None:
             for key, found in relations(root, plain, lambda leaf: is_owned(leaf, self.ledger)).items():
                 if UPSTREAM in found and WEIGHT not in found:
                     self._inputs[key] = weakref.ref(plain[key])
@@ -102,8 +107,14 @@ class ParameterUnregistered(Diagnosis):
     def _is_lost(self, leaf: Any) -> bool:
         """Does it get gradients that nobody uses?"""
         written = self._written.has(leaf)
-        story = leaf._story
-        if not leaf._rg or story is None or story.deposits < 2 or written or is_owned(leaf, self.ledger):
+        story = engine.story(leaf)
+        if (
+            not engine.requires_grad(leaf)
+            or story is None
+            or story.deposits < 2
+            or written
+            or is_owned(leaf, self.ledger)
+        ):
             return False
         known = self._inputs.get(id(leaf))
         return known is None or known() is not leaf
@@ -121,26 +132,26 @@ class ParameterUnregistered(Diagnosis):
             return
         many = f"{len(lost)} parameter{'s' * (len(lost) != 1)}"
         held = f"`{type(module).__name__}.{attribute.name}`"
-        if isinstance(value, Tensor):
-            kind = "a tensor computed from a Parameter" if value._edge is not None else "a plain tensor"
+        if engine.is_tensor(value):
+            kind = "a tensor computed from a Parameter" if engine.node(value) is not None else "a plain tensor"
             what = f"{held} is {kind}, so it is not registered"
         else:
             what = f"{held} is a plain {type(value).__name__}, so what it holds is not registered"
         self.report(
             attribute.place,
-            f"{what}: {many} got gradients in {lost[0]._story.deposits} backward passes, and no optimizer owns "
+            f"{what}: {many} got gradients in {engine.story(lost[0]).deposits} backward passes, and no optimizer owns "
             f"{'them' if len(lost) > 1 else 'it'}.",
             fix=_remedy(attribute.name, value),
         )
 
 
 def _remedy(name: str, value: Any) -> str:
-    if isinstance(value, Tensor):
-        if value._edge is None:
+    if engine.is_tensor(value):
+        if engine.node(value) is None:
             return f"`self.{name} = nn.Parameter(...)`."
         return f"compute first, then make the Parameter: `self.{name} = nn.Parameter(torch.ones(3).double())`."
     things = list(contents(value))
-    if all(isinstance(thing, Tensor) for thing in things):
+    if all(engine.is_tensor(thing) for thing in things):
         kind = "ParameterDict" if isinstance(value, dict) else "ParameterList"
     else:
         kind = "ModuleDict" if isinstance(value, dict) else "ModuleList"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor
+from .. import engine
 from ..books.departures import Departure, Term
 from ..books.records import Backward, OptimizerStory, Update
 from ..finding import ERROR
@@ -106,7 +106,12 @@ class PathCut(Diagnosis):
         unreached = []
         for group in optimizer.param_groups:
             for leaf in group["params"]:
-                if leaf._rg and leaf._grad is None and leaf._story is not None and not leaf._story.deposits:
+                if (
+                    engine.requires_grad(leaf)
+                    and engine.grad(leaf) is None
+                    and engine.story(leaf) is not None
+                    and not engine.story(leaf).deposits
+                ):
                     unreached.append(leaf)
         unreached = [leaf for leaf in unreached if not self._lives_otherwise(leaf)]
         if not unreached or (story.empty_run and not self._was_meant(story)):
@@ -153,7 +158,7 @@ class PathCut(Diagnosis):
     def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
         """Constants among the terms of a loss."""
         root = tensors[0]
-        if accumulates and isinstance(root, Tensor) and root._edge is not None:
+        if accumulates and engine.is_tensor(root) and engine.node(root) is not None:
             departures = self.ledger.departures
             terms, self._held = departures.terms(root)
             self._terms = [term for term in terms if not departures.is_used_beside(term.value, self._held)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import engine
 from ..finding import ERROR, WARN
 from ..rule import Diagnosis
 from ..source.numpy_writes import find_write, find_write_to
@@ -64,7 +65,7 @@ class SavedValueOverwritten(Diagnosis):
             by = "an array that shares its memory (`.numpy()`)"
             fix = "work on a copy: `x.detach().numpy().copy()`."
         elif how == "from_numpy":
-            write = find_write_to(_borrowed(node), where)
+            write = find_write_to(engine.borrowed(node), where)
             by = f"the NumPy array that {text(where)} made it of"
             fix = f"take a copy at {text(where)}: `torch.tensor(array)`, or `torch.from_numpy(array.copy())`."
         self.report(
@@ -86,14 +87,9 @@ class SavedValueOverwritten(Diagnosis):
         return call is not None and getattr(call.func, "attr", "") == "step"
 
 
-def _borrowed(node: Any) -> list[Any]:
-    """The arrays of a node's saved tensors that NumPy may write to."""
-    saved = [value for value in node.saved if getattr(value, "_vc", None) is not None]
-    return [tensor._array for tensor in saved if tensor._vc.exported]
-
-
 def _short(node: Any) -> str:
-    return type(node).__name__.rstrip("0123456789").removesuffix("Backward")
+    title: str = engine.title(node)
+    return title.rstrip("0123456789").removesuffix("Backward")
 
 
 def _times(n: int) -> str:

@@ -6,7 +6,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from ...core.tensor import Tensor
+from .. import engine
+from ..engine import Tensor
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
 
@@ -43,8 +44,8 @@ class SnapshotAliased(Diagnosis):
         """Remember whose tensors these are."""
         place = here()
         for tensor in state.values():
-            if isinstance(tensor, Tensor):
-                self._remember(tensor, place, tensor._counter().n)
+            if engine.is_tensor(tensor):
+                self._remember(tensor, place, engine.writes(tensor))
 
     def _remember(self, tensor: Tensor, place: Place | None, version: int) -> None:
         key = id(tensor)
@@ -70,7 +71,7 @@ class SnapshotAliased(Diagnosis):
         changed: list[tuple[Tensor, Place | None]] = []
         for tensor in _tensors(value):
             known = self._taken.get(id(tensor))
-            if known is not None and known[0]() is tensor and tensor._counter().n != known[2]:
+            if known is not None and known[0]() is tensor and engine.writes(tensor) != known[2]:
                 changed.append((tensor, known[1]))
         if not changed:
             return
@@ -86,7 +87,7 @@ class SnapshotAliased(Diagnosis):
 
 
 def _tensors(value: Any, depth: int = 0) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
+    if engine.is_tensor(value):
         yield value
     elif depth < 5 and isinstance(value, dict):
         for each in value.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import modes
+from .. import engine
 from ..rule import Diagnosis
 from ..source.places import Place, here
 
@@ -42,16 +42,16 @@ class SoftmaxOverOne(Diagnosis):
 
     def near_loss(self, name: str, input: Any, target: Any) -> None:
         """Cross entropy normalises over the classes."""
-        shape = input._array.shape
-        if name == "cross_entropy" and shape and input._rg and modes.recording():
+        shape = engine.shape(input)
+        if name == "cross_entropy" and shape and engine.requires_grad(input) and engine.recording():
             self._see(name, shape, min(len(shape) - 1, 1))
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """An operation ran: is it a softmax?"""
-        if op.name in ("softmax", "log_softmax") and outs[0]._rg and inputs[0]._array.ndim:
-            self._see(op.name, inputs[0]._array.shape, params[0])
-        elif op.name == _ATTENTION and outs[0]._rg:
-            self._see(op.name, inputs[1]._array.shape, -2)  # the keys
+        if op.name in ("softmax", "log_softmax") and engine.requires_grad(outs[0]) and len(engine.shape(inputs[0])):
+            self._see(op.name, engine.shape(inputs[0]), params[0])
+        elif op.name == _ATTENTION and engine.requires_grad(outs[0]):
+            self._see(op.name, engine.shape(inputs[1]), -2)  # the keys
 
     def _see(self, name: str, shape: tuple[int, ...], dim: int) -> None:
         place = here()

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core import modes
-from ...core.traits import having
+from .. import engine
 from ..graph.paths import origin
 from ..graph.reach import operation
+from ..graph.traits import having
 from ..rule import Diagnosis
 from ..source.places import Where, here, text
 
@@ -49,8 +49,8 @@ class SoftmaxTwice(Diagnosis):
 
     def near_loss(self, name: str, input: Any, target: Any) -> None:
         """A loss of class scores was called: are they probabilities?"""
-        node = input._edge
-        if node is None or not modes.recording():
+        node = engine.node(input)
+        if node is None or not engine.recording():
             return
         if name == "nll_loss":
             self._nll(input, node)
@@ -61,7 +61,7 @@ class SoftmaxTwice(Diagnosis):
 
     def _cross_entropy(self, input: Any) -> None:
         source = _softmax_behind(input) or _sigmoid_behind(input)
-        classes = _classes(input._array)
+        classes = _classes(engine.array(input))
         if source is None or classes < 2:
             return
         floor = math.log(1 + (classes - 1) / math.e)
@@ -89,7 +89,7 @@ class SoftmaxTwice(Diagnosis):
         logarithm = origin(node, "log_softmax".__eq__)
         if logarithm is not None:
             before = logarithm.edges[0]
-            if operation(before) == "softmax" and before.saved[1] == logarithm.saved[1]:
+            if operation(before) == "softmax" and engine.dimension(before) == engine.dimension(logarithm):
                 self._say(
                     before.place,
                     f"The scores of this loss went through a softmax at {text(before.place)} and through a log_softmax at "
@@ -98,7 +98,7 @@ class SoftmaxTwice(Diagnosis):
                 )
             return
         source = _softmax_behind(input) or _sigmoid_behind(input)
-        if source is not None and _classes(input._array) > 1:
+        if source is not None and _classes(engine.array(input)) > 1:
             self._say(
                 source.place,
                 f"`nll_loss` wants logarithms of probabilities, and was given the result of a {operation(source)} "
@@ -117,23 +117,23 @@ def _classes(array: Any) -> int:
 
 
 def _floor(input: Any) -> float:
-    return math.log(1 + (_classes(input._array) - 1) / math.e)
+    return math.log(1 + (_classes(engine.array(input)) - 1) / math.e)
 
 
 def _softmax_behind(input: Any) -> Any:
     """The softmax that an input comes from, if along the dimension of the classes it still adds up to one."""
-    array = input._array
+    array = engine.array(input)
     if not array.size or array.dtype.kind != "f" or not _adds_up_to_one(array):
         return None
-    return origin(input._edge, "softmax".__eq__, _STILL_PROBABILITIES)
+    return origin(engine.node(input), "softmax".__eq__, _STILL_PROBABILITIES)
 
 
 def _sigmoid_behind(input: Any, names: tuple[str, ...] = ("sigmoid",)) -> Any:
     """The sigmoid that all of an input comes from."""
-    array = input._array
+    array = engine.array(input)
     if not array.size or not (array.min() >= 0 and array.max() <= 1):
         return None
-    return origin(input._edge, names.__contains__, _STILL_SIGMOID)
+    return origin(engine.node(input), names.__contains__, _STILL_SIGMOID)
 
 
 def _adds_up_to_one(array: Any) -> bool:

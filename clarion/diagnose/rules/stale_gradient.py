@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import engine
 from ..books.records import Update
 from ..rule import Diagnosis
 from ..source.places import text
@@ -37,10 +38,10 @@ class StaleGradient(Diagnosis):
 
     def at_stale(self, update: Update) -> None:
         """Two updates in a row that used a gradient, had it added to, and used it again."""
-        stale = [leaf for leaf in update.stale if leaf._story.stale_run >= 2]
+        stale = [leaf for leaf in update.stale if engine.story(leaf).stale_run >= 2]
         if not stale:
             return
-        backward = stale[0]._story.backward
+        backward = engine.story(stale[0]).backward
         if update.optimizer is None:
             did = "this line applied the gradient of a parameter"
             clear = "set its `.grad` to None (or zero it) after this line"
@@ -50,7 +51,7 @@ class StaleGradient(Diagnosis):
         self.report(
             update.place,
             f"Gradients were used twice: {did}, then `backward()` at {text(backward.place)} added to the same buffers "
-            f"and they were used again ({stale[0]._story.stale_run} updates in a row).",
+            f"and they were used again ({engine.story(stale[0]).stale_run} updates in a row).",
             fix=f"{clear}. Accumulating on purpose never triggers this.",
             also=[backward.place],
         )

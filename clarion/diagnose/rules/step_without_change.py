@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.creation.questions import finfo
+from .. import engine
 from ..books.records import Sample, Update
 from ..rule import Diagnosis
 
@@ -82,7 +82,7 @@ class StepWithoutChange(Diagnosis):
                 "the learning rate is 0",
                 "give the optimizer a learning rate above 0; a schedule may have ended at 0.",
             )
-        elif not type(update.optimizer).__module__.startswith("clarion."):
+        elif not type(update.optimizer).__module__.startswith(("clarion.", "torch.optim")):
             name = type(update.optimizer).__name__
             reason = f"`{name}.step()` does not write into them, or less than their rounding"
             fix = (
@@ -114,16 +114,16 @@ class _Look:
         if _checksum(leaf) == self._checksum:
             return False
         change = np.abs(_sample(leaf) - self._sample).max()
-        least = 0.01 * finfo(leaf.dtype).eps * max(self.size, usual)
+        least = 0.01 * engine.eps(leaf) * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
 
 
 def _checksum(leaf: Any) -> int:
-    array = leaf._array
+    array = engine.array(leaf)
     return zlib.crc32(array.data if array.flags.c_contiguous and array.dtype.kind in "fc" else array.tobytes())
 
 
 def _sample(leaf: Any) -> Any:
-    flat = leaf._array.reshape(-1)
+    flat = engine.array(leaf).reshape(-1)
     taken = flat[:: max(1, flat.size // _SAMPLED)]
     return taken.astype(np.complex128 if taken.dtype.kind == "c" else np.float64)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from typing import Any
 
+from .. import engine
 from ..books.records import PAUSE, Sample, Update
-from ..graph.layers import depends_on_mode, is_frozen_alone, trainer_of
+from ..graph.layers import called_on, depends_on_mode, is_frozen_alone, trainer_of
 from ..graph.names import listed
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
@@ -59,7 +59,7 @@ class TrainingInEvalMode(Diagnosis):
         """A module, and all that is in it, one after the other, are put into a mode."""
         if layer.training is training or not depends_on_mode(layer):
             return
-        module = _called_on()
+        module = called_on()
         optimizer = trainer_of(module)
         if training:
             for phase in self._open:
@@ -97,7 +97,9 @@ class TrainingInEvalMode(Diagnosis):
 
     def _say(self, phase: _Phase, update: Update, steps: int) -> None:
         module = phase.module()
-        if module is None or not any(p._rg and p._grad is not None for p in module.parameters()):
+        if module is None or not any(
+            engine.requires_grad(p) and engine.grad(p) is not None for p in module.parameters()
+        ):
             return  # it is gone, or frozen
         names = [
             f"{name} ({type(layer).__name__})" if name else type(layer).__name__
@@ -125,16 +127,3 @@ class _Phase:
         self.layers: set[int] = set()  # those of its layers, by identity, that were trained in train mode
         self.optimizer = weakref.ref(optimizer)
         self.steps: int = optimizer._story.steps
-
-
-def _called_on() -> Any:
-    """The module that the user called `train()` or `eval()` on: its submodules follow."""
-    from ...nn.module import Module
-
-    code = Module.train.__code__
-    frame: Any = sys._getframe(2)
-    while frame.f_code is not code:
-        frame = frame.f_back
-    while frame.f_back is not None and frame.f_back.f_code is code:
-        frame = frame.f_back
-    return frame.f_locals["self"]

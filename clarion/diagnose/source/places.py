@@ -6,13 +6,14 @@ import ast
 import dis
 import linecache
 import re
+from types import CodeType
 from typing import Any
 
-from ...core import provenance
-from ...core.provenance import Place, here
+from .. import engine
 from ..finding import shown
 
-# What a rule may give as a line: a place that provenance recorded, or (file, line).
+Place = tuple[CodeType, int]  # a code object, and an instruction in it
+# What a rule may give as a line: a place that the engine recorded, or (file, line).
 Where = Place | tuple[str, int] | None
 
 __all__ = [
@@ -30,11 +31,21 @@ __all__ = [
 ]
 
 
+def here() -> Place | None:
+    """The user's line that is running."""
+    found: Place | None = engine.here()
+    return found
+
+
 def file_line(where: Where) -> tuple[str, int] | None:
     """`(file, line)` of a place."""
     if where is None or isinstance(where[0], str):
         return where  # type: ignore[return-value]
-    return provenance.file_line(where)  # type: ignore[arg-type]
+    code, lasti = where
+    for start, end, line in code.co_lines():  # type: ignore[union-attr]
+        if start <= lasti < end and line is not None:
+            return code.co_filename, line  # type: ignore[union-attr]
+    return code.co_filename, code.co_firstlineno  # type: ignore[union-attr]
 
 
 def text(where: Where) -> str:

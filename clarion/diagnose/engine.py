@@ -1,0 +1,138 @@
+"""What the books and the rules ask of an engine, and nothing else: clarion's own answers, and so does PyTorch's.
+
+An engine is a module that defines all of the functions below (`diagnose/engines/clarion.py`, `doctor/engine.py`). `use(it)`
+binds them here, so that whoever asks writes `engine.node(tensor)`; what happens is told through `clarion/events.py`.
+
+A *node* is an operation in the graph: hashable, weakly referenceable, with `seq` (younger nodes have smaller numbers),
+`place` (the user's line), `code` (its code object), `edges` (per input a node, a leaf tensor or None), `nrs` (which output of the
+edge's node it was; None: all 0) and `n_out`. An *operation* has a `name`, clarion's, and its traits. Values are given as
+NumPy arrays, to be read only.
+
+| question | answer |
+|---|---|
+| **tensors** | |
+| is_tensor(x), is_node(x) | is it one? |
+| node(t), output_number(t) | the node that made it (None: a leaf), and which of its outputs it is |
+| requires_grad(t), grad(t), is_parameter(t) | as the words say; asking for the gradient is not told as `looked` |
+| shape(t), size(t), kind(t), nbytes(t) | kind: "f", "c", "i", "u" or "b" |
+| eps(t) | the resolution of its type near 1 |
+| array(t) | its values |
+| number(t) | the one value of a tensor with one element |
+| memory(t), version(t) | a key for the memory it lies in; changes whenever somebody writes to it, openly or not |
+| writes(t) | how many writes were counted |
+| is_inference(t) | was it made in inference mode? |
+| squares(gradients) | the squared norm of each; infinite or NaN where an element is |
+| all_finite(t) | are all of its elements finite? |
+| story(t), set_story(t, s) | what the ledger keeps beside it; goes with it |
+| **nodes** | |
+| traits(name) | what the operation of that name is: see `core/traits.py` |
+| op(node), operation(node), title(node) | its operation or None, that one's name or "", and the name of its class |
+| node_of(root) | the node of a tensor, of a GradientEdge, or the node itself |
+| operands(node) | per input its value, or `LOST` |
+| kept(node) | what it has saved: (node, output number) -> value |
+| compute(node, operands) | its outputs, computed again; None if that cannot be done |
+| saved_values(node) | (label, value) of what it has saved: label "input" or "output" |
+| saved_memory(node) | (key, bytes, intermediate?) of the memory that it keeps |
+| is_freed(node) | has a backward pass released what it had saved? |
+| firing(node) | of a ReLU or the like: values that are above 0 where it lets through; None of others |
+| dimension(node) | the dimension that a softmax runs over |
+| borrowed(node) | saved arrays that NumPy may write to |
+| live() | all nodes and all tensors with a node that there are now |
+| **the moment** | |
+| recording(), inference() | are operations recorded; is this inference mode? |
+| switched() | may recording be off? (cheap) |
+| count_nodes() | changes with every node that is made |
+| mark() | a number between those of the nodes made so far and those made later |
+| here(), is_library(file) | the user's line that is running; is a file part of the library? |
+| roots_running(), node_running(), operand_running() | of the backward pass under way: its root nodes (None: there is none), the node whose gradient is computed; what a forward operation is working on |
+| decorates(mode) | the function that a gradient mode stands above as a decorator |
+| mode_files | the files that enter and leave modes |
+| quiet() | a context without floating-point warnings |
+| undisturbed() | a context in which nobody hears what is done, and no random numbers are used up |
+| watch(on) | tell every operation, or no longer |
+| custom_call(function, values, checked, state) | run a custom Function on arrays: outputs, and a function that gives gradients |
+| random_state() | of the generator |
+| layers() | the classes Module, Dropout, Norm, Recurrent, Attention, RReLU, Function |
+| cost_of_recording() | seconds for one operation |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+Tensor = Any
+Node = Any
+LOST: Final[Any] = object()  # a value that was not kept
+
+_Question = Callable[..., Any]
+
+is_tensor: _Question
+is_node: _Question
+node: _Question
+output_number: _Question
+requires_grad: _Question
+grad: _Question
+is_parameter: _Question
+shape: _Question
+size: _Question
+kind: _Question
+nbytes: _Question
+eps: _Question
+array: _Question
+number: _Question
+memory: _Question
+version: _Question
+writes: _Question
+is_inference: _Question
+squares: _Question
+all_finite: _Question
+story: _Question
+set_story: _Question
+op: _Question
+traits: _Question
+operation: _Question
+title: _Question
+node_of: _Question
+operands: _Question
+kept: _Question
+compute: _Question
+saved_values: _Question
+saved_memory: _Question
+is_freed: _Question
+firing: _Question
+dimension: _Question
+borrowed: _Question
+live: _Question
+recording: _Question
+inference: _Question
+switched: _Question
+mark: _Question
+count_nodes: _Question
+here: _Question
+is_library: _Question
+roots_running: _Question
+node_running: _Question
+operand_running: _Question
+decorates: _Question
+mode_files: frozenset[str]
+quiet: _Question
+undisturbed: _Question
+watch: _Question
+custom_call: _Question
+random_state: _Question
+layers: _Question
+cost_of_recording: _Question
+
+QUESTIONS = tuple(name for name in __annotations__ if not name.startswith("_") and name != "LOST")
+
+
+current: Any = None  # the engine that answers
+
+
+def use(implementation: Any) -> None:
+    """Have an engine (a module) answer from now on."""
+    global current
+    current = implementation
+    for question in QUESTIONS:
+        globals()[question] = getattr(implementation, question)
