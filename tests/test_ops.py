@@ -211,6 +211,25 @@ def test_in_place(row):
             assert_close(numpy_of(torch, grad), numpy_of(torch, known), type_name(grad), "gradient, in place")
 
 
+@having(lambda row: row.inplace and ".random." not in row.call.__module__)
+@pytest.mark.filterwarnings("ignore")
+def test_in_place_on_strides(row):
+    """Array libraries have loops of their own for some strides: each must write what a contiguous array gets."""
+    for dtype in ("float64", "float32", "int64", "int32", "complex64", "float16"):
+        for step in (2, 4, 8):
+            x, *rest = tensors(torch, draw(row), dtype)
+            spread = torch.zeros((*x.shape, step), dtype=x.dtype)
+            part = spread[..., 1]
+            part.copy_(x)
+            try:
+                row.inplace(torch, x, *rest)
+            except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
+                break
+            row.inplace(torch, part, *rest)
+            np.testing.assert_array_equal(numpy_of(torch, part), numpy_of(torch, x), f"{dtype}, every {step}th")
+            assert not spread[..., 0].any(), "written beside"
+
+
 @having(lambda row: row.inplace and derived(row) and 0 in (row.grad or (0,)))
 def test_in_place_refuses_leaves(row):
     inputs = leaves(torch, row, draw(row))

@@ -13,7 +13,7 @@ from .dtypes import f32, f64
 from .general import general_call
 from .hot import binary_call, unary_call
 from .inplace import sync
-from .messages import not_a_tensor
+from .messages import not_a_tensor, out_of_memory
 from .node import sequence
 from .provenance import mark
 from .record import announce, finish
@@ -61,7 +61,10 @@ def _single_call(op: Op) -> Callable[..., Tensor]:
             return general_call(op, (x, *params))
         if len(params) + 1 < arity:
             params += defaults[len(defaults) - (arity - 1 - len(params)) :]
-        r = kernel(a, *params)
+        try:
+            r = kernel(a, *params)
+        except MemoryError as error:
+            raise out_of_memory(error) from None
         if type(r) is not ndarray:
             r = r[...]  # NumPy hands out 0-dim results as scalars
         out = new_object(Tensor)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import errors
 from ..events import hub
 from . import modes
-from .dtypes import f32, f64
-from .messages import broadcast_error, not_a_tensor
+from .dtypes import FROM_NUMPY, f32, f64
+from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .record import finish, record
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE
@@ -54,6 +55,10 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
         result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
     except ValueError as error:
         raise misfit(op, arrays, error) from None
+    except TypeError as error:
+        raise unsupported(op, arrays, half, error) from None
+    except MemoryError as error:
+        raise out_of_memory(error) from None
     results = result if type(result) is tuple or type(result) is list else (result,)
     outs = tuple(new_tensor(_rounded(r, half)) for r in results)
     if op.differentiable:
@@ -82,6 +87,14 @@ def _rounded(r: Any, half: Any) -> Any:
     if half is not None and r.dtype in (f32, f64):
         r = r.astype(half)
     return r
+
+
+def unsupported(op: Op, arrays: list[Any], half: Any, error: TypeError) -> Exception:
+    """A type that the array library has no function for, said PyTorch's way."""
+    kinds = [half or a.dtype for a in arrays if isinstance(a, ndarray)]
+    if kinds and str(error).startswith(("ufunc ", "numpy boolean", "Cannot cast ufunc")):
+        return errors.NotSupportedError(f"\"{op.name}_cpu\" not implemented for '{FROM_NUMPY[kinds[0]].old}'")
+    return error
 
 
 def misfit(op: Op, arrays: list[Any], error: ValueError) -> Exception:

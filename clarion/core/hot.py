@@ -14,7 +14,7 @@ import numpy as np
 
 from . import provenance
 from .general import general_call, numbers32, numbers64
-from .messages import broadcast_error, not_a_tensor
+from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .spelled import scope_of, written_at_first_call
 from .tensor import Tensor
 
@@ -50,6 +50,7 @@ def _scope(op: Op) -> dict[str, Any]:
         "broadcast_error": broadcast_error,
         "getframe": provenance._getframe,
         "not_a_tensor": not_a_tensor,
+        "out_of_memory": out_of_memory,
         "nothing": [None] * len(op.layout),
         "numbers32": numbers32,
         "numbers64": numbers64,
@@ -94,6 +95,8 @@ _BINARY = """    a = x._array
         r = kernel(a, b)
     except ValueError:
         raise broadcast_error(a.shape, b.shape) from None
+    except MemoryError as error:
+        raise out_of_memory(error) from None
 """
 
 _OUTPUT = """    if type(r) is not ndarray:

@@ -18,7 +18,7 @@ from ..kernels import registry
 from ..kernels.layout import laid_out
 from ..kernels.layout import replay as replay_raw
 from . import modes, provenance
-from .dtypes import FROM_NUMPY, f32, f64
+from .dtypes import FROM_NUMPY, INEXACT, f32, f64
 from .node import FREED, Node
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE, VersionCounter, View
@@ -368,7 +368,7 @@ def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) 
     for i, t in enumerate(inputs):
         if isinstance(t, Tensor) and (t._rg if i == 0 else t.requires_grad):
             mask |= 1 << i
-    if not mask:
+    if not mask or (op.name == "copy" and x._array.dtype not in INEXACT):
         return
     node = make_node(op, inputs, params, (x,), mask)
     if any(isinstance(t, Tensor) and t._vc is x._vc for t in inputs[1:]):

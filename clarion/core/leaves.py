@@ -26,7 +26,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
     """All gradients of a leaf are in: run its hooks, then capture or accumulate."""
     g = this.grads.pop(leaf)
     hooks = leaf._hooks
-    if hooks is None and this.capture is None and type(g) is ndarray and g.shape == leaf._array.shape:
+    if hooks is None and this.capture is None and leaf._rg and type(g) is ndarray and g.shape == leaf._array.shape:
         with _accumulate_lock:
             leaf._grad = accumulated(this, leaf._grad, g)
         if hub.accumulated is not None:
@@ -40,6 +40,8 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
     if this.capture is not None:
         for position in this.capture.get(leaf, ()):
             this.captured[position] = g
+        return
+    if not leaf._rg:  # it was told so after it had been used
         return
     array = g if is_raw(g) else g._array
     if array.shape != leaf._array.shape:

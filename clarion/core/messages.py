@@ -55,3 +55,16 @@ def not_a_tensor(op: Op, position: int, value: Any) -> errors.ArgumentTypeError:
     return errors.ArgumentTypeError(
         f"{op.name}(): argument '{names.get(name, name)}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
     )
+
+
+def out_of_memory(error: Exception, shape: Any = None) -> Exception:
+    """Memory that is not there, or sizes that no memory has, said PyTorch's way; other errors as they are."""
+    if isinstance(error, MemoryError):
+        wanted = getattr(error, "_total_size", None)  # NumPy's own error knows
+        return errors.EngineError(
+            f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {wanted if wanted else 'too many'} bytes. "
+            "Error code 12 (Cannot allocate memory)"
+        )
+    if (shape is not None and "too big" in str(error)) or "Maximum allowed" in str(error):
+        return errors.EngineError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    return error

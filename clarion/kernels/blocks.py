@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .layout import empty_like
+
 # Elements per block: a few float32 buffers of this size fit into a second-level cache, and stay
 # under the size from which malloc maps fresh pages for each allocation.
 BLOCK = 16384
@@ -23,8 +25,8 @@ def blockwise(body: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(body)
     def call(first: Any, *more: Any) -> Any:
-        out = np.empty(first.shape, first.dtype)
-        if out.size <= BLOCK:
+        out = empty_like(first) if more == () else np.empty(first.shape, first.dtype)
+        if out.size <= BLOCK or not out.flags.c_contiguous:
             body(out, first, *more)
             return out
         flat = out.reshape(-1)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .boxmuller import fma64
+from .layout import empty_like
 from .mt19937 import Generator, unit_float64
-from .random import Shape, cast, digits, from_doubles, normals_one_by_one, torch_names, unsupported
+from .random import Shape, cast, digits, from_doubles, normals_one_by_one, torch_names, unsupported, write
 
 
 def _continuous(kind: str, dtype: np.dtype, name: str) -> None:
@@ -106,7 +107,7 @@ def _by_search(gen: Generator, row: np.ndarray, n: int) -> np.ndarray:
 def _by_race(gen: Generator, weights: np.ndarray, n: int) -> np.ndarray:
     """Without replacement: exponential clocks run at the speed of the weights, the first n to ring win."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        speed = weights / exponential(gen, weights.shape, weights.dtype)
+        speed = weights / write(empty_like(weights), exponential(gen, weights.shape, weights.dtype))
     order: np.ndarray
     if n == 1:
         order = np.argmax(speed, axis=-1, keepdims=True)

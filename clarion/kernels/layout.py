@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy
+
+ndarray = numpy.ndarray
 
 
 def memory_root(x: Any) -> Any:
@@ -66,6 +70,19 @@ def may_overlap(x: Any) -> bool:
     return False
 
 
+def channels_last(x: Any) -> bool:
+    """Does memory go through the channels of images (dimension 1 of 4 or 5) first? As PyTorch tells it, by the strides."""
+    if type(x) is not ndarray or x.ndim not in (4, 5) or x.flags.c_contiguous or x.strides[1] == 0:
+        return False
+    least = 0
+    for d in (1, *range(x.ndim - 1, 1, -1), 0):
+        n, step = x.shape[d], x.strides[d]
+        if n == 0 or step < least or (d == 0 and least == x.strides[1]):
+            return False
+        least = step * n if n > 1 else step
+    return True
+
+
 def add_into(target: Any, positions: Any, g: Any) -> None:
     """Add `g` to the elements of the flat `target`, where a position may come several times."""
     numpy.add.at(target, positions.reshape(-1), g.reshape(-1))
@@ -78,3 +95,129 @@ def replay(chain: tuple[Any, ...], array: Any) -> Any:
         if nr is not None:
             array = array[nr]
     return array
+
+
+def apart(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of one array whose result never shares its memory, though it may be the same elements in another shape."""
+
+    @functools.wraps(kernel)
+    def call(xp: Any, x: Any, *args: Any) -> Any:
+        result = kernel(xp, x, *args)
+        return result.copy() if type(x) is ndarray and numpy.may_share_memory(result, x) else result
+
+    return call
+
+
+# How PyTorch lays out results -------------------------------------------------------------------------
+
+
+def in_rows(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel whose result is contiguous, however its inputs lie (unless it is told where to write)."""
+
+    @functools.wraps(kernel)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = kernel(*args, **kwargs)
+        if type(result) is tuple:
+            return tuple([_contiguous(each) for each in result])
+        return result if kwargs else _contiguous(result)
+
+    return call
+
+
+def _contiguous(x: Any) -> Any:
+    return x if type(x) is not ndarray or x.flags.c_contiguous else x.copy("C")
+
+
+def in_columns(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel whose matrices lie column by column, as LAPACK leaves them."""
+
+    @functools.wraps(kernel)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = kernel(*args, **kwargs)
+        return tuple([_columns(each) for each in result]) if type(result) is tuple else _columns(result)
+
+    return call
+
+
+def _columns(x: Any) -> Any:
+    if type(x) is not ndarray or x.ndim < 2 or x.dtype.kind not in "fc":
+        return x
+    turned = x.swapaxes(-1, -2)
+    return x if turned.flags.c_contiguous else turned.copy("C").swapaxes(-1, -2)
+
+
+def as_laid_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel whose results lie as its first array does."""
+
+    @functools.wraps(kernel)
+    def call(xp: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        result = kernel(xp, x, *args, **kwargs)
+        if type(x) is not ndarray or x.flags.c_contiguous or kwargs:
+            return result
+        return tuple([alike(each, x) for each in result]) if type(result) is tuple else alike(result, x)
+
+    return call
+
+
+def alike(result: Any, x: Any) -> Any:
+    """An array in the layout of another of its shape (as a copy of that one would lie)."""
+    if result.shape != x.shape:
+        return result
+    out = empty_like(x, result.dtype)
+    if out.strides == result.strides:
+        return result
+    out[...] = result
+    return out
+
+
+def empty_like(x: Any, dtype: Any = None, xp: Any = numpy) -> Any:
+    """Room for a result in the layout of `x`; where it was expanded, in the order in which PyTorch puts its dimensions."""
+    if xp is not numpy:
+        return xp.empty_like(x, dtype=dtype)
+    if x.flags.c_contiguous:
+        return numpy.empty(x.shape, dtype or x.dtype)
+    order = dense_order(x)
+    return numpy.empty([x.shape[d] for d in order], dtype or x.dtype).transpose(numpy.argsort(order))
+
+
+def dense_order(x: Any) -> list[int]:
+    """Dimensions from the outermost in memory to the innermost; one that was expanded stays where it is."""
+    shape, strides = x.shape, x.strides
+    order = list(range(len(shape)))[::-1]
+    for i in range(1, len(order)):
+        for j in range(i - 1, -1, -1):
+            below, above = order[j], order[i]
+            here, there = strides[below], strides[above]
+            if here == 0 or there == 0:
+                continue
+            if here < there:
+                break
+            if here > there or shape[below] > shape[above]:
+                order[j], order[i] = above, below
+                i = j
+    return order[::-1]
+
+
+def as_images(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of images: the first result is contiguous, or has its channels last if the input has."""
+
+    @functools.wraps(kernel)
+    def call(xp: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        result = kernel(xp, x, *args, **kwargs)
+        if type(x) is not ndarray:
+            return result
+        several = type(result) is tuple
+        first = as_image(result[0] if several else result, x)
+        return (first, *result[1:]) if several else first
+
+    return call
+
+
+def as_image(result: Any, x: Any) -> Any:
+    """`result` contiguous, or with its channels last if those of `x` are."""
+    if not channels_last(x):
+        return result if result.flags.c_contiguous else result.copy("C")
+    if result.ndim != x.ndim:
+        return result
+    turned = result.transpose(0, *range(2, x.ndim), 1)
+    return result if turned.flags.c_contiguous else turned.copy("C").transpose(0, x.ndim - 1, *range(1, x.ndim - 1))

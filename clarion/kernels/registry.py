@@ -127,7 +127,8 @@ def portable(name: str, xp: Any = numpy) -> Kernel:
 def _portable_writes(name: str) -> bool:
     """Does the portable kernel take `out`? (Read off its code: inspect.signature of all would cost 0.1 s at import.)"""
     if name in _direct:
-        return isinstance(getattr(numpy, _direct[name]), numpy.ufunc)
+        own = getattr(numpy, _direct[name])
+        return isinstance(own, numpy.ufunc) and own is not numpy.negative  # which is wrong on some strides (NumPy 2.4)
     function: Any = _portable[name]
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__

@@ -45,6 +45,7 @@ AREAS = (
     "corners",
     "corner_values",
     "transforms",
+    "memory",
 )
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -125,5 +125,5 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
             f"logsumexp(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
         )
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
-    dims = tuple(normalize_dim(d, input.ndim) for d in dims)
+    dims = tuple(normalize_dim(d, input.ndim) for d in dims or range(input.ndim))
     return logsumexp_op.call(input, dims if input.ndim else (), keepdim)

@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 from ...core.devices import Kind, home
-from ...core.dtypes import COMPLEX, FROM_NUMPY, NumpyNumber, b1, c64, c128, default_float, f64, i64, iinfo
+from ...core.dtypes import COMPLEX, FROM_NUMPY, NumpyNumber, b1, c64, c128, default_float, f64, i64
+from ...core.messages import out_of_memory
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels import ranges
 from ...kernels.layout import strided
+from ..elementwise.cast import cast_number
 from ..faces.api import METHODS, public
 from ..faces.options import (
     allocate,
@@ -37,11 +39,18 @@ def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], 
         args = (*args, options.pop("size"))
     kind, requires_grad, out, where = take_options(name, options, like)
     shape = size_of(name, args)
-    xp = where.xp
-    array = (
-        xp.zeros(shape, kind) if fill == 0 else xp.empty(shape, kind) if fill is None else xp.full(shape, fill, kind)
-    )
+    array = _filled(where.xp, shape, fill, kind)
     return created(array, requires_grad) if out is None else put(name, out, array)
+
+
+def _filled(xp: Any, shape: tuple[int, ...], fill: Any, kind: Any) -> Any:
+    """An array full of a number, or with whatever lies in memory (None)."""
+    try:
+        if fill == 0:
+            return xp.zeros(shape, kind)
+        return xp.empty(shape, kind) if fill is None else xp.full(shape, fill, kind)
+    except (ValueError, MemoryError) as error:
+        raise out_of_memory(error, shape) from None
 
 
 def take_options(name: str, options: dict[str, Any], like: Any = None) -> tuple[Any, bool, Any, Kind]:
@@ -62,7 +71,7 @@ def zeros(*size: Any, **options: Any) -> Tensor:
     return (
         _make("zeros", 0, size, options)
         if options
-        else created(home().xp.zeros(size_of("zeros", size), default_float()))
+        else created(_filled(home().xp, size_of("zeros", size), 0, default_float()))
     )
 
 
@@ -71,7 +80,7 @@ def ones(*size: Any, **options: Any) -> Tensor:
     """A tensor of ones. Options: out, dtype, layout, device, pin_memory, requires_grad."""
     if options:
         return _make("ones", 1, size, options)
-    array = home().xp.empty(size_of("ones", size), default_float())
+    array = _filled(home().xp, size_of("ones", size), None, default_float())
     array.fill(1)
     return created(array)
 
@@ -105,9 +114,9 @@ def full(
     value = fill_number("full", fill_value)
     if out is not None:
         kind = out_type("full", out, dtype)
-        return put("full", out, xp.full(shape, fitted(value, kind), kind))
+        return put("full", out, xp.full(shape, cast_number(value, kind), kind))
     kind = _value_kind(value) if dtype is None else numpy_type("full", dtype)
-    return created(xp.full(shape, fitted(value, kind), kind), requires_grad)
+    return created(_filled(xp, shape, cast_number(value, kind), kind), requires_grad)
 
 
 def _value_kind(value: Any) -> Any:
@@ -130,31 +139,6 @@ def fill_number(name: str, value: Any) -> Any:
         if isinstance(value, kind):
             return kind(value)
     raise ArgumentTypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
-
-
-_C_NAMES = {"float32": "float", "float64": "double", "float16": "at::Half", "bfloat16": "at::BFloat16"}
-
-
-def fitted(value: Any, kind: Any) -> Any:
-    """`value` converted as C++ converts it, refused where it does not fit into `kind`."""
-    if kind.kind == "b" or kind in COMPLEX:
-        return value
-    ok = True
-    if isinstance(value, complex):
-        ok = value.imag == 0
-        value = value.real if ok else 0.0
-    if kind.kind in "iu":
-        if isinstance(value, float):
-            ok = ok and math.isfinite(value)
-            value = int(value) if ok else 0
-        limits = iinfo(kind)
-        low = -limits.max - 1 if kind.kind == "u" else limits.min  # -1 becomes 255, as in C
-        ok = ok and low <= value <= limits.max
-        value = value % (limits.max + 1) if kind.kind == "u" and ok else value
-    if not ok:
-        name = _C_NAMES.get(kind.name, f"{kind.name}_t")
-        raise DtypeError(f"value cannot be converted to type {name} without overflow")
-    return value
 
 
 @public(method=False)
@@ -277,7 +261,7 @@ def full_like(
     """One value in the shape and type of a tensor."""
     value = fill_number("full_like", fill_value)
     array = like("full_like", input, dtype, layout, device, memory_format, pin_memory)
-    array.fill(fitted(value, array.dtype))
+    array.fill(cast_number(value, array.dtype))
     return created(array, requires_grad)
 
 
@@ -298,7 +282,7 @@ def _new(name: str, fill: Any) -> Any:
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """Like torch.full, in this tensor's type."""
     kind, requires_grad, _, where = take_options("new_full", {"dtype": dtype or self.dtype, **options}, self._array)
-    value = fitted(fill_number("new_full", fill_value), kind)
+    value = cast_number(fill_number("new_full", fill_value), kind)
     return created(where.xp.full(one_size("new_full", size), value, kind), requires_grad)
 
 
@@ -327,7 +311,7 @@ def scalar_tensor(
     """A 0-dim tensor of one number, in the default type."""
     xp = place("scalar_tensor", device, layout, None, pin_memory).xp
     kind = numpy_type("scalar_tensor", dtype)
-    value = fitted(number("scalar_tensor", "s", 1, s), kind)
+    value = cast_number(number("scalar_tensor", "s", 1, s), kind)
     return created(xp.full((), value, kind), requires_grad)
 
 

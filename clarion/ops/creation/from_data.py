@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError
 from ...events import hub
 from ...kernels.fromdata import PLAIN, Unfit, category, is_sequence, plain_array, unnest
+from ...kernels.layout import address, memory_root
 from ..faces.api import METHODS, public
 from ..faces.options import numpy_type, place, tensor_argument, warn_user
 
@@ -275,6 +277,18 @@ def _check_array(array: Any) -> Any:
     return found.numpy
 
 
+def writable(array: Any) -> Any:
+    """An array that can be written: on the same memory if that is an array's own, else a copy."""
+    root = memory_root(array)
+    if array.flags.writeable:
+        return array
+    if not root.flags.owndata:
+        return array.copy("K")
+    whole = (ctypes.c_char * root.nbytes).from_address(address(root))
+    whole._owner = root  # which must live as long as its memory is used
+    return np.ndarray(array.shape, array.dtype, whole, address(array) - address(root), array.strides)
+
+
 def share(array: Any) -> Tensor:
     """A tensor on the memory of a NumPy array."""
     kind = _check_array(array)
@@ -282,8 +296,9 @@ def share(array: Any) -> Tensor:
         warn_user(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
             "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
-            "it writable before converting it to a tensor. (clarion refuses such a write.)",
+            "it writable before converting it to a tensor.",
         )
+        array = writable(array)
     # A plain ndarray of the canonical dtype object: subclasses and equal-but-other dtypes stay outside.
     shared = created(array if type(array) is np.ndarray and array.dtype is kind else np.asarray(array).view(kind))
     borrow_from_numpy(shared)
@@ -397,9 +412,9 @@ def frombuffer(
         warn_user(
             "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write "
             "to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to "
-            "protect its data or make it writable before converting it to a tensor. (clarion refuses such a write.)",
+            "protect its data or make it writable before converting it to a tensor.",
         )
-    return created(np.frombuffer(memory.cast("B"), kind, count, offset), requires_grad)
+    return created(writable(np.frombuffer(memory.cast("B"), kind, count, offset)), requires_grad)
 
 
 @public(method=False)

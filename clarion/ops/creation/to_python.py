@@ -113,7 +113,7 @@ def tolist(self: Tensor) -> Any:
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor's memory as a NumPy array; with `force`, detached and copied as far as necessary."""
     if self.requires_grad:
-        if not force:
+        if not force and (modes.special == 0 or modes.recording()):
             raise EngineError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.\n"
                 + (f"It was computed at {place_text(self._edge.place)}." if self._edge is not None else "It is a leaf.")

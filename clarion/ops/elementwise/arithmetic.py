@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.dtypes import FROM_NUMPY, result_type
+from ...core.dtypes import FROM_NUMPY, b1, result_type
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -13,10 +13,26 @@ from ..faces.api import METHODS, call, public
 from ..faces.typed import TypedOp, need_tensors, no_gradient, show_edges
 
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+MASK_MINUS = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead."
+)
 BOOL_NEGATION = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
     "`logical_not()` operator instead."
 )
+
+
+class MinusOp(TypedOp):
+    """A difference: no operand may be a mask."""
+
+    def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:
+        """As every operation's, after a look at the types."""
+        arrays, half = super().raw_operands(operands)
+        if any(isinstance(t, bool) or (isinstance(t, Tensor) and t._array.dtype is b1) for t in operands):
+            raise EngineError(MASK_MINUS)
+        return arrays, half
+
 
 # Sums and products ---------------------------------------------------------------------------------
 
@@ -28,17 +44,17 @@ add_scaled_op = Op(
 )
 add_scaled_op.vjp(x=lambda g: g, y=lambda g, alpha: g * alpha).jvp("together")
 
-sub_op = TypedOp(
+sub_op = MinusOp(
     "sub", "x y", elementwise=True, promote="common", traits="arithmetic adds difference", saved_constants={"alpha": 1}
 ).refusing("b", BOOL_MINUS)
 sub_op.vjp(x=lambda g: g, y=lambda g: -g)
 
-sub_scaled_op = TypedOp(
+sub_scaled_op = MinusOp(
     "sub_scaled", "x y", "alpha", node="SubBackward0", broadcast=True, promote="common", traits="arithmetic difference"
 )
 sub_scaled_op.refusing("b", BOOL_MINUS).vjp(x=lambda g: g, y=lambda g, alpha: g * -alpha).jvp("together")
 
-rsub_op = TypedOp(
+rsub_op = MinusOp(
     "rsub",
     "x y",
     node="RsubBackward1",
@@ -50,7 +66,7 @@ rsub_op = TypedOp(
 rsub_op.vjp(x=lambda g: -g)
 show_edges(rsub_op, 0)
 
-rsub_scaled_op = TypedOp(
+rsub_scaled_op = MinusOp(
     "rsub_scaled",
     "x y",
     "alpha",
@@ -140,12 +156,12 @@ for _name in ("mul_", "multiply_"):
 # Division ------------------------------------------------------------------------------------------
 
 div_op = Op("div", "x y", elementwise=True, promote="float", traits="arithmetic quotient")
-div_op.vjp(x=lambda g, y: g / y, y=lambda g, y, out: -g * out / y)
+div_op.vjp(x=lambda g, y: g / y, y=lambda g, x, y: -g * (x / y) / y)
 
 div_mode_op = Op(
     "div_mode", "x y", node="DivBackward2", elementwise=True, promote="float", traits="arithmetic quotient"
 )
-div_mode_op.vjp(x=lambda g, y: g / y, y=lambda g, y, out: -g * out / y)
+div_mode_op.vjp(x=lambda g, y: g / y, y=lambda g, x, y: -g * (x / y) / y)
 
 div_floor_op = TypedOp(
     "div_floor", "x y", node="DivBackward2", elementwise=True, promote="common", traits="arithmetic quotient"
@@ -316,7 +332,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, run: Any 
 def lerp(input: Any, end: Any, weight: Any, *, run: Any = call) -> Any:
     """input + weight * (end - input)."""
     for name, value in (("end", end), ("weight", weight)):
-        if isinstance(value, Tensor) and value._array.dtype != input._array.dtype:
+        if isinstance(value, Tensor) and value._array.dtype != input._array.dtype and (name == "end" or value.ndim):
             raise EngineError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
     if isinstance(weight, Tensor):
         return run(lerp_tensor_op, input, end, weight)

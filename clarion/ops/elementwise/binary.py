@@ -44,7 +44,7 @@ logaddexp2_op.vjp(
 heaviside_op = TypedOp("heaviside", "x y", node="NotImplemented", elementwise=True, promote="common").refusing("c")
 heaviside_op.vjp(x=no_gradient("heaviside"), y=no_gradient("heaviside"))
 
-nextafter_op = Op("nextafter", "x y", moves=True, broadcast=True)
+nextafter_op = TypedOp("nextafter", "x y", elementwise=True, promote="common").refusing("biuc", title="nextafter_cpu")
 nextafter_op.vjp(x=lambda g, x, y, ops: ops.where(x == y, 0, g), y=lambda g, ops: ops.zero(g))
 
 ldexp_op = Op("ldexp", "x y", elementwise=True, promote="float")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from ...core import devices, dtypes
 from ...core.devices import HOST, Kind, find, kind_of
-from ...core.dtypes import FROM_NUMPY, INEXACT
+from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
@@ -153,10 +154,46 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 def cast_number(value: Any, kind: Any) -> Any:
     """A Python number for an array of type `kind`; refuses what cannot be written there."""
-    if kind.kind != "c" and getattr(value, "imag", 0):
-        old = {"f": "float", "i": "int64_t"}.get(kind.kind, "the tensor's type")
-        raise EngineError(f"value cannot be converted to type {old} without overflow")
+    if (kind is f32 or kind is f64) and (type(value) is float or type(value) is int) and -1e38 < value < 1e38:
+        return value
+    if kind.kind == "b":
+        return value
+    if kind.kind != "c" and isinstance(value, NumpyNumber | complex):
+        if value.imag:
+            raise overflow(kind)
+        value = value.real
+    if kind.kind in "iu":
+        return _whole(value, kind)
+    if kind in (f32, c64):
+        size = max(abs(value.real), abs(value.imag))
+        if size > _LARGEST and size != math.inf:
+            raise overflow(kind)
     return value
+
+
+def _whole(value: Any, kind: Any) -> int:
+    """A number for an array of integers; below zero it may wrap around once."""
+    if value - value != 0:  # infinite or NaN
+        raise overflow(kind)
+    whole, limits = int(value), iinfo(kind)
+    if limits.min <= whole <= limits.max:
+        return whole
+    if limits.min != 0 or not -limits.max <= whole < 0:
+        raise overflow(kind)
+    return int(whole + limits.max + 1)
+
+
+_LARGEST = float(finfo(f32).max)
+_C_NAMES = {
+    "float32": "float", "float64": "double", "float16": "double", "bfloat16": "double", "int32": "int",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def overflow(kind: Any) -> EngineError:
+    """A number does not fit into a type."""
+    name = FROM_NUMPY[kind].name
+    return EngineError(f"value cannot be converted to type {_C_NAMES.get(name, name + '_t')} without overflow")
 
 
 for _function in (result_type, promote_types, can_cast):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import b1, result_type
+from ...core.general import general_call
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.record import cast as cast_array
@@ -58,6 +59,8 @@ def where(condition: Any, input: Any = ..., other: Any = ..., **renamed: Any) ->
                 f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.old}"
             )
         condition = cast(condition, b1)
+    if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype is not other._array.dtype:
+        return general_call(where_op, (condition, input, other))
     return where_op.call(condition, input, other)
 
 
@@ -161,11 +164,19 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, run: Any = call) -> A
     tensors = [isinstance(bound, Tensor) for bound in (min, max) if bound is not None]
     if all(tensors):
         return run(clamp_tensor_op, input, min, max)
-    if any(tensors):
-        raise ArgumentTypeError(
-            "clamp() received an invalid combination of arguments: min and max must both be numbers or both Tensors"
-        )
+    if any(tensors):  # a tensor of no dimension may stand for a number
+        min, max = (_as_number(bound) for bound in (min, max))
+        if isinstance(min, Tensor) or isinstance(max, Tensor):
+            raise ArgumentTypeError(
+                "clamp() received an invalid combination of arguments: min and max must both be numbers or both Tensors"
+            )
+    if input._array.dtype.kind in "iu":  # a whole number stays in the type of the tensor, and must fit
+        min, max = (cast_number(n, input._array.dtype) if type(n) is int else n for n in (min, max))
     return run(clamp_op, input, min, max)
+
+
+def _as_number(bound: Any) -> Any:
+    return bound.item() if isinstance(bound, Tensor) and not bound.ndim and not bound.requires_grad else bound
 
 
 @public(inplace=True, out=True)
@@ -287,23 +298,22 @@ show_edges(fill_scalar_into_op, 0)
 @public("fill", method=False)
 def fill(input: Any, value: Any, *, run: Any = call) -> Any:
     """A tensor like `input`, full of `value`."""
-    return run(_filler(input, value, fill_op, fill_tensor_op), input, value)
+    return _fill(run, input, value, fill_op, fill_tensor_op)
 
 
-def _filler(input: Any, value: Any, of_number: Op, of_tensor: Op) -> Op:
+def _fill(run: Any, input: Any, value: Any, of_number: Op, of_tensor: Op) -> Any:
     if not isinstance(value, Tensor):
-        cast_number(value, input._array.dtype)
-        return of_number
+        return run(of_number, input, cast_number(value, input._array.dtype))
     if value._array.ndim:
         raise EngineError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
         )
-    return of_tensor
+    return run(of_tensor, input, value)
 
 
 def fill_(self: Any, value: Any) -> Any:
     """Write `value` everywhere."""
-    return inplace(_filler(self, value, fill_scalar_into_op, fill_tensor_into_op), self, value)
+    return _fill(inplace, self, value, fill_scalar_into_op, fill_tensor_into_op)
 
 
 def zero_(self: Any) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.inplace import inplace
+from ...core.modes import no_grad
 from ...core.op import Op
 from ..faces.api import call, public
 from ..faces.typed import TypedOp, need_tensors, one_tensor
@@ -12,35 +14,43 @@ logical_and_op = Op("logical_and", "x y", elementwise=True, differentiable=False
 logical_or_op = Op("logical_or", "x y", elementwise=True, differentiable=False)
 logical_xor_op = Op("logical_xor", "x y", elementwise=True, differentiable=False)
 logical_not_op = Op("logical_not", "x", elementwise=True, differentiable=False)
-for _op in (logical_and_op, logical_or_op, logical_xor_op, logical_not_op):
-    _op.vjp(x=lambda g, ops: ops.zero(g))  # for the in-place form: the old value is gone
+
+
+def _unrecorded(run: Any) -> Any:
+    """In place these take no part in the history, as in PyTorch: a leaf may be written, and keeps its grad_fn."""
+
+    def write(op: Op, *args: Any) -> Any:
+        with no_grad():
+            return run(op, *args)
+
+    return write if run is inplace else run
 
 
 @public(inplace=True, out=True)
 def logical_and(input: Any, other: Any, *, run: Any = call) -> Any:
     """Are both true (not zero)?"""
     need_tensors("logical_and", input, other)
-    return run(logical_and_op, input, other)
+    return _unrecorded(run)(logical_and_op, input, other)
 
 
 @public(inplace=True, out=True)
 def logical_or(input: Any, other: Any, *, run: Any = call) -> Any:
     """Is one of them true (not zero)?"""
     need_tensors("logical_or", input, other)
-    return run(logical_or_op, input, other)
+    return _unrecorded(run)(logical_or_op, input, other)
 
 
 @public(inplace=True, out=True)
 def logical_xor(input: Any, other: Any, *, run: Any = call) -> Any:
     """Is exactly one of them true (not zero)?"""
     need_tensors("logical_xor", input, other)
-    return run(logical_xor_op, input, other)
+    return _unrecorded(run)(logical_xor_op, input, other)
 
 
 @public(inplace=True, out=True)
 def logical_not(input: Any, *, run: Any = call) -> Any:
     """Is it false (zero)?"""
-    return run(logical_not_op, input)
+    return _unrecorded(run)(logical_not_op, input)
 
 
 # Bits: declared without `elementwise`, because the hot path does not look at types ------------------

@@ -23,13 +23,16 @@ pow_op = TypedOp(
     node="PowBackward1",
     elementwise=True,
     promote="common",
+    conj=False,  # a real base must be made complex first, and conjugated then: below 0 its logarithm has two sides
     saved_as={"exponent": "y"},
     traits="power",
 )
 pow_op.refusing("b", title="pow").vjp(
-    x=lambda g, x, y, ops: ops.where(y == 0, 0, g * (y * ops.pow(x, y - 1))),
+    x=lambda g, x, y, ops: ops.where(y == 0, 0, g * conjugate(y * ops.pow(*alike(x, y)), ops)),
     # 0 ** y is 0 for every y > 0, and PyTorch takes 0 ** 0 as flat too; log(0) must not spoil that.
-    y=lambda g, x, y, out, ops: ops.where((x == 0) & ops.nonnegative_real(y), 0, g * (out * ops.log(x))),
+    y=lambda g, x, y, out, ops: ops.where(
+        (x == 0) & ops.nonnegative_real(y), 0, g * conjugate(out * ops.log(x if is_real(out) else x + 0j), ops)
+    ),
 )
 
 pow_scalar_op = Op(
@@ -38,6 +41,7 @@ pow_scalar_op = Op(
     node="PowBackward0",
     elementwise=True,
     promote="common",
+    conj=False,
     saved_as={"exponent": "y"},
     traits="power",
 )
@@ -50,6 +54,7 @@ pow_base_op = TypedOp(
     node="PowBackward2",
     elementwise=True,
     promote="common",
+    conj=False,
     traits="power",
     saved_as={"exponent": "y"},
 )
@@ -62,17 +67,32 @@ def slope(g: Any, x: Any, exponent: Any, ops: Any) -> Any:
     if exponent == 0:
         return ops.zero(g)
     if exponent == 2:
-        return g * (x * 2)
-    return g * (ops.pow_scalar(x, exponent - 1) * exponent) if exponent != 1 else g
+        return g * conjugate(x * 2, ops)
+    return g * conjugate(ops.pow_scalar(x, exponent - 1) * exponent, ops) if exponent != 1 else g
 
 
 def growth(g: Any, base: Any, y: Any, out: Any, ops: Any) -> Any:
     """Gradient of number ** y."""
     if base == 0:
         return ops.where(ops.nonnegative_real(y), 0, g * (out * -math.inf))
-    if isinstance(base, complex):
-        return g * (out * cmath.log(base))
+    if not is_real(out):
+        return g * conjugate(out * cmath.log(base), ops)
     return g * (out * (math.log(base) if base > 0 else math.nan))
+
+
+def is_real(value: Any) -> bool:
+    """Is a Tensor or an array of a real type?"""
+    return not (value.is_complex() if isinstance(value, Tensor) else value.dtype.kind == "c")
+
+
+def conjugate(value: Any, ops: Any) -> Any:
+    """The complex conjugate; real values as they are."""
+    return value if is_real(value) else ops.conj(value)
+
+
+def alike(x: Any, y: Any) -> tuple[Any, Any]:
+    """Base and exponent of the derivative of x ** y, of one type."""
+    return (x if is_real(y) else x + 0j), y - 1
 
 
 @public(inplace=True, out=True)

@@ -21,7 +21,7 @@ erfc_op.vjp(x=lambda g, x, ops: g * (ops.exp(-(x * x)) * -TWO_OVER_ROOT_PI))
 erfc = faces(erfc_op, "1 - erf(input), exact where that is small.")
 
 erfinv_op = TypedOp("erfinv", "x", elementwise=True, promote="float").refusing("c", title="erfinv_vml_cpu")
-erfinv_op.vjp(x=lambda g, out, ops: g * (ops.exp(out * out) * (math.sqrt(math.pi) / 2)))
+erfinv_op.vjp(x=lambda g, x, ops: g * (ops.exp(ops.erfinv(x) ** 2) * (math.sqrt(math.pi) / 2)))
 erfinv = faces(erfinv_op, "The inverse of the error function.")
 
 lgamma_op = TypedOp("lgamma", "x", elementwise=True, promote="float").refusing("c", title="lgamma_vml_cpu")
@@ -92,7 +92,7 @@ logit_op.vjp(x=lambda g, x, eps, ops: ops.logit_backward(g, x, eps))
 logit_backward_op = TypedOp("logit_backward", "gy x", "eps", node="LogitBackwardBackward0", elementwise=True)
 logit_backward_op.vjp(
     gy=lambda g, x, eps, ops: ops.logit_backward(g, x, eps),
-    x=lambda g, x, eps, out, ops: ops.logit_backward(g * out * (x * 2 - 1), x, eps),
+    x=lambda g, gy, x, eps, ops: ops.logit_backward(g * ops.logit_backward(gy, x, eps) * (x * 2 - 1), x, eps),
 )
 
 

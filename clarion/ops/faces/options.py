@@ -27,6 +27,7 @@ from ...core.dtypes import (
 from ...core.inplace import refuse, wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
+from ...kernels.layout import dense_order
 
 
 def warn_user(text: str) -> None:
@@ -193,21 +194,6 @@ def allocate_like(array: Any, kind: Any, memory_format: Any = None, xp: Any = No
         order = dense_order(array)
         return xp.empty([array.shape[d] for d in order], kind).transpose(inverse(order))
     return allocate(xp, array.shape, kind, memory_format)
-
-
-def dense_order(array: Any) -> list[int]:
-    """The dimensions of an array from the outermost in memory to the innermost; expanded ones stay where they are."""
-    order = list(range(array.ndim))
-    for i in range(1, array.ndim):
-        for j in range(i, 0, -1):
-            outer, inner = order[j - 1], order[j]
-            a, b = array.strides[outer], array.strides[inner]
-            if a == 0 or b == 0:
-                continue
-            if a > b or (a == b and array.shape[outer] >= array.shape[inner]):
-                break
-            order[j - 1], order[j] = inner, outer
-    return order
 
 
 def flat_memory(array: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY
+from ...core.general import general_call
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
@@ -31,6 +32,9 @@ class TypedOp(Op):
         self.refuse = kinds
         self.complaint = EngineError(complaint) if isinstance(complaint, str) else complaint
         self.title = title or f"{self.name}_cpu"
+        if "f" in kinds:
+            self.call = lambda *args: general_call(self, args)
+            self.writes = False  # in place, too, the types are looked at
         return self
 
     def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:

@@ -84,7 +84,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     if not as_tuple:
         return nonzero_op.call(input)
     array = input._array if input._array.ndim else input._array.reshape(1)
-    return tuple([created(places) for places in np.nonzero(array)])
+    return tuple([created(np.ascontiguousarray(places)) for places in np.nonzero(array)])
 
 
 @public()

@@ -143,7 +143,9 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, 
     size = _size(input, dim)
     if not in_range(index._array, size):
         wrong = first_outside(index._array, size)
-        raise EngineError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+        raise ArgumentIndexError(
+            f"index out of range in self\nindex {wrong} is out of bounds for dimension {dim} with size {size}"
+        )
     return run(index_add_op, input, long_index(index), source, dim, alpha)
 
 

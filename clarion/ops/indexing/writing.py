@@ -14,9 +14,10 @@ from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...core.versions import INFERENCE
-from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError
+from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, ShapeError
 from ...kernels.portable.indexing import reading as kernels
 from ...kernels.registry import raw
+from ..elementwise.cast import overflow
 from ..faces.api import FUNCTIONS, METHODS, call, method, public
 from .reading import (
     check_bare,
@@ -44,8 +45,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if self._view is not None:
         sync(self)
     if (self._rg or source.requires_grad or modes.special) and _is_followed(self, source):
-        # PyTorch refuses leaves here as views of themselves, and so do we.
-        refuse_history(self if self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
+        # PyTorch refuses leaves here as views of themselves, unless all of it is written; and so do we.
+        whole = all(item is ... or isinstance(item, Tensor) or item == slice(None) for item in items)
+        refuse_history(self if whole or self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
         with_graph(self, items, source)
         return
     target, tensors = walk(self._array, items, raw)
@@ -112,35 +114,24 @@ def scalar(x: Tensor, value: Any) -> Any:
     if target.kind == "b":
         return np.asarray(bool(value))
     if isinstance(value, complex) and target.kind != "c":
-        raise _overflow(target)
+        raise overflow(target)
     if target.kind in "iu":
         if isinstance(value, float) and value - value != 0:
-            raise _overflow(target)
+            raise overflow(target)
         whole = int(value)  # type: ignore[arg-type]
         limits = np.iinfo(target)
         if not limits.min <= whole <= limits.max:
             if not -(2**63) <= whole < 2**64:
                 raise ArgumentValueError("Overflow when unpacking long long")
             if limits.min != 0 or whole < -limits.max:
-                raise _overflow(target)
+                raise overflow(target)
             whole += limits.max + 1
         return np.asarray(whole, target)
     with np.errstate(all="ignore"):
         array = np.asarray(value).astype(target)
     if isinstance(value, (int, float)) and abs(value) > 6e4 and np.isinf(array) and value - value == 0:
-        raise _overflow(target)
+        raise overflow(target)
     return array
-
-
-_C_NAMES = {
-    "float32": "float", "float64": "double", "float16": "at::Half", "bfloat16": "at::BFloat16",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
-
-
-def _overflow(kind: Any) -> EngineError:
-    name = FROM_NUMPY[kind].name
-    return EngineError(f"value cannot be converted to type {_C_NAMES.get(name, name + '_t')} without overflow")
 
 
 def strip(given: Any, target: Any) -> Any:
@@ -199,7 +190,8 @@ def _put(op: Op, target: Any, values: Tensor, indices: list[Tensor], params: tup
 def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> tuple[Any, ...]:
     """Check a write with index tensors; the operation, its index inputs, its parameters and the values in shape."""
     if values._array.dtype is not target.dtype and values._array.dtype != target.dtype:
-        if values._array.ndim:
+        one_mask = len(tensors) == 1 and tensors[0][1]._array.dtype == b1 and values._array.size == 1
+        if values._array.ndim and not (one_mask and not accumulate):
             raise DtypeError(
                 "Index put requires the source and destination dtypes match, got "
                 f"{FROM_NUMPY[target.dtype].old} for the destination and {FROM_NUMPY[values._array.dtype].old} for the "

@@ -10,6 +10,7 @@ from ...core.inplace import inplace as write_into
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...events import hub
+from ...kernels.layout import dense_order
 from ...kernels.random import default_generator, dropout_mask
 from ..elementwise.arithmetic import mul_op
 from ..faces.api import FUNCTIONS, METHODS, functional, public
@@ -29,11 +30,8 @@ def noise_like(array: Any, p: float) -> Any:
     """Noise for an array, drawn in the order of its memory: PyTorch's noise has the input's strides."""
     if array.flags.c_contiguous:
         return noise(array.shape, p, array.dtype)
-    order = sorted(range(array.ndim), key=lambda d: -abs(array.strides[d]))
-    along = array.transpose(order)
-    if not along.flags.c_contiguous:
-        return noise(array.shape, p, array.dtype)
-    return noise(along.shape, p, array.dtype).transpose(np.argsort(order))
+    order = dense_order(array)
+    return noise(tuple([array.shape[d] for d in order]), p, array.dtype).transpose(np.argsort(order))
 
 
 def _apply(input: Tensor, factors: Any, p: float, inplace: bool) -> Any:

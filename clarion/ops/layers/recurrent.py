@@ -220,8 +220,9 @@ def _stacked(
         x = outs[0] if directions == 1 else FUNCTIONS["cat"](outs, 1)
         if dropout > 0 and train and number < num_layers - 1:
             x = NN_FUNCTIONAL["dropout"](x, dropout, True)
-    stack = FUNCTIONS["stack"]
-    return x, [kept[0].unsqueeze(0) if len(kept) == 1 else stack(kept) for kept in last]
+    if layer is not _lstm_layer and x.requires_grad and directions == 1:
+        x = x.clone()  # the layer keeps its outputs, but they are the caller's to write to, as in PyTorch
+    return x, [FUNCTIONS["stack"](kept) for kept in last]
 
 
 def _check_types(x: Any, hx: list[Any], weights: list[tuple[Any, ...]]) -> None:

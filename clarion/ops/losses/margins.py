@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import modes
+from ...core.dtypes import contiguous_format
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ...events import hub
@@ -347,7 +348,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     """A sample of the Gumbel-softmax distribution; a hard one has the gradient of the soft one."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    noise = -FUNCTIONS["empty_like"](logits).exponential_().log()
+    noise = -FUNCTIONS["empty_like"](logits, memory_format=contiguous_format).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft

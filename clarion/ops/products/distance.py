@@ -227,7 +227,7 @@ def chain_matmul(*matrices: Any) -> Any:
     for i, t in enumerate(matrices):
         if t._array.ndim != 2:
             raise ShapeError(f"Tensor dimension is {t._array.ndim}, expected 2 instead (argument {i})")
-    return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
+    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
 
 
 @public(method=False)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...core import provenance
 from ...core.description import normalize_dim
 from ...core.dtypes import FROM_NUMPY
@@ -66,7 +68,7 @@ def ints(values: tuple[Any, ...], name: str = "size") -> Sizes:
         return tuple(values)
     if len(values) == 1 and not isinstance(values[0], int):
         values = values[0]
-        if isinstance(values, Tensor) and values.ndim == 0:
+        if isinstance(values, (Tensor, np.integer, np.ndarray)) and values.ndim == 0:
             values = (values,)
     try:
         return tuple([n if type(n) is int else n.__index__() for n in values])

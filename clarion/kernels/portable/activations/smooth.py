@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from ...blocks import blockwise, constant, dropped
+from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import kernel, offer
 from ..elementwise.special import erf, erf_into
@@ -167,6 +168,7 @@ def softplus_bend(xp: Any, x: Any, beta: float, threshold: float) -> Any:
 
 
 @kernel("logsigmoid")
+@in_rows
 @quietly
 def logsigmoid(xp: Any, x: Any) -> Any:
     return xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x)))

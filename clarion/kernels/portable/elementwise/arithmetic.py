@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....errors import EngineError
+from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import kernel, ufunc
 
@@ -133,12 +134,14 @@ for _name, _function in (
 
 
 @kernel("pow")
-@kernel("pow_base")
 @quietly
 def power(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu":
         return integer_power(xp, x, y)
     return xp.power(x, y) if x.dtype.kind != "b" else x | ~y
+
+
+kernel("pow_base")(in_rows(power))
 
 
 def integer_power(xp: Any, x: Any, y: Any) -> Any:
@@ -155,6 +158,8 @@ def integer_power(xp: Any, x: Any, y: Any) -> Any:
 def pow_scalar(xp: Any, x: Any, y: Any) -> Any:
     """`y` is a number (a 0-dim array when it comes from the dispatch); the usual exponents are plain arithmetic."""
     exponent = y if isinstance(y, (int, float, complex)) else y.item()
+    if type(exponent) is complex and x.dtype.kind != "c":
+        x = x + 0j
     return xp.multiply(x, x) if exponent == 2 else _other_power(xp, x, exponent)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import empty_like
 from ...quiet import quietly
 from ...registry import kernel, ufunc
 
@@ -55,8 +56,8 @@ def ldexp(xp: Any, x: Any, y: Any) -> Any:
 
 @kernel("complex")
 def complex(xp: Any, real: Any, imag: Any) -> Any:
-    shape = xp.broadcast_shapes(real.shape, imag.shape)
-    result = xp.empty(shape, "c16" if real.dtype.itemsize == 8 else "c8")
+    shape, kind = xp.broadcast_shapes(real.shape, imag.shape), "c16" if real.dtype.itemsize == 8 else "c8"
+    result = empty_like(real, kind, xp) if shape == real.shape else xp.empty(shape, kind)
     result.real = real
     result.imag = imag
     return result

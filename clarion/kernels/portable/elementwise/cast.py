@@ -11,7 +11,7 @@ from ...registry import kernel
 def cast(xp: Any, x: Any, dtype: Any) -> Any:
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real
-    return x.astype(dtype)
+    return x.astype(dtype, order="C" if 0 in x.strides else "K")
 
 
 @kernel("transfer")

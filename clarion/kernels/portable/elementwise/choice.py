@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from ...layout import empty_like
 from ...registry import kernel, offer, ufunc
 
 try:
@@ -72,7 +73,7 @@ def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> A
     if out is None:
         # An array even of a NumPy scalar, which is what arithmetic makes of 0-dim gradients.
         shape = x.shape if mask.shape == x.shape else xp.broadcast_shapes(x.shape, mask.shape)
-        out = xp.array(x if shape == x.shape else xp.broadcast_to(x, shape))
+        out = xp.array(x if shape == x.shape else xp.broadcast_to(x, shape), order="C")
     elif mask.shape != out.shape:
         mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
     if mask.shape == out.shape and getattr(value, "dtype", None) is out.dtype and not value.ndim:
@@ -96,7 +97,7 @@ def real_for(value: Any, target: Any) -> Any:
 def copy(xp: Any, x: Any, source: Any, *, out: Any = None) -> Any:
     """`source` in the shape and type of `x`."""
     if out is None:
-        out = xp.empty_like(x)
+        out = empty_like(x, None, xp)
     out[...] = real_for(source, out)
     return out
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from ...blocks import blockwise
+from ...layout import as_laid_out
 from ...quiet import quietly
 from ...registry import kernel, offer
 
@@ -178,6 +179,7 @@ _PSI = (8.33333333333333333333e-2, -2.10927960927960927961e-2, 7.575757575757575
 
 
 @kernel("digamma")
+@as_laid_out
 @_wide
 def digamma(xp: Any, x: Any) -> Any:
     """Recurrence up to 10, then the asymptotic series; reflection for negative arguments."""
@@ -221,6 +223,7 @@ def _zeta(xp: Any, s: int, q: Any) -> Any:
 
 
 @kernel("polygamma")
+@as_laid_out
 @_wide
 def polygamma(xp: Any, x: Any, n: int) -> Any:
     if n == 0:

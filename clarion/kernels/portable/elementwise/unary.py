@@ -125,7 +125,7 @@ def nan_to_num(xp: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
         return out
     if x.dtype.kind != "f":
         return x.copy()
-    return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    return xp.nan_to_num(xp.ascontiguousarray(x) if 0 in x.strides else x, nan=nan, posinf=posinf, neginf=neginf)
 
 
 @kernel("deg2rad")
@@ -174,6 +174,8 @@ def imag(xp: Any, x: Any) -> Any:
 
 @kernel("view_as_real")
 def view_as_real(xp: Any, x: Any) -> Any:
+    if not isinstance(x, xp.ndarray):
+        x = xp.asarray(x)  # a gradient of no dimension may be a scalar, whose parts are copies
     part = x.real
     return xp.lib.stride_tricks.as_strided(part, (*x.shape, 2), (*x.strides, part.itemsize))
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import alike
 from ...registry import kernel
 
 # Writing into a copy, or in place ------------------------------------------------------------------
 
 
-def writer(name: str, *, adds: bool = False) -> Any:
+def writer(name: str, *, adds: bool = False, keeps: bool = False) -> Any:
     """Register a kernel by what it does to a contiguous array: `write(xp, out, *arguments)`.
 
     The kernel itself returns a copy of `x` with the change, or makes it in `out`. One that `adds` does so in
-    float32 for half precision.
+    float32 for half precision; one that `keeps` gives the copy the layout of `x`.
     """
 
     def register(write: Any) -> Any:
@@ -25,7 +26,8 @@ def writer(name: str, *, adds: bool = False) -> Any:
             whole = xp.array(x, kind, order="C")
             write(xp, whole, *args)
             if out is None:
-                return whole.astype(x.dtype, copy=False)
+                whole = whole.astype(x.dtype, copy=False)
+                return alike(whole, x) if keeps else whole
             out[...] = whole
             return out
 
@@ -179,7 +181,7 @@ def register(n: int) -> None:
     """Make the kernels for `n` index arrays."""
     kernel(f"index{n}")(index)
     kernel(f"index{n}_backward")(index_backward)
-    writer(f"index_put{n}")(put)
+    writer(f"index_put{n}", keeps=True)(put)
 
 
 # Masks over the leading dimensions -----------------------------------------------------------------
@@ -197,7 +199,7 @@ def index_mask_backward(xp: Any, g: Any, mask: Any, shape: tuple[int, ...]) -> A
     return out
 
 
-@writer("index_put_mask")
+@writer("index_put_mask", keeps=True)
 def put_mask(xp: Any, out: Any, values: Any, mask: Any, accumulate: bool) -> None:
     """`out[mask] = values` or `+= values`, in place."""
     if accumulate:

@@ -99,12 +99,12 @@ def index_copy(xp: Any, out: Any, index: Any, source: Any, dim: int) -> None:
         _one(out)[(slice(None),) * dim + (index.reshape(-1),)] = _one(source)
 
 
-@writer("index_fill")
+@writer("index_fill", keeps=True)
 def index_fill(xp: Any, out: Any, index: Any, dim: int, value: Any) -> None:
     _one(out)[(slice(None),) * dim + (index.reshape(-1),)] = value
 
 
-@writer("index_fill_tensor")
+@writer("index_fill_tensor", keeps=True)
 def index_fill_tensor(xp: Any, out: Any, index: Any, value: Any, dim: int) -> None:
     index_fill(xp, out, index, dim, value)
 
@@ -125,7 +125,7 @@ def take_backward(xp: Any, g: Any, index: Any, shape: tuple[int, ...]) -> Any:
     return out.astype(g.dtype, copy=False)
 
 
-@writer("put", adds=True)
+@writer("put", adds=True, keeps=True)
 def put(xp: Any, out: Any, index: Any, source: Any, accumulate: bool) -> None:
     if index.size:
         values = source.reshape(-1) if getattr(source, "ndim", 0) else source
@@ -185,4 +185,4 @@ def masked_scatter_backward_backward(xp: Any, g: Any, mask: Any, shape: tuple[in
 def nonzero(xp: Any, x: Any) -> Any:
     if x.ndim == 0:
         return xp.empty((int(x != 0), 0), xp.int64)
-    return xp.stack(xp.nonzero(x), axis=-1).astype(xp.int64, copy=False)
+    return xp.stack(xp.nonzero(x)).astype(xp.int64, copy=False).T  # the places along one dimension lie together

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...layout import as_laid_out, in_rows
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -31,11 +32,12 @@ def sort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
     return xp.take_along_axis(x, places, dim), places
 
 
-kernel("sort")(sort)
-kernel("sort_stable")(sort)
+kernel("sort")(as_laid_out(sort))
+kernel("sort_stable")(as_laid_out(sort))
 
 
 @kernel("argsort")
+@as_laid_out
 def argsort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
     return sort(xp, x, dim, descending)[1] if x.ndim == 0 else order(xp, x, dim, descending)
 
@@ -254,5 +256,6 @@ def histogramdd(xp: Any, x: Any, weight: Any, edges: tuple[Any, ...], density: b
 
 
 @kernel("one_hot")
+@in_rows
 def one_hot(xp: Any, x: Any, classes: int) -> Any:
     return (x[..., None] == xp.arange(classes)).astype(xp.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...layout import as_images
 from ...quiet import quietly
 from ...registry import kernel
 from ..reductions.sums import _ones
@@ -36,6 +37,7 @@ def _column(values: Any) -> Any:
 
 
 @kernel("batch_norm")
+@as_images
 @quietly
 def batch_norm(
     xp: Any, x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float

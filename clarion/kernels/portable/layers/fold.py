@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...layout import apart, as_images
 from ...registry import kernel
 from .convolution import inner, taps, windows, with_border
 
@@ -20,6 +21,7 @@ def blocks_of(size: Sizes, ksize: Sizes, dilation: Sizes, padding: Sizes, stride
 
 
 @kernel("im2col")
+@apart
 def im2col(xp: Any, x: Any, ksize: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
     """(…, C, H, W) as (…, C * K, L): each window a column."""
     *lead, c = x.shape[:-2]
@@ -44,6 +46,8 @@ def col2im(xp: Any, x: Any, out_size: Sizes, ksize: Sizes, dilation: Sizes, padd
 
 
 @kernel("pixel_shuffle")
+@as_images
+@apart
 def pixel_shuffle(xp: Any, x: Any, factor: int) -> Any:
     """(…, C * r * r, H, W) as (…, C, H * r, W * r)."""
     *lead, c, h, w = x.shape
@@ -54,6 +58,8 @@ def pixel_shuffle(xp: Any, x: Any, factor: int) -> Any:
 
 
 @kernel("pixel_unshuffle")
+@as_images
+@apart
 def pixel_unshuffle(xp: Any, x: Any, factor: int) -> Any:
     """(…, C, H * r, W * r) as (…, C * r * r, H, W)."""
     *lead, c, h, w = x.shape
@@ -63,6 +69,8 @@ def pixel_unshuffle(xp: Any, x: Any, factor: int) -> Any:
 
 
 @kernel("channel_shuffle")
+@as_images
+@apart
 def channel_shuffle(xp: Any, x: Any, groups: int) -> Any:
     """Channels dealt out in turn to the groups."""
     n, c, *size = x.shape

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...layout import as_images
 from ...registry import kernel
 from .pooling import adaptive_bounds
 
@@ -241,5 +242,5 @@ for _name in ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", 
               "upsample_nearest_exact2d", "upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
               "upsample_bilinear2d_aa", "upsample_bicubic2d_aa", "upsample_lanczos2d_aa",
               "upsample_trilinear3d", "upsample_bicubic2d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"):  # fmt: skip
-    kernel(_name)(resample)
+    kernel(_name)(as_images(resample))
 kernel("resample_backward")(resample_backward)

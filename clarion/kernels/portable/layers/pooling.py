@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...layout import as_images
 from ...registry import kernel
 
 Sizes = tuple[int, ...]
@@ -131,8 +132,8 @@ def adaptive_max_pool(xp: Any, x: Any, out_size: Sizes) -> Any:
 
 
 for _n in (2, 3):
-    kernel(f"max_pool{_n}d")(max_pool)
-    kernel(f"adaptive_max_pool{_n}d")(adaptive_max_pool)
+    kernel(f"max_pool{_n}d")(as_images(max_pool))
+    kernel(f"adaptive_max_pool{_n}d")(as_images(adaptive_max_pool))
 
 
 def _flat_places(xp: Any, places: Any, rows: int, plane: int) -> Any:
@@ -265,5 +266,5 @@ def avg_pool_backward(
 
 
 for _n in (2, 3):
-    kernel(f"avg_pool{_n}d")(avg_pool)
+    kernel(f"avg_pool{_n}d")(as_images(avg_pool))
 kernel("avg_pool_backward")(avg_pool_backward)

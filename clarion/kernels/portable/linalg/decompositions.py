@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import in_columns
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -15,6 +16,7 @@ def adjoint(x: Any) -> Any:
 
 
 @kernel("linalg_inv")
+@in_columns
 def linalg_inv(xp: Any, x: Any) -> Any:
     return xp.linalg.inv(x)
 
@@ -32,17 +34,20 @@ def linalg_slogdet(xp: Any, x: Any) -> Any:
 
 
 @kernel("linalg_solve")
+@in_columns
 def linalg_solve(xp: Any, a: Any, b: Any) -> Any:
     return xp.linalg.solve(a, b)
 
 
 @kernel("linalg_cholesky")
+@in_columns
 def linalg_cholesky(xp: Any, x: Any) -> Any:
     lower = xp.tril(x)
     return xp.linalg.cholesky(lower + adjoint(xp.tril(x, -1)))
 
 
 @kernel("linalg_qr")
+@in_columns
 def linalg_qr(xp: Any, x: Any, mode: str) -> Any:
     if mode == "r":
         r = xp.linalg.qr(x, mode="r")
@@ -85,6 +90,7 @@ FEW_ROWS = 16
 
 
 @kernel("linalg_solve_triangular")
+@in_columns
 @quietly
 def linalg_solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     """x with a x = b (or x a = b), reading one triangle of a, or of it only what is off the diagonal."""
@@ -114,6 +120,7 @@ def _row_by_row(xp: Any, a: Any, b: Any, upper: bool, unitriangular: bool) -> An
 
 
 @kernel("cholesky_solve")
+@in_columns
 def cholesky_solve(xp: Any, b: Any, factor: Any, upper: bool) -> Any:
     """The solution with factor factor^H (or factor^H factor) as the matrix."""
     first, second = (adjoint(factor), factor) if upper else (factor, adjoint(factor))
@@ -122,5 +129,6 @@ def cholesky_solve(xp: Any, b: Any, factor: Any, upper: bool) -> Any:
 
 
 @kernel("cholesky_inverse")
+@in_columns
 def cholesky_inverse(xp: Any, factor: Any, upper: bool) -> Any:
     return cholesky_solve(xp, xp.eye(factor.shape[-1], dtype=factor.dtype), factor, upper)

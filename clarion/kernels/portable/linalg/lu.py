@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...layout import in_columns
 from ...quiet import quietly
 from ...registry import kernel
 from .decompositions import adjoint, linalg_solve_triangular
 
 
 @kernel("linalg_lu_factor_ex")
+@in_columns
 @quietly
 def linalg_lu_factor_ex(xp: Any, x: Any) -> Any:
     """Both factors in one matrix, and with which row (counted from 1) each was exchanged, as LAPACK's getrf."""
@@ -68,6 +70,7 @@ def linalg_lu(xp: Any, x: Any) -> Any:
 
 
 @kernel("linalg_lu_solve")
+@in_columns
 def linalg_lu_solve(xp: Any, lu: Any, pivots: Any, b: Any, left: bool, adjoined: bool) -> Any:
     """x with A x = b (or x A = b, or with the adjoint of A), where lu and pivots are the factors of A."""
     if not left:

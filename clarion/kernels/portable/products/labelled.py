@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import in_rows
 from ...registry import kernel
 from ..reductions.statistics import vector_norm
 from .matmul import blas_ready
@@ -27,6 +28,7 @@ def _arranged(x: Any, labels: Labels, *groups: list[int]) -> Any:
 
 
 @kernel("contract")
+@in_rows
 def contract(xp: Any, x: Any, y: Any, sx: Labels, sy: Labels, so: Labels) -> Any:
     """Every label of x stands in y or in the result, and every label of y in x or in the result."""
     batch = [label for label in so if label in sx and label in sy]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import as_laid_out
 from ...registry import kernel
 from ..reductions.sums import add_up
 
@@ -121,6 +122,7 @@ def addmv(xp: Any, x: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
 
 
 @kernel("addr")
+@as_laid_out
 def addr(xp: Any, x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
     return _weighted(x, vec1[:, None] * vec2, beta, alpha)
 

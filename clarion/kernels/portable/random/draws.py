@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import distributions, random
+from ...layout import dense_order, empty_like
 from ...registry import kernel
 
 
@@ -21,7 +22,7 @@ def zeros_like(xp: Any, x: Any) -> Any:
 
 def fill(array: Any, values: Any) -> Any:
     """`values`, in the order drawn, arranged as PyTorch fills memory laid out like `array`."""
-    return values if array.flags.c_contiguous else random.write(np.empty_like(array), values)
+    return values if array.flags.c_contiguous else random.write(empty_like(array), values)
 
 
 @kernel("uniform")
@@ -81,12 +82,16 @@ def bernoulli(xp: Any, p: Any, gen: Any) -> Any:
 
 @kernel("bernoulli_tensor")
 def bernoulli_tensor(xp: Any, x: Any, p: Any, gen: Any) -> Any:
-    return random.bernoulli_each(gen, xp.broadcast_to(p, x.shape), x.dtype)
+    p = xp.broadcast_to(p, x.shape)
+    if x.flags.c_contiguous:
+        return random.bernoulli_each(gen, p, x.dtype)
+    order = dense_order(x)  # along the memory of x
+    return random.bernoulli_each(gen, p.transpose(order), x.dtype).transpose(np.argsort(order))
 
 
 @kernel("bernoulli_float")
 def bernoulli_float(xp: Any, x: Any, p: float, gen: Any) -> Any:
-    return fill(x, random.bernoulli(gen, x.shape, p, x.dtype))
+    return random.bernoulli(gen, x.shape, p, x.dtype)
 
 
 @kernel("exponential")

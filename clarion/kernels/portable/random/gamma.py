@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from ... import gamma as draws
+from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import bind, kernel
 
@@ -218,6 +219,7 @@ def _cubic(b: Any, c: Any) -> Any:
 
 
 @kernel("mvlgamma")
+@in_rows
 @quietly
 def mvlgamma(xp: Any, x: Any, p: int) -> Any:
     """The logarithm of the gamma function of p dimensions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -25,12 +26,14 @@ def _accumulate(xp: Any, ufunc: Any, x: Any, dim: int) -> Any:
 
 
 @kernel("cumsum")
+@in_rows
 @quietly
 def cumsum(xp: Any, x: Any, dim: int) -> Any:
     return _accumulate(xp, xp.add, x, dim)
 
 
 @kernel("reverse_cumsum")
+@in_rows
 @quietly
 def reverse_cumsum(xp: Any, x: Any, dim: int) -> Any:
     """The sum of each element and all that follow it: the gradient of `cumsum`."""
@@ -38,12 +41,14 @@ def reverse_cumsum(xp: Any, x: Any, dim: int) -> Any:
 
 
 @kernel("cumprod")
+@in_rows
 @quietly
 def cumprod(xp: Any, x: Any, dim: int) -> Any:
     return _accumulate(xp, xp.multiply, x, dim)
 
 
 @kernel("logcumsumexp")
+@in_rows
 @quietly
 def logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
     if x.ndim == 0 or x.size == 0:
@@ -63,10 +68,12 @@ def _running(xp: Any, extreme: Any, x: Any, dim: int) -> Any:
 
 
 @kernel("cummax")
+@in_rows
 def cummax(xp: Any, x: Any, dim: int) -> Any:
     return _running(xp, xp.maximum, x, dim)
 
 
 @kernel("cummin")
+@in_rows
 def cummin(xp: Any, x: Any, dim: int) -> Any:
     return _running(xp, xp.minimum, x, dim)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import in_rows
 from ...registry import kernel
 
 
 @kernel("tril")
+@in_rows
 def tril(xp: Any, x: Any, diagonal: int) -> Any:
     return xp.tril(x, diagonal)
 
 
 @kernel("triu")
+@in_rows
 def triu(xp: Any, x: Any, diagonal: int) -> Any:
     return xp.triu(x, diagonal)
 

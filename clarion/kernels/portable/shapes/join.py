@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from ...layout import channels_last, in_rows
 from ...registry import kernel
 
 ALL = slice(None)
@@ -16,7 +17,8 @@ def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
     try:
-        return xp.concatenate(arrays, dim)
+        out = xp.concatenate(arrays, dim)
+        return out if out.flags.c_contiguous or all(map(channels_last, arrays)) else out.copy("C")
     except ValueError:
         # PyTorch lets an empty vector stand for "nothing yet" among tensors of any dimension.
         some = [a for a in arrays if a.shape != (0,)]
@@ -26,6 +28,7 @@ def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
 
 
 @kernel("stack")
+@in_rows
 def stack(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ...layout import add_into, blank, laid_out, may_overlap, replay, strided
+from ...layout import add_into, blank, empty_like, laid_out, may_overlap, replay, strided
 from ...registry import bind, kernel
 
 ALL = slice(None)
@@ -162,7 +162,8 @@ def _scatter(name: str) -> None:
     """`name_scatter(x, src, …)`: a copy of `x` whose view `name(x, …)` is `src`."""
 
     def scatter(xp: Any, x: Any, src: Any, *params: Any) -> Any:
-        whole = x.copy()
+        whole = empty_like(x, None, xp)
+        whole[...] = x
         bind(name)(whole, *params)[...] = src
         return whole
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import as_laid_out, in_rows
 from ...registry import kernel
 
 
@@ -17,11 +18,13 @@ def clone(xp: Any, x: Any, order: str) -> Any:
 
 
 @kernel("flip")
+@as_laid_out
 def flip(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
     return xp.flip(x, dims).copy() if x.ndim else x.copy()
 
 
 @kernel("roll")
+@in_rows
 def roll(xp: Any, x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     if not x.size or not x.ndim:
         return x.copy()
