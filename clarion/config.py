@@ -19,6 +19,10 @@ DIAGNOSE_ALLOW: tuple[str, ...] = tuple(
 _threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
 THREADS: int | None = int(_threads) if _threads.isdigit() and int(_threads) > 0 else None
 
+# Kernels are compiled for the processor where llvmlite is installed. CLARION_COMPILE=0 turns that off; =all takes them
+# for arrays of any size, which is for tests.
+COMPILE: str = os.environ.get("CLARION_COMPILE", "1")
+
 # Where compiled kernels are kept between processes. CLARION_CACHE names another folder.
 CACHE: str = os.environ.get("CLARION_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "clarion"

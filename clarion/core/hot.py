@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..kernels import registry
 from . import provenance
 from .general import general_call, numbers32, numbers64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
@@ -69,7 +70,7 @@ _UNARY = """def call(x):
     a = x._array
     if a.dtype is not f32 and a.dtype is not f64:
         return general_call(op, (x,))
-    r = kernel(a)
+    r = {kernel}(a)
 """
 
 _BINARY = """    a = x._array
@@ -92,7 +93,7 @@ _BINARY = """    a = x._array
     else:
         return otherwise(op, (x, y))
     try:
-        r = kernel(a, b)
+        r = {kernel}(a, b)
     except ValueError:
         raise broadcast_error(a.shape, b.shape) from None
     except MemoryError as error:
@@ -159,8 +160,13 @@ else:
 """
 
 
+def _kernel(op: Op) -> str:
+    """The kernel; where there is one for large arrays, the size is asked for here, which is quicker than a function that asks."""
+    return "(kernel if a.size < least else large)" if registry.for_large(op.name) else "kernel"
+
+
 def _unary_text(op: Op) -> str:
-    text = _UNARY + _OUTPUT
+    text = _UNARY.format(kernel=_kernel(op)) + _OUTPUT
     if op.differentiable:
         kept = _kept(op, 1, ("x",)) + "if x._nr:\n    node.nrs = (x._nr,)\n"
         text += _NODE.format(wanted="x._rg", kept=indent(kept, " " * 8), inputs="(x,)")
@@ -173,7 +179,7 @@ def _binary_text(op: Op, is_operator: bool) -> str:
     text = "def call(x, y):\n    global user\n"
     if not is_operator:  # whose first operand is a Tensor
         text += "    if type(x) is not Tensor and not isinstance(x, Tensor):\n        return general_call(op, (x, y))\n"
-    text += _BINARY + _OUTPUT + "    rx = x._rg\n"
+    text += _BINARY.format(kernel=_kernel(op)) + _OUTPUT + "    rx = x._rg\n"
     if op.differentiable:
         kept = _KEPT_OF_TWO.format(
             number=indent(_kept(op, 1, ("x", "b")), " " * 4),

@@ -105,6 +105,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     terms: list[str] = []
     named: set[int] = set()
     used: set[int] = set()
+    fused: dict[str, Any] = {}
     for i, rule in enumerate(op.rules):
         if rule is None:
             terms.append("None")
@@ -114,7 +115,11 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
         named.update(p for p in positions if p is not None)
         used |= unpacked
         arguments = ["g"] + ["ops" if p is None else f"v{p}" if p in unpacked else f"saved[{p}]" for p in positions]
-        terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
+        run = f"rule{i}"
+        if raw and op.elementwise and (large := registry.fused(f"{op.name}_gradient", rule.fn, rule.names)) is not None:
+            fused[f"large{i}"], least = large
+            run = f"(rule{i} if g.size < {least} else large{i})"
+        terms.append(f"None if edges[{i}] is None else {run}({', '.join(arguments)})")
     text = _HEAD.format(array="" if raw else "._array")
     if named:
         text += _SAVED + (_GUARD if named & set(outputs) else "")
@@ -125,7 +130,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     filename = f"<gradient of {op.name}, {world}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
-    scope |= {
+    scope |= fused | {
         "f32": f32,
         "f64": f64,
         "FREED": FREED,

@@ -57,7 +57,12 @@ def written_at_first_call(
         filename, lines = f"<call of {name or op.name}>", text()
         linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
         exec(compile(lines, filename, "exec"), scope)
-        registry.follow(op.name, partial(scope.__setitem__, "kernel"))
+        if "else large)" in lines:
+            registry.follow_sizes(
+                op.name, lambda small, least, large: scope.update(kernel=small, least=least, large=large)
+            )
+        else:
+            registry.follow(op.name, partial(scope.__setitem__, "kernel"))
         written = scope["call"]
         call.__code__, call.__defaults__ = written.__code__, written.__defaults__
         return call(*args)

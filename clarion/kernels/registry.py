@@ -6,6 +6,7 @@
     ufunc("exp", quiet=True)             # the array library's own function, called directly (NumPy's without warnings)
 
     offer("softmax", "onednn", fast, accepts=large)     # a faster one: taken where `accepts(*arguments)` holds
+    offer("softmax", "llvm", compiled, least=4096)      # one for large arrays
 
 An *array library* is a type of arrays with its namespace `xp` and its backends, fastest first; it is made known by
 `know(name, array_type, xp, backends)`. NumPy is known from the start (below: the one place where its backends stand in
@@ -22,6 +23,7 @@ An offer is kept only where a benchmark shows its gain; the table's rows test it
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -41,13 +43,15 @@ Guard = Callable[..., bool]
 class Offer:
     """A kernel of one backend: `function(*arrays, *parameters)`, taken where `accepts` holds for the same arguments.
 
-    `writes`: it takes the keyword `out`, an array for its result, which may be its first input too.
+    `writes`: it takes the keyword `out`, an array for its result, which may be its first input too. `least`: it is for large
+    arrays, and asked only where the first argument has so many elements; it may still decline, by giving NotImplemented.
     """
 
     backend: str
     function: Kernel
     accepts: Guard | None = None
     writes: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,17 @@ class Library:
 
 @dataclass
 class Cell:
-    """What an operation's kernel is now, and everybody who keeps it."""
+    """What an operation's kernel is now, and everybody who keeps it.
+
+    Where offers are for large arrays, `small` is the kernel below `least` elements, and `large` from there on.
+    """
 
     function: Kernel
     writes: bool
-    followers: list[Callable[[Kernel], None]] = field(default_factory=list)
+    small: Kernel
+    least: int
+    large: Kernel
+    followers: list[Callable[[Cell], None]] = field(default_factory=list)
 
 
 _portable: dict[str, Kernel] = {}
@@ -145,19 +155,26 @@ def names() -> set[str]:
 # Offers, backends, libraries ---------------------------------------------------------------------------
 
 
-def offer(name: str, backend: str, function: Any = None, accepts: Guard | None = None, writes: bool = False) -> Any:
-    """Offer a backend's kernel for operation `name`; without `function` a decorator."""
+def offer(
+    name: str,
+    backend: str,
+    function: Any = None,
+    accepts: Guard | None = None,
+    writes: bool = False,
+    least: int = 0,
+) -> Any:
+    """Offer a backend's kernel for operation `name` (see `Offer`); without `function` a decorator."""
     if function is None:
-        return partial(_offered, name, backend, accepts, writes)
-    return _offered(name, backend, accepts, writes, function)
+        return partial(_offered, name, backend, accepts, writes, least)
+    return _offered(name, backend, accepts, writes, least, function)
 
 
-def _offered(name: str, backend: str, accepts: Guard | None, writes: bool, function: Kernel) -> Kernel:
+def _offered(name: str, backend: str, accepts: Guard | None, writes: bool, least: int, function: Kernel) -> Kernel:
     with _lock:
         offers = _offers.setdefault(name, {})
         if backend in offers:
             raise ValueError(f"the backend {backend!r} offers {name!r} twice")
-        offers[backend] = Offer(backend, function, accepts, writes)
+        offers[backend] = Offer(backend, function, accepts, writes, least)
         _rebind(name)
     return function
 
@@ -233,7 +250,7 @@ def chain(name: str, library: str = "numpy") -> list[Offer]:
     for backend in known.backends:
         if backend in offers:
             asked.append(offers[backend])
-            if offers[backend].accepts is None:
+            if offers[backend].accepts is None and not offers[backend].least:
                 return asked
     if known.otherwise is not None:
         return [*asked, Offer(library, known.otherwise(name))]
@@ -255,10 +272,24 @@ def writes(name: str) -> bool:
 
 def follow(name: str, tell: Callable[[Kernel], None]) -> None:
     """Call `tell` with the kernel of operation `name`, now and whenever it becomes another one."""
+    _follow(name, lambda cell: tell(cell.function))
+
+
+def follow_sizes(name: str, tell: Callable[[Kernel, int, Kernel], None]) -> None:
+    """The same for a caller that asks for the size itself: the kernel below `least` elements, `least`, the one for more."""
+    _follow(name, lambda cell: tell(cell.small, cell.least, cell.large))
+
+
+def for_large(name: str) -> bool:
+    """Is a kernel for large arrays offered?"""
+    return _cell(name).large is not _cell(name).small
+
+
+def _follow(name: str, tell: Callable[[Cell], None]) -> None:
     cell = _cell(name)
     with _lock:
         cell.followers.append(tell)
-        tell(cell.function)
+        tell(cell)
 
 
 def _cell(name: str) -> Cell:
@@ -272,18 +303,35 @@ def _cell(name: str) -> Cell:
 def _rebind(name: str) -> None:
     cell = _cells.get(name)
     if cell is not None:
-        cell.function, cell.writes = _chosen(name)
+        cell.function, cell.writes, cell.small, cell.least, cell.large = _chosen(name)
         for tell in cell.followers:
-            tell(cell.function)
+            tell(cell)
 
 
-def _chosen(name: str) -> tuple[Kernel, bool]:
-    """The function that a call takes, and whether it takes `out`."""
+def _chosen(name: str) -> tuple[Kernel, bool, Kernel, int, Kernel]:
+    """What a `Cell` holds."""
     chains = {library.array_type: chain(name, library.name) for library in _libraries.values()}
     writing = any(offer.writes for asked in chains.values() for offer in asked)
-    kernels = {array_type: _one_after_the_other(asked, writing) for array_type, asked in chains.items()}
-    host = kernels.pop(numpy.ndarray)
-    return (_by_type(host, kernels) if kernels else host), writing
+    host = chains.pop(numpy.ndarray)
+    least = min([offer.least for offer in host if offer.least], default=sys.maxsize)
+    small = large = _one_after_the_other([offer for offer in host if not offer.least], writing)
+    others = {array_type: _one_after_the_other(asked, writing) for array_type, asked in chains.items()}
+    if least < sys.maxsize:
+        large = _one_after_the_other(host, writing)
+    function = small if large is small else _by_size(small, least, large)
+    if others:
+        function = _by_type(function, others)
+        return function, writing, function, least, function
+    return function, writing, small, least, large
+
+
+def _by_size(small: Kernel, least: int, large: Kernel) -> Kernel:
+    """One kernel for few elements, another one for many."""
+
+    def call(first: Any, *more: Any, **out: Any) -> Any:
+        return (small if first.size < least else large)(first, *more, **out)
+
+    return call
 
 
 def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
@@ -292,21 +340,26 @@ def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
     plain = last.function if last.writes or not writing else _copying(last.function)
     if not guarded:
         return plain
-    if len(guarded) == 1 and not writing:
-        accepts, fast = guarded[0].accepts, guarded[0].function
 
-        def call(*args: Any) -> Any:
-            return fast(*args) if accepts(*args) else plain(*args)  # type: ignore[misc]
-
-        return call
+    def call(*args: Any) -> Any:
+        for offer in guarded:
+            if (offer.accepts is None or offer.accepts(*args)) and args[0].size >= offer.least:
+                result = offer.function(*args)
+                if result is not NotImplemented:
+                    return result
+        return plain(*args)
 
     def call_or_write(*args: Any, out: Any = None) -> Any:
+        if out is None:
+            return call(*args)
         for offer in guarded:
-            if (out is None or offer.writes) and offer.accepts(*args):  # type: ignore[misc]
-                return offer.function(*args) if out is None else offer.function(*args, out=out)
-        return plain(*args) if out is None else plain(*args, out=out)
+            if offer.writes and (offer.accepts is None or offer.accepts(*args)) and args[0].size >= offer.least:
+                result = offer.function(*args, out=out)
+                if result is not NotImplemented:
+                    return result
+        return plain(*args, out=out)
 
-    return call_or_write
+    return call_or_write if writing else call
 
 
 def _copying(function: Kernel) -> Kernel:
@@ -343,6 +396,26 @@ def _by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
         return host(*args, **out)
 
     return call
+
+
+# Gradient rules on large arrays -------------------------------------------------------------------------
+
+
+class Fusion:
+    """How a backend runs gradient rules of elementwise operations on arrays of at least `least` elements."""
+
+    least: int = sys.maxsize
+    make: Callable[[str, Kernel, tuple[str, ...]], Kernel] | None = None
+
+
+def fuse_rules(make: Any, least: int) -> None:
+    """From `least` elements on, a rule runs as `make(name, rule, names of its arguments after g)` does it."""
+    Fusion.make, Fusion.least = make, least
+
+
+def fused(name: str, rule: Kernel, names: tuple[str, ...]) -> tuple[Kernel, int] | None:
+    """A gradient rule for large arrays, and how large they must be; None if no backend offers it."""
+    return None if Fusion.make is None else (Fusion.make(name, rule, names), Fusion.least)
 
 
 class RawNamespace:

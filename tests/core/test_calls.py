@@ -41,8 +41,8 @@ def test_nodes_know_their_line_whoever_calls() -> None:
 
 def test_written_code_can_be_read() -> None:
     x = torch.ones(2)
-    x.tanh()
-    text = inspect.getsource(torch.Tensor.tanh)
+    x.floor()
+    text = inspect.getsource(torch.Tensor.floor)
     assert text.startswith("def call(x):")
     assert "kernel(a)" in text
 

@@ -1,0 +1,86 @@
+"""Which kernels are compiled, and from how many elements on: where a benchmark shows a gain on two processors."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import config
+from .. import registry
+from .kernel import CHEAP, Compiled, Fused, Rows
+
+_ANY = config.COMPILE == "all"
+SOME = 1 if _ANY else 8192  # elements from which one exponential is worth the call
+FEW = 1 if _ANY else 4096  # the same for functions of many steps
+RULES = 1 if _ANY else 8192  # for gradient rules
+
+# Loops that wait for memory gain by threads alone.
+_SIMPLE = "add sub mul neg div"
+_FUNCTIONS = "exp expm1 exp2 log log1p tanh sin cos erf sigmoid rsqrt reciprocal square tanh_backward sigmoid_backward"
+_COMPOSED = """
+    gelu gelu_backward gelu_tanh gelu_tanh_backward silu silu_backward mish softplus softplus_backward softplus_bend logsigmoid
+    elu elu_backward elu_backward_result elu_written celu celu_written relu relu_backward leaky_relu leaky_relu_backward
+    hardtanh hardtanh_backward hardsigmoid hardswish hardswish_backward softshrink hardshrink shrink_backward prelu
+    threshold xlogy lerp_tensor addcmul addcdiv where divide_or_zero frac
+    """
+
+
+def _missing() -> str | None:
+    if config.COMPILE == "0":
+        return "turned off by CLARION_COMPILE=0"
+    return None if importlib.util.find_spec("llvmlite") else "llvmlite is not installed (pip install llvmlite)"
+
+
+def _traced(name: str) -> Callable[[Sequence[Any]], Any]:
+    """The program of the portable kernel."""
+
+    def trace(args: Sequence[Any]) -> Any:
+        from ..trace import tracer
+
+        return tracer.trace_kernel(name, args)
+
+    return trace
+
+
+def _traced_rows(name: str) -> Callable[[Sequence[Any]], Any]:
+    def trace(args: Sequence[Any]) -> Any:
+        from ..trace import tracer
+
+        return tracer.trace_kernel(name, args, by_rows=True)
+
+    return trace
+
+
+# Rows -----------------------------------------------------------------------------------------------------
+
+
+def _last_dim(*args: Any) -> Any:
+    """The kernel's last parameter is the dimension: it must be the last, which is the second of rows."""
+    *arrays, dim = args
+    x = arrays[0]
+    return ((*arrays, 1), None) if x.ndim > 1 and dim == x.ndim - 1 and x.shape[-1] else None
+
+
+_ROWS: dict[str, Callable[..., Any]] = {
+    "softmax": _last_dim,
+    "softmax_backward": _last_dim,
+    "log_softmax": _last_dim,
+    "log_softmax_backward": _last_dim,
+}
+
+
+def make() -> None:
+    """Make all offers."""
+    registry.describe("llvm", "compiled for this processor, large arrays on several threads", _missing)
+    if _missing() is not None:
+        return
+    for names, least in ((_SIMPLE, CHEAP), (_FUNCTIONS, SOME), (_COMPOSED, FEW)):
+        for name in names.split():
+            registry.offer(name, "llvm", Compiled(name, _traced(name)), writes=True, least=least)
+    for name, arrange in _ROWS.items():
+        registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange), least=FEW)
+    registry.fuse_rules(Fused, RULES)
+
+
+make()

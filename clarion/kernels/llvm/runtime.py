@@ -1,0 +1,236 @@
+"""The loops around compiled bodies, one for all kernels: they meet NumPy's strides, threads, and the ends of arrays.
+
+A kernel's `plan` says what its loop needs to know: where the body is, how many operands there are, their sizes, how many elements a
+vector has, and from how many elements on a thread is worth its while (`grain`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from typing import Any
+
+from . import machine, pool
+from .text import Function, module
+
+BODY, INPUTS, OPERANDS, LANES, GRAIN, SIZES = range(6)  # the places in a plan, of eight bytes each
+MOST = 16  # operands of a kernel
+BLOCK = 512  # elements that are brought together at a time where an operand is not adjacent
+_ROOM = 128  # bytes of one vector, at most
+
+
+def plan(body: int, inputs: int, sizes: list[int], lanes: int, grain: int) -> Any:
+    """A plan, as memory that compiled code reads."""
+    assert len(sizes) <= MOST
+    return (ctypes.c_int64 * (SIZES + MOST))(body, inputs, len(sizes), lanes, grain, *sizes)
+
+
+def _field(f: Function, plan: str, number: int) -> str:
+    return f.load("i64", f.element(plan, str(number), "i64"))
+
+
+def _at(f: Function, array: str, index: str) -> str:
+    return f.load("i64", f.element(array, index, "i64"))
+
+
+def _copy(name: str, gathers: bool) -> Function:
+    """Bring elements that lie `step` bytes apart together, or the other way round."""
+    f = Function(name, "void", "ptr near", "ptr far", "i64 step", "i64 count", "i64 size", linkage="internal")
+    for size, type_ in ((4, "i32"), (8, "i64"), (1, "i8"), (2, "i16")):
+        with f.when(f.op("icmp eq", "i64", "%size", str(size))), f.counted("0", "%count") as i:
+            near = f.element("%near", i, type_)
+            far = f.offset("%far", f.op("mul", "i64", i, "%step"))
+            source, target = (far, near) if gathers else (near, far)
+            f.store(type_, f.load(type_, source, 1), target, 1)
+    f.end()
+    return f
+
+
+def _staged() -> Function:
+    """Up to `BLOCK` elements that are not adjacent, or fill no vector: brought together, computed, and put back."""
+    f = Function("staged", "void", "ptr plan", "ptr args", "ptr steps", "i64 first", "i64 count", linkage="internal")
+    room = f.reserve("i8", MOST * BLOCK * 8)
+    places, strides = f.reserve("ptr", MOST), f.reserve("i64", MOST)
+    lanes, inputs, operands = (_field(f, "%plan", k) for k in (LANES, INPUTS, OPERANDS))
+    vectors = f.op("sdiv", "i64", f.op("add", "i64", "%count", f.op("sub", "i64", lanes, "1")), lanes)
+    whole = f.op("mul", "i64", vectors, lanes)
+    missing = f.op("sub", "i64", whole, "%count")
+    with f.counted("0", operands) as k:
+        size = _at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
+        step = _at(f, "%steps", k)
+        near = f.offset(room, f.op("mul", "i64", k, str(BLOCK * 8)))
+        far = f.offset(f.load("ptr", f.element("%args", k, "ptr")), f.op("mul", "i64", "%first", step))
+        f.store("ptr", near, f.element(places, k, "ptr"))
+        f.store("i64", f.op("mul", "i64", lanes, size), f.element(strides, k, "i64"))
+        with f.when(f.op("icmp slt", "i64", k, inputs)):
+            f.line(f"call void @gather(ptr {near}, ptr {far}, i64 {step}, i64 %count, i64 {size})")
+            # What fills the last vector is its last element again: no new values, no new errors.
+            rest = f.offset(near, f.op("mul", "i64", "%count", size))
+            last = f.offset(rest, f.op("sub", "i64", "0", size))
+            f.line(f"call void @gather(ptr {rest}, ptr {last}, i64 0, i64 {missing}, i64 {size})")
+    f.line(f"call void {_body(f)}(i64 {vectors}, ptr {places}, ptr {strides})")
+    with f.counted(inputs, operands) as k:
+        size = _at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
+        step = _at(f, "%steps", k)
+        near = f.offset(room, f.op("mul", "i64", k, str(BLOCK * 8)))
+        far = f.offset(f.load("ptr", f.element("%args", k, "ptr")), f.op("mul", "i64", "%first", step))
+        f.line(f"call void @scatter(ptr {near}, ptr {far}, i64 {step}, i64 %count, i64 {size})")
+    f.end()
+    return f
+
+
+def _body(f: Function) -> str:
+    return f.load("ptr", "%plan")
+
+
+def _range() -> Function:
+    """The elements from `first` to below `end`."""
+    f = Function("range", "void", "ptr plan", "ptr args", "ptr steps", "i64 first", "i64 end", linkage="internal")
+    places, strides = f.reserve("ptr", MOST), f.reserve("i64", MOST)
+    numbers = f.reserve("i8", MOST * _ROOM)  # a number in all lanes, for each operand that does not move
+    lanes, inputs, operands = (_field(f, "%plan", k) for k in (LANES, INPUTS, OPERANDS))
+    count = f.op("sub", "i64", "%end", "%first")
+    direct = f.variable("i1", "true")
+    with f.counted("0", operands) as k:
+        size = _at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
+        step = _at(f, "%steps", k)
+        far = f.offset(f.load("ptr", f.element("%args", k, "ptr")), f.op("mul", "i64", "%first", step))
+        f.store("ptr", far, f.element(places, k, "ptr"))
+        f.store("i64", f.op("mul", "i64", lanes, size), f.element(strides, k, "i64"))
+        adjacent = f.op("icmp eq", "i64", step, size)
+        still = f.op("and", "i1", f.op("icmp eq", "i64", step, "0"), f.op("icmp slt", "i64", k, inputs))
+        direct.set(f.op("and", "i1", direct.get(), f.op("or", "i1", adjacent, still)))
+        with f.when(still):
+            near = f.offset(numbers, f.op("mul", "i64", k, str(_ROOM)))
+            f.line(f"call void @gather(ptr {near}, ptr {far}, i64 0, i64 {lanes}, i64 {size})")
+            f.store("ptr", near, f.element(places, k, "ptr"))
+            f.store("i64", "0", f.element(strides, k, "i64"))
+    start = f.variable("i64", "%first")
+    with f.when(direct.get()):
+        vectors = f.op("sdiv", "i64", count, lanes)
+        with f.when(f.op("icmp sgt", "i64", vectors, "0")):
+            f.line(f"call void {_body(f)}(i64 {vectors}, ptr {places}, ptr {strides})")
+        start.set(f.op("add", "i64", "%first", f.op("mul", "i64", vectors, lanes)))
+    with f.counted(start.get(), "%end", str(BLOCK)) as i:
+        left = f.op("sub", "i64", "%end", i)
+        some = f.call("llvm.smin.i64", "i64", f"i64 {left}", f"i64 {BLOCK}")
+        f.line(f"call void @staged(ptr %plan, ptr %args, ptr %steps, i64 {i}, i64 {some})")
+    f.end()
+    return f
+
+
+# What the threads of a loop share: plan, arguments, steps, length, and the size of a chunk.
+_PLAN, _ARGS, _STEPS, _LENGTH, _CHUNK, _INNER = range(6)
+
+
+def _shared(f: Function, values: tuple[str, ...]) -> str:
+    context = f.reserve("i64", len(values))
+    for k, value in enumerate(values):
+        f.store("ptr" if k <= _STEPS else "i64", value, f.element(context, str(k), "i64"))
+    return context
+
+
+def _from_shared(f: Function) -> tuple[str, ...]:
+    """Plan, arguments, steps, and the part of the loop that a chunk is."""
+    plan, args, steps = (f.load("ptr", f.element("%context", str(k), "i64")) for k in (_PLAN, _ARGS, _STEPS))
+    length, chunk = _field(f, "%context", _LENGTH), _field(f, "%context", _CHUNK)
+    first = f.op("mul", "i64", "%number", chunk)
+    end = f.call("llvm.smin.i64", "i64", f"i64 {f.op('add', 'i64', first, chunk)}", f"i64 {length}")
+    return plan, args, steps, first, end
+
+
+def _range_chunk() -> Function:
+    f = Function("range_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    plan, args, steps, first, end = _from_shared(f)
+    f.line(f"call void @range(ptr {plan}, ptr {args}, ptr {steps}, i64 {first}, i64 {end})")
+    f.end()
+    return f
+
+
+def _chunks(f: Function, length: str, grain: str, multiple: int) -> tuple[str, str, str]:
+    """Is it worth sharing? And: how large a chunk is, how many there are. Two for each thread, but none below the grain."""
+    threads = f.let("load atomic i64, ptr @threads monotonic, align 8")
+    most = f.op("mul", "i64", threads, "2")
+    fair = f.op("add", "i64", f.op("sdiv", "i64", length, most), "1")
+    size = f.call("llvm.smax.i64", "i64", f"i64 {fair}", f"i64 {grain}")
+    up = f.op("add", "i64", size, str(multiple - 1))
+    size = f.op("mul", "i64", f.op("sdiv", "i64", up, str(multiple)), str(multiple))
+    count = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", size, "1")), size)
+    several = f.op("icmp sgt", "i64", threads, "1")
+    return f.op("and", "i1", several, f.op("icmp sgt", "i64", count, "1")), size, count
+
+
+def _elements() -> Function:
+    """NumPy's loop of an elementwise function."""
+    f = Function("elements", "void", "ptr args", "ptr dimensions", "ptr steps", "ptr plan")
+    n = f.load("i64", "%dimensions")
+    shared, size, count = _chunks(f, n, _field(f, "%plan", GRAIN), 64)
+    with f.when(shared):
+        context = _shared(f, ("%plan", "%args", "%steps", n, size))
+        f.line(f"call void @parallel(ptr @range_chunk, ptr {context}, i64 {count})")
+        f.line("ret void")
+        f.begin(*f.labels("unreachable"))
+    f.line(f"call void @range(ptr %plan, ptr %args, ptr %steps, i64 0, i64 {n})")
+    f.end()
+    return f
+
+
+def _rows_chunk() -> Function:
+    f = Function("rows_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    plan, args, steps, first, end = _from_shared(f)
+    places = f.reserve("ptr", MOST)
+    operands = _field(f, plan, OPERANDS)
+    with f.counted("0", operands) as k:
+        far = f.offset(f.load("ptr", f.element(args, k, "ptr")), f.op("mul", "i64", first, _at(f, steps, k)))
+        f.store("ptr", far, f.element(places, k, "ptr"))
+    rows = f.op("sub", "i64", end, first)
+    inner = _field(f, "%context", _INNER)
+    f.line(f"call void {f.load('ptr', plan)}(i64 {rows}, i64 {inner}, ptr {places}, ptr {steps})")
+    f.end()
+    return f
+
+
+def _rows() -> Function:
+    """NumPy's loop of a function of rows: so many rows, each of so many adjacent elements."""
+    f = Function("rows", "void", "ptr args", "ptr dimensions", "ptr steps", "ptr plan")
+    rows = f.load("i64", "%dimensions")
+    length = _at(f, "%dimensions", "1")
+    per_row = f.op("add", "i64", length, "8")
+    grain = f.op("add", "i64", f.op("sdiv", "i64", _field(f, "%plan", GRAIN), per_row), "1")
+    shared, size, count = _chunks(f, rows, grain, 1)
+    with f.when(shared):
+        context = _shared(f, ("%plan", "%args", "%steps", rows, size, length))
+        f.line(f"call void @parallel(ptr @rows_chunk, ptr {context}, i64 {count})")
+        f.line("ret void")
+        f.begin(*f.labels("unreachable"))
+    f.line(f"call void {_body(f)}(i64 {rows}, i64 {length}, ptr %args, ptr %steps)")
+    f.end()
+    return f
+
+
+def source(x86: bool) -> str:
+    """The whole runtime as one module."""
+    loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
+    return module([*pool.functions(x86), *loops, _rows_chunk(), _rows()], pool.GLOBALS)
+
+
+class Runtime:
+    """The compiled runtime of this process."""
+
+    def __init__(self) -> None:
+        engine = machine.compiled(source("x86" in machine.target()[1]))
+        self.elements, self.rows = (machine.address(engine, name) for name in ("elements", "rows"))
+        self.obeys = False  # the number of threads (build.py)
+        self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
+        os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))
+
+    def set_threads(self, count: int) -> None:
+        """How many threads a loop may use."""
+        self._set_threads(count)
+
+
+@functools.cache
+def runtime() -> Runtime:
+    """The runtime, compiled at first use."""
+    return Runtime()

@@ -1,0 +1,303 @@
+"""Kernels compiled through LLVM compute what the portable ones do, on arrays of any form, in any process."""
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from test_overrides import X, arguments, filled
+
+import clarion
+from clarion.kernels import registry, threads
+from clarion.kernels.llvm import build, machine
+from clarion.kernels.llvm.kernel import Compiled, Rows
+from clarion.kernels.trace import tracer
+from clarion.kernels.trace.graph import Untraceable
+
+pytestmark = pytest.mark.skipif(machine.binding() is None, reason="llvmlite is not installed")
+
+OFFERED = sorted(name for name in registry.names() if any(o.backend == "llvm" for o in registry.chain(name)))
+ROWS = [name for name in OFFERED if isinstance(registry._offers[name]["llvm"].function, Rows)]
+EACH = [name for name in OFFERED if name not in (*ROWS, "where")]
+SPECIAL = [
+    np.nan,
+    np.inf,
+    -np.inf,
+    0.0,
+    -0.0,
+    1e-40,
+    -1e-40,
+    1e-45,
+    1.0,
+    -1.0,
+    80.0,
+    -80.0,
+    1e30,
+    -1e30,
+    3.4e38,
+    0.5,
+    200.0,
+]
+
+
+@pytest.fixture
+def any_size(monkeypatch):
+    """Compiled kernels take arrays of any size."""
+    monkeypatch.setattr(build, "CHEAP", 0)
+
+    def kernel(name):
+        found = copy.copy(registry._offers[name]["llvm"].function)
+        found.known = {}
+        return found
+
+    return kernel
+
+
+def agree(got, expected, dtype, why):
+    parts = zip(got, expected, strict=True) if isinstance(expected, tuple) else [(got, expected)]
+    for a, b in parts:
+        assert a.dtype == b.dtype
+        assert a.shape == b.shape
+        np.testing.assert_allclose(a, b, *((1e-12, 1e-14) if dtype == "float64" else (4e-6, 1e-6)), err_msg=why)
+
+
+# Forms of arrays ----------------------------------------------------------------------------------------
+
+
+def strided(a):
+    wide = np.zeros((*a.shape[:-1], a.shape[-1] * 3), a.dtype)
+    wide[..., ::3] = a
+    return wide[..., ::3]
+
+
+FORMS = {
+    "as it is": lambda a: a,
+    "every third": strided,
+    "turned": lambda a: np.asfortranarray(a),
+    "backwards": lambda a: np.ascontiguousarray(a[..., ::-1])[..., ::-1],
+}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_agrees_with_the_portable_kernel(name, any_size):
+    kernel, plain = any_size(name), registry.portable(name)
+    for dtype in ("float32", "float64"):
+        for form in arguments(name):
+            for shape in ((1,), (3, 5), (7, 0), (2, 33), (40, 1003)):
+                args = filled(name, form, shape, dtype)
+                with np.errstate(all="ignore"):
+                    expected = plain(*args)
+                for title, change in FORMS.items():
+                    changed = [change(a) if isinstance(a, np.ndarray) and a.ndim else a for a in args]
+                    agree(kernel(*changed), expected, dtype, f"{dtype} {shape} {form} {title}")
+
+
+@pytest.mark.parametrize("name", [name for name in EACH if arguments(name)[0].count(X) > 1])
+def test_broadcasts(name, any_size):
+    kernel, plain = any_size(name), registry.portable(name)
+    form = arguments(name)[0]
+    for other in ((1,), (5,), (4, 1), ()):
+        args = filled(name, form, (4, 5), "float32")
+        args[1] = filled(name, form, other, "float32")[1]
+        try:
+            with np.errstate(all="ignore"):
+                expected = plain(*args)
+        except ValueError:
+            continue  # an operation whose arrays have one shape
+        agree(kernel(*args), expected, "float32", f"{other}")
+
+
+def test_where(any_size):
+    rng = np.random.default_rng(0)
+    mask, a, b = rng.random((50, 33)) < 0.5, rng.random((50, 33)), rng.random(33)
+    for x, y in ((a, b), (a.astype("f4"), b.astype("f4")), (a, np.asarray(0.0)), (strided(a), b)):
+        np.testing.assert_array_equal(any_size("where")(mask, x, y), np.where(mask, x, y))
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_agrees_on_values_that_are_no_usual_numbers(name, any_size):
+    kernel, plain = any_size(name), registry.portable(name)
+    for dtype in ("float32", "float64"):
+        x = np.array(SPECIAL, dtype)
+        for form in arguments(name):
+            one, two = np.meshgrid(x, x)
+            arrays = [one, two, one.T.copy()] if form.count(X) > 1 else [x, x, x]
+            args = [np.ascontiguousarray(arrays[i]) if a is X else a for i, a in enumerate(form)]
+            args = [np.asarray(a, dtype) if isinstance(a, float) and name.startswith("xlogy") else a for a in args]
+            with np.errstate(all="ignore"):
+                expected = plain(*args)
+                np.testing.assert_allclose(
+                    kernel(*args), expected, *((1e-12, 0) if dtype == "float64" else (4e-6, 1e-43)), err_msg=str(form)
+                )
+
+
+# Rows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_agree_with_the_portable_kernel(name, any_size):
+    kernel, plain = any_size(name), registry.portable(name)
+    for dtype in ("float32", "float64"):
+        for form in arguments(name):
+            if form[-1] == 0:
+                continue
+            for shape in ((1, 1), (3, 5), (2, 16), (5, 33), (300, 48), (6, 5000)):
+                args = filled(name, form, shape, dtype)
+                with np.errstate(all="ignore"):
+                    expected = plain(*args)
+                agree(kernel(*args), expected, dtype, f"{dtype} {shape} {form}")
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_rows_agree_on_infinities(name, any_size):
+    rows = np.array([[1, -np.inf, 2, 3], [np.nan, 1, 2, 3], [np.inf, 1, 2, 3], [-np.inf] * 4, [90, -90, 1e4, 0]], "f4")
+    with np.errstate(all="ignore"):
+        expected = registry.portable(name)(rows, 1)
+        np.testing.assert_allclose(any_size(name)(rows, 1), expected, 4e-6)
+
+
+# Functions ----------------------------------------------------------------------------------------------
+
+RANGES = {"exp": (-103, 88), "expm1": (-18, 88), "exp2": (-140, 127), "log": (1e-38, 1e4), "log1p": (-0.999, 10),
+          "tanh": (-10, 10), "erf": (-5, 5), "sin": (-9000, 9000), "cos": (-9000, 9000)}  # fmt: skip
+
+
+def function(name, dtype):
+    program = tracer.trace(lambda xp, x: getattr(xp, name)(x), [tracer.Input(dtype)])
+    return build.elementwise(name, program)
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_functions_are_exact_to_two_units_in_the_last_place(name):
+    mpmath = pytest.importorskip("mpmath")
+    low, high = RANGES[name]
+    rng = np.random.default_rng(0)
+    parts = [rng.uniform(low, high, 1500), rng.uniform(max(low, -1), 1, 1500), 10.0 ** rng.uniform(-30, 0, 300)]
+    exact = (lambda v: mpmath.mpf(2) ** v) if name == "exp2" else getattr(mpmath, name)
+    with mpmath.workdps(40):
+        for dtype in (np.float32, np.float64):
+            x = np.concatenate(parts).astype(dtype)
+            got = function(name, dtype)(x)
+            for value, result in zip(x, got, strict=True):
+                expected = exact(mpmath.mpf(float(value)))
+                unit = mpmath.mpf(float(np.spacing(np.abs(dtype(float(expected))))))
+                assert abs(mpmath.mpf(float(result)) - expected) <= 2 * unit, (name, dtype, value)
+
+
+def test_errors_are_told_as_by_the_array_library():
+    for name, value, kind in (
+        ("log", 0, "divide"),
+        ("log", -1, "invalid"),
+        ("exp", 1000, "over"),
+        ("expm1", 1000, "over"),
+    ):
+        x = np.full(40, 2, np.float32)
+        x[17] = value
+        with np.errstate(**{kind: "raise"}), pytest.raises(FloatingPointError):
+            function(name, np.float32)(x)
+    with np.errstate(all="raise", under="ignore"):
+        x = np.array([np.nan] * 20 + [1.5], np.float32)
+        for name in RANGES:
+            function(name, np.float32)(x)
+        for name in ("maximum", "minimum", "less", "greater_equal", "equal"):
+            two = [tracer.Input(np.float32)] * 2
+            build.elementwise(name, tracer.trace(lambda xp, x, y, name=name: getattr(xp, name)(x, y), two))(x, x[::-1])
+
+
+# What cannot be compiled ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda xp, x: x if x.sum() > 0 else -x,
+        lambda xp, x: xp.sort(x),
+        lambda xp, x: x.reshape(-1, 2),
+        lambda xp, x: x[::2],
+        lambda xp, x: float(x) + x,
+    ],
+)
+def test_what_is_no_expression_is_refused(function):
+    with pytest.raises(Untraceable):
+        tracer.trace(function, [tracer.Input(np.float32)])
+
+
+def test_a_kernel_declines_types_it_has_no_arithmetic_for():
+    kernel = registry._offers["add"]["llvm"].function
+    whole = np.arange(100_000)
+    assert kernel(whole, whole) is NotImplemented
+    np.testing.assert_array_equal(registry.bind("add")(whole, whole), whole * 2)
+
+
+def test_many_parameters_are_not_compiled_again_and_again():
+    kernel = Compiled("elu", registry._offers["elu"]["llvm"].function.trace)
+    x = np.ones(5000, np.float32)
+    for alpha in np.linspace(0.1, 1, 40):
+        kernel(x, float(alpha), 1, 1)
+    assert sum(found is not None for found in kernel.known.values()) <= 16
+
+
+# Threads and processes -----------------------------------------------------------------------------------
+
+
+def test_threads_share_and_give_the_same_numbers():
+    x = clarion.randn(1_000_003)
+    before = threads.number()
+    try:
+        threads.limit(1)
+        alone = clarion.nn.functional.gelu(x).numpy().copy()
+        threads.limit(3)
+        results = []
+        several = [
+            threading.Thread(target=lambda: results.append(clarion.nn.functional.gelu(x).numpy())) for _ in range(4)
+        ]
+        for thread in several:
+            thread.start()
+        for thread in several:
+            thread.join()
+        for result in results:
+            np.testing.assert_array_equal(result, alone)
+    finally:
+        threads.limit(before)
+
+
+def run(program, **environment):
+    env = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True).stdout
+
+
+WORK = """
+import clarion as torch
+x = torch.linspace(-3, 3, 200_000)
+print(float(torch.nn.functional.gelu(x).sum()))
+"""
+
+
+def test_works_without_llvmlite_without_a_cache_and_after_fork(tmp_path):
+    plain = float(run("import sys; sys.modules['llvmlite'] = None\n" + WORK))
+    (tmp_path / "file").write_text("")  # a folder that cannot be made
+    unkept = float(run(WORK, CLARION_CACHE=str(tmp_path / "file")))
+    fork = "import os, sys\nsys.stdout.flush()\npid = os.fork()\nif pid: os.wait()\n"
+    forked = WORK + fork + WORK
+    values = [float(line) for line in run(forked, CLARION_CACHE=str(tmp_path / "kept")).split()]
+    assert len(values) == 3  # before, the child's, the parent's
+    assert len(list((tmp_path / "kept").glob("*.o"))) >= 2
+    assert not list((tmp_path / "kept").glob("*.part"))
+    np.testing.assert_allclose([unkept, *values], plain, rtol=1e-6)
+
+
+def test_a_damaged_object_is_compiled_again(tmp_path):
+    first = run(WORK, CLARION_CACHE=str(tmp_path))
+    for kept in tmp_path.glob("*.o"):
+        kept.write_bytes(kept.read_bytes()[:100])
+    assert run(WORK, CLARION_CACHE=str(tmp_path)) == first
+
+
+def test_nothing_is_loaded_for_small_arrays():
+    program = "import sys, clarion as t\nt.ones(100).exp().sum()\nprint('llvmlite' in sys.modules)"
+    assert run(program).strip() == "False"
