@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib as _importlib
+import sys as _sys
 from typing import Any as _Any
 
+from . import absent as _absent
 from .core.devices import device as device
 from .core.dtypes import Size as Size
 from .core.dtypes import bfloat16 as bfloat16
@@ -27,11 +29,17 @@ from .core.dtypes import layout as layout
 from .core.dtypes import memory_format as memory_format
 from .core.dtypes import preserve_format as preserve_format
 from .core.dtypes import set_default_dtype as set_default_dtype
+from .core.dtypes import sparse_bsc as sparse_bsc
+from .core.dtypes import sparse_bsr as sparse_bsr
+from .core.dtypes import sparse_coo as sparse_coo
+from .core.dtypes import sparse_csc as sparse_csc
+from .core.dtypes import sparse_csr as sparse_csr
 from .core.dtypes import strided as strided
 from .core.dtypes import uint8 as uint8
 from .core.dtypes import uint16 as uint16
 from .core.dtypes import uint32 as uint32
 from .core.dtypes import uint64 as uint64
+from .core.listed_dtypes import LISTED as _LISTED
 from .core.modes import enable_grad as enable_grad
 from .core.modes import inference_mode as inference_mode
 from .core.modes import is_grad_enabled as is_grad_enabled
@@ -53,13 +61,17 @@ int = int32
 long = int64
 cfloat = complex64
 cdouble = complex128
+chalf = _LISTED["complex32"]
 inf = 1e400
 nan = inf - inf
 pi = 3.141592653589793
 e = 2.718281828459045
 newaxis = None
 
+globals().update(_LISTED)
 globals().update(_FUNCTIONS)
+
+_HERE = "clarion"  # `__name__` is "torch" where `import torch` gives clarion
 
 # Parts of PyTorch that are modules: imported when first named, so that `import clarion` stays quick.
 _MODULES = frozenset(
@@ -68,6 +80,15 @@ _MODULES = frozenset(
         "amp",
         "autograd",
         "backends",
+        "__future__",
+        "__config__",
+        "onnx",
+        "multiprocessing",
+        "hub",
+        "library",
+        "jit",
+        "fx",
+        "futures",
         "checkpoint",
         "compiler",
         "cpu",
@@ -99,35 +120,34 @@ _MODULES = frozenset(
     ]
 )
 
-# Parts that clarion does not have, which say so when they are called.
-_ABSENT = frozenset(
-    ["ao", "export", "fx", "hub", "jit", "multiprocessing", "onnx", "package", "quantization", "sparse"]
-)
+_sys.meta_path.append(
+    _absent.AbsentFinder()
+)  # modules of PyTorch that clarion does not have, which say so when they are used
 
 
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         try:
-            return _importlib.import_module(f".{name}", __name__)
+            return _importlib.import_module(f".{name}", _HERE)
         except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
+            if error.name != f"{_HERE}.{name}":
                 raise
     if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
-        return getattr(_importlib.import_module(".autograd.anomaly_mode", __name__), name)
+        return getattr(_importlib.import_module(".autograd.anomaly_mode", _HERE), name)
     if name in ("save", "load"):
-        return getattr(_importlib.import_module(".serialization", __name__), name)
+        return getattr(_importlib.import_module(".serialization", _HERE), name)
     if name == "compile":
-        return _importlib.import_module(".compiler", __name__).compile
+        return _importlib.import_module(".compiler", _HERE).compile
     if name == "vmap":
-        return _importlib.import_module(".func", __name__).vmap
+        return _importlib.import_module(".func", _HERE).vmap
     if name in ("autocast", "GradScaler"):
-        return getattr(_importlib.import_module(".amp", __name__), name)
+        return getattr(_importlib.import_module(".amp", _HERE), name)
     if name in ("Stream", "Event"):
-        return getattr(_importlib.import_module(".accelerator", __name__), name)
-    if "autocast" in name and hasattr(settings := _importlib.import_module(".amp.settings", __name__), name):
+        return getattr(_importlib.import_module(".accelerator", _HERE), name)
+    if "autocast" in name and hasattr(settings := _importlib.import_module(".amp.settings", _HERE), name):
         return getattr(settings, name)
-    if name in _ABSENT:
-        return _importlib.import_module(".absent", __name__).module(name)
+    if not name.startswith("_") and _absent.knows(f"torch.{name}"):
+        return _importlib.import_module(f".{name}", _HERE)
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise AttributeError(f"clarion does not have torch.{name} yet")
@@ -136,7 +156,7 @@ def __getattr__(name: str) -> _Any:
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
-    there = {name for name in _MODULES if find_spec(f"{__name__}.{name}") is not None}
+    there = {name for name in _MODULES if find_spec(f"{_HERE}.{name}") is not None}
     return sorted(
         name
         for name in {*globals(), *there, "save", "load", "compile"}
@@ -145,4 +165,4 @@ def __dir__() -> list[str]:
 
 
 # Diagnoses begin to listen when the first leaf is made; until then this costs nothing.
-diagnose = _importlib.import_module(".diagnose", __name__)
+diagnose = _importlib.import_module(".diagnose", _HERE)

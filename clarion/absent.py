@@ -1,63 +1,167 @@
-"""Parts of PyTorch that clarion does not have: named exactly when they are called, not when they are imported."""
+"""Parts of PyTorch that clarion does not have: they can be imported, and refuse by name when they are used.
+
+`assets/pytorch_names.txt` lists PyTorch's public names by module. A module that is listed there, that clarion has no file
+for, and that stands below one of the paths of `WHY` is made from the list: its classes can be subclassed and asked for
+with `isinstance`, its functions named, and whoever makes an object or calls a function is told why it is not there.
+"""
 
 from __future__ import annotations
 
+import abc
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from .errors import NotSupportedError
 
+_QUANTIZED = "there are no quantized tensors"
+_ALONE = (
+    "training runs in one process; ask torch.distributed.is_initialized() first, or start one process and leave it out"
+)
+_ONE_DEVICE = "clarion does not compute on this device"
+
+# The longest path that fits says why.
 WHY = {
-    "jit": "programs are not compiled to TorchScript; run the Python function, or save a state_dict",
-    "onnx": "models are not exported to ONNX; save a state_dict or safetensors",
-    "quantization": "there are no quantized tensors",
-    "ao": "there are no quantized tensors",
-    "export": "programs are not exported; save a state_dict",
-    "fx": "programs are not traced into graphs of torch.fx; the graph of a computation is at `grad_fn`",
-    "hub": "nothing is downloaded; load a state_dict from a file",
-    "sparse": "there are no sparse tensors",
-    "package": "models are not packaged with their code; save a state_dict",
-    "multiprocessing": "use Python's own multiprocessing, or workers of a DataLoader",
+    "torch._C": "PyTorch's compiled insides; clarion is Python",
+    "torch.ao": _QUANTIZED,
+    "torch.quantization": _QUANTIZED,
+    "torch.nn.intrinsic": _QUANTIZED,
+    "torch.nn.qat": _QUANTIZED,
+    "torch.nn.quantizable": _QUANTIZED,
+    "torch.nn.quantized": _QUANTIZED,
+    "torch.nn.attention": "there is one way to compute attention here; use torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.parallel": "there is one device and one process",
+    "torch.backends": _ONE_DEVICE,
+    "torch.cuda": "this part needs a CUDA device; ask torch.cuda.is_available() first",
+    "torch.distributed": _ALONE,
+    "torch.export": "programs are not exported; save a state_dict",
+    "torch.fx": "programs are not traced into graphs of torch.fx; the graph of a computation is at `grad_fn`",
+    "torch.hub": "nothing is downloaded; load a state_dict from a file",
+    "torch.jit": "programs are not compiled to TorchScript; run the Python function, or save a state_dict",
+    "torch.library": "operations that programs declare are Python functions here, below which there is no dispatcher",
+    "torch.masked": "there are no masked tensors; keep a mask beside the tensor",
+    "torch.monitor": "nothing is monitored; torch.profiler measures",
+    "torch.mtia": _ONE_DEVICE,
+    "torch.nativert": "programs are not exported; save a state_dict",
+    "torch.nested": "there are no nested tensors; pad them: torch.nn.utils.rnn.pad_sequence",
+    "torch.numa": "processes are not bound to parts of the machine",
+    "torch.onnx": "models are not exported to ONNX; save a state_dict or safetensors",
+    "torch.package": "models are not packaged with their code; save a state_dict",
+    "torch.quasirandom": "there are no quasi-random sequences; scipy.stats.qmc has them",
+    "torch.sparse": "there are no sparse tensors",
+    "torch.utils": "it is built on parts of PyTorch that clarion does not have",
+    "torch.utils.data.datapipes": "there are no data pipes; write an IterableDataset",
+    "torch.xpu": _ONE_DEVICE,
 }
+
+
+@functools.cache
+def pytorch_names() -> dict[str, dict[str, str]]:
+    """PyTorch's public names by module, each with what it is: `class`, `function` or `value`."""
+    found: dict[str, dict[str, str]] = {}
+    text = (Path(__file__).parent / "assets" / "pytorch_names.txt").read_text()
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            names = found[line] = {}
+        else:
+            kind, *each = line.split()
+            names.update(dict.fromkeys(each, kind))
+    return found
+
+
+def why(path: str) -> str | None:
+    """Why something of PyTorch is not there; None if nobody has said so."""
+    while path and path not in WHY:
+        path = path.rpartition(".")[0]
+    return WHY.get(path)
+
+
+def knows(module: str) -> bool:
+    """Is it a module of PyTorch of which we know why it is not there?"""
+    return why(module) is not None and module in pytorch_names()
+
+
+def _say(path: str) -> NotSupportedError:
+    return NotSupportedError(f"clarion does not have {path}: {why(path)}")
 
 
 def refusal(path: str) -> Callable[..., Any]:
     """A function of PyTorch's name that says that it is not there, and what to do instead."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        raise NotSupportedError(f"clarion does not have torch.{path}: {WHY[path.partition('.')[0]]}")
+        raise _say(path)
 
     function.__name__ = function.__qualname__ = path.rpartition(".")[2]
-    function.__doc__ = f"Not there: {WHY[path.partition('.')[0]]}."
+    function.__module__ = path.rpartition(".")[0]
+    function.__doc__ = f"Not there: {why(path)}."
     return function
 
 
-class AbsentModule(types.ModuleType):
-    """A module of PyTorch that is not there. Its functions can be named, and refuse to be called."""
+class _Nameable(abc.ABCMeta):
+    """What a class that is not there has, as members of an enumeration, can be named, too."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+    def __getitem__(cls, parameters: Any) -> Any:
+        return types.GenericAlias(cls, parameters)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
             raise AttributeError(name)
-        return refusal(f"{self.__name__.removeprefix('clarion.')}.{name}")
+        return refusal(f"{cls.__module__}.{cls.__name__}.{name}")
 
 
-def module(name: str) -> types.ModuleType:
-    """The stand-in for `torch.name`."""
-    found = AbsentModule(f"clarion.{name}", f"`torch.{name}` is not there: {WHY[name]}.")
-    if name == "jit":
-        _harmless_parts_of_jit(found)
-    return found
+def refusing_class(path: str) -> type:
+    """A class of PyTorch's name of which there are no objects."""
+
+    def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:
+        raise _say(path)
+
+    module, _, name = path.rpartition(".")
+    return _Nameable(name, (), {"__new__": __new__, "__module__": module, "__doc__": f"Not there: {why(path)}."})
 
 
-def _harmless_parts_of_jit(found: Any) -> None:
-    """What programs say to TorchScript even where they do not use it: questions and marks."""
+def rest(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: what PyTorch's has beyond it is there to be named, and refuses."""
+    path = "torch" + module.removeprefix("clarion")
 
-    def same(fn: Any = None, **options: Any) -> Any:
-        return (lambda f: f) if fn is None else fn
+    def __getattr__(name: str) -> Any:
+        known = pytorch_names()
+        kind = known.get(path, {}).get(name)
+        if kind == "class":
+            found: Any = refusing_class(f"{path}.{name}")
+        elif kind == "function":
+            found = refusal(f"{path}.{name}")
+        elif f"{path}.{name}" in known:
+            found = importlib.import_module(f"{module}.{name}")
+        elif name.startswith("__"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        else:
+            raise AttributeError(f"clarion does not have {path}.{name}: {why(path)}")
+        setattr(sys.modules[module], name, found)
+        return found
 
-    found.is_scripting = found.is_tracing = lambda: False
-    found.ignore = found.unused = found.export = found.script_if_tracing = found.interface = same
-    found.isinstance = isinstance
-    found.annotate = lambda kind, value: value
-    found.Final = Any
+    return __getattr__
+
+
+class AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules that are not there. It is asked last, when there is no file."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of `clarion.x`, if PyTorch has `torch.x` and we know why there is no file of this name."""
+        theirs = "torch" + name.removeprefix("clarion")
+        if not name.startswith("clarion.") or not knows(theirs):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Fill it with refusals: each is made when it is first named."""
+        theirs = "torch" + module.__name__.removeprefix("clarion")
+        module.__doc__ = f"`{theirs}` is not there: {why(theirs)}."
+        module.__getattr__ = rest(module.__name__)  # type: ignore[method-assign]

@@ -7,6 +7,7 @@ from typing import Any
 from .ops.faces.api import FUNCTIONS as _FUNCTIONS
 from .ops.faces.api import with_out as _with_out
 from .ops.faces.autocast import autocast as _autocast
+from .ops.linalg import checked as _checked
 from .ops.linalg import decompositions as _linalg
 from .ops.linalg import functions as _matrix_functions
 from .ops.linalg import lu as _lu
@@ -31,6 +32,9 @@ solve = _with_out("linalg.solve", _linalg.solve)
 solve_triangular = _triangular.linalg_solve_triangular
 cholesky = _with_out("linalg.cholesky", _linalg.cholesky)
 qr = _with_out("linalg.qr", _linalg.qr)
+inv_ex = _with_out("linalg.inv_ex", _checked.inv_ex)
+cholesky_ex = _with_out("linalg.cholesky_ex", _checked.cholesky_ex)
+solve_ex = _with_out("linalg.solve_ex", _checked.solve_ex)
 eigh = _with_out("linalg.eigh", _linalg.eigh)
 eigvalsh = _with_out("linalg.eigvalsh", _linalg.eigvalsh)
 svd = _with_out("linalg.svd", _linalg.svd)

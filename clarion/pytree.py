@@ -5,88 +5,180 @@ Everything else is a leaf; so is None.
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .errors import ArgumentTypeError, ArgumentValueError
 
 PyTree = Any
+Context = Any
 IsLeaf = Callable[[Any], bool] | None
 
 
-class Container(NamedTuple):
+class NodeDef(NamedTuple):
     """How a kind of container is taken apart and put together."""
 
-    flatten: Callable[[Any], tuple[list[Any], Any]]  # -> children, context
-    unflatten: Callable[[Iterable[Any], Any], Any]
+    type: Any
+    flatten_fn: Callable[[Any], tuple[list[Any], Any]]  # -> children, context
+    unflatten_fn: Callable[[Iterable[Any], Any], Any]
+    flatten_with_keys_fn: Callable[[Any], tuple[list[Any], Any]] | None = None  # -> (key, child) pairs, context
 
 
-def _pairs(tree: Any) -> tuple[list[Any], Any]:
+def _sequence_flatten(tree: Any) -> tuple[list[Any], Any]:
+    return list(tree), None
+
+
+def _dict_flatten(tree: Any) -> tuple[list[Any], Any]:
     return list(tree.values()), list(tree)
 
 
-CONTAINERS: dict[type, Container] = {
-    tuple: Container(lambda t: (list(t), None), lambda children, _: tuple(children)),
-    list: Container(lambda t: (t, None), lambda children, _: list(children)),
-    dict: Container(_pairs, lambda children, keys: dict(zip(keys, children, strict=True))),
-    OrderedDict: Container(_pairs, lambda children, keys: OrderedDict(zip(keys, children, strict=True))),
-    defaultdict: Container(
-        lambda t: (list(t.values()), (t.default_factory, list(t))),
-        lambda children, context: defaultdict(context[0], zip(context[1], children, strict=True)),
-    ),
-    deque: Container(lambda t: (list(t), t.maxlen), lambda children, length: deque(children, maxlen=length)),
+def _list_unflatten(children: Iterable[Any], context: Any) -> list[Any]:
+    return list(children)
+
+
+def _tuple_unflatten(children: Iterable[Any], context: Any) -> tuple[Any, ...]:
+    return tuple(children)
+
+
+def _dict_unflatten(children: Iterable[Any], keys: Any) -> dict[Any, Any]:
+    return dict(zip(keys, children, strict=True))
+
+
+def _ordereddict_unflatten(children: Iterable[Any], keys: Any) -> OrderedDict[Any, Any]:
+    return OrderedDict(zip(keys, children, strict=True))
+
+
+def _defaultdict_flatten(tree: Any) -> tuple[list[Any], Any]:
+    return list(tree.values()), [tree.default_factory, list(tree)]
+
+
+def _defaultdict_unflatten(children: Iterable[Any], context: Any) -> defaultdict[Any, Any]:
+    return defaultdict(context[0], zip(context[1], children, strict=True))
+
+
+def _deque_flatten(tree: Any) -> tuple[list[Any], Any]:
+    return list(tree), tree.maxlen
+
+
+def _deque_unflatten(children: Iterable[Any], length: Any) -> deque[Any]:
+    return deque(children, maxlen=length)
+
+
+def _namedtuple_flatten(tree: Any) -> tuple[list[Any], Any]:
+    return list(tree), type(tree)
+
+
+def _namedtuple_unflatten(children: Iterable[Any], kind: Any) -> Any:
+    return kind(*children)
+
+
+# Named tuples of all classes are one kind, under the name of the function that makes the classes.
+SUPPORTED_NODES: dict[Any, NodeDef] = {
+    each.type: each
+    for each in (
+        NodeDef(tuple, _sequence_flatten, _tuple_unflatten),
+        NodeDef(list, _sequence_flatten, _list_unflatten),
+        NodeDef(dict, _dict_flatten, _dict_unflatten),
+        NodeDef(namedtuple, _namedtuple_flatten, _namedtuple_unflatten),
+        NodeDef(OrderedDict, _dict_flatten, _ordereddict_unflatten),
+        NodeDef(defaultdict, _defaultdict_flatten, _defaultdict_unflatten),
+        NodeDef(deque, _deque_flatten, _deque_unflatten),
+    )
 }
-_NAMED_TUPLE = Container(lambda t: (list(t), type(t)), lambda children, kind: kind(*children))
 
 
-def _container(tree: Any, is_leaf: IsLeaf) -> Container | None:
+def is_namedtuple_class(cls: Any) -> bool:
+    """Is it a class of named tuples, itself and not a subclass of one?"""
+    return isinstance(cls, type) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
+
+
+def _get_node_type(tree: Any) -> Any:
+    """What a tree is under in `SUPPORTED_NODES`; its class, if it is a leaf."""
+    kind = type(tree)
+    return kind if kind in SUPPORTED_NODES or not is_namedtuple_class(kind) else namedtuple
+
+
+def _container(tree: Any, is_leaf: IsLeaf) -> NodeDef | None:
     """How `tree` is taken apart; None for a leaf."""
     if is_leaf is not None and is_leaf(tree):
         return None
-    found = CONTAINERS.get(type(tree))
-    if found is None and isinstance(tree, tuple) and hasattr(tree, "_fields") and type(tree).__bases__ == (tuple,):
-        return _NAMED_TUPLE
-    return found
+    return SUPPORTED_NODES.get(_get_node_type(tree))
 
 
-@dataclass
 class TreeSpec:
     """The structure of a tree without its leaves; `type` is None for a leaf."""
 
-    type: Any
-    context: Any
-    children_specs: list[TreeSpec]
+    __slots__ = ("children_specs", "context", "num_children", "num_leaves", "num_nodes", "type")
 
-    @property
-    def num_leaves(self) -> int:
-        """How many leaves the tree has."""
-        return 1 if self.type is None else sum(child.num_leaves for child in self.children_specs)
+    def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
+        self.type = type
+        self.context = context
+        self.children_specs = children_specs
+        self.num_children = len(children_specs)
+        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in children_specs)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in children_specs)
 
     def is_leaf(self) -> bool:
         """Is it the structure of a single leaf?"""
         return self.type is None
 
-    def __repr__(self) -> str:
+    def children(self) -> list[TreeSpec]:
+        """The structures of the children."""
+        return list(self.children_specs)
+
+    def child(self, index: int) -> TreeSpec:
+        """The structure of one child."""
+        return self.children_specs[index]
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """The subtrees in the places of the leaves."""
+        return _leaves_like(tree, self)
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """A tree of this structure."""
+        return tree_unflatten(leaves, self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeSpec):
+            return NotImplemented
+        return (self.type, self.context, self.children_specs) == (other.type, other.context, other.children_specs)
+
+    def __hash__(self) -> int:
+        context = self.context[1] if self.type is defaultdict else self.context
+        return hash((self.type, tuple(context) if isinstance(context, list) else context, tuple(self.children_specs)))
+
+    def __repr__(self, indent: int = 0) -> str:
         if self.type is None:
             return "*"
-        return f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
+        below = (",\n" + " " * (indent + 2)).join(child.__repr__(indent + 2) for child in self.children_specs)
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{below}])"
 
 
-LeafSpec = TreeSpec(None, None, [])
+class LeafSpec(TreeSpec):
+    """The structure of a leaf."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, [])
+
+
+_LEAF_SPEC = LeafSpec()
 
 
 def register_pytree_node(
     cls: type,
     flatten_fn: Callable[[Any], tuple[list[Any], Any]],
     unflatten_fn: Callable[[Iterable[Any], Any], Any],
+    *,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[Any], Any]] | None = None,
     **names: Any,
 ) -> None:
     """From now on objects of this class are containers."""
-    if cls in CONTAINERS:
+    if cls in SUPPORTED_NODES:
         raise ArgumentValueError(f"{cls} is already registered as pytree node.")
-    CONTAINERS[cls] = Container(flatten_fn, unflatten_fn)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
 def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
@@ -99,10 +191,9 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
     container = _container(tree, is_leaf)
     if container is None:
         leaves.append(tree)
-        return LeafSpec
-    children, context = container.flatten(tree)
-    kind = tuple if container is _NAMED_TUPLE else type(tree)
-    return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
+        return _LEAF_SPEC
+    children, context = container.flatten_fn(tree)
+    return TreeSpec(container.type, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
@@ -124,9 +215,7 @@ def _unflatten(leaves: Any, spec: TreeSpec) -> Any:
     if spec.type is None:
         return next(leaves)
     children = [_unflatten(leaves, child) for child in spec.children_specs]
-    named = spec.type is tuple and spec.context is not None
-    container = _NAMED_TUPLE if named else CONTAINERS[spec.type]
-    return container.unflatten(children, spec.context)
+    return SUPPORTED_NODES[spec.type].unflatten_fn(children, spec.context)
 
 
 def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
@@ -156,10 +245,10 @@ def _leaves_like(tree: Any, spec: TreeSpec) -> list[Any]:
     if spec.type is None:
         return [tree]
     container = _container(tree, None)
-    kind = None if container is None else tuple if container is _NAMED_TUPLE else type(tree)
+    kind = None if container is None else container.type
     if container is None or kind is not spec.type:
         raise ArgumentValueError(f"Type mismatch; expected {spec.type!r}, but got {type(tree)!r}.")
-    children, context = container.flatten(tree)
+    children, context = container.flatten_fn(tree)
     if len(children) != len(spec.children_specs):
         raise ArgumentValueError(f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}.")
     if isinstance(tree, dict):  # the same keys in another order are the same
@@ -216,9 +305,12 @@ def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf 
     container = _container(tree, is_leaf)
     if container is None:
         return [tree] * treespec.num_leaves
-    kind = tuple if container is _NAMED_TUPLE else type(tree)
-    children, context = container.flatten(tree)
-    if kind is not treespec.type or context != treespec.context or len(children) != len(treespec.children_specs):
+    children, context = container.flatten_fn(tree)
+    if (
+        container.type is not treespec.type
+        or context != treespec.context
+        or len(children) != len(treespec.children_specs)
+    ):
         return None
     result: list[Any] = []
     for child, below in zip(children, treespec.children_specs, strict=True):

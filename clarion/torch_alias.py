@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -24,27 +25,13 @@ from typing import Any
 
 import clarion
 
-from .absent import WHY
+from .absent import why
 from .version import __version__ as VERSION
 
 PYTORCH = "2.13.0"  # the release whose behaviour is clarion's
 
 # Objects that programs import as if they were modules: `import torch.backends.cudnn as cudnn`.
 NAMESPACES = {"torch.backends": ("cudnn", "cuda", "mkl", "mkldnn", "mps", "openmp")}
-
-_COMPILED = "it is compiled against PyTorch's own library"
-_INSIDES = "it is built on parts of PyTorch that clarion does not have"
-# Packages that import PyTorch's insides, and what to do without them.
-NEED_PYTORCH = {
-    "torchvision": f"{_COMPILED}. Read images with PIL and NumPy, and write the model with torch.nn",
-    "torchaudio": f"{_COMPILED}. Read sound with scipy.io.wavfile",
-    "torchtext": f"{_COMPILED}. Read text with Python",
-    "torch_xla": f"{_COMPILED}. clarion computes on the CPU",
-    "triton": f"{_COMPILED}. clarion computes on the CPU",
-    "functorch": f"{_INSIDES}. Newer programs use torch.func",
-    "lightning": f"{_INSIDES}. Write the training loop in plain PyTorch",
-    "pytorch_lightning": f"{_INSIDES}. Write the training loop in plain PyTorch",
-}
 
 
 class TorchVersion(str):
@@ -77,17 +64,32 @@ class TorchVersion(str):
     __hash__ = str.__hash__
 
 
-class TorchFinder(importlib.abc.MetaPathFinder):
+class TorchDistribution(importlib.metadata.Distribution):
+    """What `importlib.metadata` tells of the package "torch", whether PyTorch is installed or not."""
+
+    def read_text(self, filename: str) -> str | None:
+        """The one file there is."""
+        if filename != "METADATA":
+            return None
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {PYTORCH}\nSummary: clarion {VERSION}, in the place of PyTorch\n"
+
+    def locate_file(self, path: Any) -> Any:
+        """Where a file of it would lie: beside clarion."""
+        return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), path)
+
+
+class TorchFinder(importlib.metadata.DistributionFinder):
     """Finds `torch` and all below it in clarion."""
+
+    def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Any:  # noqa: B008
+        """The package "torch", for those who ask whether it is installed, and which version."""
+        return iter([TorchDistribution()] if context.name in (None, "torch") else [])
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of `torch.x`, whose module is `clarion.x`; a refusal where there is none."""
-        root = name.partition(".")[0]
-        if root in NEED_PYTORCH and _is_import():
-            raise ModuleNotFoundError(f"{root} does not run on clarion: {NEED_PYTORCH[root]}.", name=name)
-        if root != "torch":
+        if name.partition(".")[0] != "torch":
             return None
         if not _is_there(name):
             if _is_import():
@@ -112,24 +114,12 @@ def _clarion_name(name: str) -> str:
 
 def _is_there(name: str) -> bool:
     """Does clarion have a module of this name, or a stand-in for it?"""
-    if importlib.util.find_spec(_clarion_name(name)) is not None:
-        return True
-    parent, _, child = name.rpartition(".")
-    return parent == "torch" and isinstance(getattr(clarion, child, None), ModuleType)
+    return importlib.util.find_spec(_clarion_name(name)) is not None
 
 
 def _ours(name: str) -> ModuleType:
     """The module of clarion that stands for `torch.x`."""
-    here = _clarion_name(name)
-    try:
-        return importlib.import_module(here)
-    except ModuleNotFoundError as error:
-        if error.name != here:
-            raise
-    stand_in: Any = getattr(clarion, name.rpartition(".")[2])
-    stand_in.__path__ = []  # so that what is asked for below it comes here, to be refused by name
-    sys.modules[here] = stand_in
-    return stand_in
+    return importlib.import_module(_clarion_name(name))
 
 
 def _mirror() -> None:
@@ -148,11 +138,8 @@ def _mirror() -> None:
 
 
 def _missing(name: str) -> str:
-    part = name.removeprefix("torch.").partition(".")[0]
-    if part in WHY:
-        return f"clarion does not have {name}: {WHY[part]}"
-    if part == "_C":
-        return f"clarion does not have {name}: PyTorch's compiled insides; clarion is Python"
+    if reason := why(name):
+        return f"clarion does not have {name}: {reason}"
     return f"clarion does not have {name} yet (this is clarion {VERSION}, in the place of PyTorch)"
 
 
@@ -170,14 +157,16 @@ def install() -> Callable[[], None]:
     """From now on `import torch` gives clarion; returns the function that undoes it."""
     finder = TorchFinder()
     before = {name: sys.modules.pop(name) for name in _torch_modules()}
-    version = clarion.__version__
+    names = clarion.__name__, clarion.__version__, clarion.version.__version__
     sys.meta_path.insert(0, finder)
-    clarion.__version__ = TorchVersion(f"{PYTORCH}+clarion")  # programs compare it with PyTorch's releases
+    clarion.__name__ = "torch"
+    # Programs compare it with PyTorch's releases.
+    clarion.__version__ = clarion.version.__version__ = TorchVersion(f"{PYTORCH}+clarion")
     stop_telling = _tell_new_processes()
 
     def undo() -> None:
         stop_telling()
-        clarion.__version__ = version
+        clarion.__name__, clarion.__version__, clarion.version.__version__ = names
         sys.meta_path.remove(finder)
         for name in _torch_modules():
             del sys.modules[name]

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import ArgumentValueError, EngineError
+from ..distributed.distributed_c10d import get_rank, get_world_size
+from ..errors import ArgumentValueError
 from ..ops.random.draws import randperm
 from ..ops.random.generator import Generator
 from .sampler import Sampler
@@ -27,11 +28,8 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        if num_replicas is None or rank is None:
-            raise EngineError(
-                "Requires distributed package to be available\n"
-                "clarion does not have torch.distributed yet: pass num_replicas= and rank= yourself."
-            )
+        num_replicas = get_world_size() if num_replicas is None else num_replicas
+        rank = get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ArgumentValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset = dataset

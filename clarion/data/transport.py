@@ -33,7 +33,9 @@ class _Pickler(reduction.ForkingPickler):
         if type(value) is np.ndarray:
             if value.dtype.isbuiltin == 2:  # bfloat16: for pickle, memory of unknown kind
                 return np.ndarray.view, (value.view(f"u{value.dtype.itemsize}"), value.dtype)
-        elif isinstance(value, Tensor) and value.requires_grad and not value.is_leaf:
+        elif isinstance(value, Tensor):
+            if not value.requires_grad or value.is_leaf:
+                return value.__reduce_ex__(5)  # never as a descriptor, whatever `torch.multiprocessing` has registered
             raise EngineError(
                 "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support "
                 "crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor "

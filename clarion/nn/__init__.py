@@ -35,9 +35,9 @@ from .activation import Tanh as Tanh
 from .activation import Tanhshrink as Tanhshrink
 from .activation import Threshold as Threshold
 from .adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
-from .attention import MultiheadAttention as MultiheadAttention
-from .attention import TransformerEncoder as TransformerEncoder
-from .attention import TransformerEncoderLayer as TransformerEncoderLayer
+from .attention_layers import MultiheadAttention as MultiheadAttention
+from .attention_layers import TransformerEncoder as TransformerEncoder
+from .attention_layers import TransformerEncoderLayer as TransformerEncoderLayer
 from .batchnorm import BatchNorm1d as BatchNorm1d
 from .batchnorm import BatchNorm2d as BatchNorm2d
 from .batchnorm import BatchNorm3d as BatchNorm3d

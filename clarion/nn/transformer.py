@@ -9,7 +9,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..errors import EngineError
 from . import init
-from .attention import (
+from .attention_layers import (
     MultiheadAttention,
     TransformerEncoder,
     TransformerEncoderLayer,

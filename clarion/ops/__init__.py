@@ -2,8 +2,10 @@
 
 import importlib
 import pkgutil
+from typing import Any
 
 from ..kernels import backends as _backends  # registers the kernels  # noqa: F401
+from .faces import foreach
 from .faces.api import attach
 
 for _family in pkgutil.iter_modules(__path__):
@@ -11,4 +13,12 @@ for _family in pkgutil.iter_modules(__path__):
         for _module in pkgutil.iter_modules(importlib.import_module(f"{__name__}.{_family.name}").__path__):
             importlib.import_module(f"{__name__}.{_family.name}.{_module.name}")
 
+foreach.register()
 attach()
+
+
+def __getattr__(name: str) -> Any:
+    """`torch.ops.aten` and other namespaces of PyTorch: see `_ops.py`, which stands on all of this."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(importlib.import_module("clarion._ops").ops, name)

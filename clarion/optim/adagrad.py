@@ -50,7 +50,9 @@ class Adagrad(Elementwise):
                 self._begin(group, param, self.state[param])
 
     def share_memory(self) -> None:
-        """Memory is shared between threads as it is."""
+        """Let other processes see the sums."""
+        for state in self.state.values():
+            state["sum"].share_memory_()
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("sum",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import sys
 
@@ -78,13 +79,10 @@ def test_a_function_is_not_hidden_by_its_module():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("torch.distributed.fsdp", r"^clarion does not have torch\.distributed.* yet"),
         ("torch.nn.no_such_thing", r"^clarion does not have torch\.nn\.no_such_thing yet"),
         ("torch.core_of_the_matter", r"^clarion does not have torch\.core_of_the_matter yet"),
-        ("torch._C", r"^clarion does not have torch\._C: PyTorch's compiled insides"),
-        ("torch.jit.annotations", r"^clarion does not have torch\.jit\.annotations: programs are not compiled"),
-        ("torchvision.transforms", r"^torchvision does not run on clarion: it is compiled against PyTorch's own"),
-        ("lightning", r"^lightning does not run on clarion: .*Write the training loop in plain PyTorch\.$"),
+        ("torch._C._nothing", r"^clarion does not have torch\._C\._nothing: PyTorch's compiled insides"),
+        ("torch.fx.no_such_thing", r"^clarion does not have torch\.fx\.no_such_thing: programs are not traced"),
     ],
 )
 def test_what_is_missing_is_named(name, message):
@@ -96,20 +94,42 @@ def test_what_is_missing_is_named(name, message):
 def test_asking_is_no_import():
     with alias():
         assert importlib.util.find_spec("torch.nn.functional") is not None
-        assert importlib.util.find_spec("torch._C") is None
+        assert importlib.util.find_spec("torch.no_such_thing") is None
         importlib.util.find_spec("torchvision")  # as in `is torchvision installed?`: no exception
 
 
-def test_parts_that_refuse_when_called_can_be_imported():
+def test_parts_that_refuse_when_they_are_used_can_be_imported():
     with alias():
         import torch
-        import torch.jit as jit
-        from torch.jit import script
+        import torch.fx as fx
+        from torch.ao.quantization.observer import MinMaxObserver
+        from torch.fx import Tracer, symbolic_trace
 
-        assert torch.jit is jit is sys.modules["torch.jit"]
-        assert not torch.jit.is_scripting()
-        with pytest.raises(NotImplementedError, match=r"clarion does not have torch\.jit\.script"):
-            script(len)
+        assert torch.fx is fx is sys.modules["torch.fx"]
+        assert not isinstance(3, Tracer)
+
+        class Own(Tracer):
+            pass
+
+        for use in (lambda: symbolic_trace(len), Tracer, Own):
+            with pytest.raises(
+                NotImplementedError, match=r"clarion does not have torch\.fx\.\w+: programs are not traced"
+            ):
+                use()
+        with pytest.raises(NotImplementedError, match=r"there are no quantized tensors"):
+            MinMaxObserver()
+        with pytest.raises(AttributeError, match=r"torch\.fx\.no_such_thing"):
+            torch.fx.no_such_thing
+
+
+def test_the_package_torch_is_there_for_those_who_ask():
+    with alias():
+        assert importlib.metadata.version("torch") == "2.13.0"
+        assert importlib.metadata.distribution("torch").metadata["Name"] == "torch"
+        assert importlib.import_module("torch").__name__ == "torch"
+        assert importlib.import_module("torch.version").__version__ == "2.13.0+clarion"
+    assert clarion.__name__ == "clarion"
+    assert clarion.version.__version__ == clarion.__version__
 
 
 def test_version_can_be_compared():

@@ -166,7 +166,7 @@ for _ in range(4):
     except Exception as error:
         if "catch" not in sys.argv: raise
         print(type(error).__name__)
-print("trained", torch.__name__)
+print("trained", torch.__version__.partition("+")[2])
 """
 FORK = "import os\nif os.fork() == 0:\n    sys.exit(5)\nprint(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)\nos._exit(4)\n"
 RAISE = """

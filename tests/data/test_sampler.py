@@ -50,7 +50,7 @@ def test_distributed() -> None:
     first = list(sampler)
     sampler.set_epoch(1)
     assert list(sampler) != first
-    with pytest.raises(RuntimeError, match="Requires distributed package to be available"):
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
         DistributedSampler(range(3))
 
 

@@ -33,7 +33,7 @@ def test_compile_runs_the_function_and_says_so_once(monkeypatch):
 
 @pytest.mark.parametrize(
     "path",
-    ["jit.script", "jit.trace", "jit.save", "onnx.export", "quantization.quantize_dynamic", "hub.load", "fx.Tracer"],
+    ["jit.save", "onnx.export", "quantization.quantize_dynamic", "package.PackageExporter", "fx.Tracer"],
 )
 def test_absent_functions_are_named_when_called(path):
     module, name = path.split(".")

@@ -1,8 +1,6 @@
-"""torch.distributed is not there: programs that ask go on alone, those that do not are told."""
+"""torch.distributed is a group of one process: programs for several run alone, and more than one is refused."""
 
 from __future__ import annotations
-
-import importlib
 
 import pytest
 
@@ -12,8 +10,15 @@ from clarion.errors import NotSupportedError
 from clarion.torch_alias import alias
 
 
+@pytest.fixture
+def world():
+    dist.init_process_group("gloo", rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
 def test_programs_that_ask_go_on_alone():
-    assert not dist.is_available()
+    assert dist.is_available()
     assert not dist.is_initialized()
     assert not dist.is_nccl_available()
     assert not clarion.distributed.is_torchelastic_launched()
@@ -22,29 +27,61 @@ def test_programs_that_ask_go_on_alone():
 
 @pytest.mark.parametrize("name", ["get_rank", "get_world_size", "barrier"])
 def test_there_is_no_group(name):
-    with pytest.raises(ValueError, match="Default process group has not been initialized") as caught:
-        getattr(dist, name)()
-    assert "in one process" in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["init_process_group", "all_reduce", "broadcast", "new_group", "ProcessGroup"])
-def test_the_rest_is_refused_by_name(name):
-    with pytest.raises(NotSupportedError, match=rf"clarion does not have torch\.distributed\.{name}: .*one process"):
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
         getattr(dist, name)()
 
 
-def test_names_in_signatures():
-    def reduce(tensor, op=dist.ReduceOp.SUM, group: dist.ProcessGroup | None = dist.group.WORLD):
-        return op, group
+def test_more_than_one_process_is_refused():
+    with pytest.raises(NotSupportedError, match="clarion trains in one process, and this would be one of 2"):
+        dist.init_process_group("gloo", rank=0, world_size=2)
+    with pytest.raises(RuntimeError, match="doesn't have NCCL built in"):
+        dist.init_process_group("nccl", rank=0, world_size=1)
+    assert not dist.is_initialized()
 
-    assert reduce(None) == (dist.ReduceOp.SUM, None)
 
-
-def test_below_it_is_nothing():
+def test_what_is_not_there_refuses_when_it_is_used():
     with alias():
-        assert importlib.import_module("torch.distributed") is dist
-        with pytest.raises(ModuleNotFoundError, match=r"clarion does not have torch\.distributed\.fsdp"):
-            importlib.import_module("torch.distributed.fsdp")
+        from torch.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy
+
+        assert callable(ShardingStrategy.FULL_SHARD)  # can be named, as a default
+        with pytest.raises(NotSupportedError, match="training runs in one process"):
+            FullyShardedDataParallel(None)
+
+
+def test_exchanges_with_oneself(world):
+    x = clarion.arange(3.0)
+    assert dist.all_reduce(x) is None
+    assert dist.all_reduce(x, async_op=True).wait()
+    dist.broadcast(x, src=0)
+    parts = [clarion.zeros(3)]
+    dist.all_gather(parts, x)
+    flat = clarion.zeros(1, 3)
+    dist.all_gather_into_tensor(flat, x)
+    found = [None]
+    dist.all_gather_object(found, {"a": 1})
+    assert (parts[0].tolist(), flat.tolist(), found) == ([0.0, 1.0, 2.0], [[0.0, 1.0, 2.0]], [{"a": 1}])
+    assert (dist.get_rank(), dist.get_world_size(), dist.get_backend()) == (0, 1, "gloo")
+    with pytest.raises(ValueError, match="there is one process"):
+        dist.broadcast(x, src=1)
+
+
+def test_a_wrapped_module_trains(world):
+    clarion.manual_seed(0)
+    model = clarion.nn.parallel.DistributedDataParallel(clarion.nn.Linear(3, 1))
+    assert list(model.state_dict()) == ["module.weight", "module.bias"]
+    with model.no_sync():
+        model(clarion.ones(2, 3)).sum().backward()
+    assert model.module.weight.grad.tolist() == [[2.0, 2.0, 2.0]]
+
+
+def test_a_wrapper_needs_a_group():
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        clarion.nn.parallel.DistributedDataParallel(clarion.nn.Linear(3, 1))
+
+
+def test_samplers_ask_the_group(world):
+    data = clarion.utils.data.TensorDataset(clarion.arange(4))
+    assert sorted(clarion.utils.data.DistributedSampler(data)) == [0, 1, 2, 3]
 
 
 @pytest.mark.compare

@@ -7,7 +7,8 @@ from typing import Any
 from ...core.devices import accelerator
 from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype
 from ...core.tensor import Tensor, created
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
+from ...kernels import shared
 from ..faces.api import FUNCTIONS, method
 from ..faces.options import place, size_of
 from .from_data import array_of
@@ -15,14 +16,21 @@ from .from_data import array_of
 
 @method("share_memory_")
 def share_memory_(self: Tensor) -> Tensor:
-    """Accepted; clarion moves nothing: memory stays in this process (and in those it forks, as a copy)."""
+    """Move the data into memory that other processes see: forked ones, and those it is sent to."""
+    if shared.find(self._array) is not None:
+        return self
+    if self._view is not None:
+        raise NotSupportedError(
+            "share_memory_() of a view would leave its base behind: share the base before taking views of it, or share a clone()"
+        )
+    self._array = shared.share(self._array)
     return self
 
 
 @method()
 def is_shared(self: Tensor) -> bool:
-    """Is the memory shared with other processes? Never."""
-    return False
+    """Is the memory shared with other processes?"""
+    return shared.find(self._array) is not None
 
 
 @method()

@@ -50,7 +50,7 @@ def numpy_type(name: str, given: Any, default: Any = None) -> Any:
     """The NumPy type for a `dtype=` argument (Python's float, int, bool and complex count too)."""
     if given is None:
         return default if default is not None else default_float()
-    if type(given) is dtype:
+    if isinstance(given, dtype):
         return given.numpy
     if isinstance(given, type) and given in _PYTHON_TYPES:
         return _PYTHON_TYPES[given].numpy

@@ -1,0 +1,127 @@
+"""`torch._C`: what libraries ask PyTorch's compiled part for. Questions are answered; the rest is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..absent import refusing_class, why
+from ..core.devices import device as _device
+from ..core.tensor import Tensor
+from ..linalg import LinAlgError as _LinAlgError  # noqa: F401
+from ..ops.random.generator import Generator as Generator
+from . import _functorch as _functorch
+from . import _nn as _nn
+
+TensorBase = _TensorBase = Tensor
+_TensorMeta = type(Tensor)
+Graph, Value, Node, Block, ScriptFunction, ScriptModule = (
+    refusing_class(f"torch._C.{name}") for name in ("Graph", "Value", "Node", "Block", "ScriptFunction", "ScriptModule")
+)
+FileCheck = refusing_class("torch._C.FileCheck")
+
+
+class _Guard:
+    """A block in which PyTorch's dispatcher leaves something out; there is no dispatcher here."""
+
+    def __init__(self, *args: Any) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
+
+
+DisableTorchFunctionSubclass = DisableTorchFunction = _DisableTorchDispatch = _ExcludeDispatchKeyGuard = _Guard
+_AutoDispatchBelowAutograd = _Guard
+
+
+class DispatchKey:
+    """Names of the places where PyTorch looks for a kernel."""
+
+    def __class_getitem__(cls, name: str) -> str:
+        return name
+
+
+for _name in ("AutocastCPU", "AutocastCUDA", "AutocastXPU", "Autograd", "AutogradCPU", "CPU", "CUDA", "Python", "Meta"):
+    setattr(DispatchKey, _name, _name)
+
+
+class DispatchKeySet:
+    """Several of them."""
+
+    def __init__(self, key: Any) -> None:
+        self.keys = {key}
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        both = DispatchKeySet(None)
+        both.keys = self.keys | other.keys
+        return both
+
+    def has(self, key: Any) -> bool:
+        """Is it among them?"""
+        return key in self.keys
+
+
+def _get_tracing_state() -> None:
+    """The recording of `torch.jit.trace`: there is none."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Do transforms of `torch.func` rewrite operations? They never do here."""
+    return False
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Is a mode active that takes calls over?"""
+    return False
+
+
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """A `__torch_function__` that just calls."""
+    return func(*args, **(kwargs or {}))
+
+
+def _get_accelerator(check: Any = None) -> _device:
+    """The accelerator: the processor."""
+    return _device("cpu")
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of a device that a program adds: none was added."""
+    return "privateuseone"
+
+
+def _get_default_device() -> str:
+    """Where new tensors are made."""
+    return "cpu"
+
+
+def _is_alias_of(first: Tensor, second: Tensor) -> bool:
+    """Do two tensors lie in one piece of memory?"""
+    return first.untyped_storage() == second.untyped_storage()  # type: ignore[attr-defined,no-any-return]
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nobody is told."""
+
+
+def _cuda_isInBadFork() -> bool:
+    """Was CUDA in use before a fork? There is none."""
+    return False
+
+
+def _cuda_clearCublasWorkspaces() -> None:
+    """Nothing: there is no CUDA device."""
+
+
+def _jit_setting(*args: Any) -> bool:
+    """A switch of the compiler of TorchScript, which is not there."""
+    return False
+
+
+_jit_set_profiling_executor = _jit_set_profiling_mode = _jit_set_texpr_fuser_enabled = _jit_setting
+_jit_override_can_fuse_on_gpu = _jit_override_can_fuse_on_cpu = _jit_set_nvfuser_enabled = _jit_setting
+_jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_set_nvfuser_guard_mode = _jit_set_nvfuser_single_node_mode = (
+    _jit_setting
+)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"clarion does not have torch._C.{name}: {why('torch._C')}")

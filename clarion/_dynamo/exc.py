@@ -1,0 +1,21 @@
+"""`torch._dynamo.exc`: what a compiler raises; it is never raised here."""
+
+
+class TorchDynamoException(RuntimeError):
+    """Base of all of them."""
+
+
+class Unsupported(TorchDynamoException):
+    """Code that cannot be compiled."""
+
+
+class BackendCompilerFailed(TorchDynamoException):
+    """The compiler failed."""
+
+
+class TensorifyScalarRestartAnalysis(TorchDynamoException):
+    """The compiler begins anew."""
+
+
+class UserError(TorchDynamoException):
+    """A mistake in the use of the compiler."""

@@ -1,0 +1,3 @@
+"""`torch._functorch`: where PyTorch keeps `torch.func`."""
+
+from . import config as config

@@ -1,0 +1,135 @@
+"""`torch.ops`: operations by namespace, name and overload: `torch.ops.aten.add.Tensor`, `torch.ops.mylib.twice`.
+
+`aten`'s are clarion's own functions. Other namespaces hold what programs declare with `torch.library`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .core.tensor import Tensor
+from .ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
+
+# Declared operations: "namespace::name" -> what runs it.
+DECLARED: dict[str, Callable[..., Any]] = {}
+
+
+def _aten(name: str) -> Callable[..., Any] | None:
+    """The function behind an operation of ATen. The private and linear-algebra names drop their prefix here."""
+    for table in (FUNCTIONS, METHODS, NN_FUNCTIONAL):
+        if name in table:
+            return table[name]  # type: ignore[no-any-return]
+    for prefix, module in (("linalg_", "linalg"), ("special_", "special"), ("fft_", "fft")):
+        if name.startswith(prefix):
+            import clarion
+
+            return getattr(getattr(clarion, module), name.removeprefix(prefix), None)
+    method = getattr(Tensor, name, None)
+    return method if callable(method) else None
+
+
+class OpOverload:
+    """One form of an operation: `torch.ops.aten.add.Tensor`."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
+        self._overloadpacket = packet
+        self._overloadname = overload
+        self.__name__ = f"{packet.__name__}.{overload}"
+        self.namespace = packet._qualified_op_name.partition("::")[0]
+
+    def name(self) -> str:
+        """Its full name: `aten::add.Tensor`."""
+        name = self._overloadpacket._qualified_op_name
+        return name if self._overloadname == "default" else f"{name}.{self._overloadname}"
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """The operation in all its forms."""
+        return self._overloadpacket
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._overloadpacket(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self._overloadpacket._qualified_op_name.replace('::', '.')}', overload='{self._overloadname}')>"
+
+
+class OpOverloadPacket:
+    """An operation in all its forms: `torch.ops.aten.add`. Calling it takes the one that fits."""
+
+    def __init__(self, qualified: str, run: Callable[..., Any]) -> None:
+        self._qualified_op_name = qualified
+        self.__name__ = qualified.rpartition("::")[2]
+        self._run = run
+
+    def __getattr__(self, overload: str) -> OpOverload:
+        if overload.startswith("__"):
+            raise AttributeError(overload)
+        found = OpOverload(self, overload)
+        setattr(self, overload, found)
+        return found
+
+    def overloads(self) -> list[str]:
+        """The forms that were asked for; all do the same."""
+        return [name for name, value in vars(self).items() if isinstance(value, OpOverload)] or ["default"]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self._qualified_op_name.replace('::', '.')}')>"
+
+
+class _OpNamespace(types.ModuleType):
+    """`torch.ops.name`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"torch.ops.{name}")
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        qualified = f"{self._name}::{name}"
+        run = DECLARED.get(qualified) or (_aten(name) if self._name == "aten" else None)
+        if run is None:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+        found = OpOverloadPacket(qualified, run)
+        if self._name == "aten":  # declared ones may be declared anew
+            setattr(self, name, found)
+        return found
+
+    def __contains__(self, name: str) -> bool:
+        return hasattr(self, name)
+
+
+class _Ops(types.ModuleType):
+    """`torch.ops`."""
+
+    __path__: list[str] = []
+
+    def __init__(self) -> None:
+        super().__init__("torch.ops")
+        self.loaded_libraries: set[str] = set()
+
+    def __getattr__(self, name: str) -> _OpNamespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = _OpNamespace(name)
+        setattr(self, name, found)
+        return found
+
+    def load_library(self, path: Any) -> None:
+        """Refused: such a library is compiled against PyTorch's own."""
+        raise OSError(f"Could not load this library: {path}: it is compiled against PyTorch's own library")
+
+    def import_module(self, module: str) -> None:
+        """Import a Python module that declares operations."""
+        import importlib
+
+        importlib.import_module(module)
+
+
+ops = _Ops()

@@ -1,0 +1,1 @@
+"""`torch._subclasses`: tensors that stand for others while code is compiled; there are none."""

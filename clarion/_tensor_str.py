@@ -1,0 +1,20 @@
+"""`torch._tensor_str`: how tensors are printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .core.printing import OPTIONS as PRINT_OPTS
+from .core.printing import format_array
+from .core.printing import set_printoptions as set_printoptions
+
+__all__ = ["PRINT_OPTS", "set_printoptions"]
+
+
+def _tensor_str(self: Any, indent: int) -> str:
+    """The numbers of a tensor as text, lines after the first indented."""
+    return format_array(self._array, indent)
+
+
+def _str(self: Any, *, tensor_contents: Any = None) -> str:
+    return repr(self)

@@ -1,0 +1,57 @@
+"""Memory that several processes see: arrays in a memory file without a name, whose descriptor travels between them."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .layout import address, memory_root
+
+# The shared pieces of memory that this process sees: address -> (size, descriptor).
+_pieces: dict[int, tuple[int, int]] = {}
+
+
+def _memory_file(size: int) -> int:
+    if hasattr(os, "memfd_create"):
+        handle = os.memfd_create("clarion shared", os.MFD_CLOEXEC)
+    else:
+        handle, name = tempfile.mkstemp()
+        os.unlink(name)
+    os.ftruncate(handle, size)
+    return handle
+
+
+def attach(handle: int, size: int) -> Any:
+    """The bytes of a shared piece, as an array; the descriptor belongs to it from now on."""
+    memory = mmap.mmap(handle, size)
+    piece = np.frombuffer(memory, np.uint8)
+    place = address(piece)
+    _pieces[place] = size, handle
+    weakref.finalize(piece, _forget, place, handle)
+    return piece
+
+
+def _forget(place: int, handle: int) -> None:
+    _pieces.pop(place, None)
+    os.close(handle)
+
+
+def share(array: Any) -> Any:
+    """A copy of an array in shared memory, with the same strides."""
+    root = np.empty_like(array)  # dense, in the same order of dimensions
+    piece = attach(_memory_file(max(root.nbytes, 1)), max(root.nbytes, 1))
+    shared = np.ndarray(root.shape, root.dtype, piece, strides=root.strides)
+    shared[...] = array
+    return shared
+
+
+def find(array: Any) -> tuple[int, int, int] | None:
+    """Where an array lies in shared memory: descriptor, size of the piece, offset; None if it does not."""
+    root = memory_root(array)
+    found = _pieces.get(address(root)) if root.dtype == np.uint8 else None
+    return None if found is None else (found[1], found[0], address(array) - address(root))

@@ -1,0 +1,1 @@
+"""What of PyTorch is there: the list of its public names, and the page docs/coverage.md."""

@@ -1,0 +1,123 @@
+"""What would be compiled runs as Python; operations that programs declare are known at `torch.ops`."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import pytest
+
+import clarion as torch
+
+
+def test_scripted_code_runs_as_python():
+    @torch.jit.script
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return 2 * x
+
+    class Net(torch.jit.ScriptModule):
+        size: torch.jit.Final[int]
+
+        def __init__(self):
+            super().__init__()
+            self.size = 2
+            self.layer = torch.nn.Linear(2, self.size)
+
+        @torch.jit.script_method
+        def forward(self, x):
+            return double(self.layer(x))
+
+    net = Net()
+    assert torch.jit.trace(net, torch.ones(1, 2)) is torch.jit.script(net) is net
+    assert torch.equal(net(torch.ones(1, 2)), 2 * net.layer(torch.ones(1, 2)))
+    assert torch.jit.wait(torch.jit.fork(double, torch.ones(1))).item() == 2
+    assert not torch.jit.is_scripting()
+    with pytest.raises(RuntimeError, match="only implemented for modules in eval mode"):
+        torch.jit.freeze(net)
+    assert torch.jit.freeze(net.eval()) is net
+
+
+def test_types_with_what_they_hold():
+    assert torch.jit.isinstance([1, 2], list[int])
+    assert not torch.jit.isinstance([1, "a"], list[int])
+    assert torch.jit.isinstance({"a": (1, 2.0)}, dict[str, tuple[int, float]])
+    assert torch.jit.isinstance(None, Optional[int])  # noqa: UP045
+
+
+def test_a_declared_operation_is_differentiated_by_its_rule():
+    @torch.library.custom_op("house::cube", mutates_args=())
+    def cube(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+        return x**3 * scale
+
+    def setup(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0])
+        ctx.scale = inputs[1]
+
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return 3 * x * x * ctx.scale * grad, None
+
+    cube.register_fake(lambda x, scale=1.0: torch.empty_like(x))
+    cube.register_autograd(backward, setup_context=setup)
+    x = torch.tensor(2.0, requires_grad=True)
+    y = torch.ops.house.cube(x, 2.0)
+    y.backward()
+    assert (y.item(), x.grad.item()) == (16.0, 24.0)
+    assert torch.ops.house.cube.default(x).item() == 8.0
+    assert cube(x, scale=3.0).item() == 24.0
+
+
+def test_a_library_declares_and_implements():
+    library = torch.library.Library("house2", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="has no kernel"):
+        torch.ops.house2.twice(torch.ones(1))
+    library.impl("twice", lambda x: 2 * x, "CPU")
+    assert torch.ops.house2.twice(torch.ones(1)).item() == 2
+    with pytest.raises(AttributeError, match="no attribute 'thrice'"):
+        torch.ops.house2.thrice
+
+
+def test_operations_of_aten():
+    x = torch.tensor([1.0, -2.0])
+    assert torch.ops.aten.relu(x).tolist() == [1.0, 0.0]
+    assert torch.ops.aten.add.Tensor(x, x, alpha=2).tolist() == [3.0, -6.0]
+    assert torch.ops.aten.add.Tensor.name() == "aten::add.Tensor"
+    assert torch.ops.aten.linalg_vector_norm(x).item() == pytest.approx(5**0.5)
+    with pytest.raises(AttributeError):
+        torch.ops.aten.no_such_operation
+    with pytest.raises(OSError, match="compiled against PyTorch's own"):
+        torch.ops.load_library("some.so")
+
+
+def test_futures():
+    future = torch.futures.Future()
+    then = future.then(lambda f: f.value() + 1)
+    failed = future.then(lambda f: 1 / 0)
+    assert not then.done()
+    future.set_result(1)
+    assert torch.futures.wait_all([future, then]) == [1, 2]
+    with pytest.raises(ZeroDivisionError):
+        failed.wait()
+    with pytest.raises(RuntimeError, match="completed once"):
+        future.set_result(2)
+
+
+def test_types_that_are_only_listed():
+    kind = torch.float8_e4m3fn
+    assert (repr(kind), kind.itemsize, kind.is_floating_point) == ("torch.float8_e4m3fn", 1, True)
+    with pytest.raises(NotImplementedError, match=r"no tensors of torch\.float8_e4m3fn"):
+        torch.zeros(2, dtype=kind)
+
+
+def test_weights_are_loaded_from_a_folder(tmp_path):
+    torch.save({"a": torch.ones(2)}, tmp_path / "weights.pt")
+    url = (tmp_path / "weights.pt").as_uri()
+    cache = tmp_path / "cache"
+    loaded = torch.hub.load_state_dict_from_url(url, model_dir=str(cache), progress=False)
+    assert loaded["a"].tolist() == [1.0, 1.0]
+    assert [path.name for path in cache.iterdir()] == ["weights.pt"]
+    (tmp_path / "hubconf.py").write_text("def answer(n=1):\n    'What it gives.'\n    return 41 + n\n")
+    assert torch.hub.load(str(tmp_path), "answer", source="local") == 42
+    assert torch.hub.list(str(tmp_path), source="local") == ["answer"]
+    with pytest.raises(NotImplementedError, match="fetches no repository"):
+        torch.hub.load("owner/name", "answer")
