@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import checkpoint
+from ..autograd import retrace
 from ..core.devices import is_available
 from ..core.dtypes import bfloat16, dtype, float16, float64
 from ..core.tensor import Tensor
@@ -99,7 +99,7 @@ def _as_it_is() -> Any:
     return autocast("cpu", settings.get_autocast_dtype("cpu"), enabled, cached)
 
 
-checkpoint.remembered.append(_as_it_is)
+retrace.remembered.append(_as_it_is)
 
 
 # Custom Functions ------------------------------------------------------------------------------------

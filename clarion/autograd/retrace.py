@@ -16,6 +16,9 @@ from ..events import hub, subscribe
 
 Place = provenance.Place | None
 
+# What else a region is run with: each takes note at the first run and gives the context of the second (autocast does).
+remembered: list[Callable[[], contextlib.AbstractContextManager[Any]]] = []
+
 
 class Trace:
     """One run: what it kept (saved values, or its results), its operations, each with its line and a digest; its writes.

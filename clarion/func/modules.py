@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentValueError, EngineError
-from ..nn.batchnorm import _BatchNorm
-from ..nn.module import Module
+from ..nn.modules.batchnorm import _BatchNorm
+from ..nn.modules.module import Module
 from ..nn.utils.stateless import _functional_call
 from ..ops.shapes.join import stack
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from ..absent import rest
 from ..futures import Future as Future
-from ..nn.module import Module
+from ..nn.modules.module import Module
 from .annotations import fits as _fits  # also makes `annotations` the module, no longer the future
 
 T = TypeVar("T")

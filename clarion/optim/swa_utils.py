@@ -15,7 +15,7 @@ from ..core import modes
 from ..core.many import bump
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
-from ..nn.module import Module
+from ..nn.modules.module import Module
 from .optimizer import Optimizer, scalar
 from .schedules.base import LRScheduler, one_per_group
 

@@ -14,8 +14,8 @@ from ..core.devices import device
 from ..core.dtypes import Size, dtype, layout, memory_format
 from ..core.tensor import Tensor
 from ..errors import NotSupportedError
+from ..nn.modules.state import StateDict
 from ..nn.parameter import Buffer, Parameter
-from ..nn.state import StateDict
 from ..ops.creation.storage import TypedStorage, UntypedStorage
 from ..ops.random.generator import Generator
 from . import rebuild

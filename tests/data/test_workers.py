@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import clarion as torch
-from clarion.data import transport
 from clarion.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+from clarion.utils.data._utils import transport
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),
@@ -344,7 +344,7 @@ def test_dropped_iterator() -> None:
 
 
 def test_dropped_iterator_with_stuck_workers(monkeypatch) -> None:
-    from clarion.data import crew
+    from clarion.utils.data._utils import crew
 
     monkeypatch.setattr(crew, "_GRACE", 0.2)
     iterator = iter(forked(Rows(100, lambda i: time.sleep(100))))

@@ -173,7 +173,7 @@ def test_always_called_hook_runs_when_forward_fails():
 
 
 def test_global_hook():
-    from clarion.nn.hooks import register_module_forward_hook
+    from clarion.nn.modules.hooks import register_module_forward_hook
 
     seen = []
     handle = register_module_forward_hook(lambda m, a, o: seen.append(type(m).__name__))

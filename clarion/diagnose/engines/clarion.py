@@ -369,9 +369,9 @@ def custom_call(function: Any, values: list[Any], checked: list[int], state: Any
 def layers() -> SimpleNamespace:
     if not _layers:
         from ... import nn
-        from ...nn.batchnorm import _NormBase
-        from ...nn.dropout import _DropoutNd
-        from ...nn.rnn import RNNBase
+        from ...nn.modules.batchnorm import _NormBase
+        from ...nn.modules.dropout import _DropoutNd
+        from ...nn.modules.rnn import RNNBase
 
         _layers.append(
             SimpleNamespace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..module import Module
+from ..modules.module import Module
 
 
 class DataParallel(Module):

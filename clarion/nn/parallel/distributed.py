@@ -8,7 +8,7 @@ from typing import Any
 
 from ...absent import rest
 from ...errors import EngineError
-from ..module import Module
+from ..modules.module import Module
 
 
 class DistributedDataParallel(Module):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import EngineError
 from ...kernels.random import default_generator
-from ..module import Module
+from ..modules.module import Module
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:

@@ -14,7 +14,7 @@ from ...errors import ArgumentIndexError, ArgumentValueError, NotSupportedError
 from ...ops.faces.api import FUNCTIONS
 from ...ops.linalg.decompositions import solve
 from .. import functional as F
-from ..module import Module
+from ..modules.module import Module
 from . import parametrize
 from .spectral_norm import as_matrix, output_dim
 from .weight_norm import norm_except_dim, weight_of

@@ -14,8 +14,8 @@ from typing import Any
 from ...core import modes
 from ...core.tensor import Tensor
 from ...errors import ArgumentValueError, EngineError
-from ..container import ModuleDict, ModuleList
-from ..module import Module
+from ..modules.container import ModuleDict, ModuleList
+from ..modules.module import Module
 from ..parameter import Parameter
 
 _cached: dict[tuple[int, str], Any] = {}

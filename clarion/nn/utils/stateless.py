@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...errors import ArgumentValueError, EngineError
-from ..module import Module
+from ..modules.module import Module
 
 
 def _untied(module: Module, given: dict[str, Any]) -> dict[str, Any]:

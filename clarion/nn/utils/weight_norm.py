@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from ...ops.losses.lowlevel import norm_except_dim
-from ..module import Module
+from ..modules.module import Module
 from ..parameter import Parameter, is_lazy
 
 

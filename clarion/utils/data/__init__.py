@@ -1,29 +1,29 @@
 """`torch.utils.data`."""
 
-from ...data.collate import default_collate as default_collate
-from ...data.collate import default_convert as default_convert
-from ...data.dataset import ChainDataset as ChainDataset
-from ...data.dataset import ConcatDataset as ConcatDataset
-from ...data.dataset import Dataset as Dataset
-from ...data.dataset import IterableDataset as IterableDataset
-from ...data.dataset import StackDataset as StackDataset
-from ...data.dataset import Subset as Subset
-from ...data.dataset import TensorDataset as TensorDataset
-from ...data.distributed import DistributedSampler as DistributedSampler
-from ...data.loader import DataLoader as DataLoader
-from ...data.sampler import BatchSampler as BatchSampler
-from ...data.sampler import RandomSampler as RandomSampler
-from ...data.sampler import Sampler as Sampler
-from ...data.sampler import SequentialSampler as SequentialSampler
-from ...data.sampler import SubsetRandomSampler as SubsetRandomSampler
-from ...data.sampler import WeightedRandomSampler as WeightedRandomSampler
-from ...data.split import random_split as random_split
-from ...data.worker import get_worker_info as get_worker_info
 from . import _utils as _utils
 from . import dataloader as dataloader
 from . import dataset as dataset
 from . import distributed as distributed
 from . import sampler as sampler
+from ._utils.collate import default_collate as default_collate
+from ._utils.collate import default_convert as default_convert
+from ._utils.worker import get_worker_info as get_worker_info
+from .dataloader import DataLoader as DataLoader
+from .dataset import ChainDataset as ChainDataset
+from .dataset import ConcatDataset as ConcatDataset
+from .dataset import Dataset as Dataset
+from .dataset import IterableDataset as IterableDataset
+from .dataset import StackDataset as StackDataset
+from .dataset import Subset as Subset
+from .dataset import TensorDataset as TensorDataset
+from .dataset import random_split as random_split
+from .distributed import DistributedSampler as DistributedSampler
+from .sampler import BatchSampler as BatchSampler
+from .sampler import RandomSampler as RandomSampler
+from .sampler import Sampler as Sampler
+from .sampler import SequentialSampler as SequentialSampler
+from .sampler import SubsetRandomSampler as SubsetRandomSampler
+from .sampler import WeightedRandomSampler as WeightedRandomSampler
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,499 @@
+"""Module: the base of all layers and models."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...compiler import compile as compile_nothing
+from ...core import modes
+from ...core.dtypes import dtype as DType
+from ...core.many import clear_gradients
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, Explained
+from ...events import hub
+from ...ops.creation.questions import typename
+from ...ops.faces.api import FUNCTIONS
+from ..parameter import Buffer, Parameter, is_lazy
+from .blame import name_layer
+from .hooks import HOOK_DICTS, HookMixin, everywhere
+from .state import StateMixin
+
+_set = object.__setattr__
+_global_forward_pre, _global_forward = everywhere.forward_pre, everywhere.forward
+_global_backward_pre, _global_backward = everywhere.backward_pre, everywhere.backward
+
+
+class Module(StateMixin, HookMixin):
+    """A layer or model. Parameters, buffers and modules that are assigned to it are registered by name."""
+
+    dump_patches: bool = False
+    call_super_init: bool = False
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            if kwargs:
+                raise ArgumentTypeError(
+                    f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+                )
+            if args:
+                raise ArgumentTypeError(
+                    f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+                )
+        own = self.__dict__
+        own["training"] = True
+        for name in ("_parameters", "_buffers", "_modules"):
+            own[name] = {}
+        own["_non_persistent_buffers_set"] = set()
+        own["_is_full_backward_hook"] = None
+        for name in HOOK_DICTS:
+            own[name] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+        if hub.module_made is not None:
+            hub.module_made(self)
+
+    def forward(self, *input: Any) -> Any:
+        """What the module computes; every subclass defines it."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if hub.module_entered is not None:
+            hub.module_entered(self)
+        try:
+            if (
+                self._forward_hooks
+                or self._forward_pre_hooks
+                or self._backward_hooks
+                or self._backward_pre_hooks
+                or _global_forward
+                or _global_forward_pre
+                or _global_backward
+                or _global_backward_pre
+            ):
+                result = self._call_with_hooks(args, kwargs)
+            else:
+                result = self.forward(*args, **kwargs)
+        except Explained as error:
+            name_layer(error, self)
+            raise
+        if hub.module_left is not None:
+            hub.module_left(self, result)
+        return result
+
+    # Registration --------------------------------------------------------------------------------
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under a name."""
+        self._check_name("parameter", name, "_parameters")
+        if param is not None:
+            if not isinstance(param, Parameter):
+                raise ArgumentTypeError(
+                    f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                )
+            if param.grad_fn is not None:
+                raise ArgumentValueError(
+                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
+                    f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
+                )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a buffer under a name; a persistent one is saved by `state_dict()`."""
+        self._check_name("buffer", name, "_buffers")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a child under a name."""
+        if module is not None and not isinstance(module, Module):
+            raise ArgumentTypeError(f"{typename(module)} is not a Module subclass")
+        self._check_name("module", name, "_modules")
+        self._modules[name] = module
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Another name of `add_module`."""
+        self.add_module(name, module)
+
+    def _check_name(self, kind: str, name: str, where: str) -> None:
+        if where not in self.__dict__:
+            raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"{kind} name should be a string. Got {typename(name)}")
+        if hasattr(self, name) and name not in self.__dict__[where]:
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for where in ("_parameters", "_buffers", "_modules"):
+            found = own.get(where)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        params = own.get("_parameters")
+        if params is None:  # before __init__
+            _refuse_early(value)
+            _set(self, name, value)
+        elif isinstance(value, Parameter):
+            self._forget(name, "_buffers", "_modules")
+            own.pop(name, None)
+            self.register_parameter(name, value)
+        elif name in params:
+            if value is not None:
+                raise ArgumentTypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
+            params[name] = None
+        elif isinstance(value, Module):
+            self._forget(name, "_parameters", "_buffers")
+            own.pop(name, None)
+            own["_modules"][name] = value
+        elif name in own["_modules"]:
+            if value is not None:
+                raise ArgumentTypeError(
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                )
+            own["_modules"][name] = None
+        elif isinstance(value, Buffer) or name in own["_buffers"]:
+            if value is not None and not isinstance(value, Tensor):
+                raise ArgumentTypeError(
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+                )
+            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+            self.register_buffer(name, value, kept)
+        else:
+            _set(self, name, value)
+            if hub.attribute_set is not None:
+                hub.attribute_set(self, name, value)
+
+    def _forget(self, name: str, *where: str) -> None:
+        for each in where:
+            self.__dict__[each].pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._parameters:
+            del self._parameters[name]
+        elif name in self._buffers:
+            del self._buffers[name]
+            self._non_persistent_buffers_set.discard(name)
+        elif name in self._modules:
+            del self._modules[name]
+        else:
+            super().__delattr__(name)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in HOOK_DICTS:
+            self.__dict__.setdefault(name, OrderedDict())
+        if hub.module_made is not None:
+            hub.module_made(self)
+
+    def __dir__(self) -> list[str]:
+        names = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]
+        return sorted(name for name in names if not name[0].isdigit())
+
+    # Looking up and walking ----------------------------------------------------------------------
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name."""
+        found: Any = self
+        for item in target.split(".") if target else ():
+            if not hasattr(found, item):
+                raise AttributeError(f"{found._get_name()} has no attribute `{item}`")
+            found = getattr(found, item)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{item}` is not an nn.Module")
+        return found  # type: ignore[no-any-return]
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module under a dotted name."""
+        if target == "":
+            raise ArgumentValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ArgumentValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter of a dotted name."""
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
+        found = getattr(owner, name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of a dotted name."""
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
+        if name not in owner._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return getattr(owner, name)  # type: ignore[no-any-return]
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it, each once, with dotted names."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """This module and all below it."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below, each once, with names."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly below."""
+        for _, module in self.named_children():
+            yield module
+
+    def _named_members(
+        self,
+        get_members_fn: Callable[[Module], Any],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        owners = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for owner_name, owner in owners:
+            for name, value in get_members_fn(owner):
+                if value is None or value in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(value)
+                yield f"{owner_name}.{name}" if owner_name else name, value
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """All parameters, each once, with dotted names."""
+        yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """All parameters, each once."""
+        if recurse and self._modules:
+            for _, param in self.named_parameters():
+                yield param
+        else:  # a single layer: its own dictionary is the answer
+            yield from dict.fromkeys(p for p in self._parameters.values() if p is not None)
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers, each once, with dotted names."""
+        yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers, each once."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def apply(self, fn: Callable[[Module], None]) -> Any:
+        """Call `fn` on all modules below, then on this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    # Conversion ----------------------------------------------------------------------------------
+
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
+        """Replace the data of all parameters, gradients and buffers by what `fn` makes of it."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for param in self._parameters.values():
+            if param is None:
+                continue
+            if is_lazy(param):
+                param.convert(fn)  # type: ignore[attr-defined]
+                continue
+            grad = param._grad
+            with modes.no_grad():
+                param.data = fn(param)
+                if grad is not None:
+                    grad.data = fn(grad)
+        for name, buffer in self._buffers.items():
+            if is_lazy(buffer):
+                buffer.convert(fn)  # type: ignore[union-attr]
+            elif buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Move or convert all parameters and buffers: `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(tensor)`."""
+        wanted = kwargs.get("dtype") or next((a for a in args if isinstance(a, DType)), None)
+        if wanted is not None:
+            if not (wanted.is_floating_point or wanted.is_complex):
+                raise ArgumentTypeError(
+                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
+                )
+            if wanted.is_complex:
+                warnings.warn(
+                    "Complex modules are a new feature under active development whose design may change, and some modules "
+                    "might not work as expected when using complex tensors as parameters or buffers.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+        device_only = tuple(a for a in args if not isinstance(a, DType))
+        rest = {k: v for k, v in kwargs.items() if k != "dtype"}
+        if args and isinstance(args[0], Tensor):
+            wanted, device_only = args[0].dtype, args[1:]
+
+        def convert(t: Any) -> Any:
+            if t.is_floating_point() or t.is_complex():
+                return t.to(*device_only, dtype=wanted, **rest) if wanted is not None else t.to(*device_only, **rest)
+            return t.to(*device_only, **rest) if device_only or rest else t
+
+        return self._apply(convert)
+
+    def type(self, dst_type: Any) -> Any:
+        """Convert all parameters and buffers."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self) -> Any:
+        """Floating parameters and buffers to float32."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self) -> Any:
+        """Floating parameters and buffers to float64."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self) -> Any:
+        """Floating parameters and buffers to float16."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self) -> Any:
+        """Floating parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def cpu(self) -> Any:
+        """Everything to the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Any:
+        """Everything to a GPU."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def xpu(self, device: Any = None) -> Any:
+        """Everything to an Intel device."""
+        return self._apply(lambda t: t.xpu(device))
+
+    def ipu(self, device: Any = None) -> Any:
+        """Everything to a Graphcore device."""
+        return self._apply(lambda t: t.ipu(device))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """Everything anew on a device, with any values."""
+        return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse)
+
+    def share_memory(self) -> Any:
+        """Everything into shared memory."""
+        return self._apply(lambda t: t.share_memory_())
+
+    # Training ------------------------------------------------------------------------------------
+
+    def train(self, mode: bool = True) -> Any:
+        """Set training mode, here and below."""
+        if not isinstance(mode, bool):
+            raise ArgumentValueError("training mode is expected to be boolean")
+        if hub.training_set is not None:
+            hub.training_set(self, mode)
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Any:
+        """Set evaluation mode, here and below."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Should gradients of all parameters be recorded?"""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop all gradients, or set them to zero."""
+        clear_gradients(self.parameters(), set_to_none)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: modules run as they are written; says so once."""
+        compile_nothing(self, **kwargs)
+
+    # Text ----------------------------------------------------------------------------------------
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What stands between the parentheses of the module's text."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        if not children and len(lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        body = "\n  ".join([*lines, *children])
+        return f"{self._get_name()}(\n  {body}\n)"
+
+
+def _refuse_early(value: Any) -> None:
+    if isinstance(value, Parameter):
+        raise AttributeError("cannot assign parameters before Module.__init__() call")
+    if isinstance(value, Module):
+        raise AttributeError("cannot assign module before Module.__init__() call")
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
