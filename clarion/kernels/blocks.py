@@ -44,12 +44,12 @@ SMALL = 4096
 
 def largest(x: Any) -> float:
     """The largest element of an array that is not empty, or NaN if there is one, as a Python number."""
-    return x.item(x.argmax()) if x.size <= SMALL else np.maximum.reduce(x, axis=None).item()  # type: ignore[no-any-return]
+    return x.item(x.argmax()) if type(x) is np.ndarray and x.size <= SMALL else x.max().item()  # type: ignore[no-any-return]
 
 
 def smallest(x: Any) -> float:
     """The smallest element of an array that is not empty, or NaN if there is one, as a Python number."""
-    return x.item(x.argmin()) if x.size <= SMALL else np.minimum.reduce(x, axis=None).item()  # type: ignore[no-any-return]
+    return x.item(x.argmin()) if type(x) is np.ndarray and x.size <= SMALL else x.min().item()  # type: ignore[no-any-return]
 
 
 def in_range(index: Any, size: int) -> bool:
@@ -67,12 +67,6 @@ _INT64 = np.dtype(np.int64)
 def ones(n: int, kind: str) -> Any:
     """`n` ones of the type with the letter `kind`, to add up with."""
     return np.ones(n, kind)
-
-
-@functools.lru_cache(maxsize=256)
-def constant(value: float, kind: str) -> Any:
-    """A number as a 0-dim array: NumPy is faster with it than with Python's."""
-    return np.asarray(value, kind)
 
 
 def dropped(xp: Any, g: Any, mask: Any) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy
 
+from .registry import library_of
+
 ndarray = numpy.ndarray
 
 
@@ -26,6 +28,8 @@ def address(x: Any) -> int:
 
 def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Any:
     """The memory of `x` seen with other shape and strides; strides and offset in bytes, from the first element of `x`."""
+    if type(x) is not numpy.ndarray and not isinstance(x, numpy.generic):
+        return _strided_elsewhere(x, shape, strides, offset)
     flags = x.flags
     if offset == 0 and (flags.c_contiguous or flags.f_contiguous) and x.size:
         try:
@@ -39,21 +43,32 @@ def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
     return numpy.ndarray(shape, x.dtype, root, address(x) - address(root) + offset, strides)
 
 
-def blank(layout: tuple[Any, ...]) -> Any:
+def _strided_elsewhere(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    """The same for arrays of another library."""
+    xp = library_of(x).xp
+    if hasattr(getattr(x, "data", None), "ptr"):  # CuPy's: memory by its address
+        return xp.ndarray(shape, x.dtype, x.data + offset, strides)
+    if offset:
+        x = x.reshape(-1)[offset // x.itemsize :]
+    return xp.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def blank(layout: tuple[Any, ...], xp: Any = numpy) -> Any:
     """Zeros with the shape, the strides (in bytes) and the type that `layout` says: views can be taken alike."""
     shape, strides, dtype = layout
-    out = numpy.zeros(shape, dtype)
+    out = xp.zeros(shape, dtype)
     if out.strides == strides or out.size == 0:
         return out
     reach = dtype.itemsize + sum([(n - 1) * s for n, s in zip(shape, strides, strict=True)])
-    return numpy.ndarray(shape, dtype, numpy.zeros(reach // dtype.itemsize, dtype), 0, strides)
+    return strided(xp.zeros(reach // dtype.itemsize, dtype), shape, strides)
 
 
 def laid_out(x: Any, layout: tuple[Any, ...] | None) -> Any:
     """A copy of `x` with the strides of `layout`: whoever took a view there can take it here."""
     if layout is None or layout[0] != x.shape:
         return x.copy()
-    whole = blank((x.shape, layout[1], x.dtype))
+    xp = numpy if type(x) is numpy.ndarray else library_of(x).xp
+    whole = blank((x.shape, layout[1], x.dtype), xp)
     whole[...] = x
     return whole
 
@@ -81,11 +96,6 @@ def channels_last(x: Any) -> bool:
             return False
         least = step * n if n > 1 else step
     return True
-
-
-def add_into(target: Any, positions: Any, g: Any) -> None:
-    """Add `g` to the elements of the flat `target`, where a position may come several times."""
-    numpy.add.at(target, positions.reshape(-1), g.reshape(-1))
 
 
 def replay(chain: tuple[Any, ...], array: Any) -> Any:
@@ -176,6 +186,11 @@ def empty_like(x: Any, dtype: Any = None, xp: Any = numpy) -> Any:
         return xp.empty_like(x, dtype=dtype)
     if x.flags.c_contiguous:
         return numpy.empty(x.shape, dtype or x.dtype)
+    return host_like(x, dtype)
+
+
+def host_like(x: Any, dtype: Any = None) -> Any:
+    """The same in NumPy's memory, for arrays of any library."""
     order = dense_order(x)
     return numpy.empty([x.shape[d] for d in order], dtype or x.dtype).transpose(numpy.argsort(order))
 

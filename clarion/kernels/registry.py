@@ -380,13 +380,15 @@ def _copying(function: Kernel) -> Kernel:
 def _by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
     """The kernel for the arguments' array library: NumPy's, unless one of them is another library's array.
 
-    Numbers reach kernels as NumPy's 0-dim arrays, so that is no sign of NumPy; a variadic kernel has a sequence first.
+    Numbers come as NumPy's 0-dim arrays, so that is no sign of NumPy; another library's kernels get them as scalars.
+    A variadic kernel has a sequence first.
     """
 
     def call(*args: Any, **out: Any) -> Any:
         for value in args:
             found = kernels.get(type(value))
             if found is not None:
+                args = tuple([a[()] if type(a) is numpy.ndarray and not a.ndim else a for a in args])
                 return found(*args, **out)
         if type(args[0]) is list or type(args[0]) is tuple:
             for value in args[0]:
@@ -431,7 +433,6 @@ class RawNamespace:
 
 # NumPy's backends, fastest first.
 know("numpy", numpy.ndarray, numpy, ("onednn", "llvm", "numpy"))
-describe("numpy", "faster ways through NumPy")
 describe("portable", "every kernel once, over any array library")
 
 raw = RawNamespace()

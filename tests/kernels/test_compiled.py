@@ -10,7 +10,6 @@ import threading
 
 import numpy as np
 import pytest
-from test_overrides import X, arguments, filled
 
 import clarion
 from clarion.kernels import registry, threads
@@ -18,6 +17,8 @@ from clarion.kernels.llvm import build, machine
 from clarion.kernels.llvm.kernel import Compiled, Rows
 from clarion.kernels.trace import tracer
 from clarion.kernels.trace.graph import Untraceable
+
+from .test_offers import X, arguments, filled
 
 pytestmark = pytest.mark.skipif(machine.binding() is None, reason="llvmlite is not installed")
 

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 from ...blocks import dropped
 from ...quiet import quietly
-from ...registry import kernel, offer
+from ...registry import kernel
 
 
 @kernel("relu")
 def relu(xp: Any, x: Any) -> Any:
     return xp.maximum(x, 0)
-
-
-@offer("relu", "numpy")
-def _relu(x: Any) -> Any:
-    # With a number for its second operand, maximum is not vectorised; clip is, but starts slower.
-    if x.size < 4096 or x.dtype.kind != "f":
-        return numpy.maximum(x, 0)
-    return numpy.clip(x, 0, numpy.inf)
 
 
 @kernel("relu_backward")
@@ -41,17 +31,6 @@ def leaky_relu(xp: Any, x: Any, slope: float) -> Any:
 @quietly
 def leaky_relu_backward(xp: Any, g: Any, x: Any, slope: float) -> Any:
     return xp.where(x > 0, g, g * slope)
-
-
-@offer("leaky_relu_backward", "numpy")
-def _leaky_relu_backward(g: Any, x: Any, slope: float) -> Any:
-    """A factor of 1 or slope, without a branch for each element."""
-    if not 0 <= slope <= 1:
-        return leaky_relu_backward(numpy, g, x, slope)
-    factor = numpy.asarray(x > 0).astype(g.dtype)
-    numpy.clip(factor, slope, 1, out=factor)
-    factor *= g
-    return factor
 
 
 kernel("leaky_relu_written")(leaky_relu)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy
-
-from ...blocks import blockwise, constant, dropped
+from ...blocks import dropped
 from ...layout import in_rows
 from ...quiet import quietly
-from ...registry import kernel, offer
-from ..elementwise.special import erf, erf_into
+from ...registry import kernel
+from ..elementwise.special import erf
 
 _SQRT_HALF = math.sqrt(0.5)
 _PHI0 = 1 / math.sqrt(2 * math.pi)
@@ -32,36 +30,6 @@ def gelu_backward(xp: Any, g: Any, x: Any) -> Any:
     return g * (0.5 * (1 + erf(xp, x * _SQRT_HALF)) + x * (_PHI0 * xp.exp(-0.5 * x * x)))
 
 
-@offer("gelu", "numpy")
-@quietly
-@blockwise
-def _gelu(out: Any, x: Any) -> None:
-    kind = x.dtype.char
-    numpy.multiply(x, constant(_SQRT_HALF, kind), out)
-    erf_into(out, out)
-    out += constant(1, kind)
-    out *= constant(0.5, kind)
-    out *= x
-
-
-@offer("gelu_backward", "numpy")
-@quietly
-@blockwise
-def _gelu_backward(out: Any, g: Any, x: Any) -> None:
-    kind = x.dtype.char
-    numpy.multiply(x, constant(_SQRT_HALF, kind), out)
-    erf_into(out, out)
-    out += constant(1, kind)
-    out *= constant(0.5, kind)
-    density = numpy.multiply(x, x, numpy.empty_like(out))
-    density *= constant(-0.5, kind)
-    numpy.exp(density, density)
-    density *= constant(_PHI0, kind)
-    density *= x
-    out += density
-    out *= g
-
-
 # tanh-GELU is x * sigmoid(2a(x + bx^3)): one exponential, which is cheaper than a tanh.
 
 
@@ -74,41 +42,6 @@ def gelu_tanh(xp: Any, x: Any) -> Any:
 def gelu_tanh_backward(xp: Any, g: Any, x: Any) -> Any:
     s = 1 / (1 + xp.exp(-2 * _TANH_A * x * (1 + _TANH_B * x * x)))
     return g * (s + x * (s * (1 - s)) * (2 * _TANH_A + 6 * _TANH_A * _TANH_B * x * x))
-
-
-def _one_plus_exp(out: Any, x: Any) -> None:
-    """1 + exp(-2a(x + bx^3)), into `out`."""
-    numpy.multiply(x, x, out=out)
-    out *= -2 * _TANH_A * _TANH_B
-    out -= 2 * _TANH_A
-    out *= x
-    numpy.exp(out, out=out)
-    out += 1
-
-
-@offer("gelu_tanh", "numpy")
-@quietly
-@blockwise
-def _gelu_tanh(out: Any, x: Any) -> None:
-    _one_plus_exp(out, x)
-    numpy.divide(x, out, out=out)
-
-
-@offer("gelu_tanh_backward", "numpy")
-@quietly
-@blockwise
-def _gelu_tanh_backward(out: Any, g: Any, x: Any) -> None:
-    s = numpy.empty_like(out)
-    _one_plus_exp(s, x)
-    numpy.divide(1, s, out=s)  # NumPy's reciprocal is slower
-    numpy.multiply(x, x, out=out)
-    out *= 6 * _TANH_A * _TANH_B
-    out += 2 * _TANH_A
-    out *= x
-    out *= numpy.subtract(1, s)
-    out += 1
-    out *= s
-    out *= g
 
 
 # SiLU, Mish -----------------------------------------------------------------------------------------
@@ -125,14 +58,6 @@ def silu(xp: Any, x: Any) -> Any:
 def silu_backward(xp: Any, g: Any, x: Any) -> Any:
     s = 1 / (1 + xp.exp(-x))
     return g * (s * (1 + x * (1 - s)))
-
-
-@offer("silu", "numpy")
-@quietly
-def _silu(x: Any) -> Any:
-    r = numpy.exp(-x)
-    r += constant(1, x.dtype.char)
-    return numpy.divide(x, r, r if r.ndim else None)
 
 
 @kernel("mish")

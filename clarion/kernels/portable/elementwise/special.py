@@ -10,12 +10,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
-from ...blocks import blockwise
 from ...layout import as_laid_out
 from ...quiet import quietly
-from ...registry import kernel, offer
+from ...registry import kernel
 
 
 def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
@@ -40,9 +37,9 @@ def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
 # Error function -------------------------------------------------------------------------------------
 # float32: one odd rational function on [-4, 4]. float64: one below 1, exp(-x^2) times one above.
 
-_ERF32_P = (-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
+ERF32_P = (-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
             -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02)  # fmt: skip
-_ERF32_Q = (-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03,
+ERF32_Q = (-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03,
             -1.42647390514189e-02)  # fmt: skip
 _ERF_T = (9.60497373987051638749e0, 9.00260197203842689217e1, 2.23200534594684319226e3, 7.00332514112805075473e3,
           5.55923013010394962768e4)  # fmt: skip
@@ -75,7 +72,7 @@ def _large_erfc(xp: Any, a: Any) -> Any:
     return xp.where(a < 27.3, xp.exp(-a * a) * ratio, xp.where(xp.isnan(a), a, 0.0))
 
 
-def _erf64(xp: Any, x: Any) -> Any:
+def erf64(xp: Any, x: Any) -> Any:
     a = xp.abs(x)
     return xp.where(a <= 1, _small_erf(xp.clip(x, -1, 1)), xp.sign(x) * (1 - _large_erfc(xp, xp.maximum(a, 1))))
 
@@ -83,7 +80,7 @@ def _erf64(xp: Any, x: Any) -> Any:
 def _erf32(xp: Any, x: Any) -> Any:
     x = xp.clip(x, -4, 4)
     z = x * x
-    return x * polynomial(z, _ERF32_P) / polynomial(z, _ERF32_Q)
+    return x * polynomial(z, ERF32_P) / polynomial(z, ERF32_Q)
 
 
 @kernel("erf")
@@ -91,38 +88,7 @@ def _erf32(xp: Any, x: Any) -> Any:
 def erf(xp: Any, x: Any) -> Any:
     if hasattr(xp, "erf"):  # a library with a function of its own
         return xp.erf(x)
-    return _erf32(xp, x) if x.dtype == xp.float32 else _erf64(xp, x)
-
-
-def erf_into(out: Any, x: Any) -> None:
-    """erf(x) for NumPy, written to `out` (which may be x): few temporaries, the size of a block."""
-    if x.dtype != numpy.float32:
-        out[...] = _erf64(numpy, x)
-        return
-    x = numpy.minimum(x, _FOUR, out=numpy.empty_like(x))
-    numpy.maximum(x, _MINUS_FOUR, out=x)
-    z = numpy.multiply(x, x, numpy.empty_like(x))
-    numpy.multiply(z, _ERF32_P_ARRAYS[0], out)
-    for c in _ERF32_P_ARRAYS[1:-1]:
-        out += c
-        out *= z
-    out += _ERF32_P_ARRAYS[-1]
-    out *= x
-    q = numpy.multiply(z, _ERF32_Q_ARRAYS[0], x)
-    for c in _ERF32_Q_ARRAYS[1:-1]:
-        q += c
-        q *= z
-    q += _ERF32_Q_ARRAYS[-1]
-    out /= q
-
-
-# Numbers as 0-dim arrays: NumPy takes twice as long to begin with Python's.
-_FOUR, _MINUS_FOUR = numpy.asarray(4, numpy.float32), numpy.asarray(-4, numpy.float32)
-_ERF32_P_ARRAYS = tuple(numpy.asarray(c, numpy.float32) for c in _ERF32_P)
-_ERF32_Q_ARRAYS = tuple(numpy.asarray(c, numpy.float32) for c in _ERF32_Q)
-
-
-offer("erf", "numpy", quietly(blockwise(erf_into)))
+    return _erf32(xp, x) if x.dtype == xp.float32 else erf64(xp, x)
 
 
 @kernel("erfc")
@@ -145,7 +111,7 @@ def erfinv(xp: Any, x: Any) -> Any:
     far = xp.copysign(far, x) / polynomial(z, (1.637067800, 3.543889200, 1.0))
     out = xp.where(xp.abs(x) <= 0.7, near, far)
     for _ in range(2):
-        out = out - (_erf64(xp, out) - x) / (2 / math.sqrt(math.pi) * xp.exp(-out * out))
+        out = out - (erf64(xp, out) - x) / (2 / math.sqrt(math.pi) * xp.exp(-out * out))
     return xp.where(xp.abs(x) == 1, xp.copysign(math.inf, x), out)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...everywhere import combine_at
 from ...registry import kernel
 from .reading import accumulator, add_rows, along_positions, wrapped, writer
 
@@ -59,8 +60,8 @@ def scatter_combine(xp: Any, out: Any, index: Any, src: Any, dim: int, how: str)
     """`scatter(reduce='add' or 'multiply')`; `src` may be a number."""
     if index.size:
         part = _part(src, index) if getattr(src, "ndim", 0) or out.ndim == 0 else src
-        ufunc = xp.add if how == "add" else xp.multiply
-        ufunc.at(out.reshape(-1), along_positions(xp, out.shape, dim, index).reshape(-1), part)
+        places = along_positions(xp, out.shape, dim, index).reshape(-1)
+        combine_at(xp, how, out.reshape(-1), places, part)
 
 
 # Rows along a dimension: the index has one dimension ---------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....errors import EngineError
+from ...everywhere import combine_at
 from ...registry import kernel
 from .reading import along_positions, row_positions
 
@@ -31,7 +32,7 @@ def combine(xp: Any, flat: Any, places: Any, values: Any, reduce: str, include_s
     if reduce == "sum":
         xp.add.at(flat, places, values)
     elif reduce == "prod":
-        xp.multiply.at(flat, places, values)
+        combine_at(xp, "multiply", flat, places, values)
     elif reduce == "amax":
         xp.maximum.at(flat, places, values)
     elif reduce == "amin":

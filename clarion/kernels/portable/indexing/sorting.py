@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...everywhere import running
 from ...layout import as_laid_out, in_rows
 from ...quiet import quietly
 from ...registry import kernel
@@ -22,7 +23,7 @@ def order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
         return xp.argsort(x, axis=dim, kind="stable")
     # Sorted backwards and read backwards: equal elements keep their order, and NaN comes first.
     found = xp.flip(xp.argsort(xp.flip(x, dim), axis=dim, kind="stable"), dim)
-    return xp.subtract(x.shape[dim] - 1, found, order="C")
+    return xp.ascontiguousarray(x.shape[dim] - 1 - found)
 
 
 def sort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
@@ -134,7 +135,7 @@ def mode(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
     position = xp.arange(ordered.shape[-1])
     starts = xp.zeros(ordered.shape, xp.int64)
     starts[..., 1:] = xp.where(ordered[..., 1:] != ordered[..., :-1], position[1:], 0)
-    run = position - xp.maximum.accumulate(starts, axis=-1)
+    run = position - running(xp, "maximum", starts, starts.ndim - 1)
     best = xp.argmax(run, axis=-1, keepdims=True)
     value = xp.moveaxis(xp.take_along_axis(ordered, best, -1), -1, dim)
     place = xp.moveaxis(xp.take_along_axis(places, best, -1), -1, dim)

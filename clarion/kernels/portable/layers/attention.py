@@ -28,7 +28,7 @@ def attention(xp: Any, q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: floa
     if mask is not None:
         scores = scores + mask if mask.dtype.kind != "b" else xp.where(mask, scores, scores.dtype.type(-xp.inf))
     if scores.size:
-        top = xp.maximum.reduce(scores, axis=-1, keepdims=True)
+        top = scores.max(-1, keepdims=True)
         if causal or mask is not None:
             top = xp.where(top == -xp.inf, top.dtype.type(0), top)  # a query that may look nowhere gets 0, not nan
         scores -= top

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...everywhere import dots
 from ...layout import as_images
 from ...quiet import quietly
 from ...registry import kernel
@@ -28,7 +29,7 @@ def channel_dots(xp: Any, x: Any, y: Any) -> Any:
     """(N, C, L) times (N, C, L), summed to (C,)."""
     if x.shape[2] == 1:
         return xp.einsum("ncl,ncl->c", x, y)
-    return xp.vecdot(x, y).sum(axis=0)
+    return dots(xp, x, y).sum(axis=0)
 
 
 def _column(values: Any) -> Any:
@@ -94,7 +95,7 @@ def group_norm(xp: Any, x: Any, weight: Any, bias: Any, groups: int, eps: float)
     count = max(rows.shape[2], 1)
     mean = (rows @ _ones(xp, rows.shape[2], x.dtype)[0]) / xp.asarray(count, x.dtype)
     out = rows - mean[..., None]
-    rstd = (1 / xp.sqrt(xp.vecdot(out, out) / xp.asarray(count, x.dtype) + eps)).astype(x.dtype, copy=False)
+    rstd = (1 / xp.sqrt(dots(xp, out, out) / xp.asarray(count, x.dtype) + eps)).astype(x.dtype, copy=False)
     out *= rstd[..., None]
     out = out.reshape(n, c, math.prod(x.shape[2:]))
     if weight is not None:
@@ -119,7 +120,7 @@ def group_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: A
         return None, gw, gb
     up = (upstream if weight is None else upstream * _column(weight)).reshape(shape)
     count = xp.asarray(max(shape[2], 1), x.dtype)
-    along = xp.vecdot(up, normal) / -count
+    along = dots(xp, up, normal) / -count
     total = (up @ _ones(xp, shape[2], x.dtype)[0]) / count
     normal *= along[..., None]
     normal += up

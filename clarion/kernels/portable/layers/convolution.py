@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ...everywhere import dots
 from ...registry import kernel
 
 Sizes = tuple[int, ...]
@@ -336,10 +337,10 @@ def depthwise_weight(xp: Any, g: Any, x: Any, stride: Sizes, padding: Sizes, dil
     out = xp.zeros((c, many, len(steps)), x.dtype)
     for block in blocks(n, 8 * c * many * length):
         seen_block = x[block]
-        upstream = g[block].conj().reshape(-1, c, many, length)  # vecdot conjugates it back
+        upstream = g[block].conj().reshape(-1, c, many, length)  # dots conjugates it back
         for i, seen in enumerate(steps):
             rows = seen_block[(Ellipsis, *seen)].reshape(-1, c, 1, length)
-            out[:, :, i] += xp.vecdot(upstream, rows).sum(axis=0)
+            out[:, :, i] += dots(xp, upstream, rows).sum(axis=0)
     return out.reshape(c * many, 1, *ksize)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...blocks import constant
+from ...everywhere import constant, dots
 from ...quiet import quietly
 from ...registry import kernel
 from ..reductions.sums import _ones, add_up
@@ -36,7 +36,7 @@ def affine(xp: Any, normal: Any, weight: Any, bias: Any) -> Any:
 def row_means(xp: Any, rows: Any, n: int) -> Any:
     """The mean of each row: a product with ones is twice as fast as a sum."""
     means = rows.dot(_ones(xp, rows.shape[1], rows.dtype)[0])
-    means /= constant(n, rows.dtype.char)
+    means /= constant(xp, n, rows.dtype.char)
     return means[:, None]
 
 
@@ -49,10 +49,10 @@ def layer_norm(xp: Any, x: Any, weight: Any, bias: Any, ndim: int, eps: float) -
     normal = rows - row_means(xp, rows, n)
     # 1 / sqrt(square / n + eps), in fewer steps
     kind = rows.dtype.char
-    rstd = xp.vecdot(normal, normal)
-    rstd += constant(n * eps, kind)
+    rstd = dots(xp, normal, normal)
+    rstd += constant(xp, n * eps, kind)
     xp.sqrt(rstd, out=rstd)
-    xp.divide(constant(math.sqrt(n), kind), rstd, out=rstd)
+    xp.divide(constant(xp, math.sqrt(n), kind), rstd, out=rstd)
     rstd = rstd[:, None]
     normal *= rstd
     if x.ndim != 2 or ndim != 1:
@@ -67,8 +67,8 @@ def layer_norm_backward(xp: Any, g: Any, weight: Any, normal: Any, rstd: Any, nd
     upstream = as_rows(g if weight is None else g * weight, ndim)
     rows = as_rows(normal, ndim)
     n = max(rows.shape[1], 1)
-    along = xp.vecdot(upstream, rows)
-    along /= constant(-n, rows.dtype.char)
+    along = dots(xp, upstream, rows)
+    along /= constant(xp, -n, rows.dtype.char)
     result = rows * along[:, None]
     result += upstream
     result -= row_means(xp, upstream, n)

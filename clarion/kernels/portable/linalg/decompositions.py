@@ -72,7 +72,12 @@ def linalg_svd(xp: Any, x: Any, full_matrices: bool, phases: bool) -> Any:
 def linalg_pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if x.size == 0:
         return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
-    u, s, vh = xp.linalg.svd(x, full_matrices=False, hermitian=hermitian)
+    if hermitian:
+        s, u = xp.linalg.eigh(x)
+        vh = xp.sign(s)[..., :, None] * adjoint(u)
+        s = xp.abs(s)
+    else:
+        u, s, vh = xp.linalg.svd(x, full_matrices=False)
     limit = s.max(axis=-1, keepdims=True) * rtol
     if atol is not None:
         limit = xp.maximum(limit, atol)

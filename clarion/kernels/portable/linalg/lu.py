@@ -119,7 +119,7 @@ def linalg_lstsq(xp: Any, a: Any, b: Any, rcond: float, measured: bool, vector: 
     """The shortest x for which |a x - b| is smallest, and its square for each column (if `measured`)."""
     b = b[..., None] if vector else b
     u, s, vh = xp.linalg.svd(a, full_matrices=False)
-    kept = s > s.max(axis=-1, keepdims=True, initial=0) * rcond
+    kept = s > (s.max(axis=-1, keepdims=True) * rcond if s.size else 0)
     inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
     x = adjoint(vh) @ (inverse[..., None] * (adjoint(u) @ b))
     residuals = (abs(a @ x - b) ** 2).sum(axis=-2) if measured else xp.empty((0,), s.dtype)

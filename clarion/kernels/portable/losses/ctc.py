@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...everywhere import combine_at
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -83,12 +84,13 @@ def ctc_loss_backward(
     seen = xp.arange(path.shape[1]) <= end[:, None]
     beta = xp.full(path.shape, -xp.inf, log_probs.dtype)
     share = xp.full((steps, batch, classes), -xp.inf, log_probs.dtype)
+    places = (rows[:, None] * classes + path).reshape(-1)
     for t in range(steps - 1, -1, -1):
         jump = xp.where(forth, _shifted(xp, beta, -2), -xp.inf) if path.shape[1] > 2 else -xp.inf
         moved = xp.logaddexp(xp.logaddexp(beta, _shifted(xp, beta, -1)), jump)
         now = xp.where((lengths - 1 == t)[:, None], start, moved)
         beta = xp.where((lengths - 1 >= t)[:, None] & seen, now + emit[t], -xp.inf)
-        xp.logaddexp.at(share[t], (rows[:, None], path), alpha[t] + beta)
+        combine_at(xp, "logaddexp", share[t].reshape(-1), places, (alpha[t] + beta).reshape(-1))
     result = xp.exp(log_probs) - xp.exp(share + nll[:, None] - log_probs)
     result *= g[:, None]
     result[xp.arange(steps)[:, None] >= lengths] = 0

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 from ....errors import ArgumentIndexError, NotSupportedError
-from ...blocks import SMALL, in_range
+from ...blocks import in_range
 from ...quiet import quietly
 from ...registry import kernel
-from ..activations.softmax import exponentials
 
 
 def reduced(xp: Any, loss: Any, reduction: int) -> Any:
@@ -210,20 +207,13 @@ BLOCK = 65536  # scores of a block of rows that stays in the cache from the firs
 
 def softmax_blocks(xp: Any, x: Any, dim: int) -> Any:
     """The softmax of the scores, and the logarithm of what it was divided by."""
-    if xp is numpy and x.size <= SMALL:
-        e, s, top = exponentials(x, dim)
-        e /= s
-        numpy.log(s, s)
-        if top is not None:
-            s += top
-        return e, s.squeeze(dim)
     probs = xp.empty(x.shape, x.dtype)
     log_total = xp.empty(x.shape[:dim] + x.shape[dim + 1 :], x.dtype)
     step = max(BLOCK * x.shape[0] // x.size, 1) if dim and x.size > 2 * BLOCK else max(x.shape[0], 1)
     for i in range(0, x.shape[0], step):
         part = slice(i, i + step)
         source, target = x[part], probs[part]
-        top = xp.maximum.reduce(source, axis=dim, keepdims=True)
+        top = source.max(dim, keepdims=True)
         xp.subtract(source, top, out=target)
         xp.exp(target, out=target)
         total = xp.add.reduce(target, axis=dim, keepdims=True)
@@ -236,9 +226,9 @@ def softmax_blocks(xp: Any, x: Any, dim: int) -> Any:
     return probs, log_total
 
 
-@kernel("cross_entropy")
-@quietly
-def cross_entropy(xp: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def class_loss(
+    xp: Any, softmax: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+) -> tuple[Any, Any, Any]:
     """The loss of class scores, with the softmax of the scores and how much each target counts.
 
     Only the scores at the targets go through the logarithm; the softmax is all that backward needs.
@@ -248,9 +238,15 @@ def cross_entropy(xp: Any, x: Any, target: Any, weight: Any, reduction: int, ign
     row = row_weights(xp, x, safe, counts, weight, reduction)
     if not x.size:
         return weighted(xp, xp.zeros(target.shape, x.dtype), row, counts, reduction), x.copy(), row
-    probs, log_total = softmax_blocks(xp, x, dim)
+    probs, log_total = softmax(xp, x, dim)
     loss = log_total - pick(xp, x, safe)
     return weighted(xp, loss, row, counts, reduction), probs, row
+
+
+@kernel("cross_entropy")
+@quietly
+def cross_entropy(xp: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    return class_loss(xp, softmax_blocks, x, target, weight, reduction, ignore_index)
 
 
 @kernel("cross_entropy_backward")

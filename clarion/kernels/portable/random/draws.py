@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ... import distributions, random
-from ...layout import dense_order, empty_like
+from ...everywhere import from_host, on_host
+from ...layout import dense_order, host_like
 from ...registry import kernel
 
 
@@ -22,43 +23,43 @@ def zeros_like(xp: Any, x: Any) -> Any:
 
 def fill(array: Any, values: Any) -> Any:
     """`values`, in the order drawn, arranged as PyTorch fills memory laid out like `array`."""
-    return values if array.flags.c_contiguous else random.write(empty_like(array), values)
+    return values if array.flags.c_contiguous else random.write(host_like(array), values)
 
 
 @kernel("uniform")
 def uniform(xp: Any, x: Any, low: float, high: float, gen: Any) -> Any:
-    return fill(x, random.uniform(gen, x.shape, x.dtype, low, high))
+    return from_host(xp, fill(x, random.uniform(gen, x.shape, x.dtype, low, high)))
 
 
 @kernel("normal")
 def normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
-    return fill(x, random.normal(gen, x.shape, x.dtype, mean, std, x.flags.c_contiguous))
+    return from_host(xp, fill(x, random.normal(gen, x.shape, x.dtype, mean, std, x.flags.c_contiguous)))
 
 
 @kernel("normal_mean")
 def normal_mean(xp: Any, mean: Any, std: float, gen: Any) -> Any:
-    return _shifted(random.normal(gen, mean.shape, mean.dtype, 0.0, std), 1, mean)
+    return _shifted(xp, random.normal(gen, mean.shape, mean.dtype, 0.0, std), 1, mean)
 
 
 @kernel("normal_std")
 def normal_std(xp: Any, std: Any, mean: float, gen: Any) -> Any:
     _check_std(std)
-    return _shifted(random.normal(gen, std.shape, std.dtype), std, mean)
+    return _shifted(xp, random.normal(gen, std.shape, std.dtype), std, mean)
 
 
 @kernel("normal_both")
 def normal_both(xp: Any, mean: Any, std: Any, gen: Any) -> Any:
     _check_std(std)
-    return _shifted(random.normal(gen, xp.broadcast_shapes(mean.shape, std.shape), mean.dtype), std, mean)
+    return _shifted(xp, random.normal(gen, xp.broadcast_shapes(mean.shape, std.shape), mean.dtype), std, mean)
 
 
-def _shifted(drawn: Any, std: Any, mean: Any) -> Any:
+def _shifted(xp: Any, drawn: Any, std: Any, mean: Any) -> Any:
     """drawn * std + mean; product and sum are each rounded to the type of the draw."""
-    kind = drawn.dtype
+    kind, drawn = drawn.dtype, from_host(xp, drawn)
     if kind.itemsize == 2:
-        drawn, std, mean = (np.asarray(value, np.float32) for value in (drawn, std, mean))
-    product = np.asarray(drawn * std).astype(kind)
-    return np.asarray(product.astype(drawn.dtype) + mean).astype(kind)
+        drawn, std, mean = (xp.asarray(value, xp.float32) for value in (drawn, std, mean))
+    product = xp.asarray(drawn * std).astype(kind)
+    return xp.asarray(product.astype(drawn.dtype) + mean).astype(kind)
 
 
 def _check_std(std: Any) -> None:
@@ -72,48 +73,48 @@ def _check_std(std: Any) -> None:
 @kernel("random_to")
 @kernel("random_range")
 def integers(xp: Any, x: Any, low: int | None, high: int | None, gen: Any) -> Any:
-    return fill(x, random.random(gen, x.shape, x.dtype, low, high))
+    return from_host(xp, fill(x, random.random(gen, x.shape, x.dtype, low, high)))
 
 
 @kernel("bernoulli")
 def bernoulli(xp: Any, p: Any, gen: Any) -> Any:
-    return random.bernoulli_each(gen, p)
+    return from_host(xp, random.bernoulli_each(gen, on_host(p)))
 
 
 @kernel("bernoulli_tensor")
 def bernoulli_tensor(xp: Any, x: Any, p: Any, gen: Any) -> Any:
-    p = xp.broadcast_to(p, x.shape)
+    p = on_host(xp.broadcast_to(p, x.shape))
     if x.flags.c_contiguous:
-        return random.bernoulli_each(gen, p, x.dtype)
+        return from_host(xp, random.bernoulli_each(gen, p, x.dtype))
     order = dense_order(x)  # along the memory of x
-    return random.bernoulli_each(gen, p.transpose(order), x.dtype).transpose(np.argsort(order))
+    return from_host(xp, random.bernoulli_each(gen, p.transpose(order), x.dtype).transpose(np.argsort(order)))
 
 
 @kernel("bernoulli_float")
 def bernoulli_float(xp: Any, x: Any, p: float, gen: Any) -> Any:
-    return random.bernoulli(gen, x.shape, p, x.dtype)
+    return from_host(xp, random.bernoulli(gen, x.shape, p, x.dtype))
 
 
 @kernel("exponential")
 def exponential(xp: Any, x: Any, rate: float, gen: Any) -> Any:
-    return fill(x, distributions.exponential(gen, x.shape, x.dtype, rate))
+    return from_host(xp, fill(x, distributions.exponential(gen, x.shape, x.dtype, rate)))
 
 
 @kernel("geometric")
 def geometric(xp: Any, x: Any, p: float, gen: Any) -> Any:
-    return fill(x, distributions.geometric(gen, x.shape, p, x.dtype))
+    return from_host(xp, fill(x, distributions.geometric(gen, x.shape, p, x.dtype)))
 
 
 @kernel("cauchy")
 def cauchy(xp: Any, x: Any, median: float, sigma: float, gen: Any) -> Any:
-    return fill(x, distributions.cauchy(gen, x.shape, x.dtype, median, sigma))
+    return from_host(xp, fill(x, distributions.cauchy(gen, x.shape, x.dtype, median, sigma)))
 
 
 @kernel("log_normal")
 def log_normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
-    return fill(x, distributions.log_normal(gen, x.shape, x.dtype, mean, std))
+    return from_host(xp, fill(x, distributions.log_normal(gen, x.shape, x.dtype, mean, std)))
 
 
 @kernel("poisson")
 def poisson(xp: Any, rates: Any, gen: Any) -> Any:
-    return distributions.poisson(gen, rates)
+    return from_host(xp, distributions.poisson(gen, on_host(rates)))

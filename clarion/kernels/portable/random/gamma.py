@@ -6,11 +6,11 @@ A draw x of the gamma distribution, with the random numbers behind it held fixed
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy
-
 from ... import gamma as draws
+from ...everywhere import from_host, on_host, special
 from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import bind, kernel
@@ -18,31 +18,28 @@ from ...registry import bind, kernel
 
 @kernel("standard_gamma")
 def standard_gamma(xp: Any, alpha: Any, gen: Any) -> Any:
-    return draws.standard_gamma(gen, alpha)
+    return from_host(xp, draws.standard_gamma(gen, on_host(alpha)))
 
 
 @kernel("sample_dirichlet")
 def sample_dirichlet(xp: Any, alpha: Any, gen: Any) -> Any:
-    return draws.sample_dirichlet(gen, alpha)
+    return from_host(xp, draws.sample_dirichlet(gen, on_host(alpha)))
 
 
 @kernel("binomial")
 def binomial(xp: Any, count: Any, prob: Any, gen: Any) -> Any:
-    return draws.binomial(gen, *xp.broadcast_arrays(count, prob))
+    count, prob = xp.broadcast_arrays(count, prob)
+    return from_host(xp, draws.binomial(gen, on_host(count), on_host(prob)))
 
 
 def _incomplete(name: str) -> None:
     """SciPy's function of two arrays, in float64."""
 
+    @kernel(name)
     @quietly
-    def of(a: Any, x: Any) -> Any:
-        import scipy.special  # here, because it takes a tenth of a second
-
-        kind = numpy.result_type(a, x)
-        wide = getattr(scipy.special, name)(numpy.asarray(a, numpy.float64), numpy.asarray(x, numpy.float64))
-        return wide.astype(kind, copy=False)
-
-    kernel(name)(lambda xp, a, x: of(a, x))
+    def of(xp: Any, a: Any, x: Any) -> Any:
+        wide = getattr(special(xp), name)(xp.asarray(a, xp.float64), xp.asarray(x, xp.float64))
+        return wide.astype(xp.result_type(a, x), copy=False)
 
 
 _incomplete("gammainc")
@@ -57,12 +54,15 @@ _GAMMA_Q = ((1.0, 0.32668115, 0.10406089, 0.0014179084), (0.16639465, 0.02007011
             (0.017050642, -0.0021309326, 0.00085092367, -1.5247877e-07))  # fmt: skip
 
 
+_F08, _F09, _F11 = 0.800000011920929, 0.8999999761581421, 1.100000023841858  # PyTorch's numbers are single precision
+
+
 @kernel("standard_gamma_grad")
 @quietly
 def standard_gamma_grad(xp: Any, alpha: Any, x: Any) -> Any:
     kind = x.dtype
     alpha, x = xp.broadcast_arrays(alpha.astype(xp.float64), x.astype(xp.float64))
-    near, far = x < float(numpy.float32(0.8)), alpha > 8.0
+    near, far = x < _F08, alpha > 8.0
     out = xp.where(near, _small_gamma(xp, alpha, x), xp.where(far, _large_gamma(xp, alpha, x), _fitted(xp, alpha, x)))
     return out.astype(kind)
 
@@ -92,7 +92,7 @@ def _large_gamma(xp: Any, alpha: Any, x: Any) -> Any:
     term = scale / (alpha - x) + xp.where(x < alpha, -term, term)
     term = ratio * term - xp.sqrt(2 / alpha) * (alpha + x) / ((alpha - x) * (alpha - x))
     stirling = 1 + 1 / (12 * alpha) * (1 + 1 / (24 * alpha))
-    low, high = float(numpy.float32(0.9)), float(numpy.float32(1.1))
+    low, high = _F09, _F11
     return xp.where((low * alpha <= x) & (x <= high * alpha), middle, -stirling * x * term / scale)
 
 
@@ -109,7 +109,7 @@ def _fitted(xp: Any, alpha: Any, x: Any) -> Any:
 
 # Dirichlet -------------------------------------------------------------------------------------------
 
-_BETA_P = numpy.array([
+_BETA_P = (
     [[1.003668233, -0.01061107488, -0.0657888334, 0.01201642863],
      [0.6336835991, -0.3557432599, 0.05486251648, -0.001465281033],
      [-0.03276231906, 0.004474107445, 0.002429354597, -0.0001557569013]],
@@ -119,8 +119,8 @@ _BETA_P = numpy.array([
     [[-0.05980841433, 0.008441916499, 0.01085618172, 0.002319392565],
      [0.02911413504, 0.01400243777, -0.002721828457, 0.000751041181],
      [0.005900514878, -0.001936558688, -9.495446725e-06, 5.385558597e-05]],
-])  # fmt: skip
-_BETA_Q = numpy.array([
+)  # fmt: skip
+_BETA_Q = (
     [[1, -0.02924021934, -0.04438342661, 0.007285809825],
      [0.6357567472, -0.3473456711, 0.05454656494, -0.002407477521],
      [-0.03301322327, 0.004845219414, 0.00231480583, -0.0002307248149]],
@@ -130,7 +130,7 @@ _BETA_Q = numpy.array([
     [[0.06469649321, -0.0236701437, 0.002902096474, -5.896963079e-05],
      [0.001925008108, -0.002869809258, 0.0008000589141, -6.063713228e-05],
      [-0.0003477407336, 6.959756487e-05, 1.097287507e-05, -1.650964693e-06]],
-])  # fmt: skip
+)  # fmt: skip
 
 
 @kernel("dirichlet_grad")
@@ -209,8 +209,8 @@ def _corrected(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
     for i in range(3):
         for j in range(3):
             ua = u**i * a**j
-            p = p + ua * _cubic(b, _BETA_P[i, j])
-            q = q + ua * _cubic(b, _BETA_Q[i, j])
+            p = p + ua * _cubic(b, _BETA_P[i][j])
+            q = q + ua * _cubic(b, _BETA_Q[i][j])
     return p / q * (x * (digamma(total) - digamma(alpha)) / (total - alpha))
 
 
@@ -227,4 +227,4 @@ def mvlgamma(xp: Any, x: Any, p: int) -> Any:
     total = lgamma(x - x.dtype.type((p - 1) / 2))
     for i in reversed(range(p - 1)):
         total = total + lgamma(x - x.dtype.type(i / 2))
-    return total + x.dtype.type(p * (p - 1) / 4 * numpy.log(numpy.pi))
+    return total + x.dtype.type(p * (p - 1) / 4 * math.log(math.pi))

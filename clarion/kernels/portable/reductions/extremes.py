@@ -12,8 +12,8 @@ def max_dim(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
     if x.ndim == 0:
         return x.copy(), xp.zeros((), xp.int64)
     if keepdim:
-        return xp.maximum.reduce(x, dim, keepdims=True), x.argmax(dim, keepdims=True)
-    return xp.maximum.reduce(x, dim), x.argmax(dim)
+        return x.max(dim, keepdims=True), x.argmax(dim, keepdims=True)
+    return x.max(dim), x.argmax(dim)
 
 
 @kernel("min_dim")
@@ -21,33 +21,33 @@ def min_dim(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
     if x.ndim == 0:
         return x.copy(), xp.zeros((), xp.int64)
     if keepdim:
-        return xp.minimum.reduce(x, dim, keepdims=True), x.argmin(dim, keepdims=True)
-    return xp.minimum.reduce(x, dim), x.argmin(dim)
+        return x.min(dim, keepdims=True), x.argmin(dim, keepdims=True)
+    return x.min(dim), x.argmin(dim)
 
 
 @kernel("max_all")
 def max_all(xp: Any, x: Any) -> Any:
-    return xp.maximum.reduce(x, axis=None)
+    return x.max()
 
 
 @kernel("min_all")
 def min_all(xp: Any, x: Any) -> Any:
-    return xp.minimum.reduce(x, axis=None)
+    return x.min()
 
 
 @kernel("amax")
 def amax(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return xp.maximum.reduce(x, axis=dim, keepdims=keepdim)
+    return x.max(dim, keepdims=keepdim)
 
 
 @kernel("amin")
 def amin(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return xp.minimum.reduce(x, axis=dim, keepdims=keepdim)
+    return x.min(dim, keepdims=keepdim)
 
 
 @kernel("aminmax")
 def aminmax(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return xp.minimum.reduce(x, axis=dim, keepdims=keepdim), xp.maximum.reduce(x, axis=dim, keepdims=keepdim)
+    return x.min(dim, keepdims=keepdim), x.max(dim, keepdims=keepdim)
 
 
 @kernel("argmax")
@@ -103,7 +103,7 @@ def add_along(xp: Any, g: Any, index: Any, dim: int) -> Any:
     whole = xp.zeros(g.shape, g.dtype)
     if g.ndim == 0:
         return whole + g
-    places = list(xp.ogrid[tuple(slice(n) for n in g.shape)])
+    places = [xp.arange(n).reshape((-1,) + (1,) * (g.ndim - i - 1)) for i, n in enumerate(g.shape)]
     places[dim] = index
     xp.add.at(whole, tuple(places), g)
     return whole

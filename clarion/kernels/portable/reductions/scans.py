@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...everywhere import running
 from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import kernel
@@ -53,27 +54,27 @@ def cumprod(xp: Any, x: Any, dim: int) -> Any:
 def logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
     if x.ndim == 0 or x.size == 0:
         return x.copy()
-    return xp.logaddexp.accumulate(x, axis=dim)
+    return running(xp, "logaddexp", x, dim)
 
 
-def _running(xp: Any, extreme: Any, x: Any, dim: int) -> Any:
+def _running(xp: Any, extreme: str, x: Any, dim: int) -> Any:
     if x.ndim == 0:
         return x.copy(), xp.zeros((), xp.int64)
-    values = extreme.accumulate(x, axis=dim)
+    values = running(xp, extreme, x, dim)
     renewed = x == values
     if x.dtype.kind == "f":
         renewed |= xp.isnan(x)
     places = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
-    return values, xp.maximum.accumulate(xp.where(renewed, places, 0), axis=dim)
+    return values, running(xp, "maximum", xp.where(renewed, places, 0), dim)
 
 
 @kernel("cummax")
 @in_rows
 def cummax(xp: Any, x: Any, dim: int) -> Any:
-    return _running(xp, xp.maximum, x, dim)
+    return _running(xp, "maximum", x, dim)
 
 
 @kernel("cummin")
 @in_rows
 def cummin(xp: Any, x: Any, dim: int) -> Any:
-    return _running(xp, xp.minimum, x, dim)
+    return _running(xp, "minimum", x, dim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...blocks import constant
+from ...everywhere import constant, dots
 from ...quiet import quietly
 from ...registry import kernel
 from .sums import add_up, count, divided
@@ -13,17 +13,17 @@ from .sums import add_up, count, divided
 
 def _moments(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
     n = count(x.shape, dim)
-    mean = divided(add_up(xp, x, dim, True), n)
+    mean = divided(xp, add_up(xp, x, dim, True), n)
     off = x - mean
     if not keepdim and x.ndim and x.dtype.kind == "f" and dim == (x.ndim - 1,):
-        total = xp.vecdot(off, off)
+        total = dots(xp, off, off)
     else:
         square = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else off * off
         total = add_up(xp, square, dim, keepdim)
     if n != x.size and x.dtype.kind == "f":
         total = _exactly_zero(xp, x, dim, keepdim, n, mean, total)
     free = max(n - correction, 0)
-    var = total / constant(free, total.dtype.char) if total.ndim else xp.true_divide(total, free)
+    var = total / constant(xp, free, total.dtype.char) if total.ndim else xp.true_divide(total, free)
     return var, mean if keepdim else mean.reshape(var.shape)
 
 
@@ -36,7 +36,7 @@ def _exactly_zero(xp: Any, x: Any, dim: Any, keepdim: bool, n: int, mean: Any, t
     small = total < bound * bound
     if not small.any():
         return total
-    equal = xp.maximum.reduce(x, axis=dim, keepdims=keepdim) == xp.minimum.reduce(x, axis=dim, keepdims=keepdim)
+    equal = x.max(dim, keepdims=keepdim) == x.min(dim, keepdims=keepdim)
     return xp.where(small & equal, total.dtype.type(0), total)
 
 
@@ -77,8 +77,9 @@ def vector_norm(xp: Any, x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
     if ord == 0:
         return xp.add.reduce(x != 0, axis=dim, dtype=size.dtype, keepdims=keepdim)
     if math.isinf(ord):
-        extreme = xp.maximum if ord > 0 else xp.minimum
-        return extreme.reduce(size, axis=dim, keepdims=keepdim, initial=None if size.size or ord < 0 else 0)
+        if not size.size and ord > 0:
+            return add_up(xp, size, dim, keepdim)
+        return size.max(dim, keepdims=keepdim) if ord > 0 else size.min(dim, keepdims=keepdim)
     return add_up(xp, size**ord, dim, keepdim) ** (1.0 / ord)
 
 

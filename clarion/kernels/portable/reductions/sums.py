@@ -6,14 +6,11 @@ import functools
 import math
 from typing import Any
 
-import numpy
-
-from ...blocks import constant
+from ...everywhere import constant
 from ...quiet import quietly
-from ...registry import kernel, offer
+from ...registry import kernel
 
 BLOCK = 256  # rows that one BLAS call adds up: short enough to keep float32 accurate
-add_reduce = numpy.add.reduce
 LARGE = 4096  # elements from which a reduction over outer dimensions goes through BLAS
 
 
@@ -98,34 +95,19 @@ def sum_all(xp: Any, x: Any) -> Any:
     return add_up(xp, x, None, False)
 
 
-# On NumPy, small sums of floats without a detour.
-
-
-@offer("sum", "numpy")
-def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
-    if x.size < LARGE and x.dtype.kind == "f":
-        return add_reduce(x, dim, None, None, keepdim)
-    return sum(numpy, x, dim, keepdim)
-
-
-@offer("sum_all", "numpy")
-def _sum_all(x: Any) -> Any:
-    return add_reduce(x, None) if x.size < LARGE and x.dtype.kind == "f" else sum_all(numpy, x)
-
-
-def divided(total: Any, n: int) -> Any:
+def divided(xp: Any, total: Any, n: int) -> Any:
     """A sum divided by the number of its terms (never half precision: that is summed in float32)."""
-    return total / constant(n, total.dtype.char) if total.ndim else total / n if n else total * math.nan
+    return total / constant(xp, n, total.dtype.char) if total.ndim else total / n if n else total * math.nan
 
 
 @kernel("mean")
 def mean(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return divided(add_up(xp, x, dim, keepdim), count(x.shape, dim))
+    return divided(xp, add_up(xp, x, dim, keepdim), count(x.shape, dim))
 
 
 @kernel("mean_all")
 def mean_all(xp: Any, x: Any) -> Any:
-    return divided(add_up(xp, x, None, False), x.size)
+    return divided(xp, add_up(xp, x, None, False), x.size)
 
 
 @kernel("nansum")
@@ -145,13 +127,13 @@ def prod_all(xp: Any, x: Any) -> Any:
 
 @kernel("any")
 def any(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    found = xp.logical_or.reduce(x, axis=dim, keepdims=keepdim)
+    found = x.any(dim, keepdims=keepdim)
     return xp.asarray(found, dtype=xp.uint8) if x.dtype == xp.uint8 else found
 
 
 @kernel("all")
 def all(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    found = xp.logical_and.reduce(x, axis=dim, keepdims=keepdim)
+    found = x.all(dim, keepdims=keepdim)
     return xp.asarray(found, dtype=xp.uint8) if x.dtype == xp.uint8 else found
 
 

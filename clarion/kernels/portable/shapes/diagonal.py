@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from ...layout import in_rows
 from ...registry import kernel
 
@@ -23,7 +25,7 @@ def triu(xp: Any, x: Any, diagonal: int) -> Any:
 @kernel("diagonal")
 def diagonal(xp: Any, x: Any, offset: int, dim1: int, dim2: int) -> Any:
     out = x.diagonal(offset, dim1, dim2)
-    if x.flags.writeable:
+    if type(x) is numpy.ndarray and x.flags.writeable:
         out.flags.writeable = True  # NumPy hands it out read-only, but it shares memory
     return out
 

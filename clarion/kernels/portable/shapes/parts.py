@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy
 
-from ...layout import add_into, blank, empty_like, laid_out, may_overlap, replay, strided
+from ...everywhere import from_host
+from ...layout import blank, empty_like, laid_out, may_overlap, replay, strided
 from ...registry import bind, kernel
 
 ALL = slice(None)
@@ -85,6 +86,15 @@ def _positions(size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> A
     return out
 
 
+def _places(xp: Any, shape: Any, layout: Any, size: Any, stride: Any, offset: int) -> tuple[Any, Any, Any]:
+    """Where the elements of an array and of its view lie in memory, and how many of the array's share each place (or 1)."""
+    low = min(0, offset)
+    inside, outside = _positions(shape, layout, 0) - low, _positions(size, stride, offset) - low
+    count = 1 + max(inside.max(initial=0), outside.max(initial=0))
+    shares = numpy.maximum(numpy.bincount(inside.reshape(-1), minlength=count), 1)
+    return from_host(xp, inside), from_host(xp, outside), from_host(xp, shares)
+
+
 @kernel("as_strided_backward")
 def as_strided_backward(
     xp: Any,
@@ -96,13 +106,10 @@ def as_strided_backward(
     layout: tuple[int, ...],
 ) -> Any:
     """Gradients go to places in memory, and from there to the elements of the input that lie in them."""
-    inside, outside = _positions(shape, layout, 0), _positions(size, stride, offset)
-    low = min(0, offset)
-    count = 1 + max(inside.max(initial=0), outside.max(initial=0)) - low
-    memory = numpy.zeros(count, numpy.float32 if g.dtype.itemsize == 2 else g.dtype)
-    add_into(memory, outside - low, g)
-    shares = numpy.bincount((inside - low).reshape(-1), minlength=count)
-    return (memory[inside - low] / numpy.maximum(shares, 1)[inside - low]).astype(g.dtype)
+    inside, outside, shares = _places(xp, shape, layout, size, stride, offset)
+    memory = xp.zeros(shares.shape, xp.float32 if g.dtype.itemsize == 2 else g.dtype)
+    xp.add.at(memory, outside.reshape(-1), g.reshape(-1))
+    return (memory[inside] / shares[inside]).astype(g.dtype)
 
 
 @kernel("as_strided_copy")
@@ -110,13 +117,10 @@ def as_strided_copy(
     xp: Any, x: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int, layout: tuple[int, ...]
 ) -> Any:
     """The adjoint of `as_strided_backward`: reads from memory in which `x` lies with strides `layout`."""
-    inside, outside = _positions(x.shape, layout, 0), _positions(size, stride, offset)
-    low = min(0, offset)
-    count = 1 + max(inside.max(initial=0), outside.max(initial=0)) - low
-    memory = numpy.zeros(count, numpy.float32 if x.dtype.itemsize == 2 else x.dtype)
-    shares = numpy.bincount((inside - low).reshape(-1), minlength=count)
-    add_into(memory, inside - low, x / numpy.maximum(shares, 1)[inside - low])
-    return memory[outside - low].astype(x.dtype)
+    inside, outside, shares = _places(xp, x.shape, layout, size, stride, offset)
+    memory = xp.zeros(shares.shape, xp.float32 if x.dtype.itemsize == 2 else x.dtype)
+    xp.add.at(memory, inside.reshape(-1), (x / shares[inside]).reshape(-1))
+    return memory[outside].astype(x.dtype)
 
 
 # Views by the chain of operations that takes them ----------------------------------------------------
@@ -131,16 +135,16 @@ def view_take(xp: Any, x: Any, chain: Any, layout: Any) -> Any:
 @kernel("view_put")
 def view_put(xp: Any, part: Any, chain: Any, layout: Any) -> Any:
     """Zeros as `layout` says with `part` in the view that `chain` describes: the adjoint of `view_take`."""
-    whole = blank(layout)
+    whole = blank(layout, xp)
     target = replay(chain, whole)
     if not may_overlap(target):
         target[...] = part
         return whole
     # Elements that the view shows several times get the sum: let the view say which element is where.
-    places = blank((layout[0], tuple([s // whole.itemsize * 8 for s in layout[1]]), numpy.dtype(numpy.int64)))
-    places[...] = numpy.arange(whole.size).reshape(whole.shape)
-    flat = numpy.zeros(whole.size, numpy.float32 if whole.dtype.itemsize == 2 else whole.dtype)
-    add_into(flat, replay(chain, places), part)
+    places = blank((layout[0], tuple([s // whole.itemsize * 8 for s in layout[1]]), numpy.dtype(numpy.int64)), xp)
+    places[...] = xp.arange(whole.size).reshape(whole.shape)
+    flat = xp.zeros(whole.size, xp.float32 if whole.dtype.itemsize == 2 else whole.dtype)
+    xp.add.at(flat, replay(chain, places).reshape(-1), part.reshape(-1))
     return flat.reshape(whole.shape).astype(whole.dtype)
 
 

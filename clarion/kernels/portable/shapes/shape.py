@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 from ...layout import strided
 from ...registry import kernel
 
@@ -44,7 +42,7 @@ def sum_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     if not axes:
         return x
     if x.dtype.itemsize == 2:  # half precision accumulates in float32
-        return x.astype(numpy.float32).sum(axis=axes, keepdims=True).reshape(shape).astype(x.dtype)
+        return x.astype(xp.float32).sum(axis=axes, keepdims=True).reshape(shape).astype(x.dtype)
     return x.sum(axis=axes, keepdims=True).reshape(shape)
 
 

@@ -1,4 +1,4 @@
-"""A faster kernel for one array library computes what the portable one does."""
+"""What a backend offers computes what the portable kernel does: on every row of the table, and on larger arrays."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ import clarion  # noqa: F401  (registers the kernels)
 from clarion.core.namespace import OPS
 from clarion.kernels import registry
 
-# Those of operations; updates have their own test.
-NAMES = sorted(name for name in registry.names() & OPS.keys() if registry.chain(name)[0].backend != "portable")
+from ..opcases import ROWS
+from ..rowtools import CLOSE
+from .calls import as_numpy, compare, keep, run, watching
+
+OFFERS = [
+    (name, offer) for name in sorted(registry.names()) for offer in registry.chain(name) if offer.backend != "portable"
+]
+# Operations on arrays of one shape, which are given larger ones, too. (Updates have their own test.)
+NAMES = sorted(
+    {name for name, offer in OFFERS if offer.accepts is None and name in OPS and "cross_entropy" not in name}
+)
 
 X = object()  # stands for an array
 # Arguments, where they are not all arrays.
@@ -69,6 +78,34 @@ def _with(name: str, form: tuple[object, ...], arrays: list[np.ndarray]) -> list
     number = [isinstance(a, float) and i < len(OPS[name].inputs) for i, a in enumerate(form)]
     kinds = zip(form, arrays, number, strict=True)
     return [x if a is X else np.asarray(a, x.dtype) if as_input else a for a, x, as_input in kinds]
+
+
+@pytest.fixture(scope="module")
+def calls():
+    with watching() as made:
+        yield made
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in ROWS])
+def test_offers_agree_on_the_rows(row, dtype, calls):
+    calls.clear()
+    run(row, dtype)
+    rtol, atol = CLOSE[dtype]
+    for name, args, kwargs in list(calls):
+        for backend, offer in registry.offers(name).items():
+            given = as_numpy(keep(args))
+            if (
+                backend == "watched"
+                or (kwargs and not offer.writes)
+                or not (offer.accepts is None or offer.accepts(*given))
+            ):
+                continue
+            with np.errstate(all="ignore"):
+                expected = registry.portable(name)(*as_numpy(keep(args)), **keep(kwargs))
+                got = offer.function(*given, **keep(kwargs))
+            if got is not NotImplemented:
+                compare(got, expected, f"{name} by {backend}", rtol, atol)
 
 
 @pytest.mark.parametrize("name", NAMES)
