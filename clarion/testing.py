@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .core.dtypes import FROM_NUMPY
-from .core.record import cast
+from .core.op_node import cast
 from .core.tensor import Tensor, created
 from .errors import ArgumentTypeError, ArgumentValueError
 from .kernels import random as draw

@@ -1,6 +1,6 @@
 """`torch.autograd.profiler`: how long operations take.
 
-NOTE [Frames]: every operation has a call of its own, with code of its own (core/spelled.py), and so has its gradient. While
+NOTE [Frames]: every operation has a call of its own, with code of its own (core/call_texts.py), and so has its gradient. While
 a profiler is on, Python tells of every function that is entered and left in this thread (`sys.setprofile`), and those that
 are operations are timed. Nothing has to be built into the hot path; operations are slower meanwhile, as under any profiler.
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NoReturn
 
-from ..core import function, inplace, provenance, record
+from ..core import function, inplace, op_node, provenance
 from ..core.node import Node
 from ..core.tensor import Tensor
 from ..errors import EngineError, NotSupportedError
@@ -30,7 +30,7 @@ from .profiler_util import Interval as Interval
 
 __all__ = ["EventList", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
-_CORE = os.path.dirname(os.path.abspath(record.__file__)) + os.sep
+_CORE = os.path.dirname(os.path.abspath(op_node.__file__)) + os.sep
 _OPTIM = os.path.join(os.path.dirname(os.path.dirname(_CORE)), "optim") + os.sep
 _FACTORIES = ("clarion.ops.creation.factories", "clarion.ops.creation.from_data", "clarion.ops.random.draws")
 _running: Recorder | None = None
@@ -123,7 +123,7 @@ def _fixed_names() -> Iterator[tuple[CodeType, Any]]:
     """Functions that serve all operations, and those that make tensors of nothing."""
     yield inplace.inplace.__code__, lambda frame: f"aten::{frame.f_locals['op'].name}_"
     yield function.Function.apply.__func__.__code__, lambda frame: frame.f_locals["cls"].__name__  # type: ignore[attr-defined]
-    for kind in (record.OpNode, *Node.__subclasses__()):
+    for kind in (op_node.OpNode, *Node.__subclasses__()):
         for method in ("apply_raw", "apply_tensors"):
             code = getattr(kind.__dict__.get(method), "__code__", None)
             if code is not None:

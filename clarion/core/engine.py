@@ -5,7 +5,7 @@ node's gradients have arrived when its turn comes. Without create_graph the grad
 it they are Tensors and the rules record what they do. A node's saved values are released as soon
 as it has run.
 
-`backward.py` has the entry points, `passes.py` the state of a pass, `around.py` hooks and checks, and
+`backward.py` has the entry points, `passes.py` the state of a pass, `node_turn.py` hooks and checks, and
 `leaves.py` the end of every edge.
 
 NOTE [Leaves]: a leaf tensor is the end of an edge itself. Its gradient is accumulated when the last
@@ -25,9 +25,9 @@ from ..events import hub
 from ..kernels.quiet import restore, silence
 from . import hooks as hook_module
 from . import modes
-from .around import after_node, apply_checked, before_node
 from .leaves import finish_leaf
 from .node import FREED, Node
+from .node_turn import after_node, apply_checked, before_node
 from .passes import Pass, Target, count_leaf_uses, running
 from .tensor import Tensor
 

@@ -32,9 +32,9 @@ from .inplace import inplace, replay
 from .namespace import OPS, lifted
 from .node import Node
 from .op import Op
-from .record import _run_joint as run_joint
-from .record import _run_rules as run_rules
-from .record import fix_tensor
+from .op_node import _run_joint as run_joint
+from .op_node import _run_rules as run_rules
+from .op_node import fix_tensor
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE
 
@@ -322,7 +322,7 @@ def _pull(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any, tangents: Any
 
 
 def _values(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any) -> list[Any]:
-    """All values that rules may name, in the layout of record.py."""
+    """All values that rules may name, in the layout of recording.py."""
     values = [t.item() if isinstance(t, np.generic) else t for t in inputs]
     values += [*params, *outs[: len(op.outputs)]]
     if op.uses_shapes or not op.variadic:

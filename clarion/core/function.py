@@ -18,7 +18,7 @@ from . import modes
 from .function_outputs import SavedTensor, wrap_outputs
 from .inplace import sync
 from .node import Node
-from .record import fix_raw, fix_tensor
+from .op_node import fix_raw, fix_tensor
 from .saved import freed_error
 from .tensor import Tensor, new_tensor
 

@@ -11,7 +11,7 @@ from ..events import hub
 from . import modes, saved
 from .dtypes import INEXACT, f32, f64
 from .inplace import attach, refuse_creation, wrote
-from .record import remember_stack
+from .recording import remember_stack
 from .saved import Packed, check_silent, output_clause, overwritten, version_of
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE

@@ -362,7 +362,7 @@ def wrote(x: Tensor, how: str = "inplace") -> None:
 
 def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> None:
     """Make the operation that has just written to `x` part of its history."""
-    from .record import announce, finish, make_node
+    from .recording import announce, finish, make_node
 
     mask = 0
     for i, t in enumerate(inputs):
@@ -424,7 +424,7 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
 
     Older views of `x` know how they were taken from it as it was: that stays under it, as its base.
     """
-    from .record import make_node
+    from .recording import make_node
 
     refuse_history(x, op.name + "_")
     array = op.kernel(x._array, *params)

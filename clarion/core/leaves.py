@@ -16,7 +16,7 @@ from .inplace import inplace
 from .namespace import OPS
 from .passes import Pass
 from .tensor import Tensor, new_tensor
-from .userhooks import guarded, is_raw, run_prehooks, to_tensor, to_world
+from .user_hooks import guarded, is_raw, run_prehooks, to_tensor, to_world
 
 ndarray = np.ndarray
 _accumulate_lock = threading.Lock()
@@ -45,7 +45,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         return
     array = g if is_raw(g) else g._array
     if array.shape != leaf._array.shape:
-        from .record import fix_raw, fix_tensor
+        from .op_node import fix_raw, fix_tensor
 
         meta = (leaf._array.shape, leaf._array.dtype)
         g = fix_raw(g, meta) if is_raw(g) else fix_tensor(g, meta)

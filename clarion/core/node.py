@@ -28,7 +28,7 @@ class Node:
 
     edges      where gradients go, one per differentiable input: a Node, a leaf Tensor, or None
     nrs        which output of the edge's node the input was; None means all 0
-    saved      values the rules name, in the operation's layout (see record.py)
+    saved      values the rules name, in the operation's layout (see recording.py)
     versions   of the saved inputs; None means all 0
     out_guard  for a saved output: its version counter, or [(counter, version, array, silent writes), …]
     fix        per input (shape, dtype) to bring the gradient back to, where broadcasting or promotion took part

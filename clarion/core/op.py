@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kernels import registry
-from .dispatch import pick_call
+from .calls import pick_call
 from .dtypes import HALF, INEXACT, default_float, f32, f64, result_type
-from .general import as_scalar
+from .general_call import as_scalar
 from .jvp import Forward, forward_rule
 from .namespace import OPS
-from .record import OpNode, cast
+from .op_node import OpNode, cast
 from .rules import Rule, spelled_at_first_use
 from .saved import saved_attributes
 from .tensor import Tensor

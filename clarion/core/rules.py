@@ -5,7 +5,7 @@ and `ops.name(...)` for everything else: `ops` is the table of kernels in one wo
 the other; both take the same positional arguments (inputs first, then parameters).
 
 NOTE [Spelled out]: a loop over rules and names costs more than most rules. At its first use an operation's `apply_raw`
-or `apply_tensors` is written out for its rules and compiled; whatever is unusual takes the general way in record.py.
+or `apply_tensors` is written out for its rules and compiled; whatever is unusual takes the general way in op_node.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..kernels import registry
 from .dtypes import f32, f64
 from .namespace import lifted
 from .node import FREED
-from .record import OpNode, fix_raw, fix_tensor
+from .op_node import OpNode, fix_raw, fix_tensor
 from .saved import PACKED, as_output, check_versions, freed_error
 from .tensor import Tensor
 from .versions import VersionCounter

@@ -288,7 +288,7 @@ def unpack_all(node: Node) -> list[Any]:
         if isinstance(values[i], Tensor):
             values[i] = _without_later_history(node, i, values[i])
         elif isinstance(values[i], np.ndarray):
-            values[i] = values[i].item()  # a number: see the hot path in dispatch.py
+            values[i] = values[i].item()  # a number: see call_texts.py
     for position, nr in _out_positions(node):
         if position < len(values) and values[position] is not None and not isinstance(values[position], Tensor):
             values[position] = as_output(node, nr, values[position])

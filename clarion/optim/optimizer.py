@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any
 
 from ..core import modes, provenance
+from ..core.bulk import bump, clear_gradients
 from ..core.hooks import RemovableHandle
-from ..core.many import bump, clear_gradients
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError

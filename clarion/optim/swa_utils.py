@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import modes
-from ..core.many import bump
+from ..core.bulk import bump
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from ..nn.modules.module import Module

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.bulk import bump
 from ...core.dtypes import default_float
-from ...core.many import bump
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError
 from ...events import hub

@@ -10,7 +10,7 @@ import numpy as np
 from ... import errors
 from ...core.devices import HOST, Kind, kind_of, to_host
 from ...core.dtypes import FROM_NUMPY, b1, c64, c128, default_float, f64, from_numpy_dtype, i64, promote_pair
-from ...core.record import cast
+from ...core.op_node import cast
 from ...core.saved import borrow_from_numpy, hand_to_numpy
 from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError

@@ -10,7 +10,7 @@ from ...core.dtypes import b1, result_type
 from ...core.general import general_call
 from ...core.inplace import inplace
 from ...core.op import Op
-from ...core.record import cast as cast_array
+from ...core.op_node import cast as cast_array
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
 from ..faces.api import FUNCTIONS, METHODS, call, public

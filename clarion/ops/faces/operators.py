@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.hot import OPERANDS, operator_call
+from ...core.calls import OPERANDS, operator_call
 from ...core.inplace import inplace
 from ...core.namespace import OPS
 from ...core.op import Op

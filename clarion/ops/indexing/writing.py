@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import modes
 from ...core.dtypes import FROM_NUMPY, b1, f32, f64
-from ...core.general import as_scalar
+from ...core.general_call import as_scalar
 from ...core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
 from ...core.namespace import OPS, lifted
 from ...core.op import Op

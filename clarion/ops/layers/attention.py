@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.op import Op
-from ...core.record import unbroadcast
+from ...core.op_node import unbroadcast
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError
 from ...events import hub

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.description import normalize_dim
-from ...core.general import general_call
+from ...core.general_call import general_call
 from ...core.namespace import OPS
 from ...core.op import Op
 from ...core.tensor import Tensor, created, new_tensor

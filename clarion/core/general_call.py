@@ -11,9 +11,8 @@ from ..events import hub
 from . import modes
 from .dtypes import FROM_NUMPY, f32, f64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
-from .record import finish, record
+from .recording import finished, record
 from .tensor import Tensor, new_tensor
-from .versions import INFERENCE
 
 if TYPE_CHECKING:
     from .op import Op
@@ -69,15 +68,7 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
             if isinstance(t, Tensor) and t._rg:
                 hub.left(t, op.name)
     if modes.special:
-        if modes.dual is not None and outs:
-            modes.dual.derive(op, inputs, params, outs)
-        if modes.state.inference:
-            for out in outs:
-                out._vc = INFERENCE
-        elif outs and outs[0]._edge is not None:
-            finish(outs[0]._edge, outs)
-        if hub.applied is not None:
-            hub.applied(op, inputs, params, outs)
+        finished(op, inputs, params, outs)
     return outs[0] if len(op.outputs) == 1 and type(result) is not list else outs
 
 

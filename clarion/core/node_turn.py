@@ -16,7 +16,7 @@ from .leaves import accumulated
 from .node import Node
 from .passes import Pass
 from .tensor import Tensor
-from .userhooks import check_tuple, guarded, run_prehooks, to_tensor, to_world
+from .user_hooks import check_tuple, guarded, run_prehooks, to_tensor, to_world
 
 
 def before_node(this: Pass, node: Node, g: Any) -> Any:

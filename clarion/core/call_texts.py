@@ -1,0 +1,306 @@
+"""The calls of operations, as texts: written out for one operation, so that nothing is asked that has one answer.
+
+On small tensors an operation is mostly overhead. Here are the ways that are met every day: tensors of one floating type,
+numbers, indices. Whatever is unusual goes to `general_call`. How a node is filled stands in node_text.py.
+"""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from ..kernels import registry
+from .node_text import NO, Input, Output, as_tuple, filling, known_inputs, known_output, recorded
+
+if TYPE_CHECKING:
+    from .op import Op
+
+_A_TENSOR = """    if type(x) is not Tensor and not isinstance(x, Tensor):
+        raise not_a_tensor(op, 0, x)
+"""
+
+_OUTPUT = """    if type({r}) is not ndarray:
+        {r} = {r}[...]  # NumPy hands out 0-dim results as scalars
+    {out} = new_object(Tensor)
+    {out}._array = {r}
+    {out}._edge = {out}._vc = {out}._view = None
+    {out}._nr = 0
+    {out}._rg = False
+"""
+
+_NO_MEMORY = """    except MemoryError as error:
+        raise out_of_memory(error) from None
+"""
+
+# Under no_grad alone there is nothing to finish.
+_END = """    if modes.special:
+        if {edges} or modes.dual is not None or hub.applied is not None or modes.state.inference:
+            finished(op, {inputs}, {params}, {outs})
+    return {result}
+"""
+
+
+def _head(op: Op, inputs: list[str]) -> tuple[str, list[str]]:
+    """The first lines, and the names of the parameters."""
+    params = [f"p{i}" for i in range(len(op.params))]
+    names = inputs + params
+    first = len(names) - len(op.defaults)
+    signature = [name if i < first else f"{name}=defaults[{i - first}]" for i, name in enumerate(names)]
+    return f"def call({', '.join(signature)}):\n    global user\n", params
+
+
+def _kernel(op: Op) -> str:
+    """The kernel; where there is one for large arrays, the size is asked for here, which is quicker than a function that asks."""
+    return "(kernel if a.size < least else large)" if registry.for_large(op.name) else "kernel"
+
+
+# One tensor ---------------------------------------------------------------------------------------------
+
+
+def unary(op: Op) -> str:
+    """One tensor, parameters perhaps, one result: functions of each element, reductions, softmax, …"""
+    text, params = _head(op, ["x"])
+    text += _A_TENSOR + "    a = x._array\n"
+    if not op.moves or op.checks_types:  # else data is moved as it is, whatever its type
+        text += "    if a.dtype is not f32 and a.dtype is not f64:\n"
+        text += f"        return general_call(op, {as_tuple(['x', *params])})\n"
+    text += f"    try:\n        r = {_kernel(op)}({', '.join(['a', *params])})\n" + _NO_MEMORY
+    text += _OUTPUT.format(r="r", out="out")
+    text += "    if x._view is not None:\n        sync(x)\n"
+    if op.differentiable:
+        direct = op.elementwise and not op.params  # called from the user's own line; the result has the input's type
+        misfits = NO if direct else "r.dtype is not a.dtype"
+        inputs = known_inputs(op, ("x",), ("a",), 1)
+        filled = filling(op, inputs, params, known_output(op, "out", "r", 1), misfits)
+        text += indent(recorded(filled, "x._rg", "(x,)", "out._edge = node\nout._rg = True\n", "out", direct), " " * 4)
+    else:
+        text += _left(["x"], "x._rg")
+    return text + _END.format(
+        edges="out._edge is not None", inputs="(x,)", params=as_tuple(params), outs="(out,)", result="out"
+    )
+
+
+# Two operands -------------------------------------------------------------------------------------------
+
+_BINARY = """    a = x._array
+    dtype = a.dtype
+    kind = type(y)
+    if kind is float or kind is int:
+        if dtype is not f32 and dtype is not f64:
+            return otherwise(op, (x, y))
+        b = (numbers32 if dtype is f32 else numbers64).get(y)
+        if b is None:
+            b = as_scalar(y, dtype)
+        ry = None
+    elif kind is Tensor or isinstance(y, Tensor):
+        b = y._array
+        if b.dtype is not dtype or (dtype is not f32 and dtype is not f64):
+            return general_call(op, (x, y))
+        if y._view is not None:
+            sync(y)
+        ry = y._rg
+    else:
+        return otherwise(op, (x, y))
+    try:
+        r = {kernel}(a, b)
+    except ValueError:
+        raise broadcast_error(a.shape, b.shape) from None
+"""
+
+
+def binary(op: Op, is_operator: bool = False) -> str:
+    """Two operands: tensors, or a tensor and a number, which is kept as the 0-dim array that NumPy is fast with."""
+    text, _ = _head(op, ["x", "y"])
+    if not is_operator:  # whose first operand is a Tensor
+        text += "    if type(x) is not Tensor and not isinstance(x, Tensor):\n        return general_call(op, (x, y))\n"
+    text += _BINARY.format(kernel=_kernel(op)) + _NO_MEMORY + _OUTPUT.format(r="r", out="out")
+    text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
+    if op.differentiable:
+        misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
+        filled = ""
+        for asked, names, mask in (
+            ("if ry is None", ("x", "b"), 1),
+            ("elif rx and ry", ("x", "y"), 3),
+            ("elif rx", ("x", "y"), 1),
+            ("else", ("x", "y"), 2),
+        ):
+            inputs, outs = known_inputs(op, names, ("a", "b"), mask), known_output(op, "out", "r", mask)
+            filled += f"{asked}:\n" + indent(filling(op, inputs, [], outs, NO if names[1] == "b" else misfits), " " * 4)
+        text += indent(
+            recorded(filled, "rx or ry", "(x, y)", "out._edge = node\nout._rg = True\n", "out", True), " " * 4
+        )
+    else:
+        text += _left(["x", "y"], "rx or ry")
+    return text + _END.format(edges="out._edge is not None", inputs="(x, y)", params="()", outs="(out,)", result="out")
+
+
+# Several inputs, several results ------------------------------------------------------------------------
+
+# One input: an array of the floating type that all inputs share, an index or a mask, a number, or nothing.
+_INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
+        a{i} = t{i}._array
+        dtype = a{i}.dtype
+        if dtype is f32 or dtype is f64:
+            if floating is None:
+                floating = dtype
+            elif dtype is not floating:
+                return general_call(op, {args})
+        elif {other}:
+            return general_call(op, {args})
+        if t{i}._view is not None:
+            sync(t{i})
+        g{i} = t{i}._rg
+        if t{i}._vc is not None:
+            versioned = True
+        if t{i}._nr:
+            numbered = True
+    elif t{i} is None:
+        a{i} = None
+        g{i} = False
+    elif floating is not None and (type(t{i}) is float or type(t{i}) is int):
+        a{i} = as_scalar(t{i}, floating)
+        g{i} = False
+    else:
+        return general_call(op, {args})
+"""
+
+
+def several(op: Op) -> str:
+    """Several inputs or several results. A loop over the inputs would cost twice as much as the same steps in a row."""
+    numbers, places = range(len(op.inputs)), range(len(op.outputs))
+    names, outs = [f"t{i}" for i in numbers], [f"out{o}" for o in places]
+    text, params = _head(op, names)
+    args = as_tuple(names + params)
+    # An operation that promotes takes masks and indices to the general way.
+    other = "True" if op.promote is not None else "dtype.kind not in 'biu'"
+    text += "    floating = None\n    versioned = numbered = False\n"
+    for i in numbers:
+        text += _INPUT.format(i=i, args=args, other=other)
+    arrays = [f"a{i}" for i in numbers]
+    text += "    if floating is None:\n"  # the type of a result of integers and masks alone is not known here
+    text += f"        return general_call(op, {args})\n"
+    text += f"    try:\n        {', '.join(f'r{o}' for o in places)} = kernel({', '.join(arrays + params)})\n"
+    text += f"    except ValueError as error:\n        raise misfit(op, [{', '.join(arrays)}], error) from None\n"
+    text += _NO_MEMORY
+    for o in places:
+        text += _OUTPUT.format(r=f"r{o}", out=f"out{o}")
+    wanted = " or ".join(f"g{i}" for i in numbers)
+    text += _recorded_of_several(op, names, params, wanted) if op.differentiable else _left(names, wanted)
+    result = outs[0] if len(outs) == 1 else ", ".join(outs)
+    edges, every = " or ".join(f"out{o}._edge is not None" for o in op.grad_outputs), as_tuple(outs)
+    return text + _END.format(edges=edges, inputs=as_tuple(names), params=as_tuple(params), outs=every, result=result)
+
+
+def _recorded_of_several(op: Op, names: list[str], params: list[str], wanted: str) -> str:
+    numbers, places = range(len(names)), range(len(op.outputs))
+    inputs = [Input(f"t{i}", f"a{i}", f"g{i}", f"k{i}") for i in numbers]
+    outs = [Output(f"out{o}", f"r{o}", f"ko{o}") for o in places]
+    stretched = [f"(a{i} is not None and a{i}.shape != r0.shape)" for i in numbers] if op.broadcast else []
+    filled = f"mask = {' | '.join(f'({1 << i} if g{i} else 0)' for i in numbers)}\n"
+    filled += f"{', '.join([x.kept for x in inputs] + [o.kept for o in outs] + ['keeps'])} = kept(mask)\n"
+    filled += filling(op, inputs, params, outs, " or ".join(["r0.dtype is not floating", *stretched]))
+    attached = ""
+    for o in op.grad_outputs:
+        attached += f"out{o}._edge = node\nout{o}._rg = True\n" + (f"out{o}._nr = {o}\n" if o else "")
+    return indent(recorded(filled, wanted, as_tuple(names), attached, "out0"), " " * 4)
+
+
+def _left(inputs: list[str], wanted: str) -> str:
+    """An operation without gradient: whoever listens hears that a history ends here."""
+    return (
+        f"    if hub.left is not None and ({wanted}):\n"
+        f"        for t in {as_tuple(inputs)}:\n"
+        "            if isinstance(t, Tensor) and t._rg:\n"
+        "                hub.left(t, op.name)\n"
+    )
+
+
+# Any number of inputs -----------------------------------------------------------------------------------
+
+_VARIADIC = """    arrays = []
+    edges = []
+    wanted = numbered = False
+    dtype = None
+    for t in tensors:
+        a = t._array if isinstance(t, Tensor) else None
+        if a is None or a.dtype is not dtype:
+            if a is None or dtype is not None or (a.dtype is not f32 and a.dtype is not f64):
+                return {general}
+            dtype = a.dtype
+        arrays.append(a)
+        if t._view is not None:
+            sync(t)
+        if t._rg:
+            wanted = True
+            edges.append(t._edge or t)
+            if t._nr:
+                numbered = True
+        else:
+            edges.append(None)
+"""
+
+_VARIADIC_FILLED = """node.edges = tuple(edges)
+node.saved = [*[None] * len(edges), {params}None, *[a.shape for a in arrays]]
+if numbered:
+    node.nrs = tuple([t._nr for t in tensors])
+if r.dtype is not dtype:
+    node.fix = tuple([(a.shape, dtype) for a in arrays])
+"""
+
+
+def variadic(op: Op) -> str:
+    """Any number of tensors of one floating type, one result, nothing saved but parameters and shapes: cat, stack, …"""
+    text, params = _head(op, ["tensors"])
+    passed = "".join(f"{p}, " for p in params)
+    general = f"general_call(op, (*tensors, {passed}), len(tensors))"
+    named = () if op.joint is None else op.joint.names
+    keeps = op.inputs[0] in named or any(name in named for name in op.outputs)
+    if keeps or op.joint is None or op.promote is not None or len(op.outputs) > 1 or op.broadcast:
+        return text + f"    return {general}\n"
+    text += _VARIADIC.format(general=general)
+    text += f"    r = kernel({', '.join(['arrays', *params])})\n" + _OUTPUT.format(r="r", out="out")
+    filled = _VARIADIC_FILLED.format(params=passed)
+    attached = "out._edge = node\nout._rg = True\n"
+    text += indent(recorded(filled, "wanted", "tuple(tensors)", attached, "out"), " " * 4)
+    return text + _END.format(
+        edges="out._edge is not None", inputs="tuple(tensors)", params=as_tuple(params), outs="(out,)", result="out"
+    )
+
+
+# Views --------------------------------------------------------------------------------------------------
+
+_ONE_VIEW = """    out = as_view(x, kernel({arguments}), ((op, {params}, None),))
+"""
+_MANY_VIEWS = """    outs = tuple([as_view(x, r, ((op, {params}, i),), "multi") for i, r in enumerate(kernel({arguments}))])
+    if not outs:
+        return outs
+    if modes.special and modes.dual is not None:
+        modes.dual.viewed(x, outs, ((op, {params}, 0),))
+"""
+_MANY_ATTACHED = """for i, out in enumerate(outs):
+    out._edge = node
+    out._nr = i
+    out._rg = True
+if len(outs) > 1:
+    node.n_out = len(outs)
+    node.out_meta = tuple([(out._array.shape, out._array.dtype) for out in outs])
+"""
+_VIEW_END = """    if modes.special:
+        finished(op, (x,), {params}, {outs}, True)
+    return {result}
+"""
+
+
+def view(op: Op) -> str:
+    """A result that shares the memory of its input, or several such."""
+    text, params = _head(op, ["x"])
+    given = as_tuple(params)
+    text += _A_TENSOR + "    if x._view is not None:\n        sync(x)\n    a = x._array\n"
+    text += (_MANY_VIEWS if op.multi_view else _ONE_VIEW).format(params=given, arguments=", ".join(["a", *params]))
+    outs, first = ("outs", "outs[0]") if op.multi_view else ("(out,)", "out")
+    if op.differentiable:
+        misfits = NO if op.multi_view else "out._array.dtype is not a.dtype"
+        filled = filling(op, known_inputs(op, ("x",), ("a",), 1), params, [Output("out", "None", NO)], misfits)
+        attached = _MANY_ATTACHED if op.multi_view else "out._edge = node\nout._rg = True\n"
+        text += indent(recorded(filled, "x._rg", "(x,)", attached, first), " " * 4)
+    return text + _VIEW_END.format(params=given, outs=outs, result="outs" if op.multi_view else "out")

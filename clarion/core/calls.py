@@ -1,0 +1,63 @@
+"""Calling operations: which text an operation's call is written by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import call_texts
+from .general_call import general_call
+from .tensor import Tensor
+from .written import scope_of, written_at_first_call
+
+if TYPE_CHECKING:
+    from .op import Op
+
+OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
+
+
+def pick_call(op: Op) -> Callable[..., Any]:
+    """`op.call`: written out for the operation when it is first called."""
+    scope = scope_of(op)
+    if op.view:
+        return written_at_first_call(op, lambda: call_texts.view(op), scope)
+    if op.variadic:
+        return written_at_first_call(op, lambda: call_texts.variadic(op), scope)
+    hot = op.elementwise or op.pair is not None
+    if hot and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
+        if len(op.inputs) == 1:
+            return written_at_first_call(op, lambda: call_texts.unary(op), scope)
+        if len(op.inputs) == 2:
+            return written_at_first_call(op, lambda: call_texts.binary(op), scope)
+    if len(op.inputs) == 1 and op.promote is None and op.joint is None and len(op.outputs) == 1:
+        return written_at_first_call(op, lambda: call_texts.unary(op), scope)
+    scope["kept"] = _kept(op)
+    return written_at_first_call(op, lambda: call_texts.several(op), scope)
+
+
+def operator_call(op: Op) -> Callable[[Any, Any], Any]:
+    """The operation as a Python operator: NotImplemented for what is neither tensor nor number."""
+
+    def other_operand(op: Op, args: tuple[Any, ...]) -> Any:
+        return general_call(op, args) if isinstance(args[1], OPERANDS) else NotImplemented
+
+    scope = scope_of(op) | {"otherwise": other_operand}
+    return written_at_first_call(op, lambda: call_texts.binary(op, True), scope, f"{op.name}, the operator")
+
+
+def _kept(op: Op) -> Callable[[int], tuple[bool, ...]]:
+    """For a mask of inputs that require gradients: is each input kept, each output, any of them?"""
+    known: dict[int, tuple[bool, ...]] = {}
+    n_in = len(op.inputs)
+
+    def kept(mask: int) -> tuple[bool, ...]:
+        found = known.get(mask)
+        if found is None:
+            keep = op.keep(mask)
+            named = keep[:n_in] + keep[op.arity :]
+            found = known[mask] = (*named, any(named))
+        return found
+
+    return kept

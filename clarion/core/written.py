@@ -1,0 +1,94 @@
+"""Functions that are written for an operation as text, and compiled when they are first called."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..events import hub
+from ..kernels import registry
+from . import modes, provenance
+from .dtypes import f32, f64
+from .general_call import as_scalar, general_call, misfit, numbers32, numbers64
+from .inplace import sync
+from .messages import broadcast_error, not_a_tensor, out_of_memory
+from .node import sequence
+from .provenance import mark
+from .recording import announce, finished
+from .saved import version_of
+from .tensor import Tensor, new_object
+from .versions import VersionCounter
+from .views import as_view
+
+if TYPE_CHECKING:
+    from .op import Op
+
+
+def written_at_first_call(
+    op: Op, text: Callable[[], str], scope: dict[str, Any], name: str | None = None
+) -> Callable[..., Any]:
+    """The function `call` of a text, written and compiled when it is first called: most programs use few operations.
+
+    The text is known to linecache, so that a debugger steps through it like through any other. Each has a code object of
+    its own: CPython notes there which classes every line met, and is quick as long as they stay the same.
+    """
+
+    def write(*args: Any) -> Any:
+        filename, lines = f"<call of {name or op.name}>", text()
+        linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
+        exec(compile(lines, filename, "exec"), scope)
+        if "else large)" in lines:
+            registry.follow_sizes(
+                op.name, lambda small, least, large: scope.update(kernel=small, least=least, large=large)
+            )
+        else:
+            registry.follow(op.name, partial(scope.__setitem__, "kernel"))
+        written = scope["call"]
+        call.__code__, call.__defaults__ = written.__code__, written.__defaults__
+        return call(*args)
+
+    scope["write"] = write
+    call = FunctionType(_unwritten.__code__, scope, "call")
+    call.__qualname__ = "call"
+    return call
+
+
+def _unwritten(*args: Any) -> Any:
+    return write(*args)  # type: ignore[name-defined]  # noqa: F821  (in the scope of the text)
+
+
+_SHARED = (
+    announce, as_scalar, as_view, broadcast_error, finished, general_call, mark, misfit, not_a_tensor, out_of_memory,
+    sync, version_of,
+)  # fmt: skip
+
+
+def scope_of(op: Op) -> dict[str, Any]:
+    """What the texts see. `user` is the user's code that called last: mostly it is the same again."""
+    return {thing.__name__: thing for thing in _SHARED} | {
+        "Tensor": Tensor,
+        "VersionCounter": VersionCounter,
+        "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py
+        "cls": op.node_class,
+        "defaults": op.defaults,
+        "f32": f32,
+        "f64": f64,
+        "getframe": provenance._getframe,
+        "hub": hub,
+        "modes": modes,
+        "ndarray": np.ndarray,
+        "new_object": new_object,
+        "nothing": [None] * len(op.layout),
+        "numbers32": numbers32,
+        "numbers64": numbers64,
+        "op": op,
+        "otherwise": general_call,
+        "pair": op.pair,
+        "sequence": sequence,
+        "user": None,
+    }
