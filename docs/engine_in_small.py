@@ -97,9 +97,13 @@ class Op:
         params = args[len(self.inputs) :]
         out = Tensor(self.kernel(*[t.array for t in inputs], *params))
         if recording and any(t.requires_grad for t in inputs):
-            known = dict(zip(self.inputs, inputs)) | dict(zip(self.params, params)) | {"out": out.array}
-            known |= {f"{name}_shape": t.shape for name, t in zip(self.inputs, inputs)}
-            wanted = [name for name, t in zip(self.inputs, inputs) if t.requires_grad]
+            known = (
+                dict(zip(self.inputs, inputs, strict=True))
+                | dict(zip(self.params, params, strict=True))
+                | {"out": out.array}
+            )
+            known |= {f"{name}_shape": t.shape for name, t in zip(self.inputs, inputs, strict=True)}
+            wanted = [name for name, t in zip(self.inputs, inputs, strict=True) if t.requires_grad]
             saved = {key: known[key] for name in wanted for key in self.named[name] if key != "ops"}
             edges = [t.node or t if t.requires_grad else None for t in inputs]
             out.node = Node(self, edges, saved, [t.shape for t in inputs])
@@ -116,7 +120,7 @@ def backward_pass(root: Tensor, create_graph: bool = False) -> dict[Any, Any]:
     while heap:
         _, node = heapq.heappop(heap)  # the youngest: all that was computed from it has run already
         g = grads.pop(node)
-        for edge, name, shape in zip(node.edges, node.op.inputs, node.shapes):
+        for edge, name, shape in zip(node.edges, node.op.inputs, node.shapes, strict=True):
             if edge is None:
                 continue
             part = node.gradient_of(name, g, ops)
