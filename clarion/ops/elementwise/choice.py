@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import b1, result_type
-from ...core.general import general_call
+from ...core.general_call import general_call
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.op_node import cast as cast_array

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY
-from ...core.general import general_call
+from ...core.general_call import general_call
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
