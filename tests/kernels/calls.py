@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import clarion as torch
-from clarion.core.general import numbers32, numbers64
+from clarion.core.general_call import numbers32, numbers64
 from clarion.kernels import registry
 from clarion.kernels.layout import blank
 from clarion.kernels.random import Generator

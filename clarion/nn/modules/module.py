@@ -9,8 +9,8 @@ from typing import Any
 
 from ...compiler import compile as compile_nothing
 from ...core import modes
-from ...core.dtypes import dtype as DType
 from ...core.bulk import clear_gradients
+from ...core.dtypes import dtype as DType
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, Explained
 from ...events import hub
