@@ -7,6 +7,7 @@ import sys as _sys
 from typing import Any as _Any
 
 from . import absent as _absent
+from . import elsewhere as _elsewhere
 from .core.devices import device as device
 from .core.dtypes import Size as Size
 from .core.dtypes import bfloat16 as bfloat16
@@ -118,9 +119,8 @@ _MODULES = frozenset(
     ]
 )
 
-_sys.meta_path.append(
-    _absent.AbsentFinder()
-)  # modules of PyTorch that clarion does not have, which say so when they are used
+# Modules of PyTorch that have no file here: what is elsewhere, and what is not there, which says so when it is used.
+_sys.meta_path += [_elsewhere.ElsewhereFinder(), _absent.AbsentFinder()]
 
 
 def __getattr__(name: str) -> _Any:

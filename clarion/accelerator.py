@@ -7,6 +7,8 @@ from typing import Any
 from .core import devices
 from .errors import EngineError, NotSupportedError
 
+__path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
+
 
 def is_available() -> bool:
     """Is there an accelerator?"""

@@ -21,6 +21,8 @@ from .autograd.profiler import record_function as record_function
 from .autograd.profiler_util import EventList
 from .errors import NotSupportedError
 
+__path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
+
 __all__ = [
     "ProfilerAction",
     "ProfilerActivity",

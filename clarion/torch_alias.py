@@ -34,6 +34,27 @@ PYTORCH = "2.13.0"  # the release whose behaviour is clarion's
 NAMESPACES = {"torch.backends": ("cudnn", "cuda", "mkl", "mkldnn", "mps", "openmp")}
 
 
+# clarion's own rooms: in PyTorch's namespace there is nothing of these names. `diagnose` and `errors` stay attributes,
+# because a program may well say `clarion.diagnose.off()`, and `torch` is the same module.
+ROOMS = frozenset(
+    [
+        "absent",
+        "cli",
+        "config",
+        "core",
+        "diagnose",
+        "doctor",
+        "elsewhere",
+        "errors",
+        "events",
+        "kernels",
+        "pytree",
+        "torch_alias",
+    ]
+)
+_SEEN = ("diagnose", "errors")
+
+
 class TorchVersion(str):
     """A version that compares as PyTorch's do: by its numbers, with text (`"2.4"`) and with tuples (`(2, 4)`)."""
 
@@ -114,7 +135,23 @@ def _clarion_name(name: str) -> str:
 
 def _is_there(name: str) -> bool:
     """Does clarion have a module of this name, or a stand-in for it?"""
-    return importlib.util.find_spec(_clarion_name(name)) is not None
+    return not _is_room(name) and importlib.util.find_spec(_clarion_name(name)) is not None
+
+
+def _is_room(name: str) -> bool:
+    _, _, below = name.partition(".")
+    return below.partition(".")[0] in ROOMS
+
+
+def _hide_rooms() -> None:
+    for name in ROOMS.difference(_SEEN):
+        vars(clarion).pop(name, None)
+
+
+def _show_rooms() -> None:
+    for name in ROOMS:
+        if f"clarion.{name}" in sys.modules:
+            setattr(clarion, name, sys.modules[f"clarion.{name}"])
 
 
 def _ours(name: str) -> ModuleType:
@@ -129,8 +166,9 @@ def _mirror() -> None:
     module in the place of the function that its package has under this name.
     """
     for name, module in list(sys.modules.items()):
-        if name.startswith("clarion."):
+        if name.startswith("clarion.") and not _is_room(name):
             sys.modules.setdefault("torch" + name.removeprefix("clarion"), module)
+    _hide_rooms()
     for parent, children in NAMESPACES.items():
         if parent in sys.modules:
             for child in children:
@@ -162,12 +200,14 @@ def install() -> Callable[[], None]:
     clarion.__name__ = "torch"
     # Programs compare it with PyTorch's releases.
     clarion.__version__ = clarion.version.__version__ = TorchVersion(f"{PYTORCH}+clarion")
+    _hide_rooms()
     stop_telling = _tell_new_processes()
 
     def undo() -> None:
         stop_telling()
         clarion.__name__, clarion.__version__, clarion.version.__version__ = names
         sys.meta_path.remove(finder)
+        _show_rooms()
         for name in _torch_modules():
             del sys.modules[name]
         sys.modules.update(before)

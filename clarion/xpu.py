@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 from .core import devices
 from .errors import NoDeviceError
 
+__path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
+
 
 def is_available() -> bool:
     """Is there an Intel device?"""

@@ -7,6 +7,8 @@ import warnings
 from .. import amp
 from ..core.dtypes import bfloat16, dtype
 
+__path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
+
 
 def _old(name: str) -> None:
     warnings.warn(

@@ -9,6 +9,8 @@ from typing import Any
 from .. import amp
 from ..core.dtypes import dtype, float16
 
+__path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
+
 
 def _old(name: str, instead: str) -> None:
     warnings.warn(

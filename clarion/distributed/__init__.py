@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from ..absent import rest
 from . import distributed_c10d as distributed_c10d
 from .distributed_c10d import *  # noqa: F403
@@ -13,11 +11,6 @@ from .distributed_c10d import _get_default_group as _get_default_group
 def is_available() -> bool:
     """Can programs make a group of processes? Yes, of one."""
     return True
-
-
-def is_torchelastic_launched() -> bool:
-    """Was the program started by torchrun?"""
-    return "TORCHELASTIC_RUN_ID" in os.environ
 
 
 __getattr__ = rest(__name__)

@@ -15,13 +15,49 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError, NotSupportedError
 
 __all__ = [
-    "Backend", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp", "Work", "all_gather", "all_gather_into_tensor",
-    "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single", "barrier", "broadcast", "broadcast_object_list",
-    "destroy_process_group", "gather", "gather_object", "get_backend", "get_global_rank", "get_group_rank",
-    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "is_backend_available",
-    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_ucc_available",
-    "is_xccl_available", "monitored_barrier", "new_group", "new_subgroups", "reduce", "reduce_op", "reduce_scatter",
-    "reduce_scatter_tensor", "scatter", "scatter_object_list",
+    "Backend",
+    "GroupMember",
+    "P2POp",
+    "ProcessGroup",
+    "ReduceOp",
+    "Work",
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_gather_object",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_single",
+    "barrier",
+    "broadcast",
+    "broadcast_object_list",
+    "destroy_process_group",
+    "gather",
+    "gather_object",
+    "get_backend",
+    "get_global_rank",
+    "get_group_rank",
+    "get_process_group_ranks",
+    "get_rank",
+    "get_world_size",
+    "group",
+    "init_process_group",
+    "is_backend_available",
+    "is_gloo_available",
+    "is_initialized",
+    "is_mpi_available",
+    "is_nccl_available",
+    "is_torchelastic_launched",
+    "is_ucc_available",
+    "is_xccl_available",
+    "monitored_barrier",
+    "new_group",
+    "new_subgroups",
+    "reduce",
+    "reduce_op",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "scatter",
+    "scatter_object_list",
 ]  # fmt: skip
 
 default_pg_timeout = timedelta(minutes=30)
@@ -413,3 +449,8 @@ def _rank_not_in_group(group: Any) -> bool:
 
 
 __getattr__ = rest(__name__)
+
+
+def is_torchelastic_launched() -> bool:
+    """Was the program started by torchrun?"""
+    return "TORCHELASTIC_RUN_ID" in os.environ

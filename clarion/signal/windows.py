@@ -15,6 +15,8 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..ops.faces.api import FUNCTIONS
 
+__path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
+
 __all__ = [
     "bartlett",
     "blackman",

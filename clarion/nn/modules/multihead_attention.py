@@ -14,6 +14,7 @@ from .module import Module
 class MultiheadAttention(Module):
     """Attention of several heads, with projections of query, key, value and result."""
 
+    __module__ = "clarion.nn.modules.activation"
     __constants__ = ["batch_first"]
 
     def __init__(

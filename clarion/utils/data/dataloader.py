@@ -14,6 +14,7 @@ from ...errors import ArgumentTypeError, ArgumentValueError
 from ...ops.random.generator import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import DatasetKind
+from ._utils.worker import get_worker_info as get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
 
