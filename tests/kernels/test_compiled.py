@@ -23,8 +23,9 @@ from .test_offers import X, arguments, filled
 pytestmark = pytest.mark.skipif(machine.binding() is None, reason="llvmlite is not installed")
 
 OFFERED = sorted(name for name in registry.names() if any(o.backend == "llvm" for o in registry.chain(name)))
-ROWS = [name for name in OFFERED if isinstance(registry._offers[name]["llvm"].function, Rows)]
-EACH = [name for name in OFFERED if name not in (*ROWS, "where")]
+KINDS = {name: type(registry._offers[name]["llvm"].function) for name in OFFERED}
+ROWS = [name for name in OFFERED if KINDS[name] is Rows]
+EACH = [name for name in OFFERED if KINDS[name] is Compiled and name != "where"]
 SPECIAL = [
     np.nan,
     np.inf,

@@ -11,7 +11,7 @@ from .. import registry, threads
 from ..trace.graph import EACH, ROW, Program, Untraceable
 from ..trace.tracer import Input
 from . import machine, ufuncs
-from .kernel import CHEAP
+from .kernel import CHEAP, Rows
 from .lower import cost, elements_body, lanes_of
 from .rows import rows_body
 from .runtime import plan, runtime
@@ -29,22 +29,20 @@ def function(kernel: Compiled, args: Sequence[Any]) -> tuple[np.ufunc, int] | No
         registry.withdraw("llvm")
         return None
     try:
-        rows = kernel.build == "by_rows"
-        widest = max(a.ndim for a in args if type(a) is np.ndarray)
-        program = kernel.trace([_symbol(a, rows, widest) for a in args])
+        rows = isinstance(kernel, Rows)
+        per_row = kernel.per_row if rows else ()
+        program = kernel.trace([_symbol(a, ROW if i in per_row else EACH) for i, a in enumerate(args)])
         if all(term.operation in ("input", "constant") for term in program.results):
             return None  # nothing is computed
         made = by_rows(kernel.name, program) if rows else elementwise(kernel.name, program)
     except Untraceable:
         return None
-    return made, 0 if rows or cost(program) > _SIMPLE else CHEAP
+    return made, 0 if rows or kernel.for_any_size or cost(program) > _SIMPLE else CHEAP
 
 
-def _symbol(value: Any, rows: bool, widest: int) -> Any:
-    """What stands for an argument. Among rows an array with fewer dimensions but one is a value per row."""
-    if type(value) is not np.ndarray:
-        return value
-    return Input(value.dtype, ROW if rows and value.ndim == widest - 1 and widest > 1 and value.ndim != 1 else EACH)
+def _symbol(value: Any, space: int) -> Any:
+    """What stands for an argument."""
+    return Input(value.dtype, space) if type(value) is np.ndarray else value
 
 
 def elementwise(name: str, program: Program) -> np.ufunc:

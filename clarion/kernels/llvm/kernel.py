@@ -22,8 +22,10 @@ CHEAP = (
 class Compiled:
     """A function of arrays and parameters. It declines (NotImplemented) what cannot be compiled."""
 
-    def __init__(self, name: str, trace: Callable[[Sequence[Any]], Any], build: str = "elementwise") -> None:
-        self.name, self.trace, self.build = name, trace, build
+    for_any_size = False  # worth it even where it only waits for memory
+
+    def __init__(self, name: str, trace: Callable[[Sequence[Any]], Any]) -> None:
+        self.name, self.trace = name, trace
         self.known: dict[Any, tuple[Any, int] | None] = {}
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
@@ -58,9 +60,12 @@ class Compiled:
 class Rows(Compiled):
     """The same for functions of rows, which are the last dimension; `arrange` brings arguments and results into that form."""
 
-    def __init__(self, name: str, trace: Callable[[Sequence[Any]], Any], arrange: Any) -> None:
-        super().__init__(name, trace, "by_rows")
+    def __init__(
+        self, name: str, trace: Callable[[Sequence[Any]], Any], arrange: Any, per_row: tuple[int, ...]
+    ) -> None:
+        super().__init__(name, trace)
         self.arrange = arrange
+        self.per_row = per_row  # which arguments have one value per row
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
         arranged = self.arrange(*args)
@@ -74,6 +79,34 @@ class Rows(Compiled):
         return result if shape is None or result is NotImplemented else shape(result)
 
 
+class Update:
+    """A step of an optimizer over a parameter and its state, in place and in one pass."""
+
+    def __init__(self, name: str, rule: Callable[..., Any]) -> None:
+        self.name, self.rule = name, rule
+        self.known: dict[Any, Compiled] = {}
+
+    def __call__(self, p: Any, g: Any, kept: tuple[Any, ...], numbers: tuple[float, ...], how: tuple[str, ...]) -> Any:
+        form = (len(kept), len(numbers), how)
+        compiled = self.known.get(form)
+        if compiled is None:
+            compiled = self.known[form] = Compiled(self.name, lambda args: self._traced(form, args))
+            compiled.for_any_size = True
+        scalars = [np.asarray(number, p.dtype) for number in numbers]
+        result = compiled(p, g, *kept, *scalars, out=(p, *kept))
+        return result if result is NotImplemented else None
+
+    def _traced(self, form: tuple[int, int, tuple[str, ...]], args: Sequence[Any]) -> Any:
+        from ..trace import tracer
+
+        kept, _, how = form
+
+        def call(xp: Any, p: Any, g: Any, *more: Any) -> Any:
+            return self.rule(xp, p, g, more[:kept], more[kept:], how)
+
+        return tracer.trace(call, args)
+
+
 class Fused:
     """A gradient rule on large arrays: one pass where it can be compiled, the rule itself elsewhere."""
 
@@ -83,6 +116,10 @@ class Fused:
         self.compiled = Compiled(name, lambda args: _traced_rule(rule, names, args))
 
     def __call__(self, *args: Any) -> Any:
+        g = args[0]
+        if type(g) is ndarray and not any(g.strides) and g.size:  # one number in all places: it stays one
+            if not any(type(a) is ndarray and a.ndim for a in args[1:]):
+                return np.broadcast_to(self.rule(g[(0,) * g.ndim], *args[1:]), g.shape)
         given = args if self.ops is None else args[: self.ops] + args[self.ops + 1 :]
         result = self.compiled(*given)
         return self.rule(*args) if result is NotImplemented else result

@@ -6,14 +6,19 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy
+
 from ... import config
 from .. import registry
-from .kernel import CHEAP, Compiled, Fused, Rows
+from ..portable.losses.pointwise import class_loss, softmax_blocks
+from ..quiet import quietly
+from ..updates import RULES
+from .kernel import CHEAP, Compiled, Fused, Rows, Update
 
 _ANY = config.COMPILE == "all"
 SOME = 1 if _ANY else 8192  # elements from which one exponential is worth the call
 FEW = 1 if _ANY else 4096  # the same for functions of many steps
-RULES = 1 if _ANY else 8192  # for gradient rules
+GRADIENTS = 1 if _ANY else 8192  # for gradient rules
 
 # Loops that wait for memory gain by threads alone.
 _SIMPLE = "add sub mul neg div"
@@ -62,11 +67,47 @@ def _last_dim(*args: Any) -> Any:
     return ((*arrays, 1), None) if x.ndim > 1 and dim == x.ndim - 1 and x.shape[-1] else None
 
 
-_ROWS: dict[str, Callable[..., Any]] = {
-    "softmax": _last_dim,
-    "softmax_backward": _last_dim,
-    "log_softmax": _last_dim,
-    "log_softmax_backward": _last_dim,
+def _layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
+    if ndim != 1 or x.ndim < 2 or not x.shape[-1]:
+        return None
+    return (x, weight, bias, 1, eps), _with_statistic
+
+
+def _rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
+    return None if ndim != 1 or x.ndim < 2 or not x.shape[-1] else ((x, weight, 1, eps), _with_statistic)
+
+
+def _with_statistic(results: Any) -> Any:
+    """The third result has one value per row."""
+    out, normal, statistic = results
+    return out, normal, statistic[..., None]
+
+
+def _norm_backward(g: Any, weight: Any, normal: Any, statistic: Any, ndim: int) -> Any:
+    return None if ndim != 1 or g.ndim < 2 or not g.shape[-1] else ((g, weight, normal, statistic[..., 0], 1), None)
+
+
+def _cross_entropy(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    """The loss, with a compiled softmax."""
+    return class_loss(numpy, _softmax_and_total, x, target, weight, reduction, ignore_index)
+
+
+def _softmax_and_total(xp: Any, x: Any, dim: int) -> Any:
+    found = registry.raw.softmax_and_total(x, dim) if dim == x.ndim - 1 and x.flags.c_contiguous else NotImplemented
+    return softmax_blocks(xp, x, dim) if found is NotImplemented else found
+
+
+# How arguments are arranged, and which of them have one value per row.
+_ROWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
+    "softmax": (_last_dim, ()),
+    "softmax_backward": (_last_dim, ()),
+    "log_softmax": (_last_dim, ()),
+    "log_softmax_backward": (_last_dim, ()),
+    "softmax_and_total": (_last_dim, ()),
+    "layer_norm": (_layer_norm, ()),
+    "layer_norm_backward": (_norm_backward, (3,)),
+    "rms_norm": (_rms_norm, ()),
+    "rms_norm_backward": (_norm_backward, (3,)),
 }
 
 
@@ -78,9 +119,13 @@ def make() -> None:
     for names, least in ((_SIMPLE, CHEAP), (_FUNCTIONS, SOME), (_COMPOSED, FEW)):
         for name in names.split():
             registry.offer(name, "llvm", Compiled(name, _traced(name)), writes=True, least=least)
-    for name, arrange in _ROWS.items():
-        registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange), least=FEW)
-    registry.fuse_rules(Fused, RULES)
+    for name, (arrange, per_row) in _ROWS.items():
+        registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row), least=FEW)
+    for name in ("cross_entropy", "cross_entropy2d"):
+        registry.offer(name, "llvm", quietly(_cross_entropy), least=FEW)
+    for name, rule in RULES.items():
+        registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
+    registry.fuse_rules(Fused, GRADIENTS)
 
 
 make()

@@ -179,6 +179,22 @@ class Array:
     def sum(self, axis: Any = None, keepdims: bool = False) -> Array:
         return reduce("sum", self, axis, keepdims)
 
+    def reshape(self, *shape: Any) -> Array:
+        """Only to the shape it has; a value per row gets its dimension back."""
+        if len(shape) == 1 and isinstance(shape[0], tuple):
+            shape = shape[0]
+        if shape == self.shape:
+            return self.copy()
+        if self.term.space == ROW and shape == (-1, 1):
+            return Array(self.book, self.term, self.rows, True)
+        raise Untraceable("another shape")
+
+    def squeeze(self, axis: int) -> Array:
+        """A value per row without its dimension."""
+        if self.term.space != ROW or not self.kept or axis not in (1, -1):
+            raise Untraceable("another shape")
+        return Array(self.book, self.term, self.rows, False)
+
     def __getitem__(self, index: Any) -> Array:
         row = self.term.space == ROW and not self.kept
         if row and index in ((Ellipsis, None), (slice(None), None)):
@@ -311,6 +327,7 @@ def _sign(x: Array) -> Array:
 _FUNCTIONS: dict[str, Callable[..., Array]] = {
     **{name: (lambda x, name=name: unary(name, x)) for name in FUNCTIONS},
     "negative": lambda x: unary("neg", x),
+    "copy": lambda x: x.copy(),
     "absolute": lambda x: unary("abs", x),
     "fabs": lambda x: unary("abs", x),
     "square": lambda x: binary("mul", x, x),

@@ -226,6 +226,16 @@ def softmax_blocks(xp: Any, x: Any, dim: int) -> Any:
     return probs, log_total
 
 
+@kernel("softmax_and_total")
+@quietly
+def softmax_and_total(xp: Any, x: Any, dim: int) -> Any:
+    """The same as an expression."""
+    top = xp.max(x, axis=dim, keepdims=True)
+    e = xp.exp(x - top)
+    total = xp.sum(e, axis=dim, keepdims=True)
+    return e / total, (top + xp.log(total)).squeeze(dim)
+
+
 def class_loss(
     xp: Any, softmax: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int
 ) -> tuple[Any, Any, Any]:
