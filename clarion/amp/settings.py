@@ -8,10 +8,11 @@ from typing import Any
 from ..core import devices
 from ..core.dtypes import dtype
 from ..errors import ArgumentTypeError, EngineError
+from ..forks import fork_safe
 from . import standins
 from .state import DEVICES, state
 
-_lock = threading.Lock()
+_lock = fork_safe(threading.Lock())
 _threads_on = 0
 
 

@@ -17,6 +17,7 @@ from ..core.node import accumulator
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError
 from ..events import subscribe
+from ..forks import fork_safe
 from ..kernels.layout import memory_root
 
 
@@ -116,7 +117,7 @@ def register_multi_grad_hook(
     count: dict[int, int] = {}
     buffer: dict[int, list[Tensor | None]] = {}
     expected: dict[int, int] = {}
-    lock = threading.Lock()
+    lock = fork_safe(threading.Lock())
     # Weak: the hooks hang on these very nodes and leaves.
     targets = [weakref.ref(tensor.grad_fn or tensor) for tensor in tensors]
 
@@ -145,7 +146,7 @@ def register_multi_grad_hook(
 
 
 def _register_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> RemovableHandle:
-    lock = threading.Lock()
+    lock = fork_safe(threading.Lock())
     seen: dict[int, bool] = {}
 
     def hook(grad: Tensor) -> None:

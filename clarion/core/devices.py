@@ -20,6 +20,7 @@ from typing import Any
 import numpy
 
 from ..errors import ArgumentTypeError, EngineError, NoDeviceError
+from ..forks import fork_safe
 from ..kernels import mt19937
 
 # PyTorch's device types, in the order of its message.
@@ -279,7 +280,7 @@ class _Choice(threading.local):
 
 _choice = _Choice()
 elsewhere = 0  # how many choices there are in all threads: while it is 0, nobody reads a thread-local
-_lock = threading.Lock()
+_lock = fork_safe(threading.Lock())
 
 
 def _choose(devices: list[device | None]) -> None:

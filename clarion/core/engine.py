@@ -66,11 +66,11 @@ def _run_in_mode(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             run(roots, seeds, this)
             return
         before = modes.state.grad
-        modes._set("grad", this.recorded)
+        modes.set_grad(this.recorded)
         try:
             run(roots, seeds, this)
         finally:
-            modes._set("grad", before)
+            modes.set_grad(before)
     finally:
         restore(quiet)
 
@@ -86,8 +86,7 @@ def _in_thread(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         except BaseException as error:  # handed to the caller's thread
             failure.append(error)
         finally:
-            modes._set("grad", True)
-            modes._set("inference", False)
+            modes.switch(True, False)
             modes.set_saved_hooks(())
             modes.set_anomaly(False)
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..kernels.layout import blank, may_overlap
+from ..kernels.layout import blank, extended, may_overlap
 from . import modes
 from .backward import gradients
 from .dtypes import INEXACT
@@ -148,11 +148,11 @@ class Level:
     def _found_in(self, x: Tensor, out: Tensor, chain: tuple[Any, ...]) -> None:
         """Tangents of views are looked up in the dual (or primal) that they were taken of, not in what lies below it."""
         if x.__dict__.get("_dual_root"):
-            out.__dict__["_dual_view"] = (x, chain)
+            out.__dict__["_dual_view"] = (x, extended((), chain))
             self.holders[id(out)] = out
         elif "_dual_view" in x.__dict__:
             base, above = x.__dict__["_dual_view"]
-            out.__dict__["_dual_view"] = (base, above + chain)
+            out.__dict__["_dual_view"] = (base, extended(above, chain))
             self.holders[id(out)] = out
 
     def remember(self, node: Node | None, outs: tuple[Tensor, ...]) -> None:
@@ -284,8 +284,7 @@ def _transposed(
     whole = len(outs) > 1 and not (len(op.outputs) > 1 and len(op.grad_outputs) == 1)
     g: Any = tuple(seeds) if whole else seeds[op.grad_outputs[0] if len(outs) > 1 else 0]
     found: list[Tensor | None] = [None] * len(outs)
-    before = modes.state.grad
-    modes._set("grad", True)
+    before = modes.set_grad(True)
     try:
         rows = _pull(op, inputs, params, outs, tangents, g)
         pairs = [(r, _fitted(t, r._array)) for r, t in zip(rows, tangents, strict=True) if _joined(r, t)]
@@ -297,7 +296,7 @@ def _transposed(
             for nr, result in zip(wanted, results, strict=True):
                 found[nr] = result
     finally:
-        modes._set("grad", before)
+        modes.set_grad(before)
     return found
 
 
@@ -333,7 +332,7 @@ def _values(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any) -> list[Any
 def _replay_whole(chain: tuple[Any, ...], tangent: Tensor) -> Tensor:
     """The view of a tangent; a copy where it looks at memory around the value that the tangent does not have."""
     try:
-        return replay(chain, tangent)
+        return replay(extended((), chain), tangent)
     except ValueError:
         ((op, params, _),) = chain
         if op.name != "as_strided":

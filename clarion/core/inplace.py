@@ -15,7 +15,7 @@ import numpy as np
 from .. import errors
 from ..events import hub
 from ..kernels import registry
-from ..kernels.layout import laid_out
+from ..kernels.layout import laid_out, steps
 from ..kernels.layout import replay as replay_raw
 from . import modes, provenance
 from .dtypes import FROM_NUMPY, INEXACT, f32, f64
@@ -64,7 +64,7 @@ def layout_of(x: Tensor) -> tuple[Any, ...]:
 
 def replay(chain: tuple[Any, ...], tensor: Tensor) -> Tensor:
     """Take the view described by `chain` from a Tensor, recorded."""
-    for op, params, nr in chain:
+    for op, params, nr in steps(chain):
         result = op.call(tensor, *params)
         tensor = result if nr is None else result[nr]
     return tensor
@@ -437,7 +437,7 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
     x._array = array
     wrote(x)
     if x._view is not None:
-        x._view.chain += ((op, params, None),)
+        x._view.chain = (x._view.chain, (op, params, None))
         x._view.version = x._vc.n if x._vc is not None else 0
     if modes.special and modes.dual is not None:
         modes.dual.reshape(op, x, params)

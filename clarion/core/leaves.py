@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..events import hub
+from ..forks import fork_safe
 from . import modes
 from .hooks import run_tensor_hooks
 from .inplace import inplace
@@ -19,7 +20,7 @@ from .tensor import Tensor, new_tensor
 from .user_hooks import guarded, is_raw, run_prehooks, to_tensor, to_world
 
 ndarray = np.ndarray
-_accumulate_lock = threading.Lock()
+_accumulate_lock = fork_safe(threading.Lock())
 
 
 def finish_leaf(this: Pass, leaf: Tensor) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -16,13 +17,14 @@ from typing import Any, TypeVar
 
 from ..errors import ArgumentTypeError
 from ..events import hub
+from ..forks import fork_safe
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 special = 0
 # The open level of forward-mode differentiation (forward.py), or None; it counts as one in `special`.
 dual: Any = None
-_lock = threading.Lock()
+_lock = fork_safe(threading.Lock())
 
 
 class _State(threading.local):
@@ -65,6 +67,16 @@ class _Away:
 watched = False
 
 
+def _alone() -> None:
+    """In a forked process the other threads' switches do not count."""
+    global special
+    special = (state.away.switches if state.away is not None else 0) + watched
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_alone)
+
+
 def watch(on: bool) -> None:
     """Have every operation of every thread told as the event `applied`, recorded or not; or stop that."""
     global special, watched
@@ -79,21 +91,31 @@ def recording() -> bool:
     return state.grad and not state.inference
 
 
-def _set(name: str, value: bool) -> None:
-    """Change a switch of this thread, keeping `special` right."""
-    old = getattr(state, name)
-    if old != value:
-        setattr(state, name, value)
-        default = getattr(_State, name)
-        _count(1 if value != default else -1)
+def switch(grad: bool, inference: bool) -> None:
+    """Set both switches of this thread, keeping `special` right.
+
+    NOTE [Straight lines]: Python delivers Ctrl-C, and lets other threads run, at calls and jumps only. From the first
+    assignment on there are none here, so neither can find a switch set and not counted.
+    """
+    global special
+    away = state.away
+    if away is None:
+        away = state.away = _Away()
+    change = 0
+    if state.grad is not grad:
+        change = -1 if grad else 1
+    if state.inference is not inference:
+        change += 1 if inference else -1
+    state.grad = grad
+    state.inference = inference
+    away.switches += change
+    special += change
 
 
 def set_grad(value: bool) -> bool:
     """Switch recording in this thread on or off; returns how it was."""
     before = state.grad
-    if before is not value:
-        state.grad = value
-        _count(-1 if value else 1)
+    switch(value, state.inference)
     return before
 
 
@@ -106,7 +128,9 @@ def set_saved_hooks(hooks: tuple[Any, ...]) -> None:
 
 def set_anomaly(on: bool, check_nan: bool = True) -> None:
     """Turn anomaly detection of this thread on or off."""
-    _set("anomaly", on)
+    if state.anomaly is not on:
+        state.anomaly = on
+        _count(1 if on else -1)
     state.anomaly_check_nan = check_nan
 
 
@@ -123,10 +147,18 @@ def snapshot() -> tuple[Any, ...]:
     )
 
 
+def _tell(mode: Any, *before: bool) -> None:
+    """Tell that a mode was entered; if that is interrupted it was not, for `with` will not leave it."""
+    try:
+        hub.mode(mode, True)  # type: ignore[misc]
+    except BaseException:
+        switch(*before)
+        raise
+
+
 def restore(saved: tuple[Any, ...]) -> None:
     """Take over modes from `snapshot()` of another thread."""
-    _set("grad", saved[0])
-    _set("inference", saved[1])
+    switch(saved[0], saved[1])
     set_saved_hooks(saved[2])
     state.saved_hooks_disabled = saved[3]
     set_anomaly(saved[4], saved[5])
@@ -278,7 +310,26 @@ def _generator_in(make: Callable[[], Any], target: Callable[..., Any]) -> Callab
     return generator
 
 
-class no_grad(_Mode):
+class _Switch(_Mode):
+    """A mode that sets switches of this thread, and sets them back."""
+
+    _before: tuple[bool, bool]  # grad, inference
+    _sets_both = False
+
+    def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        grad, inference = self._before
+        if not self._sets_both:
+            inference = state.inference
+        try:
+            switch(grad, inference)
+        except BaseException:  # Ctrl-C on its doorstep: nothing was set back yet
+            switch(grad, inference)
+            raise
+        if hub.mode is not None:
+            hub.mode(self, False)
+
+
+class no_grad(_Switch):
     """Nothing is recorded: results do not require gradients, whatever their inputs."""
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
@@ -286,18 +337,13 @@ class no_grad(_Mode):
         return mode if function is None else mode(function)
 
     def __enter__(self) -> None:
-        self._before = state.grad
-        _set("grad", False)
+        self._before = state.grad, state.inference
+        switch(False, state.inference)
         if hub.mode is not None:
-            hub.mode(self, True)
-
-    def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        _set("grad", self._before)
-        if hub.mode is not None:
-            hub.mode(self, False)
+            _tell(self, *self._before)
 
 
-class enable_grad(_Mode):
+class enable_grad(_Switch):
     """Recording on again, inside `no_grad` (but never inside `inference_mode`)."""
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
@@ -305,18 +351,13 @@ class enable_grad(_Mode):
         return mode if function is None else mode(function)
 
     def __enter__(self) -> None:
-        self._before = state.grad
-        _set("grad", True)
+        self._before = state.grad, state.inference
+        switch(True, state.inference)
         if hub.mode is not None:
-            hub.mode(self, True)
-
-    def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        _set("grad", self._before)
-        if hub.mode is not None:
-            hub.mode(self, False)
+            _tell(self, *self._before)
 
 
-class set_grad_enabled(_Mode):
+class set_grad_enabled(_Switch):
     """Switch recording on or off: as a statement it takes effect at once and stays; as a context it ends."""
 
     def __init__(self, mode: bool) -> None:
@@ -324,9 +365,9 @@ class set_grad_enabled(_Mode):
             raise ArgumentTypeError(
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
-        self._before = state.grad
+        self._before = state.grad, state.inference
         self.mode = bool(mode)
-        _set("grad", self.mode)
+        switch(self.mode, state.inference)
         if hub.mode is not None:
             hub.mode(self, True)
 
@@ -335,14 +376,9 @@ class set_grad_enabled(_Mode):
         return super().__call__(target)
 
     def __enter__(self) -> None:
-        _set("grad", self.mode)
+        switch(self.mode, state.inference)
         if hub.mode is not None:
             hub.mode(self, True)
-
-    def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        _set("grad", self._before)
-        if hub.mode is not None:
-            hub.mode(self, False)
 
     def __str__(self) -> str:
         return f"torch.autograd.grad_mode.{type(self).__name__}(mode={self.mode})"
@@ -351,12 +387,14 @@ class set_grad_enabled(_Mode):
 
     def clone(self) -> _Mode:
         mode = object.__new__(self.__class__)  # not made anew: that would switch at once
-        mode.mode, mode._before = self.mode, state.grad
+        mode.mode, mode._before = self.mode, (state.grad, state.inference)
         return mode
 
 
-class inference_mode(_Mode):
+class inference_mode(_Switch):
     """Like `no_grad`, and results are inference tensors: no version counter, never part of a graph."""
+
+    _sets_both = True
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
         self = super().__new__(cls)
@@ -369,18 +407,11 @@ class inference_mode(_Mode):
         self.mode = bool(mode)
 
     def __enter__(self) -> None:
-        self._before = state.inference, state.grad
-        _set("inference", self.mode)
+        self._before = state.grad, state.inference
         # Leaving inference mode inside it (mode=False) turns recording back on.
-        _set("grad", not self.mode)
+        switch(not self.mode, self.mode)
         if hub.mode is not None:
-            hub.mode(self, True)
-
-    def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        _set("inference", self._before[0])
-        _set("grad", self._before[1])
-        if hub.mode is not None:
-            hub.mode(self, False)
+            _tell(self, *self._before)
 
     def clone(self) -> _Mode:
         return self.__class__(self.mode)

@@ -125,7 +125,8 @@ class Op:
         self._keep.clear()
         if self.joint is None and not self.multi_view and len(self.grad_outputs) == 1:
             self.node_class.apply_raw = spelled_at_first_use(self, "raw")  # type: ignore[method-assign]
-            self.node_class.apply_tensors = spelled_at_first_use(self, "tensors")  # type: ignore[method-assign]
+            if "fused" not in self.traits:
+                self.node_class.apply_tensors = spelled_at_first_use(self, "tensors")  # type: ignore[method-assign]
         self.offer_saved()
         self.call = pick_call(self)
         return self

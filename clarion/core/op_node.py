@@ -20,7 +20,7 @@ from .dtypes import HALF, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
 from .saved import PACKED, Packed, check_versions, freed_error, unpack_all
-from .tensor import Tensor
+from .tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
     from .op import Op
@@ -68,7 +68,35 @@ class OpNode(Node):
             grads = _run_rules(op, g, values, lifted, edges or self.edges)
         if self.fix is not None:
             grads = [r if r is None or f is None else fix_tensor(r, f) for r, f in zip(grads, self.fix, strict=True)]
+        if "fused" in op.traits and modes.state.grad:
+            grads = [r if r is None or r._rg else tied(self, r) for r in grads]
         return grads
+
+
+class Tied(Node):
+    """The history of a gradient that does not depend on anything: it was computed along with those that do.
+
+    PyTorch's gradient of a convolution's bias, of pooling, … requires a gradient, too, under create_graph: a
+    Hessian-vector product meets it and goes on. What it is differentiated by gets zeros, or nothing (of several).
+    """
+
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
+        return (np.zeros_like(g),) if len(self.edges) == 1 else (None,) * len(self.edges)
+
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
+        return tuple([r if r is None else new_tensor(r) for r in self.apply_raw(g._array)])
+
+
+def tied(node: Node, g: Tensor) -> Tensor:
+    """A gradient of `node`, joined to all that the node was computed from."""
+    link = Tied()
+    link.blank()
+    inputs = [i for i, edge in enumerate(node.edges) if edge is not None]
+    link.edges = tuple([node.edges[i] for i in inputs])
+    link.nrs = None if node.nrs is None else tuple([node.nrs[i] for i in inputs])
+    result = new_tensor(g._array)
+    result._edge, result._rg = link, True
+    return result
 
 
 def _run_rules(op: Op, g: Any, values: Any, namespace: Any, edges: tuple[Any, ...]) -> list[Any]:

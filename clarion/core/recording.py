@@ -141,7 +141,7 @@ def finished(
             if out._edge is not None:
                 finish(out._edge, outs)
                 break
-    if hub.applied is not None:
+    if hub.applied is not None and outs:
         hub.applied(op, inputs, params, outs)
 
 

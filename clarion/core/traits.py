@@ -26,6 +26,8 @@ TRAITS = {
     "size": "says how large its input is, element by element",
     "arc": "is defined between two numbers only: the inverse of a sine, a cosine, …",
     "angle": "an angle of a point, which the origin has not",
+    # How it is differentiated.
+    "fused": "its gradients are computed in one piece: to autograd each depends on every input",
     # Reductions.
     "total": "adds up or averages",
     "mean": "averages: not defined of nothing",

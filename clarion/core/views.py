@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels.layout import extended
 from . import modes
 from .tensor import Tensor, new_object
 from .versions import INFERENCE, VersionCounter, View
 
 
 def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "normal") -> Tensor:
-    """A tensor that shares `x`'s memory and version counter, and knows how it was taken from its base."""
+    """A tensor that shares `x`'s memory and version counter, and knows how it was taken from its base: by these steps."""
     out = new_object(Tensor)
     out._array = array
     out._edge = out._view = None
@@ -32,13 +33,14 @@ def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "norm
     view = out._view = new_object(View)
     view.version = counter.n
     above = x._view
+    whole: tuple[Any, ...] = ()
     if above is None:
         view.base = x
-        view.chain = chain
     else:
         if above.creation != "normal" and creation == "normal":
             creation = above.creation
         view.base = above.base
-        view.chain = above.chain + chain
+        whole = above.chain
+    view.chain = (whole, chain[0]) if len(chain) == 1 else extended(whole, chain)
     view.creation = creation
     return out

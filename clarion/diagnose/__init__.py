@@ -22,13 +22,14 @@ from typing import Any
 from .. import config
 from ..errors import ArgumentValueError
 from ..events import subscribe
+from ..forks import fork_safe
 from . import engine
 from .finding import Finding as Finding
 
 __all__ = ["Finding", "catalogue", "findings", "off", "on", "strict", "summary", "thorough", "watching"]
 
 _session: Any = None
-_beginning = threading.RLock()
+_beginning = fork_safe(threading.RLock())
 _waiting: list[Any] = []  # what ends the wait for the first leaf
 _silenced: set[str] = set(config.DIAGNOSE_ALLOW)
 _strict = config.DIAGNOSE == "strict"

@@ -25,6 +25,7 @@ from typing import Any
 
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import replace, tidy
+from ..forks import fork_safe
 from . import engine
 from .books.float_notes import notes
 from .books.ledger import REST_AFTER, Ledger
@@ -97,7 +98,7 @@ class Session:
         self.mode = OFF
         self.resting = False
         self._rest_from = REST_AFTER  # the step from which on to rest
-        self._switching = threading.RLock()
+        self._switching = fork_safe(threading.RLock())
         self._tables = self._make_tables()
         self._bound: dict[str, Any] = {}  # event -> what is subscribed to it now
         self.told: dict[str, tuple[tuple[str, Any], ...]] = dict.fromkeys(_LEDGER_CALLS, ())

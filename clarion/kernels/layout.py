@@ -98,9 +98,28 @@ def channels_last(x: Any) -> bool:
     return True
 
 
+def steps(chain: tuple[Any, ...]) -> list[Any]:
+    """The operations that take a view from its base, the first one first; () is the base itself.
+
+    A chain is (the chain of the view it was taken from, the last step): a view of a view of … costs no more than one.
+    """
+    found = []
+    while chain:
+        chain, step = chain
+        found.append(step)
+    return found[::-1]
+
+
+def extended(chain: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A chain with more steps."""
+    for step in more:
+        chain = (chain, step)
+    return chain
+
+
 def replay(chain: tuple[Any, ...], array: Any) -> Any:
     """Take the view described by `chain` from an array."""
-    for op, params, nr in chain:
+    for op, params, nr in steps(chain):
         array = op.kernel(array, *params)
         if nr is not None:
             array = array[nr]

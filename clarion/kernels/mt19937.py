@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from ..forks import fork_safe
+
 _N = 624  # words per block of the Mersenne Twister
 _U64 = (1 << 64) - 1
 
@@ -58,7 +60,8 @@ class Generator:
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self._bits = np.random.MT19937(0)
         self._seeder = np.random.RandomState(self._bits)  # only to reach init_genrand
-        self._lock = threading.Lock()
+        self._lock = fork_safe(threading.Lock())
+        fork_safe(self._bits.lock)  # NumPy's own, around each of its draws
         self._block = np.empty(_N, np.uint32)
         self._normals: np.ndarray | None = None  # the words of `_block` from `_normals_from` on as normals
         self._normals_from = 0

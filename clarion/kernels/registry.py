@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy
 
+from ..forks import fork_safe
 from .quiet import quietly
 
 Kernel = Callable[..., Any]
@@ -90,7 +91,7 @@ _offers: dict[str, dict[str, Offer]] = {}
 _cells: dict[str, Cell] = {}
 _libraries: dict[str, Library] = {}
 _described: dict[str, tuple[str, Callable[[], str | None]]] = {}
-_lock = threading.RLock()
+_lock = fork_safe(threading.RLock())
 
 
 # What kernels are made of ------------------------------------------------------------------------------

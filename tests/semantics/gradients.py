@@ -423,3 +423,56 @@ def broadcast_in_both_directions(t):
     y = t.ones(1, 4, requires_grad=True)
     (x * y * 2).sum().backward()
     return x.grad, y.grad
+
+
+def _independent(t, out, *inputs):
+    """Gradients that autograd says depend on the inputs, and what a second derivative gives."""
+    found = []
+    for g in t.autograd.grad(out.sum(), inputs, create_graph=True):
+        again = (
+            [t.autograd.grad(g.sum(), x, retain_graph=True, allow_unused=True)[0] for x in inputs] if g.grad_fn else []
+        )
+        found.append((g.requires_grad, [None if h is None else bool(h.any()) for h in again]))
+    return found
+
+
+def gradients_of_biases_have_a_history(t):
+    f = t.nn.functional
+    image, weight, bias = (
+        t.arange(float(n)).reshape(s).sin().requires_grad_()
+        for n, s in ((9, (1, 1, 3, 3)), (4, (1, 1, 2, 2)), (1, (1,)))
+    )
+    rows, scale, shift = (
+        t.arange(float(n)).reshape(s).cos().requires_grad_() for n, s in ((6, (2, 3)), (3, (3,)), (3, (3,)))
+    )
+    return (
+        _independent(t, f.conv2d(image, weight, bias), image, weight, bias),
+        _independent(t, f.layer_norm(rows, (3,), scale, shift), rows, scale, shift),
+        _independent(t, f.batch_norm(rows, None, None, scale, shift, True), rows, scale, shift),
+        _independent(t, f.linear(rows, scale[None], shift[:1]), rows, scale, shift),
+    )
+
+
+def gradients_of_pooling_have_a_history(t):
+    f = t.nn.functional
+    x = t.arange(16.0).reshape(1, 1, 4, 4).sin().requires_grad_()
+    y = t.arange(6.0).reshape(2, 3).requires_grad_()
+    return (
+        _independent(t, f.max_pool2d(x, 2), x),
+        _independent(t, f.avg_pool2d(x, 2), x),
+        _independent(t, f.adaptive_avg_pool2d(x, 2), x),
+        _independent(t, f.pad(x, (1, 1, 1, 1), mode="reflect"), x),
+        _independent(t, f.pad(x, (1, 1, 1, 1)), x),
+        _independent(t, f.nll_loss(y, t.tensor([0, 2])), y),
+        _independent(t, y**1, y),
+    )
+
+
+def hessian_vector_product_of_a_network(t):
+    nn = t.nn
+    net = nn.Sequential(
+        nn.Conv2d(1, 2, 2), nn.BatchNorm2d(2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.LayerNorm(2)
+    ).double()
+    x = t.arange(32.0, dtype=t.float64).reshape(2, 1, 4, 4).sin()
+    grads = t.autograd.grad(net(x).pow(2).sum(), list(net.parameters()), create_graph=True)
+    return t.autograd.grad(grads, list(net.parameters()), [t.ones_like(g) for g in grads])

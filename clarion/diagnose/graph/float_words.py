@@ -66,8 +66,8 @@ def fix_of(operation: str, overflow: bool = False) -> str:
 
 def first_bad(array: Any) -> tuple[int, ...] | None:
     """Where the first non-finite element is."""
-    if array is None or array.dtype.kind not in "fcV":
-        return None
+    if array is None or not hasattr(array, "dtype") or array.dtype.kind not in "fcV":
+        return None  # (a number is not looked into)
     bad = ~np.isfinite(array.astype(np.float32) if array.dtype.itemsize == 2 else array)
     return tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape)) if bad.any() else None
 

@@ -68,7 +68,7 @@ def slope(g: Any, x: Any, exponent: Any, ops: Any) -> Any:
         return ops.zero(g)
     if exponent == 2:
         return g * conjugate(x * 2, ops)
-    return g * conjugate(ops.pow_scalar(x, exponent - 1) * exponent, ops) if exponent != 1 else g
+    return g * conjugate(ops.pow_scalar(x, exponent - 1) * exponent, ops)
 
 
 def growth(g: Any, base: Any, y: Any, out: Any, ops: Any) -> Any:

@@ -17,7 +17,7 @@ Sizes = tuple[int, ...]
 def _max_op(n: int) -> Op:
     op = Op(
         f"adaptive_max_pool{n}d", "x", "output_size", outputs="out indices", node=f"AdaptiveMaxPool{n}DBackward0",
-        saved_as={"result1": "indices"}, traits="pools",
+        saved_as={"result1": "indices"}, traits="pools fused",
     )  # fmt: skip
     return op.vjp(
         x=lambda g, indices, x_shape, output_size, ops: ops.add_at_places(g, indices, x_shape, len(output_size))
@@ -30,7 +30,7 @@ def _avg_op(n: int) -> Op:
         "x",
         "output_size mode scales align",
         node=f"AdaptiveAvgPool{n}DBackward0",
-        traits="pools",
+        traits="pools fused",
     )
     return op.vjp(
         x=lambda g, x_shape, output_size, mode, scales, align, ops: ops.resample_backward(

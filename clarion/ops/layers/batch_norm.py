@@ -52,7 +52,7 @@ def _batch_norm_rule(
 
 batch_norm_op = Op(
     "batch_norm", "x weight? bias? running_mean? running_var?", "training eps", outputs="out mean rstd",
-    node="NativeBatchNormBackward0", saved_as={"input": "x", "result1": "mean", "result2": "rstd"}, traits="layer normalizes",
+    node="NativeBatchNormBackward0", saved_as={"input": "x", "result1": "mean", "result2": "rstd"}, traits="layer normalizes fused",
 )  # fmt: skip
 batch_norm_op.vjp(_batch_norm_rule)
 

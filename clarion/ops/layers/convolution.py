@@ -78,7 +78,7 @@ def _weight_rule(
 
 convolution_op = Op(
     "convolution", "x weight bias?", "stride padding dilation transposed output_padding groups",
-    node="ConvolutionBackward0", saved_as={"input": "x"}, traits="product layer convolution",
+    node="ConvolutionBackward0", saved_as={"input": "x"}, traits="product layer convolution fused",
 )  # fmt: skip
 convolution_op.vjp(
     x=_input_rule,

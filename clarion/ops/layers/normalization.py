@@ -98,7 +98,7 @@ def _rms_norm_tangents(dx: Any, dweight: Any, weight: Any, normal: Any, rrms: An
 
 layer_norm_op = Op(
     "layer_norm", "x weight? bias?", "ndim eps", outputs="out normal rstd", grad_outputs=(0, 1, 2),
-    node="NativeLayerNormBackward0", saved_as={"input": "x", "result2": "rstd"}, traits="layer normalizes",
+    node="NativeLayerNormBackward0", saved_as={"input": "x", "result2": "rstd"}, traits="layer normalizes fused",
 )  # fmt: skip
 layer_norm_op.vjp(_layer_norm_rule).jvp(_layer_norm_tangents)
 

@@ -21,14 +21,14 @@ constant_pad_nd_op.vjp(x=lambda g, widths, ops: ops.constant_pad_nd(g, _turned(w
 constant_pad_nd_op.jvp(lambda dx, widths, ops: ops.constant_pad_nd(dx, widths, 0))
 
 
-def _declare(name: str, node: str) -> Op:
-    op = Op(name, "x", "widths mode", node=node, moves=True)
+def _declare(name: str, node: str, traits: str = "") -> Op:
+    op = Op(name, "x", "widths mode", node=node, moves=True, traits=traits)
     op.vjp(x=lambda g, x_shape, widths, mode, ops: ops.pad_by_copy_backward(g, x_shape, widths, mode)).jvp("each")
     return op
 
 
 _COPIES = {
-    (kind, n): _declare(f"{title}_pad{n}d", f"{title.capitalize()}Pad{n}DBackward0")
+    (kind, n): _declare(f"{title}_pad{n}d", f"{title.capitalize()}Pad{n}DBackward0", "fused")
     for kind, title in (("reflect", "reflection"), ("replicate", "replication"))
     for n in (1, 2, 3)
 }

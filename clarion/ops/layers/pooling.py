@@ -23,7 +23,7 @@ take_at_places_op.vjp(x=lambda g, places, x_shape, n, ops: ops.add_at_places(g, 
 def _max_pool_op(n: int) -> Op:
     op = Op(
         f"max_pool{n}d", "x", "kernel_size stride padding dilation out_size", outputs="out indices",
-        node=f"MaxPool{n}DWithIndicesBackward0", saved_as={"result1": "indices"}, traits="pools",
+        node=f"MaxPool{n}DWithIndicesBackward0", saved_as={"result1": "indices"}, traits="pools fused",
     )  # fmt: skip
     return op.vjp(
         x=lambda g, indices, x_shape, kernel_size, ops: ops.add_at_places(g, indices, x_shape, len(kernel_size))
@@ -33,7 +33,7 @@ def _max_pool_op(n: int) -> Op:
 def _avg_pool_op(n: int) -> Op:
     op = Op(
         f"avg_pool{n}d", "x", "kernel_size stride padding out_size count_include_pad divisor_override",
-        node=f"AvgPool{n}DBackward0", traits="pools",
+        node=f"AvgPool{n}DBackward0", traits="pools fused",
     )  # fmt: skip
     return op.vjp(
         x=lambda g, x_shape, kernel_size, stride, padding, count_include_pad, divisor_override, ops: (

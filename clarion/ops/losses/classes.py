@@ -37,7 +37,7 @@ def _sum_to(g: Any, shape: tuple[int, ...], ops: Any) -> Any:
 
 
 def _declare_nll(name: str, node: str) -> Op:
-    op = Op(name, "x target weight?", "reduction ignore_index", outputs="out row", node=node, traits="loss")
+    op = Op(name, "x target weight?", "reduction ignore_index", outputs="out row", node=node, traits="loss fused")
     op.vjp(
         x=lambda g, x_shape, target, row, ignore_index, ops: ops.into_targets(-(g * row), target, x_shape, ignore_index)
     )

@@ -38,7 +38,7 @@ diagonal_backward_op.vjp(g=lambda g, offset, dim1, dim2, ops: ops.diagonal(g, of
 
 diagonal_scatter_op = Op("diagonal_scatter", "x src", "offset dim1 dim2", moves=True)
 diagonal_scatter_op.vjp(
-    x=lambda g, offset, dim1, dim2, ops: ops.view_clear(g, ((diagonal_op, (offset, dim1, dim2), None),), None),
+    x=lambda g, offset, dim1, dim2, ops: ops.view_clear(g, ((), (diagonal_op, (offset, dim1, dim2), None)), None),
     src=lambda g, offset, dim1, dim2, ops: ops.diagonal(g, offset, dim1, dim2),
 ).jvp("together")
 
@@ -162,9 +162,9 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Tensor:
 
 def _triangle(name: str, row: int, col: int, offset: int, dtype: Any, device: Any, layout: Any) -> Tensor:
     xp = place(name, device, layout).xp
-    for name, n in (("row", row), ("col", col)):
+    for side, n in (("row", row), ("col", col)):
         if n < 0:
-            raise EngineError(f"{name} must be non-negative, got{n}")
+            raise EngineError(f"{side} must be non-negative, got{n}")
     kind = int64 if dtype is None else dtype
     if kind not in (int32, int64):
         raise EngineError(f"\"tril_indices\" not implemented for '{kind}'")

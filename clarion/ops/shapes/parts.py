@@ -87,20 +87,20 @@ view_scatter_op.vjp(
 
 select_scatter_op = Op("select_scatter", "x src", "dim index", moves=True)
 select_scatter_op.vjp(
-    x=lambda g, dim, index, ops: ops.view_clear(g, ((select_op, (dim, index), None),), None),
+    x=lambda g, dim, index, ops: ops.view_clear(g, ((), (select_op, (dim, index), None)), None),
     src=lambda g, dim, index, ops: ops.select(g, dim, index),
 ).jvp("together")
 
 slice_scatter_op = Op("slice_scatter", "x src", "dim start stop step", moves=True)
 slice_scatter_op.vjp(
-    x=lambda g, dim, start, stop, step, ops: ops.view_clear(g, ((slice_op, (dim, start, stop, step), None),), None),
+    x=lambda g, dim, start, stop, step, ops: ops.view_clear(g, ((), (slice_op, (dim, start, stop, step), None)), None),
     src=lambda g, dim, start, stop, step, ops: ops.slice(g, dim, start, stop, step),
 ).jvp("together")
 
 as_strided_scatter_op = Op("as_strided_scatter", "x src", "size stride offset layout", moves=True)
 as_strided_scatter_op.vjp(
     x=lambda g, size, stride, offset, layout, ops: ops.view_clear(
-        g, ((as_strided_op, (size, stride, offset, layout), None),), _layout(g, layout)
+        g, ((), (as_strided_op, (size, stride, offset, layout), None)), _layout(g, layout)
     ),
     src=lambda g, size, stride, offset, layout, ops: ops.as_strided_copy(g, size, stride, offset, layout),
 ).jvp("together")

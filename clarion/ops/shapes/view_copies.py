@@ -13,6 +13,7 @@ from ...core.namespace import OPS
 from ...core.op import Op
 from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, EngineError
+from ...kernels.layout import steps
 from ..elementwise.complex import view_as_real
 from ..faces.api import FUNCTIONS, METHODS, method, public, with_out
 from ..faces.options import tensor_argument
@@ -76,7 +77,7 @@ def _instead(name: str, face: Callable[..., Any], others: dict[str, Op]) -> Call
             if not taken:
                 return ()
             taken = taken[0]
-        ((op, params, _),) = taken._view.chain
+        ((op, params, _),) = steps(taken._view.chain)
         if not op.differentiable:  # the bits read as another type
             return created(taken._array.copy())
         return others[op.name].call(input, *params)

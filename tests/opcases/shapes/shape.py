@@ -19,7 +19,7 @@ def _chain(t: Any) -> tuple[Any, ...]:
     """A view as the engine remembers it: rows 1 and 2, transposed (clarion only)."""
     from clarion.core.namespace import OPS
 
-    return ((OPS["slice"], (0, 1, 3, 1), None), (OPS["t"], (), None))
+    return (((), (OPS["slice"], (0, 1, 3, 1), None)), (OPS["t"], (), None))
 
 
 def _internal(name: str) -> Any:
