@@ -34,7 +34,7 @@ _COMPOSED = """
 def _missing() -> str | None:
     if config.COMPILE == "0":
         return "turned off by CLARION_COMPILE=0"
-    return None if importlib.util.find_spec("llvmlite") else "llvmlite is not installed (pip install llvmlite)"
+    return None if importlib.util.find_spec("llvmlite") else "llvmlite is not installed: pip install clarion[fast]"
 
 
 def _traced(name: str) -> Callable[[Sequence[Any]], Any]:
