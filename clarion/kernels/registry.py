@@ -344,7 +344,7 @@ def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
 
     def call(*args: Any) -> Any:
         for offer in guarded:
-            if (offer.accepts is None or offer.accepts(*args)) and args[0].size >= offer.least:
+            if (offer.accepts is None or offer.accepts(*args)) and (not offer.least or args[0].size >= offer.least):
                 result = offer.function(*args)
                 if result is not NotImplemented:
                     return result
@@ -354,7 +354,9 @@ def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
         if out is None:
             return call(*args)
         for offer in guarded:
-            if offer.writes and (offer.accepts is None or offer.accepts(*args)) and args[0].size >= offer.least:
+            if not offer.writes or (offer.accepts is not None and not offer.accepts(*args)):
+                continue
+            if not offer.least or args[0].size >= offer.least:
                 result = offer.function(*args, out=out)
                 if result is not NotImplemented:
                     return result

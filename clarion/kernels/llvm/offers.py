@@ -13,6 +13,7 @@ from .. import registry
 from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
+from . import recurrent
 from .kernel import CHEAP, Compiled, Fused, Rows, Update
 
 _ANY = config.COMPILE == "all"
@@ -97,6 +98,12 @@ def _softmax_and_total(xp: Any, x: Any, dim: int) -> Any:
     return softmax_blocks(xp, x, dim) if found is NotImplemented else found
 
 
+def _sequence(*args: Any) -> bool:
+    """Is a recurrent layer's work enough? (Its input is the first argument, or the second after the gradients.)"""
+    x = args[1] if type(args[0]) is tuple else args[0]
+    return x.size >= SOME
+
+
 # How arguments are arranged, and which of them have one value per row.
 _ROWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "softmax": (_last_dim, ()),
@@ -123,6 +130,11 @@ def make() -> None:
         registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row), least=FEW)
     for name in ("cross_entropy", "cross_entropy2d"):
         registry.offer(name, "llvm", quietly(_cross_entropy), least=FEW)
+    for name, layer in (("lstm_layer", recurrent.lstm_layer), ("lstm_layer_backward", recurrent.lstm_layer_backward)):
+        cell = name.replace("layer", "cell")
+        compiled = Compiled(cell, _traced(cell))
+        compiled.for_any_size = True
+        registry.offer(name, "llvm", quietly(layer(compiled)), accepts=_sequence)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.fuse_rules(Fused, GRADIENTS)

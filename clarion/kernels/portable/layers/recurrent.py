@@ -61,6 +61,30 @@ def _start(xp: Any, g: Any, like: Any) -> Any:
 # Long short-term memory -------------------------------------------------------------------------------
 
 
+@kernel("lstm_cell")
+@quietly
+def lstm_cell(xp: Any, i: Any, f: Any, z: Any, o: Any, hi: Any, hf: Any, hz: Any, ho: Any, c: Any) -> Any:
+    """One step as an expression: the four gates from both projections, the cell (twice: kept, and for the next step), the output."""
+    i, f, o = (1 / (1 + xp.exp(-(a + b))) for a, b in ((i, hi), (f, hf), (o, ho)))
+    z = xp.tanh(z + hz)
+    c = c * f + i * z
+    return i, f, z, o, c, c, o * xp.tanh(c)
+
+
+@kernel("lstm_cell_backward")
+@quietly
+def lstm_cell_backward(
+    xp: Any, dh: Any, g: Any, dc: Any, i: Any, f: Any, z: Any, o: Any, before: Any, after: Any
+) -> Any:
+    """Gradients of what goes into the gates, and of the cell before: from those of the output (from the next step, and
+    from outside or None) and of the cell after."""
+    dh = dh if g is None else dh + g
+    bent = xp.tanh(after)
+    dc = dc + dh * (o * (1 - bent * bent))
+    slopes = z * i * (1 - i), before * f * (1 - f), i * (1 - z * z), bent * o * (1 - o)
+    return slopes[0] * dc, slopes[1] * dc, slopes[2] * dc, slopes[3] * dh, dc * f
+
+
 @kernel("lstm_layer")
 @quietly
 def lstm_layer(
