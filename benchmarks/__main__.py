@@ -17,6 +17,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 from . import engine as engine
 from . import operations as operations
 from . import optimizers as optimizers
+from . import small as small
 from . import training as training
 from .harness import WORKLOADS, Result, measure
 

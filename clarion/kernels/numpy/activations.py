@@ -20,10 +20,16 @@ _TANH_A = math.sqrt(2 / math.pi)
 _TANH_B = 0.044715
 
 
+_ZEROS = {kind: numpy.zeros((), kind) for kind in "fd"}
+
+
 @offer("relu", "numpy")
 def _relu(x: Any) -> Any:
     # With a number for its second operand, maximum is not vectorised; clip is, but starts slower.
-    if x.size < 4096 or x.dtype.kind != "f":
+    if x.size < 4096:
+        zero = _ZEROS.get(x.dtype.char)  # NumPy is twice as fast with an array as with a number
+        return numpy.maximum(x, 0 if zero is None else zero)
+    if x.dtype.kind != "f":
         return numpy.maximum(x, 0)
     return numpy.clip(x, 0, numpy.inf)
 

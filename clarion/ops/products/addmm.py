@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.dtypes import f32, f64
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -13,6 +14,8 @@ from ..faces.autocast import autocast
 from .matmul import cannot_multiply, check_bmm, check_mv, check_types, dot, matmul, old_name, tensors
 
 # Linear: x @ w.T + b ---------------------------------------------------------------------------------
+
+_FLOATS = (f32, f64)
 
 sum_rows_op = Op("sum_rows", "x", node="SumBackward1", traits="total")
 sum_rows_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape)).jvp("each")
@@ -99,6 +102,10 @@ addbmm_op.vjp(
 @autocast("lower")
 def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input @ weight.T + bias."""
+    if bias is not None and out is None and isinstance(input, Tensor):
+        a, w, b = input._array, weight._array, bias._array
+        if a.ndim == 2 and b.ndim == 1 and w.shape == (len(b), a.shape[1]) and a.dtype is w.dtype is b.dtype in _FLOATS:
+            return linear_op.call(input, weight, bias)
     if out is not None:
         return with_out("linear", linear)(input, weight, bias, out=out)
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
