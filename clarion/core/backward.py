@@ -6,11 +6,10 @@ import math
 import warnings
 from typing import Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from . import modes, provenance
+from .devices import HOST, as_array, ndarray, xp_of
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .engine import execute
 from .messages import told
@@ -20,7 +19,7 @@ from .saved import freed_error
 from .tensor import Tensor, new_tensor
 
 # The gradient that backward() of a scalar begins with. Shared: the engine never writes into what it was given.
-_ONE = {dtype: np.ones((), dtype) for dtype in (f32, f64, f16, bf16)}
+_ONE = {dtype: HOST.xp.ones((), dtype) for dtype in (f32, f64, f16, bf16)}
 
 
 _cycle_told = False
@@ -59,7 +58,9 @@ def backward(
         if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":
             if hub.backward_began is not None:
                 hub.backward_began((root,), (None,), bool(retain_graph), False, True)
-            seed = _ONE.get(root._array.dtype) if root._array.ndim == 0 else np.ones_like(root._array)
+            array = root._array
+            simple = array.ndim == 0 and type(array) is ndarray
+            seed = _ONE.get(array.dtype) if simple else xp_of(array).ones_like(array)
             execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
             return
     tensors_ = _as_tuple(tensors)
@@ -158,8 +159,9 @@ def _captured(this: Pass, i: int, t: Any, unused_ok: bool, materialize: bool) ->
     g = this.captured[i]
     if g is None:
         if materialize:
-            shape, dtype = _edge_meta(t) if isinstance(t, GradientEdge) else (t._array.shape, t._array.dtype)
-            return new_tensor(np.zeros(shape, dtype))
+            if isinstance(t, GradientEdge):
+                return new_tensor(HOST.xp.zeros(*_edge_meta(t)))
+            return new_tensor(xp_of(t._array).zeros(t._array.shape, t._array.dtype))
         if not unused_ok:
             raise errors.EngineError(
                 f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
@@ -168,9 +170,9 @@ def _captured(this: Pass, i: int, t: Any, unused_ok: bool, materialize: bool) ->
         return None
     if isinstance(g, Tensor):
         return g
-    array = np.asarray(g)
+    array = as_array(g)
     if not array.flags.writeable or 0 in array.strides:
-        array = np.array(array)
+        array = array.copy("K")
     return new_tensor(array)
 
 
@@ -200,7 +202,8 @@ def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool)
             shape, dtype = root._array.shape, root._array.dtype
         else:
             raise errors.ArgumentTypeError(f"tensors must be Tensors or GradientEdges, but got {type(root).__name__}")
-        seed = _seed(i, seed, shape, dtype, target)
+        xp = xp_of(root._array) if isinstance(root, Tensor) else HOST.xp
+        seed = _seed(i, seed, shape, dtype, target, xp)
         if isinstance(target, Node) and target.saved is FREED:
             raise freed_error(target)
         roots.append((target, nr))
@@ -219,7 +222,7 @@ def _edge_meta(edge: GradientEdge) -> tuple[Any, Any]:
     return node.out_meta[edge.output_nr]
 
 
-def _seed(i: int, seed: Any, shape: Any, dtype: Any, target: Any) -> Tensor:
+def _seed(i: int, seed: Any, shape: Any, dtype: Any, target: Any, xp: Any) -> Tensor:
     if seed is None:
         if math.prod(shape) != 1:
             error = errors.LossNotScalarError(
@@ -233,9 +236,13 @@ def _seed(i: int, seed: Any, shape: Any, dtype: Any, target: Any) -> Tensor:
             raise errors.LossNotScalarError(
                 f"grad can be implicitly created only for real scalar outputs but got {FROM_NUMPY[dtype]}"
             )
-        return new_tensor(np.ones(shape, dtype))
+        return new_tensor(xp.ones(shape, dtype))
     if not isinstance(seed, Tensor):
         raise errors.ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    if xp_of(seed._array) is not xp:
+        raise errors.EngineError(
+            f"grad_output[{i}] is on the device '{seed.device}', and the output is not: move one of them to the other."
+        )
     if seed._array.shape != shape:
         raise errors.ShapeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of {Size(seed._array.shape)} and output[{i}] has a shape "

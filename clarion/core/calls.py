@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import call_texts
+from .dtypes import NUMBERS
 from .general_call import general_call
 from .tensor import Tensor
 from .written import scope_of, written_at_first_call
@@ -15,7 +14,7 @@ from .written import scope_of, written_at_first_call
 if TYPE_CHECKING:
     from .op import Op
 
-OPERANDS = (Tensor, float, int, complex, np.number, np.bool_)
+OPERANDS = (Tensor, *NUMBERS)
 
 
 def pick_call(op: Op) -> Callable[..., Any]:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from .. import errors
-from ..kernels.layout import memory_root
 from .devices import CPU, HOST, device, kind_of
 from .dtypes import FROM_NUMPY, Size, dtype, strided
 
@@ -93,8 +92,7 @@ class Description:
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory and the first element."""
-        root, kind = memory_root(self._array), kind_of(self._array)
-        return (kind.address(self._array) - kind.address(root)) // int(self._array.itemsize)
+        return kind_of(self._array).offset(self._array) // int(self._array.itemsize)
 
     def data_ptr(self) -> int:
         """Address of the first element (0 for an empty tensor)."""

@@ -22,6 +22,9 @@ import numpy
 from ..errors import ArgumentTypeError, EngineError, NoDeviceError
 from ..forks import fork_safe
 from ..kernels import mt19937
+from ..kernels.layout import memory_root
+
+ndarray = numpy.ndarray  # the host's arrays
 
 # PyTorch's device types, in the order of its message.
 TYPES = (
@@ -135,6 +138,10 @@ class Kind:
         """A host tensor in memory that this device reads without a copy."""
         return tensor
 
+    def offset(self, array: Any) -> int:
+        """Bytes from the beginning of the memory that an array is a part of."""
+        return self.address(array) - self.address(memory_root(array))
+
     def synchronize(self) -> None:
         """Wait until all work is done. On the host it is done when a call returns."""
 
@@ -194,7 +201,7 @@ def _loads(library: str) -> bool:
 
 
 # Kinds in modules of their own: see NOTE [A new device].
-_MODULES: dict[str, str] = {}
+_MODULES = {"meta": "clarion.core.meta"}
 
 CPU = device("cpu")
 HOST = Kind()
@@ -240,9 +247,19 @@ def kind_of(array: Any) -> Kind:
     return _BY_ARRAY.get(type(array)) or HOST  # subclasses of NumPy's array
 
 
+def as_array(value: Any) -> Any:
+    """An array as it is; a number (NumPy hands out 0-dim results as such) as an array of the host."""
+    return value if type(value) in _BY_ARRAY else numpy.asarray(value)
+
+
 def xp_of(array: Any) -> Any:
     """The namespace that computes with an array."""
     return (_BY_ARRAY.get(type(array)) or HOST).xp
+
+
+def visible(array: Any) -> bool:
+    """May its values be looked at? Elsewhere than on the host there may be none, or looking means waiting."""
+    return type(array) is ndarray
 
 
 def to_host(array: Any) -> Any:
@@ -253,8 +270,8 @@ def to_host(array: Any) -> Any:
 def write(target: Any, values: Any) -> None:
     """Put values into an array, converted to its type; those of another device are brought there first."""
     kind = kind_of(target)
-    if isinstance(values, tuple(_BY_ARRAY)) and type(values) is not type(target):
-        values = kind.receive(to_host(values))
+    if type(values) is not type(target) and (other := _BY_ARRAY.get(type(values))) is not None:
+        values = kind.receive(values if other is HOST else other.to_host(values))
     kind.xp.copyto(target, values, casting="unsafe")
 
 

@@ -14,6 +14,7 @@ NumpyDtype = np.dtype[Any]
 NumpyNumber = np.generic  # a number out of a NumPy array, which counts as one of Python's
 iinfo, finfo = np.iinfo, np.finfo  # the limits of a type
 broadcast_shapes = np.broadcast_shapes
+NUMBERS = (bool, int, float, complex, np.generic)
 
 
 class dtype:
@@ -166,7 +167,7 @@ def result_type(operands: Iterable[Any]) -> NumpyDtype:
     """
     ranks: list[NumpyDtype | None] = [None, None, None]
     for value in operands:
-        if isinstance(value, np.ndarray):
+        if hasattr(value, "dtype") and not isinstance(value, NumpyNumber):
             rank, kind = (0 if value.ndim else 1), value.dtype
         else:
             rank, kind = 2, _scalar_type(scalar_category(value))

@@ -19,12 +19,11 @@ import threading
 from heapq import heappop, heappush
 from typing import Any
 
-import numpy as np
-
 from ..events import hub
 from ..kernels.quiet import restore, silence
 from . import hooks as hook_module
 from . import modes
+from .devices import HOST, ndarray
 from .leaves import finish_leaf
 from .node import FREED, Node
 from .node_turn import after_node, apply_checked, before_node
@@ -33,7 +32,6 @@ from .tensor import Tensor
 
 # Backward inside backward goes to a fresh thread this often: Python's recursion limit is per thread.
 _DEPTH_PER_THREAD = 40
-ndarray = np.ndarray
 
 
 def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
@@ -108,7 +106,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     checked = modes.state.anomaly or hub.ran is not None
     # Whose gradient is a sum that this loop made: it may be added to in place. (Not the sums: they must die early.)
     sums: set[Any] = set()
-    add_to = np.add
+    add_to = HOST.xp.add
     freed = hub.freed
     only = only_g = None  # a node that is the only one waiting needs no heap
     if plain and len(roots) == 1 and roots[0][0].n_out == 1:

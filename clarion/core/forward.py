@@ -21,13 +21,12 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from .. import errors
 from ..kernels.layout import blank, extended, may_overlap
 from . import modes
 from .backward import gradients
-from .dtypes import INEXACT
+from .devices import xp_of
+from .dtypes import INEXACT, NumpyNumber
 from .inplace import inplace, replay
 from .namespace import OPS, lifted
 from .node import Node
@@ -199,7 +198,7 @@ class Level:
         if have is not None:
             if have is tangent:
                 return
-            new = new_tensor(np.zeros((), have._array.dtype)) if tangent is None else tangent
+            new = new_tensor(xp_of(have._array).zeros((), have._array.dtype)) if tangent is None else tangent
             inplace(OPS["copy"], have, new)
         elif tangent is not None and x._view is None:
             self.attach(x, tangent)
@@ -213,7 +212,7 @@ class Level:
             self.attach(x, tangent)
             return
         array = base._array
-        self.give(base, new_tensor(blank((array.shape, array.strides, tangent._array.dtype))))
+        self.give(base, new_tensor(blank((array.shape, array.strides, tangent._array.dtype), xp_of(array))))
         part = self.tangent_of(x)  # the same view of the base's
         if part is None:
             self.attach(x, tangent)
@@ -322,10 +321,10 @@ def _pull(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any, tangents: Any
 
 def _values(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any) -> list[Any]:
     """All values that rules may name, in the layout of recording.py."""
-    values = [t.item() if isinstance(t, np.generic) else t for t in inputs]
+    values = [t.item() if isinstance(t, NumpyNumber) else t for t in inputs]
     values += [*params, *outs[: len(op.outputs)]]
     if op.uses_shapes or not op.variadic:
-        values += [None if t is None else np.shape(t._array if isinstance(t, Tensor) else t) for t in inputs]
+        values += [None if t is None else (t._array.shape if isinstance(t, Tensor) else ()) for t in inputs]
     return values
 
 
@@ -345,7 +344,7 @@ def _bare(value: Any) -> Any:
 
 
 def _seed(out: Tensor) -> Tensor:
-    seed = new_tensor(np.zeros(out._array.shape, out._array.dtype))
+    seed = new_tensor(xp_of(out._array).zeros(out._array.shape, out._array.dtype))
     seed._rg = True
     return seed
 
@@ -364,12 +363,15 @@ def _fitted(tangent: Any, array: Any) -> Any:
 def _owned(out: Tensor, tangent: Tensor | None, tangents: list[Tensor | None]) -> Tensor:
     """The tangent of an output: in its shape and type, and in memory of its own, for it may be written in place."""
     if tangent is None:
-        return new_tensor(np.zeros(out._array.shape, out._array.dtype))
+        return new_tensor(xp_of(out._array).zeros(out._array.shape, out._array.dtype))
     if not isinstance(tangent, Tensor):
-        tangent = new_tensor(np.asarray(tangent, out._array.dtype))
+        tangent = new_tensor(xp_of(out._array).asarray(tangent, out._array.dtype))
     fitted: Tensor = _fitted(tangent, out._array)
     array = fitted._array
-    if any(t is not None and np.may_share_memory(array, t._array) for t in tangents) or not array.flags.writeable:
+    if (
+        any(t is not None and xp_of(array).may_share_memory(array, t._array) for t in tangents)
+        or not array.flags.writeable
+    ):
         fitted = lifted.clone(fitted)
     return fitted
 
@@ -383,7 +385,7 @@ def _laid_like(x: Tensor, tangent: Tensor) -> Tensor:
     strides = tuple([s // want.itemsize * mine.itemsize for s in want.strides])
     if any(s < 0 for s in strides):
         return tangent
-    result: Tensor = inplace(OPS["copy"], new_tensor(blank((mine.shape, strides, mine.dtype))), tangent)
+    result: Tensor = inplace(OPS["copy"], new_tensor(blank((mine.shape, strides, mine.dtype), xp_of(mine))), tangent)
     return result
 
 

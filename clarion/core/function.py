@@ -10,11 +10,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from . import modes
+from .devices import as_array, xp_of
 from .function_outputs import SavedTensor, wrap_outputs
 from .inplace import sync
 from .node import Node
@@ -102,7 +101,7 @@ class CustomNode(Node, FunctionCtx):
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         parts = g if type(g) is tuple else (g,)
-        grads = tuple([None if x is None else new_tensor(np.asarray(x)) for x in parts])
+        grads = tuple([None if x is None else new_tensor(as_array(x)) for x in parts])
         before = modes.set_grad(False)
         try:
             results = self._call_backward(grads)
@@ -127,7 +126,9 @@ class CustomNode(Node, FunctionCtx):
                 "one of them."
             )
         if self.materialize_grads and any(x is None for x in grads):
-            grads = tuple(_zeros(meta) if x is None else x for x, meta in zip(grads, self.out_meta or (), strict=False))
+            xp = xp_of(next((x._array for x in grads if x is not None), None))
+            metas = zip(grads, self.out_meta or (), strict=False)
+            grads = tuple(new_tensor(xp.zeros(*meta)) if x is None else x for x, meta in metas)
         result = rule(self, *grads)
         return self._check(result if isinstance(result, (tuple, list)) else (result,))
 
@@ -184,10 +185,6 @@ class CustomNode(Node, FunctionCtx):
                 f"expected shape compatible with {list(shape)}"
             )
         return fix_tensor(value, meta)  # type: ignore[no-any-return]
-
-
-def _zeros(meta: Any) -> Tensor:
-    return new_tensor(np.zeros(meta[0], meta[1]))
 
 
 class FunctionMeta(type):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
+from .devices import xp_of
 from .tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def push_forward(level: Level, node: CustomNode, args: tuple[Any, ...], raw: tup
     given = tangents
     if node.materialize_grads:
         given = [
-            new_tensor(np.zeros_like(a._array)) if t is None and isinstance(a, Tensor) else t
+            new_tensor(xp_of(a._array).zeros_like(a._array)) if t is None and isinstance(a, Tensor) else t
             for a, t in zip(args, tangents, strict=True)
         ]
     result = node._function.jvp(node, *given)
@@ -67,4 +66,4 @@ def _is_view_of(value: Tensor, args: tuple[Any, ...]) -> bool:
 
 
 def _shares(a: Any, b: Any) -> bool:
-    return isinstance(a, Tensor) and isinstance(b, Tensor) and np.may_share_memory(a._array, b._array)
+    return isinstance(a, Tensor) and isinstance(b, Tensor) and xp_of(a._array).may_share_memory(a._array, b._array)

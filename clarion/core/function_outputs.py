@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from . import modes, saved
@@ -45,9 +43,7 @@ def wrap_outputs(
             continue
         outs.append(_wrap_one(node, nr, value, by_id, id(value) in dirty, requires and id(value) not in frozen))
     node.n_out = len(raw)
-    node.out_meta = tuple(
-        (o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), np.dtype(np.float32)) for o in outs
-    )
+    node.out_meta = tuple((o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), f32) for o in outs)
     if requires:
         _keep_saved(node, raw, outs)
         if modes.special and modes.state.anomaly:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from . import modes
-from .dtypes import FROM_NUMPY, f32, f64
+from .devices import HOST, as_array, ndarray
+from .dtypes import FROM_NUMPY, NUMBERS, NumpyNumber, f32, f64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .recording import finished, record
 from .tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
     from .op import Op
-
-ndarray = np.ndarray
-asarray = np.asarray
 
 
 # Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero: 0.0 and -0.0 are equal keys.
@@ -32,7 +28,7 @@ def as_scalar(value: float, dtype: Any) -> Any:
     array = known.get(value)
     if array is not None:
         return array
-    array = asarray(value, dtype)
+    array = HOST.xp.asarray(value, dtype)
     if value and value == value and len(known) < 1000:
         known[value] = array
     return array
@@ -47,7 +43,7 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
             args += op.defaults[len(op.defaults) - missing :]
     inputs, params = args[:n_in], args[n_in:]
     for position, value in enumerate(inputs):
-        if value is not None and not isinstance(value, (Tensor, int, float, complex, np.generic)):
+        if value is not None and not isinstance(value, (Tensor, int, float, complex, NumpyNumber)):
             raise not_a_tensor(op, position, value)
     arrays, half = op.raw_operands(list(inputs))
     try:
@@ -74,7 +70,7 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
 
 def _rounded(r: Any, half: Any) -> Any:
     if type(r) is not ndarray:
-        r = asarray(r)
+        r = as_array(r)
     if half is not None and r.dtype in (f32, f64):
         r = r.astype(half)
     return r
@@ -91,5 +87,5 @@ def unsupported(op: Op, arrays: list[Any], half: Any, error: TypeError) -> Excep
 def misfit(op: Op, arrays: list[Any], error: ValueError) -> Exception:
     """Shapes that do not broadcast, said PyTorch's way."""
     if op.broadcast and "broadcast" in str(error):
-        return broadcast_error(*[np.shape(a) for a in arrays if a is not None])
+        return broadcast_error(*[() if isinstance(a, NUMBERS) else a.shape for a in arrays if a is not None])
     return error

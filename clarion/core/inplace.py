@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from ..kernels import registry
 from ..kernels.layout import laid_out, steps
 from ..kernels.layout import replay as replay_raw
 from . import modes, provenance
-from .dtypes import FROM_NUMPY, INEXACT, f32, f64
+from .devices import HOST, as_array, write
+from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64
 from .node import FREED, Node
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE, VersionCounter, View
@@ -250,7 +249,7 @@ def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) 
     n_in = len(op.inputs)
     inputs, params = (x, *args[: n_in - 1]), args[n_in - 1 :]
     for position, value in enumerate(inputs):
-        if value is not None and not isinstance(value, (Tensor, int, float, complex, np.generic)):
+        if value is not None and not isinstance(value, (Tensor, int, float, complex, NumpyNumber)):
             from .messages import not_a_tensor
 
             raise not_a_tensor(op, position, value)
@@ -266,12 +265,12 @@ def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) 
     else:
         arrays, _ = op.raw_operands(list(inputs))
         try:
-            result = np.asarray(op.kernel(*arrays, *params))
+            result = as_array(op.kernel(*arrays, *params))
         except ValueError as error:
             raise _misfit(x, arrays, error) if op.broadcast else error from None
         check_result(x, result)
         before = _before(op, x, inputs) if recording else x
-        np.copyto(x._array, result, casting="unsafe")
+        write(x._array, result)
     wrote(x)
     if recording:
         rebase(op, x, (before, *inputs[1:]), params)
@@ -298,8 +297,8 @@ def direct_operands(op: Op, array: Any, args: tuple[Any, ...], unrecorded: bool)
                 return None
             operands.append(other)
         elif type(t) is float or type(t) is int:
-            operands.append(t if moves else np.asarray(t, dtype))
-        elif moves and isinstance(t, (bool, complex, np.generic)):
+            operands.append(t if moves else HOST.xp.asarray(t, dtype))
+        elif moves and isinstance(t, (bool, complex, NumpyNumber)):
             operands.append(t)
         else:
             return None
@@ -310,9 +309,9 @@ def _misfit(x: Tensor, arrays: list[Any], error: ValueError) -> Exception:
     """Why a kernel could not write into `x`: shapes that do not broadcast, or to another shape than its own."""
     from .messages import broadcast_error
 
-    shapes = [np.shape(a) for a in arrays if a is not None]
+    shapes = [() if isinstance(a, NUMBERS) else a.shape for a in arrays if a is not None]
     try:
-        shape = np.broadcast_shapes(*shapes)
+        shape = broadcast_shapes(*shapes)
     except ValueError:
         return broadcast_error(*shapes)
     return error if shape == x._array.shape else _wrong_shape(x, shape)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .devices import xp_of
+from .dtypes import NUMBERS
 from .namespace import lifted
 from .tensor import Tensor, new_tensor
 
@@ -48,7 +48,7 @@ def _named(op: Op, fn: Callable[..., Any]) -> Forward:
             elif known[name] < len(values):
                 chosen.append(values[known[name]])
             else:
-                chosen.append(np.shape(inputs[known[name] - len(op.layout)]._array))
+                chosen.append(inputs[known[name] - len(op.layout)]._array.shape)
         return fn(*chosen)
 
     return forward
@@ -69,8 +69,8 @@ def _together(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any, tangents:
     filled = []
     for i, (x, tangent) in enumerate(zip(inputs, tangents, strict=True)):
         if tangent is None and isinstance(x, Tensor) and (op.variadic or op.rules[i] is not None):
-            tangent = new_tensor(np.zeros(x._array.shape, x._array.dtype))
-        elif tangent is None and isinstance(x, (int, float, complex, np.generic)):
+            tangent = new_tensor(xp_of(x._array).zeros(x._array.shape, x._array.dtype))
+        elif tangent is None and isinstance(x, NUMBERS):
             tangent = 0
         filled.append(x if tangent is None else tangent)
     return op.call(filled, *params) if op.variadic else op.call(*filled, *params)

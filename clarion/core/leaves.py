@@ -6,12 +6,12 @@ import sys
 import threading
 from typing import Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from ..forks import fork_safe
 from . import modes
+from .devices import as_array, ndarray
+from .dtypes import NumpyNumber
 from .hooks import run_tensor_hooks
 from .inplace import inplace
 from .namespace import OPS
@@ -19,7 +19,6 @@ from .passes import Pass
 from .tensor import Tensor, new_tensor
 from .user_hooks import guarded, is_raw, run_prehooks, to_tensor, to_world
 
-ndarray = np.ndarray
 _accumulate_lock = fork_safe(threading.Lock())
 
 
@@ -74,13 +73,18 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
         return g if g._edge is not None or not this.create_graph else _alias_or_copy(g)
     if old is None:
         # Take the array over if nobody else can see it; otherwise copy.
-        if type(g) is not np.ndarray or g.base is not None or not g.flags.c_contiguous or sys.getrefcount(g) > 4:
-            g = np.array(g, order="C")
+        if (
+            (type(g) is not ndarray and isinstance(g, NumpyNumber))
+            or g.base is not None
+            or not g.flags.c_contiguous
+            or sys.getrefcount(g) > 4
+        ):
+            g = as_array(g).copy()
         return new_tensor(g)
     array = old._array
     if (array.dtype is not g.dtype and array.dtype != g.dtype) or not array.flags.writeable:
-        return new_tensor(np.asarray(array + g))
-    np.add(array, g, array)
+        return new_tensor(as_array(array + g))
+    array += g
     old._counter().n += 1
     return old
 
@@ -88,7 +92,7 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
 def _alias_or_copy(g: Tensor) -> Tensor:
     if g._rg:
         return g
-    copy = new_tensor(np.array(g._array))
+    copy = new_tensor(g._array.copy("K"))
     if modes.special and modes.dual is not None and modes.state.grad:  # else PyTorch takes it over detached
         modes.dual.carry(g, copy)
     return copy

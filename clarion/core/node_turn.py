@@ -6,11 +6,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from . import modes, provenance
+from .devices import xp_of
 from .hooks import run_tensor_hooks
 from .leaves import accumulated
 from .node import Node
@@ -77,7 +76,7 @@ def apply_checked(this: Pass, node: Node, g: Any, edges: Any) -> Any:
     if modes.state.anomaly_check_nan:
         for i, r in enumerate(result):
             array = r._array if isinstance(r, Tensor) else r
-            if array is not None and array.dtype.kind in "fc" and np.isnan(array).any():
+            if array is not None and array.dtype.kind in "fc" and xp_of(array).isnan(array).any():
                 _warn_forward(node, f"Error detected in {type(node).__name__}.")
                 raise errors.EngineError(
                     f"Function '{type(node).__name__}' returned nan values in its {i}th output.\n"

@@ -42,6 +42,7 @@ class Op:
     traits        what the operation is, in words that others ask for (see traits.py)
     """
 
+    looks_first = False  # no write in place without a look at the types
     checks_types = False  # a subclass looks at the types of its inputs (`raw_operands`) before it runs
 
     def __init__(
@@ -105,7 +106,7 @@ class Op:
 
     def _use(self, kernel: Callable[..., Any]) -> None:
         """The kernel is another one from now on."""
-        self.kernel, self.writes = kernel, registry.writes(self.name)
+        self.kernel, self.writes = kernel, registry.writes(self.name) and not self.looks_first
 
     # Rules ---------------------------------------------------------------------------------------
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
 from ..kernels import registry
 from . import modes
-from .dtypes import HALF, f32, f64
+from .devices import as_array, xp_of
+from .dtypes import HALF, NUMBERS, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
 from .saved import PACKED, Packed, check_versions, freed_error, unpack_all
@@ -24,9 +23,6 @@ from .tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
     from .op import Op
-
-ndarray = np.ndarray
-asarray = np.asarray
 
 
 class OpNode(Node):
@@ -81,7 +77,7 @@ class Tied(Node):
     """
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
-        return (np.zeros_like(g),) if len(self.edges) == 1 else (None,) * len(self.edges)
+        return (xp_of(g).zeros_like(g),) if len(self.edges) == 1 else (None,) * len(self.edges)
 
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         return tuple([r if r is None else new_tensor(r) for r in self.apply_raw(g._array)])
@@ -134,10 +130,10 @@ def _prepare_raw(op: Op, dtype: Any, g: Any, saved: tuple[Any, ...]) -> tuple[An
     """Complex: conjugate what was saved. Half: widen to float32 (see the notes above)."""
     if dtype.kind == "c":
         if op.conj:
-            saved = tuple([v.conj() if isinstance(v, ndarray) and v.dtype.kind == "c" else v for v in saved])
+            saved = tuple([v.conj() if getattr(v, "dtype", f32).kind == "c" else v for v in saved])
             saved = tuple([v.conjugate() if type(v) is complex else v for v in saved])
     elif dtype in HALF and not op.moves:
-        saved = tuple([v.astype(f32) if isinstance(v, ndarray) and v.dtype in HALF else v for v in saved])
+        saved = tuple([v.astype(f32) if getattr(v, "dtype", f32) in HALF else v for v in saved])
         g = tuple([None if x is None else x.astype(f32) for x in g]) if type(g) is tuple else g.astype(f32)
     return g, saved
 
@@ -154,15 +150,15 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum an array over the dimensions along which `shape` was broadcast to it."""
     extra = g.ndim - len(shape)
     if extra < 0:
-        return np.broadcast_to(g, shape)
+        return xp_of(g).broadcast_to(g, shape)
     if extra and g.shape[extra:] == shape:  # only leading dimensions: a bias, a number
-        return np.add.reduce(g, 0 if extra == 1 else tuple(range(extra)))
+        return xp_of(g).add.reduce(g, 0 if extra == 1 else tuple(range(extra)))
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
     if axes:
         g = g.sum(axis=axes, keepdims=True)
     if extra:
         g = g.reshape(g.shape[extra:])
-    return g if g.shape == shape else np.broadcast_to(g, shape)
+    return g if g.shape == shape else xp_of(g).broadcast_to(g, shape)
 
 
 def fix_tensor(g: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
@@ -188,10 +184,10 @@ def fix_tensor(g: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
 
 def cast(value: Any, kind: Any) -> Any:
     """An array (or Python number) as an array of another type; complex to real takes the real part."""
-    if not isinstance(value, ndarray):
-        return asarray(value).astype(kind)
+    if isinstance(value, NUMBERS):
+        return as_array(value).astype(kind)
     if value.dtype == kind:
         return value
-    if value.dtype.kind == "c" and np.dtype(kind).kind != "c" and kind != np.bool_:
+    if value.dtype.kind == "c" and kind.kind not in "cb":
         value = value.real
     return value.astype(kind)

@@ -123,18 +123,21 @@ def tensor_text(
     prefix: str = "tensor(",
     default_dtype: str,
     dtype_name: str,
+    device: str = "",
     suffixes: Sequence[str] = (),
+    values: bool = True,
 ) -> str:
-    """The whole ``tensor([...], size=..., dtype=..., ...)`` text.
+    """The whole ``tensor([...], device=..., size=..., dtype=..., ...)`` text.
 
     ``dtype_name`` and ``default_dtype`` are names as printed, such as
-    ``"torch.float32"``.  ``suffixes`` follow the size and the dtype.
+    ``"torch.float32"``; ``device`` is empty for the CPU.  ``suffixes`` follow
+    the size and the dtype.  Without ``values`` there are none to show.
     """
-    own_suffixes = []
-    if array.size == 0:
+    own_suffixes = [f"device='{device}'"] if device else []
+    if not values or array.size == 0:
         # The brackets of an empty tensor tell only the shape (0,), and without
         # elements nothing hints at the dtype.
-        show_size = array.ndim != 1
+        show_size = not values or array.ndim != 1
         show_dtype = dtype_name != default_dtype
     else:
         show_size = OPTIONS.edgeitems == 0
@@ -144,7 +147,7 @@ def tensor_text(
     if show_dtype:
         own_suffixes.append(f"dtype={dtype_name}")
     indent = len(prefix)
-    body = prefix + format_array(array, indent)
+    body = prefix + (format_array(array, indent) if values else "...")
     return add_suffixes(body, [*own_suffixes, *suffixes], indent)
 
 

@@ -15,11 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..events import hub
 from . import modes, provenance
-from .dtypes import INEXACT, bf16, f16
+from .dtypes import INEXACT, NumpyNumber, bf16, f16
 from .inplace import sync
 from .node import Node, sequence
 from .saved import pack, version_of
@@ -86,7 +84,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
         must_fix |= is_tensor and t._array.dtype is not out_dtype
         if keep[i] and t is not None:
             # A number is kept as Python's own, which leaves the type of a gradient alone.
-            layout.append(t.item() if isinstance(t, np.generic) else t)
+            layout.append(t.item() if isinstance(t, NumpyNumber) else t)
             keeps = True
             versioned |= is_tensor and t._vc is not None
         else:
@@ -113,7 +111,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
         else:
             layout.append(None)
     if op.uses_shapes:
-        layout += [None if t is None else np.shape(t._array if isinstance(t, Tensor) else t) for t in inputs]
+        layout += [None if t is None else (t._array.shape if isinstance(t, Tensor) else ()) for t in inputs]
     node.saved = tuple(layout) if keeps or guards else layout
     node.out_guard = guards or None
     node.versions = tuple([version_of(t) for t in layout[: len(inputs)]]) if versioned else None

@@ -14,9 +14,8 @@ import linecache
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..kernels import registry
+from .devices import ndarray
 from .dtypes import f32, f64
 from .namespace import lifted
 from .node import FREED
@@ -136,7 +135,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
         "FREED": FREED,
         "PACKED": PACKED,
         "freed_error": freed_error,
-        "ndarray": np.ndarray,
+        "ndarray": ndarray,
     }
     scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions}
     scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}

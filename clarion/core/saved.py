@@ -7,11 +7,11 @@ import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from . import modes, provenance
+from .devices import ndarray
+from .dtypes import uint8, uint64
 from .messages import told
 from .node import FREED, Node
 from .tensor import Tensor, new_tensor
@@ -174,8 +174,8 @@ def fingerprint(array: Any) -> int:
     """A cheap digest of values, taken only of tensors whose memory was handed to NumPy."""
     if array.nbytes <= 4096:
         return hash(array.tobytes())
-    words = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return int(words[: words.size // 8 * 8].view(np.uint64).sum()) * 31 + int(words[words.size // 8 * 8 :].sum())
+    words = array.ravel().view(uint8.numpy)
+    return int(words[: words.size // 8 * 8].view(uint64.numpy).sum()) * 31 + int(words[words.size // 8 * 8 :].sum())
 
 
 def hand_to_numpy(tensor: Tensor) -> None:
@@ -287,7 +287,7 @@ def unpack_all(node: Node) -> list[Any]:
     for i in range(min(len(node.edges), len(values))):
         if isinstance(values[i], Tensor):
             values[i] = _without_later_history(node, i, values[i])
-        elif isinstance(values[i], np.ndarray):
+        elif isinstance(values[i], ndarray):
             values[i] = values[i].item()  # a number: see call_texts.py
     for position, nr in _out_positions(node):
         if position < len(values) and values[position] is not None and not isinstance(values[position], Tensor):

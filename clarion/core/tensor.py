@@ -10,20 +10,17 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
 from ..events import hub
 from . import modes, provenance
 from .description import Description
-from .dtypes import FROM_NUMPY, INEXACT, Size
+from .devices import HOST, find, kind_of, ndarray
+from .dtypes import FROM_NUMPY, INEXACT, NumpyNumber, Size
 from .hooks import NodeHooks, RemovableHandle
 from .versions import INFERENCE, VersionCounter, View
 
 if TYPE_CHECKING:
     from .node import Node
-
-ndarray = np.ndarray
 
 
 class Tensor(Description):
@@ -183,6 +180,11 @@ class Tensor(Description):
                 f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
                 f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
+        if kind_of(value._array) is not kind_of(self._array):
+            raise errors.EngineError(
+                f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "
+                f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device"
+            )
         if value._array.dtype != self._array.dtype:
             raise errors.EngineError(
                 f"attempting to assign a gradient with dtype '{_c_type(value)}' to a tensor with grad_dtype "
@@ -309,6 +311,11 @@ class Tensor(Description):
             raise errors.EngineError(
                 "data set to a tensor that requires gradients must be floating point or complex dtype"
             )
+        if value.is_meta != self.is_meta:
+            raise errors.EngineError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.\n"
+                f"One is on {str(self.device)!r}, the other on {str(value.device)!r}."
+            )
         self._array = value._array
         if self._vc is not INFERENCE:
             self._counter().bump_silently()
@@ -389,23 +396,23 @@ def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: A
     """`Tensor(2, 3)` (uninitialised), `Tensor([1, 2])`, `Tensor(other)`: the constructor people should not use."""
     from .dtypes import default_float
 
-    kind = default_float()
+    kind, xp = default_float(), HOST.xp if device is None else find(device).xp
     if not args:
-        return np.empty((0,), kind)
+        return xp.empty((0,), kind)
     if len(args) == 1:
         value = args[0]
         if isinstance(value, Tensor):
             return value._array
         if isinstance(value, Size):
-            return np.empty(tuple(value), kind)
+            return xp.empty(tuple(value), kind)
         if isinstance(value, (list, tuple)):
             if any(isinstance(item, Tensor) for item in value):
                 value = [item._array.tolist() if isinstance(item, Tensor) else item for item in value]
-            return np.array(value, dtype=kind)
+            return xp.array(value, dtype=kind)
         if isinstance(value, ndarray):
-            return np.array(value, dtype=kind)
-    if all(isinstance(a, (int, np.integer)) and not isinstance(a, bool) for a in args):
-        return np.empty(tuple(int(a) for a in args), kind)
+            return xp.array(value, dtype=kind)
+    if all(isinstance(a, (int, NumpyNumber)) and not isinstance(a, bool) and hasattr(a, "__index__") for a in args):
+        return xp.empty(tuple(int(a) for a in args), kind)
     raise errors.ArgumentTypeError(
         f"new(): invalid arguments ({', '.join(type(a).__name__ for a in args)}): "
         "Tensor() takes sizes, a sequence or a tensor; torch.tensor(data) is what you want"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import errors
 from . import modes
+from .devices import as_array
 from .hooks import check_replacement
 from .passes import Pass
 from .tensor import Tensor, new_tensor
@@ -20,7 +19,7 @@ def is_raw(value: Any) -> bool:
 
 def to_tensor(g: Any) -> Any:
     """A gradient as users see it."""
-    return new_tensor(np.asarray(g)) if is_raw(g) else g
+    return new_tensor(as_array(g)) if is_raw(g) else g
 
 
 def to_world(this: Pass, g: Any) -> Any:

@@ -8,11 +8,10 @@ from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..events import hub
 from ..kernels import registry
 from . import modes, provenance
+from .devices import ndarray
 from .dtypes import f32, f64
 from .general_call import as_scalar, general_call, misfit, numbers32, numbers64
 from .inplace import sync
@@ -81,7 +80,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "getframe": provenance._getframe,
         "hub": hub,
         "modes": modes,
-        "ndarray": np.ndarray,
+        "ndarray": ndarray,
         "new_object": new_object,
         "nothing": [None] * len(op.layout),
         "numbers32": numbers32,

@@ -53,8 +53,11 @@ def smallest(x: Any) -> float:
 
 
 def in_range(index: Any, size: int) -> bool:
-    """Do all indices lie in 0 … size - 1? One pass: seen as unsigned, negative ones are huge."""
-    if not index.size:
+    """Do all indices lie in 0 … size - 1? One pass: seen as unsigned, negative ones are huge.
+
+    Only the host's are looked at: elsewhere there may be none, or looking means waiting.
+    """
+    if not index.size or not isinstance(index, np.ndarray):
         return True
     unsigned = index.view(np.uint64 if index.dtype is _INT64 else f"u{index.itemsize}")
     return largest(unsigned) < size

@@ -32,7 +32,7 @@ def running(xp: Any, name: str, x: Any, axis: int) -> Any:
 
 def combine_at(xp: Any, name: str, flat: Any, places: Any, values: Any) -> None:
     """`xp.name.at(flat, places, values)` of flat arrays: without it, first comers first, then the second at each place, …"""
-    if xp is numpy or name in ("add", "subtract", "maximum", "minimum"):
+    if xp is numpy or getattr(xp, "all_at", False) or name in ("add", "subtract", "maximum", "minimum"):
         getattr(xp, name).at(flat, places, values)
         return
     if not places.size:

@@ -10,14 +10,20 @@ import numpy
 
 from .registry import library_of
 
-ndarray = numpy.ndarray
+# The types of arrays: NumPy's, and those of other libraries with how they are given other strides,
+# `function(x, shape, strides, offset)` (None: as NumPy's, by `as_strided`).
+ARRAYS: dict[type, Callable[..., Any] | None] = {numpy.ndarray: None}
+
+
+def _xp(x: Any) -> Any:
+    return library_of(x).xp
 
 
 def memory_root(x: Any) -> Any:
     """The array that owns the memory behind a view."""
     while isinstance(x.base, numpy.ndarray):
         x = x.base
-    return x
+    return x if isinstance(x, numpy.ndarray) or x.base is None else x.base
 
 
 def address(x: Any) -> int:
@@ -45,7 +51,10 @@ def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
 
 def _strided_elsewhere(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
     """The same for arrays of another library."""
-    xp = library_of(x).xp
+    own = ARRAYS.get(type(x))
+    if own is not None:
+        return own(x, shape, strides, offset)
+    xp = _xp(x)
     if hasattr(getattr(x, "data", None), "ptr"):  # CuPy's: memory by its address
         return xp.ndarray(shape, x.dtype, x.data + offset, strides)
     if offset:
@@ -67,8 +76,7 @@ def laid_out(x: Any, layout: tuple[Any, ...] | None) -> Any:
     """A copy of `x` with the strides of `layout`: whoever took a view there can take it here."""
     if layout is None or layout[0] != x.shape:
         return x.copy()
-    xp = numpy if type(x) is numpy.ndarray else library_of(x).xp
-    whole = blank((x.shape, layout[1], x.dtype), xp)
+    whole = blank((x.shape, layout[1], x.dtype), _xp(x))
     whole[...] = x
     return whole
 
@@ -87,7 +95,7 @@ def may_overlap(x: Any) -> bool:
 
 def channels_last(x: Any) -> bool:
     """Does memory go through the channels of images (dimension 1 of 4 or 5) first? As PyTorch tells it, by the strides."""
-    if type(x) is not ndarray or x.ndim not in (4, 5) or x.flags.c_contiguous or x.strides[1] == 0:
+    if type(x) not in ARRAYS or x.ndim not in (4, 5) or x.flags.c_contiguous or x.strides[1] == 0:
         return False
     least = 0
     for d in (1, *range(x.ndim - 1, 1, -1), 0):
@@ -132,7 +140,7 @@ def apart(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def call(xp: Any, x: Any, *args: Any) -> Any:
         result = kernel(xp, x, *args)
-        return result.copy() if type(x) is ndarray and numpy.may_share_memory(result, x) else result
+        return result.copy() if type(x) in ARRAYS and _xp(x).may_share_memory(result, x) else result
 
     return call
 
@@ -154,7 +162,7 @@ def in_rows(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _contiguous(x: Any) -> Any:
-    return x if type(x) is not ndarray or x.flags.c_contiguous else x.copy("C")
+    return x if type(x) not in ARRAYS or x.flags.c_contiguous else x.copy("C")
 
 
 def in_columns(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,7 +177,7 @@ def in_columns(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _columns(x: Any) -> Any:
-    if type(x) is not ndarray or x.ndim < 2 or x.dtype.kind not in "fc":
+    if type(x) not in ARRAYS or x.ndim < 2 or x.dtype.kind not in "fc":
         return x
     turned = x.swapaxes(-1, -2)
     return x if turned.flags.c_contiguous else turned.copy("C").swapaxes(-1, -2)
@@ -181,7 +189,7 @@ def as_laid_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def call(xp: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         result = kernel(xp, x, *args, **kwargs)
-        if type(x) is not ndarray or x.flags.c_contiguous or kwargs:
+        if type(x) not in ARRAYS or x.flags.c_contiguous or kwargs:
             return result
         return tuple([alike(each, x) for each in result]) if type(result) is tuple else alike(result, x)
 
@@ -199,19 +207,18 @@ def alike(result: Any, x: Any) -> Any:
     return out
 
 
-def empty_like(x: Any, dtype: Any = None, xp: Any = numpy) -> Any:
+def empty_like(x: Any, dtype: Any = None, xp: Any = None) -> Any:
     """Room for a result in the layout of `x`; where it was expanded, in the order in which PyTorch puts its dimensions."""
-    if xp is not numpy:
-        return xp.empty_like(x, dtype=dtype)
+    xp = _xp(x) if xp is None else xp
     if x.flags.c_contiguous:
-        return numpy.empty(x.shape, dtype or x.dtype)
-    return host_like(x, dtype)
+        return xp.empty(x.shape, dtype or x.dtype)
+    order = dense_order(x)
+    return xp.empty([x.shape[d] for d in order], dtype or x.dtype).transpose(numpy.argsort(order).tolist())
 
 
 def host_like(x: Any, dtype: Any = None) -> Any:
     """The same in NumPy's memory, for arrays of any library."""
-    order = dense_order(x)
-    return numpy.empty([x.shape[d] for d in order], dtype or x.dtype).transpose(numpy.argsort(order))
+    return empty_like(x, dtype, numpy)
 
 
 def dense_order(x: Any) -> list[int]:
@@ -238,7 +245,7 @@ def as_images(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def call(xp: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         result = kernel(xp, x, *args, **kwargs)
-        if type(x) is not ndarray:
+        if type(x) not in ARRAYS:
             return result
         several = type(result) is tuple
         first = as_image(result[0] if several else result, x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core import modes
 from ..core.devices import find, home, kind_of
 from ..core.dtypes import default_float
 from ..core.tensor import Tensor, make_subclass, new_tensor
@@ -167,6 +168,27 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         pass
 
     __repr__ = UninitializedTensorMixin.__repr__
+
+
+def converted(param: Any, fn: Any) -> Any:
+    """A parameter with the data that `fn` makes of its own, and its gradient likewise.
+
+    It stays the same object unless it comes from the meta device or goes there: data cannot be put under it then.
+    """
+    if is_lazy(param):
+        param.convert(fn)
+        return param
+    grad = param._grad
+    with modes.no_grad():
+        data, new_grad = fn(param), None if grad is None else fn(grad)
+    if data.is_meta == param.is_meta:
+        param.data = data
+        if grad is not None:
+            grad.data = new_grad
+        return param
+    made = Parameter(data, param.requires_grad)
+    made._grad = new_grad
+    return made
 
 
 def is_lazy(param: Any) -> bool:

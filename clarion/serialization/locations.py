@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.devices import CPU, device, is_available, kind_named
+from ..core.devices import CPU, device, find, is_available, kind_named
 from ..errors import EngineError, NoDeviceError
 from ..ops.creation.storage import UntypedStorage
 
@@ -56,6 +56,8 @@ def _restore(storage: Any, location: str) -> Any:
     if location == "cpu":
         return storage
     kind = location.partition(":")[0]
+    if kind == "meta":
+        return LoadedStorage(find(kind).receive(storage._root))
     if kind in ("cuda", "xpu") and not is_available(kind):
         raise NoDeviceError(
             f"Attempting to deserialize object on a {kind.upper()} device but torch.{kind}.is_available() is False. If you "

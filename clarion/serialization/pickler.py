@@ -119,6 +119,8 @@ class _Mixin(Base):  # type: ignore[misc]
 
     def _plain(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         array = tensor._array
+        if tensor.is_meta:
+            return rebuild.rebuild_meta_tensor, (tensor.dtype, array.shape, tensor.stride(), tensor.requires_grad)
         saved, offset, strides = self.storages.place(array)
         args: tuple[Any, ...] = (saved, offset, array.shape, strides, tensor.requires_grad, OrderedDict())
         if saved.kind is UNTYPED:
@@ -127,7 +129,7 @@ class _Mixin(Base):  # type: ignore[misc]
 
     def save_tensor(self, tensor: Tensor) -> None:
         """A plain tensor, as `reduce_tensor` would have it pickled, in a third of the time."""
-        if tensor.__dict__ or self.proto not in (2, 3):
+        if tensor.__dict__ or tensor.is_meta or self.proto not in (2, 3):
             self.save_reduce(*self.reduce_tensor(tensor), obj=tensor)
             return
         function, (saved, offset, size, strides, requires_grad, _, *rest) = self._plain(tensor)

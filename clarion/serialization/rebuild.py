@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.devices import find
 from ..core.tensor import Tensor, created, make_subclass
 from ..errors import NotSupportedError
+from ..kernels.layout import strided
 from ..nn.parameter import Parameter
 from ..ops.creation.storage import TypedStorage
 from ..ops.random.generator import Generator
@@ -40,6 +42,8 @@ def _laid_out(storage: Any, offset: Any, size: Any, stride: Any, numpy_type: Any
         if 0 in size:
             return np.empty(size, numpy_type)
         steps = tuple([step * item for step in stride])
+        if not isinstance(root, np.ndarray):
+            return strided(root.reshape(-1).view(numpy_type), size, steps, offset * item)
         return np.ndarray(size, numpy_type, root.view(np.uint8), offset * item, steps)
     except (ValueError, OverflowError, MemoryError) as error:
         raise FileDamagedError(f"a tensor of the file cannot have the shape {list(size)[:8]}: {error}") from None
@@ -76,6 +80,17 @@ def rebuild_tensor_v3(
     if not isinstance(dtype, dtypes.dtype):
         raise FileDamagedError("a tensor of the file has no type")
     return _finished(_laid_out(storage, offset, size, stride, dtype.numpy), requires_grad, metadata)
+
+
+def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    """`torch._utils._rebuild_meta_tensor_no_storage`: shape, strides and type."""
+    if not isinstance(dtype, dtypes.dtype):
+        raise FileDamagedError("a tensor of the file has no type")
+    sizes, steps = tuple(size), tuple(stride)
+    if len(sizes) != len(steps) or any(type(n) is not int or n < 0 for n in (*sizes, *steps)):
+        raise FileDamagedError("a tensor of the file has a shape and strides that do not fit together")
+    blank = find("meta").xp.empty((), dtype.numpy)
+    return created(strided(blank, sizes, tuple([n * dtype.itemsize for n in steps])), bool(requires_grad))
 
 
 def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Parameter:

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...compiler import compile as compile_nothing
-from ...core import modes
 from ...core.bulk import clear_gradients
 from ...core.dtypes import dtype as DType
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, Explained
+from ...errors import ArgumentTypeError, ArgumentValueError, Explained, NoDataError
 from ...events import hub
 from ...ops.creation.questions import typename
 from ...ops.faces.api import FUNCTIONS
-from ..parameter import Buffer, Parameter, is_lazy
+from ..parameter import Buffer, Parameter, converted, is_lazy
 from .blame import name_layer
 from .hooks import HOOK_DICTS, HookMixin, everywhere
 from .state import StateMixin
@@ -349,17 +348,9 @@ class Module(StateMixin, HookMixin):
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for param in self._parameters.values():
-            if param is None:
-                continue
-            if is_lazy(param):
-                param.convert(fn)  # type: ignore[attr-defined]
-                continue
-            grad = param._grad
-            with modes.no_grad():
-                param.data = fn(param)
-                if grad is not None:
-                    grad.data = fn(grad)
+        for name, param in self._parameters.items():
+            if param is not None:
+                self._parameters[name] = converted(param, fn)
         for name, buffer in self._buffers.items():
             if is_lazy(buffer):
                 buffer.convert(fn)  # type: ignore[union-attr]
@@ -392,43 +383,21 @@ class Module(StateMixin, HookMixin):
                 return t.to(*device_only, dtype=wanted, **rest) if wanted is not None else t.to(*device_only, **rest)
             return t.to(*device_only, **rest) if device_only or rest else t
 
-        return self._apply(convert)
+        try:
+            return self._apply(convert)
+        except NoDataError as error:
+            raise NoDataError(
+                "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+                "torch.nn.Module.to() when moving module from meta to a different device."
+            ) from error
 
     def type(self, dst_type: Any) -> Any:
         """Convert all parameters and buffers."""
         return self._apply(lambda t: t.type(dst_type))
 
-    def float(self) -> Any:
-        """Floating parameters and buffers to float32."""
-        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
-
-    def double(self) -> Any:
-        """Floating parameters and buffers to float64."""
-        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
-
-    def half(self) -> Any:
-        """Floating parameters and buffers to float16."""
-        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
-
-    def bfloat16(self) -> Any:
-        """Floating parameters and buffers to bfloat16."""
-        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
-
     def cpu(self) -> Any:
         """Everything to the CPU."""
         return self._apply(lambda t: t.cpu())
-
-    def cuda(self, device: Any = None) -> Any:
-        """Everything to a GPU."""
-        return self._apply(lambda t: t.cuda(device))
-
-    def xpu(self, device: Any = None) -> Any:
-        """Everything to an Intel device."""
-        return self._apply(lambda t: t.xpu(device))
-
-    def ipu(self, device: Any = None) -> Any:
-        """Everything to a Graphcore device."""
-        return self._apply(lambda t: t.ipu(device))
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
         """Everything anew on a device, with any values."""
@@ -486,6 +455,28 @@ class Module(StateMixin, HookMixin):
             return f"{self._get_name()}({extra})"
         body = "\n  ".join([*lines, *children])
         return f"{self._get_name()}(\n  {body}\n)"
+
+
+def _mover(name: str) -> Callable[..., Any]:
+    def move(self: Module, device: Any = None) -> Any:
+        return self._apply(lambda t: getattr(t, name)(device))
+
+    move.__name__, move.__doc__ = name, f"Everything to a device of kind {name!r}."
+    return move
+
+
+def _caster(name: str) -> Callable[..., Any]:
+    def cast(self: Module) -> Any:
+        return self._apply(lambda t: getattr(t, name)() if t.is_floating_point() else t)
+
+    cast.__name__, cast.__doc__ = name, f"Floating parameters and buffers: {name}()."
+    return cast
+
+
+for _name in ("cuda", "xpu", "ipu"):
+    setattr(Module, _name, _mover(_name))
+for _name in ("float", "double", "half", "bfloat16"):
+    setattr(Module, _name, _caster(_name))
 
 
 def _refuse_early(value: Any) -> None:

@@ -12,6 +12,7 @@ from ...core.hooks import RemovableHandle
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
 from ...events import hub
+from ...ops.faces.options import warn_user
 from ..parameter import Parameter, is_lazy
 
 EXTRA_STATE = "_extra_state"
@@ -235,6 +236,12 @@ class StateMixin:
         try:
             with modes.no_grad():
                 if not assign:
+                    if target.is_meta and not value.is_meta:
+                        warn_user(
+                            f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                            "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
+                            "state dictionary to their corresponding key in the module instead of copying them in place?)"
+                        )
                     target.copy_(value)
                     return
                 if isinstance(target, Parameter):

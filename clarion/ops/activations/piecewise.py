@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import HOST, kind_of, to_host
+from ...core.dtypes import f64
 from ...core.inplace import inplace as write
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
@@ -151,6 +151,14 @@ rrelu_mean_op.refusing("biuc", title="leaky_relu_cpu")
 rrelu_mean_op.vjp(x=lambda g, x, slope, ops: ops.leaky_relu_backward(g, x, slope))
 
 
+def _slopes(array: Any, lower: float, upper: float) -> Any:
+    """A random slope for every element that is not positive, 1 for the others."""
+    noise = HOST.xp.ones(array.shape, array.dtype)
+    negative = to_host(array) <= 0
+    noise[negative] = uniform(default_generator, (int(negative.sum()),), f64, lower, upper)
+    return noise
+
+
 def _rrelu(input: Any, lower: float, upper: float, training: bool, run: Any) -> Any:
     if not isinstance(input, Tensor):
         raise ArgumentTypeError(f"rrelu(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
@@ -158,10 +166,12 @@ def _rrelu(input: Any, lower: float, upper: float, training: bool, run: Any) -> 
         raise EngineError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return run(rrelu_mean_op, input, (lower + upper) / 2)
-    noise = np.ones(input._array.shape, input._array.dtype)
-    negative = input._array <= 0
-    noise[negative] = uniform(default_generator, (int(np.count_nonzero(negative)),), np.float64, lower, upper)
-    return run(rrelu_op, input, new_tensor(noise))
+    array = input._array
+    return run(
+        rrelu_op,
+        input,
+        new_tensor(kind_of(array).computed(array.shape, array.dtype, lambda: _slopes(array, lower, upper))),
+    )
 
 
 @functional()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import kind_of, xp_of
+from ...core.dtypes import uint8
 from ...core.provenance import text as place_text
 from ...core.tensor import Tensor, make_subclass, new_tensor
 from ...errors import EngineError
-from ...kernels.layout import memory_root
+from ...kernels.layout import memory_root, strided
 from ..faces.api import METHODS
 from ..faces.options import flat_memory
 
@@ -47,7 +47,8 @@ def _attributes(x: Tensor) -> dict[str, Any]:
 def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
     """A copy of an array inside a copy of the memory it lies in, so that copies of views still share."""
     root = memory_root(array)
-    if not np.shares_memory(root, flat_memory(root)):  # memory with gaps, lent by somebody else
+    xp = xp_of(root)
+    if not xp.may_share_memory(root, flat_memory(root)):  # memory with gaps, lent by somebody else
         return array.copy(order="K")
     copies = memo.setdefault("clarion: memory", {})
     if id(root) not in copies:
@@ -55,11 +56,10 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
     new_root = copies[id(root)][0]
     if array is root:
         return new_root
-    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    flat = flat_memory(new_root).view(np.uint8)
     if not array.size:
-        return np.empty_like(array)
-    return np.ndarray(array.shape, array.dtype, buffer=flat, offset=offset, strides=array.strides)
+        return xp.empty_like(array)
+    flat = flat_memory(new_root).view(uint8.numpy)[kind_of(array).offset(array) :]
+    return strided(flat[: flat.size // array.itemsize * array.itemsize].view(array.dtype), array.shape, array.strides)
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:

@@ -6,10 +6,9 @@ import math
 import warnings
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
-from ...core.dtypes import FROM_NUMPY
+from ...core.devices import kind_of, xp_of
+from ...core.dtypes import FROM_NUMPY, uint8
 from ...core.inplace import reshape_inplace, wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
@@ -83,10 +82,12 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         step *= max(n, 1)
     need = self.storage_offset() * array.itemsize + math.prod(size) * array.itemsize
     if need > storage_bytes(self):
-        grown = np.zeros(need // array.itemsize, array.dtype)
+        grown = xp_of(array).zeros(need // array.itemsize, array.dtype)
         old = memory_root(array).reshape(-1).view(array.dtype)
         grown[: old.size] = old
-        self._array = np.ndarray(size, array.dtype, grown, need - math.prod(size) * array.itemsize, steps[::-1])
+        self._array = strided(
+            grown[(need - math.prod(size) * array.itemsize) // array.itemsize :], size, tuple(steps[::-1])
+        )
     else:
         self._array = strided(array, size, tuple(steps[::-1]))
     wrote(self)
@@ -107,7 +108,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     if self.requires_grad:
         raise EngineError("set_() is refused on a tensor that requires grad")
     if source is None:
-        self._array = np.empty((0,), self._array.dtype)
+        self._array = xp_of(self._array).empty((0,), self._array.dtype)
     elif isinstance(source, Tensor):
         if source._array.dtype != self._array.dtype:
             raise EngineError(
@@ -126,7 +127,9 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
 def _laid(array: Any, offset: int, size: Any, stride: Any) -> Any:
     size, item = ints((size,)), array.itemsize
-    steps = np.empty(size, array.dtype).strides if stride is None else tuple([s * item for s in ints((stride,))])
+    steps = (
+        xp_of(array).empty(size, array.dtype).strides if stride is None else tuple([s * item for s in ints((stride,))])
+    )
     return strided(memory_root(array).reshape(-1).view(array.dtype), size, steps, offset * item)
 
 
@@ -135,7 +138,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Do both tensors show the same memory in the same way?"""
     a, b = self._array, tensor._array
     return (a.shape, a.strides, a.dtype) == (b.shape, b.strides, b.dtype) and (
-        a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
+        memory_root(a) is memory_root(b) and kind_of(a).offset(a) == kind_of(b).offset(b)
     )
 
 
@@ -149,7 +152,12 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """Address of the first byte."""
-        return int(self._root.__array_interface__["data"][0])
+        return kind_of(self._root).address(self._root)
+
+    @property
+    def device(self) -> Any:
+        """Where the memory is."""
+        return kind_of(self._root).device(self._root)
 
     def nbytes(self) -> int:
         """Number of bytes."""
@@ -159,11 +167,11 @@ class UntypedStorage:
 
     def tolist(self) -> list[int]:
         """All bytes."""
-        found: list[int] = self._root.reshape(-1, order="A").view(np.uint8).tolist()
+        found: list[int] = self._root.reshape(-1, order="A").view(uint8.numpy).tolist()
         return found
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._root.reshape(-1, order="A").view(np.uint8)[index]
+        found = self._root.reshape(-1, order="A").view(uint8.numpy)[index]
         return found.tolist()
 
     def __eq__(self, other: object) -> bool:
@@ -173,7 +181,7 @@ class UntypedStorage:
         return hash(self.data_ptr())
 
     def __repr__(self) -> str:
-        return f"[torch.storage.UntypedStorage(device=cpu) of size {self.nbytes()}]"
+        return f"[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 
 
 class TypedStorage(UntypedStorage):
@@ -212,7 +220,7 @@ class TypedStorage(UntypedStorage):
         return UntypedStorage(self._root)
 
     def __repr__(self) -> str:
-        return f"[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+        return f"[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
 
 @method("untyped_storage")

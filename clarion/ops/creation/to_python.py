@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
-from ...core.dtypes import COMPLEX, bf16, f32, get_default_dtype
+from ...core.devices import HOST, as_array, to_host, visible, write
+from ...core.dtypes import COMPLEX, b1, bf16, f32, get_default_dtype, uint8
 from ...core.inplace import refuse, wrote
 from ...core.printing import tensor_text
 from ...core.provenance import text as place_text
@@ -103,7 +102,7 @@ def tolist(self: Tensor) -> Any:
     array = self._array
     if hub.left is not None and self._rg:
         hub.left(self, "tolist")
-    return (array.astype(f32) if array.dtype is bf16 else array).tolist()
+    return to_host(array.astype(f32) if array.dtype is bf16 else array).tolist()
 
 
 # NumPy ---------------------------------------------------------------------------------------------
@@ -122,6 +121,11 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
         if hub.left is not None:
             hub.left(self, "numpy")
     array = self._array
+    if not visible(array):
+        raise ArgumentTypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
+            "first."
+        )
     if array.dtype is bf16:
         raise ArgumentTypeError("Got unsupported ScalarType BFloat16\nNumPy has no such type; use x.float().numpy().")
     hand_to_numpy(self)
@@ -139,9 +143,9 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 
 def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
     """What a NumPy function computed from this tensor, as a tensor (PyTorch makes bytes of booleans)."""
-    array = np.asarray(array)
-    if array.dtype == np.bool_:
-        array = array.astype(np.uint8)
+    array = as_array(array)
+    if array.dtype == b1:
+        array = array.astype(uint8.numpy)
     return share(array)
 
 
@@ -165,16 +169,18 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     cls = type(self)
     plain = cls is Tensor or self._is_parameter
     return tensor_text(
-        self._array,
+        self._array if self.is_meta else to_host(self._array),
         prefix="tensor(" if plain else f"{cls.__name__}(",
         default_dtype=repr(get_default_dtype()),
         dtype_name=repr(self.dtype),
+        device="" if self.is_cpu else str(self.device),
         suffixes=suffixes(self),
+        values=not self.is_meta,
     )
 
 
 def _format(self: Tensor, spec: str) -> str:
-    if self._array.ndim == 0 and type(self) is Tensor:
+    if self._array.ndim == 0 and type(self) is Tensor and not self.is_meta:
         return format(self.item(), spec)
     return object.__format__(self, spec)
 
@@ -190,13 +196,13 @@ def _loop(name: str, self: Tensor, function: Any, *others: Tensor) -> Tensor:
         if t.requires_grad:
             raise EngineError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
     refuse(self, name)
-    values = np.frompyfunc(function, 1 + len(others), 1)(
+    values = HOST.xp.frompyfunc(function, 1 + len(others), 1)(
         *[
-            t._array.astype(object) if t._array.dtype is not bf16 else t._array.astype(f32).astype(object)
+            to_host(t._array if t._array.dtype is not bf16 else t._array.astype(f32)).astype(object)
             for t in (self, *others)
         ]
     )
-    np.copyto(self._array, np.asarray(values).astype(self._array.dtype), casting="unsafe")
+    write(self._array, as_array(values).astype(self._array.dtype))
     wrote(self)
     return self
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import b1, result_type
+from ...core.devices import kind_of
+from ...core.dtypes import b1, result_type, uint8
 from ...core.general_call import general_call
 from ...core.inplace import inplace
 from ...core.op import Op
@@ -15,7 +14,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
 from ..faces.api import FUNCTIONS, METHODS, call, public
 from ..faces.typed import TypedOp, need_tensors, show_edges
-from .cast import cast, cast_number
+from .cast import cast, cast_number, transfer
 
 # where ---------------------------------------------------------------------------------------------
 
@@ -54,7 +53,7 @@ def where(condition: Any, input: Any = ..., other: Any = ..., **renamed: Any) ->
         )
     kind = condition._array.dtype
     if kind is not b1:
-        if kind != np.uint8:
+        if kind != uint8.numpy:
             raise EngineError(
                 f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.old}"
             )
@@ -325,6 +324,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write the values of `src`, broadcast and converted to this type."""
     if src is self:
         return self
+    if isinstance(src, Tensor) and type(src._array) is not type(self._array):
+        src = transfer(src, kind_of(self._array))
     return inplace(copy_op, self, src)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import xp_of
 from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
 from ...errors import EngineError
@@ -98,11 +97,11 @@ def allclose(
     equal_nan: bool = False,
 ) -> bool:
     """Are all elements close?"""
-    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all().item())
 
 
 @public()
 def equal(input: Any, other: Any) -> bool:
     """Same shape and same values?"""
     need_tensors("equal", input, other)
-    return bool(np.array_equal(input._array, other._array))
+    return bool(xp_of(input._array).array_equal(input._array, other._array))

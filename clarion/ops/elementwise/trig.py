@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
+from ...core.dtypes import f32
 from ...core.op import Op
 from ..faces.api import public
 from ..faces.single import faces
@@ -94,5 +93,5 @@ angle_complex_op = Op("angle_complex", "x", node="AngleBackward0", elementwise=T
 @public(out=True)
 def angle(input: Any) -> Any:
     """The angle of complex numbers in the plane; of real numbers 0 or pi."""
-    kind = getattr(getattr(input, "_array", None), "dtype", np.dtype(np.float32)).kind
+    kind = getattr(getattr(input, "_array", None), "dtype", f32).kind
     return angle_complex_op.call(input) if kind == "c" else angle_op.call(input)

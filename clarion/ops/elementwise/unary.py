@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ...core import return_types
+from ...core.dtypes import b1
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -123,7 +122,7 @@ def positive(input: Any) -> Any:
     """input, as it is."""
     if not isinstance(input, Tensor):
         raise ArgumentTypeError(f"positive(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    if input._array.dtype == np.bool_:
+    if input._array.dtype == b1:
         raise EngineError("The `+` operator, on a bool tensor is not supported.")
     return input
 

@@ -15,9 +15,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
+from ...core.devices import write, xp_of
 from ...core.inplace import check_result, inplace, refuse, wrote
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -169,9 +168,9 @@ def write_out(target: Tensor, value: Tensor) -> None:
                 UserWarning,
                 stacklevel=3,
             )
-        target._array = np.empty(value._array.shape, target._array.dtype)
+        target._array = xp_of(target._array).empty(value._array.shape, target._array.dtype)
     check_result(target, value._array)
-    np.copyto(target._array, value._array, casting="unsafe")
+    write(target._array, value._array)
     wrote(target)
 
 

@@ -7,11 +7,10 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ...core.devices import Kind, device, find, home, is_available, kind_of, write, xp_of
 from ...core.dtypes import (
     FROM_NUMPY,
+    NumpyNumber,
     bool_,
     channels_last,
     channels_last_3d,
@@ -118,7 +117,9 @@ def one_size(name: str, size: Any) -> tuple[int, ...]:
 def _is_int(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value._array.size == 1 and value._array.dtype.kind in "iu"
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if isinstance(value, NumpyNumber):
+        return value.dtype.kind in "iu"
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _int(name: str, position: int, value: Any) -> int:

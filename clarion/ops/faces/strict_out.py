@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import xp_of
 from ...core.dtypes import FROM_NUMPY, i64
 from ...core.tensor import Tensor
 from ...errors import DtypeError, EngineError
@@ -50,4 +49,4 @@ def _overlaps(values: Any, target: Any) -> bool:
     """Does any tensor among arguments share memory with `target`?"""
     if isinstance(values, (tuple, list)):
         return any(_overlaps(value, target) for value in values)
-    return isinstance(values, Tensor) and np.may_share_memory(values._array, target._array)
+    return isinstance(values, Tensor) and xp_of(target._array).may_share_memory(values._array, target._array)

@@ -34,7 +34,7 @@ class TypedOp(Op):
         self.title = title or f"{self.name}_cpu"
         if "f" in kinds:
             self.call = lambda *args: general_call(self, args)
-            self.writes = False  # in place, too, the types are looked at
+            self.looks_first, self.writes = True, False  # in place, too, the types are looked at
         return self
 
     def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
-from ...core.dtypes import FROM_NUMPY, i64, result_type
+from ...core.devices import visible, xp_of
+from ...core.dtypes import FROM_NUMPY, i64, int32, result_type
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
@@ -94,7 +94,11 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 
 
 def _as_tensor(value: Any, like: Any) -> Any:
-    return value if isinstance(value, Tensor) else new_tensor(np.asarray(value, result_type([like._array, value])))
+    return (
+        value
+        if isinstance(value, Tensor)
+        else like.new_tensor(value, dtype=FROM_NUMPY[result_type([like._array, value])])
+    )
 
 
 def _check_edges(edges: Any, values: Any) -> None:
@@ -142,7 +146,7 @@ def searchsorted(
     if sorter is not None:
         sorted_sequence = _reordered(sorted_sequence, sorter)
     _check_edges(sorted_sequence, input)
-    kind = np.dtype(np.int32) if out_int32 else i64
+    kind = int32.numpy if out_int32 else i64
     return searchsorted_op.call(sorted_sequence, input, bool(right or side == "right"), kind)
 
 
@@ -160,7 +164,7 @@ def _reordered(edges: Any, sorter: Any) -> Any:
         )
     if not in_range(sorter._array, edges._array.shape[-1]):
         raise EngineError("torch.searchsorted(): sorter index out of range")
-    return new_tensor(np.take_along_axis(edges._array, sorter._array, -1))
+    return new_tensor(xp_of(edges._array).take_along_axis(edges._array, sorter._array, -1))
 
 
 @public(method=False, out=True)
@@ -171,7 +175,7 @@ def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bo
         raise ShapeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     input = _as_tensor(input, boundaries)
     _check_edges(boundaries, input)
-    return searchsorted_op.call(boundaries, input, bool(right), np.dtype(np.int32) if out_int32 else i64)
+    return searchsorted_op.call(boundaries, input, bool(right), int32.numpy if out_int32 else i64)
 
 
 @public()
@@ -202,9 +206,9 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     if bins <= 0:
         raise EngineError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
-    if low == high and array.size:
+    if low == high and array.size and visible(array):
         low, high = float(array.min()), float(array.max())
-    if not np.isfinite([low, high]).all():
+    if not (math.isfinite(low) and math.isfinite(high)):
         raise EngineError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise EngineError("torch.histc: max must be larger than min")
@@ -227,6 +231,6 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         raise EngineError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(array.max()) + 1
-    elif array.max() >= num_classes:
+    elif visible(array) and array.max() >= num_classes:
         raise EngineError("Class values must be smaller than num_classes.")
     return one_hot_op.call(tensor, num_classes)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import FROM_NUMPY, b1
+from ...core.devices import HOST, visible, xp_of
+from ...core.dtypes import FROM_NUMPY, b1, broadcast_shapes, i64
 from ...core.messages import broadcast_error
 from ...core.op import Op
 from ...core.tensor import created
@@ -52,7 +51,7 @@ def masked_select(input: Any, mask: Any) -> Any:
 
 def _check_broadcast(a: Any, b: Any) -> tuple[int, ...]:
     try:
-        return np.broadcast_shapes(a._array.shape, b._array.shape)
+        return broadcast_shapes(a._array.shape, b._array.shape)
     except ValueError:
         raise broadcast_error(a._array.shape, b._array.shape) from None
 
@@ -72,7 +71,7 @@ def masked_scatter(input: Any, mask: Any, source: Any, *, run: Any = call) -> An
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {FROM_NUMPY[mask._array.dtype].old}"
         )
     shape = _check_broadcast(mask, input)
-    if source._array.size < np.count_nonzero(np.broadcast_to(mask._array, shape)):
+    if visible(mask._array) and source._array.size < HOST.xp.count_nonzero(HOST.xp.broadcast_to(mask._array, shape)):
         raise EngineError("Number of elements of source < number of ones in mask")
     return run(masked_scatter_op, input, mask, source)
 
@@ -84,7 +83,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     if not as_tuple:
         return nonzero_op.call(input)
     array = input._array if input._array.ndim else input._array.reshape(1)
-    return tuple([created(np.ascontiguousarray(places)) for places in np.nonzero(array)])
+    return tuple([created(places.copy()) for places in xp_of(array).nonzero(array)])
 
 
 @public()
@@ -100,8 +99,11 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     tensor_argument("nonzero_static", "input", 1, input)
     if size < 0:
         raise EngineError("nonzero_static: 'size' must be an non-negative integer")
+    xp = xp_of(input._array)
+    padded = xp.full((size, input._array.ndim), fill_value, i64)
+    if not visible(input._array):
+        return created(padded)
     found = nonzero_op.call(input)._array[:size]
-    padded = np.full((size, found.shape[1]), fill_value, found.dtype)
     padded[: len(found)] = found
     return created(padded)
 

@@ -15,10 +15,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
-from ...core.dtypes import b1, i64
+from ...core.devices import HOST, ndarray, xp_of
+from ...core.dtypes import NumpyNumber, b1, i64, int32, uint8
 from ...core.inplace import sync
 from ...core.namespace import OPS, lifted
 from ...core.op import Op
@@ -118,7 +117,7 @@ def parse(index: Any) -> list[Any]:
 def _is_tuple_like(items: list[Any]) -> bool:
     """PyTorch reads a short list that holds tensors, sequences, slices or None as a tuple."""
     return len(items) < 32 and any(
-        item is None or item is Ellipsis or isinstance(item, (Tensor, list, tuple, slice, np.ndarray, range))
+        item is None or item is Ellipsis or isinstance(item, (Tensor, list, tuple, slice, ndarray, range))
         for item in items
     )
 
@@ -127,16 +126,16 @@ def convert(item: Any) -> Any:
     """An item that is no plain Python one: a Tensor of int64 or bool, or a plain integer or bool."""
     if isinstance(item, Tensor):
         return index_tensor(item)
-    if isinstance(item, np.ndarray):
+    if isinstance(item, ndarray):
         if item.ndim == 0 and item.dtype.kind in "iu":
             return int(item)
         return new_tensor(item if item.dtype == b1 else item.astype(i64))
-    if isinstance(item, np.bool_):
+    if isinstance(item, NumpyNumber) and item.dtype == b1:
         return bool(item)
     if isinstance(item, str):
         raise ArgumentTypeError(f"new(): invalid data type '{type(item).__name__}'")
     if isinstance(item, (list, tuple, range)):
-        array = np.array([each._array.tolist() if isinstance(each, Tensor) else each for each in item])
+        array = HOST.xp.array([each._array.tolist() if isinstance(each, Tensor) else each for each in item])
         if array.dtype.kind in "OUS":
             raise ArgumentTypeError(f"new(): a list of {type(item[0]).__name__} is no index")
         return new_tensor(array if array.dtype == b1 else array.astype(i64))
@@ -151,14 +150,14 @@ def convert(item: Any) -> Any:
 
 def index_tensor(item: Tensor) -> Any:
     kind = item._array.dtype
-    if kind == np.uint8:
+    if kind == uint8.numpy:
         warnings.warn(
             "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
             UserWarning,
             stacklevel=5,
         )
         item = new_tensor(item._array != 0)
-    elif kind == np.int32:
+    elif kind == int32.numpy:
         item = new_tensor(item._array.astype(i64))
     elif kind != i64 and kind != b1 and (item._array.ndim or kind.kind not in "iu"):
         raise ArgumentIndexError("tensors used as indices must be long, int, byte or bool tensors")
@@ -207,7 +206,7 @@ def walk(x: Any, items: list[Any], ops: Any) -> tuple[Any, list[tuple[int, Tenso
             ndim = wanted  # a second one is worth nothing
         elif kind is bool:
             x = ops.unsqueeze(x, dim)
-            tensors.append((dim, new_tensor(np.zeros(1 if item else 0, i64))))
+            tensors.append((dim, new_tensor(HOST.xp.zeros(1 if item else 0, i64))))
             dim += 1
         else:
             tensors.append((dim, item))
@@ -242,7 +241,7 @@ def spread_masks(shape: tuple[int, ...], tensors: list[tuple[int, Tensor]]) -> t
     for dim, each in tensors:
         if each._array.dtype == b1:
             check_mask(shape, dim, each._array)
-            found = np.nonzero(each._array)
+            found = xp_of(each._array).nonzero(each._array)
             where += range(dim, dim + len(found))
             indices += [new_tensor(places) for places in found]
         else:
@@ -369,7 +368,7 @@ def _iterate(self: Tensor) -> Any:
 
 
 def _contains(self: Tensor, element: Any) -> bool:
-    if not isinstance(element, (Tensor, bool, int, float, complex, np.generic)):
+    if not isinstance(element, (Tensor, bool, int, float, complex, NumpyNumber)):
         raise EngineError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
     return bool((self == element).any().item())  # type: ignore[attr-defined]
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
 from ...core.description import normalize_dim
-from ...core.dtypes import FROM_NUMPY, i64
+from ...core.devices import xp_of
+from ...core.dtypes import FROM_NUMPY, NumpyNumber, broadcast_shapes, i64, int32
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
@@ -82,7 +81,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     shape, places = input._array.shape, index._array
     if places.ndim > 1:
         raise ArgumentIndexError("index_select(): Index is supposed to be a vector")
-    if places.dtype != i64 and places.dtype != np.int32:
+    if places.dtype != i64 and places.dtype != int32.numpy:
         raise DtypeError("index_select(): Expected dtype int32 or int64 for index")
     dim = normalize_dim(dim, len(shape))
     if not shape and places.size != 1:
@@ -106,7 +105,7 @@ def _check_rows(name: str, x: Any, dim: int, index: Any, source: Any) -> int:
             f"{name}(): Index is supposed to be a vector, but got dim: {places.ndim} with type: "
             f"{FROM_NUMPY[places.dtype].old} and size: {list(places.shape)}"
         )
-    if places.dtype != i64 and places.dtype != np.int32:
+    if places.dtype != i64 and places.dtype != int32.numpy:
         raise DtypeError(f"{name}(): Expected dtype int32/int64 for index but got: {FROM_NUMPY[places.dtype].old}")
     if x._array.dtype != given.dtype:
         raise DtypeError(
@@ -235,9 +234,9 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
         if value._array.dtype.kind == "c" and input._array.dtype.kind != "c":
             raise EngineError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         if value.requires_grad or modes.special:  # a slice that is named twice is filled once
-            index = new_tensor(np.unique(np.where(places < 0, places + size, places)))
+            index = new_tensor(xp_of(places).unique(xp_of(places).where(places < 0, places + size, places)))
         return run(index_fill_tensor_op, input, index, value, dim)
-    if not isinstance(value, (int, float, complex, np.number)):
+    if not isinstance(value, (int, float, complex, NumpyNumber)):
         raise ArgumentTypeError(
             "index_fill() received an invalid combination of arguments: 'value' must be Tensor or Number, not "
             f"{type(value).__name__}"
@@ -308,7 +307,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     dim = normalize_dim(dim, input._array.ndim)
     mine, theirs = input._array.shape, indices._array.shape
     if _without(mine, dim) != _without(theirs, dim):
-        rest = np.broadcast_shapes(_without(mine, dim), _without(theirs, dim))
+        rest = broadcast_shapes(_without(mine, dim), _without(theirs, dim))
         input = input.expand((*rest[:dim], mine[dim], *rest[dim:]))
         indices = indices.expand((*rest[:dim], theirs[dim], *rest[dim:]))
     return gather(input, dim, _from_front(indices, mine[dim]))
@@ -318,7 +317,7 @@ def _from_front(indices: Any, size: int) -> Any:
     places = indices._array
     if not places.size or places.min() >= 0:
         return indices
-    return new_tensor(np.where(places < 0, places + size, places))
+    return new_tensor(xp_of(places).where(places < 0, places + size, places))
 
 
 strict_out("index_select", "take", apart=True)

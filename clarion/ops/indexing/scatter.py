@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
-from ...core.dtypes import FROM_NUMPY, i64
+from ...core.dtypes import FROM_NUMPY, NumpyNumber, i64, int32
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
@@ -144,7 +142,7 @@ def along_index(name: str, x: Any, dim: Any, index: Any, *, gather: bool = False
     shape, places = x._array.shape, index._array
     dim = normalize_dim(dim, len(shape))
     if places.dtype is not i64 and places.dtype != i64:
-        if places.dtype != np.int32 and places.size:
+        if places.dtype != int32.numpy and places.size:
             raise DtypeError(f"{name}(): Expected dtype int32/int64 for index")
         index = new_tensor(places.astype(i64))
         places = index._array
@@ -211,7 +209,7 @@ def scatter(
     """`input` with `src` (or a number) written along `dim` at the places in `index`."""
     if src is None:
         src = value._array.item() if isinstance(value, Tensor) else value
-    numeric = isinstance(src, (int, float, complex, np.number))
+    numeric = isinstance(src, (int, float, complex, NumpyNumber))
     if not numeric and not isinstance(src, Tensor):
         raise ArgumentTypeError(
             f"scatter() received an invalid combination of arguments: 'src' must be Tensor or Number, not "
@@ -227,7 +225,7 @@ def scatter(
             raise EngineError(f"value cannot be converted to type {FROM_NUMPY[kind].name} without overflow")
         if reduce is None:
             return run(scatter_value_op, input, index, dim, src)
-        return run(scatter_combine_op, input, index, new_tensor(np.asarray(src).astype(kind)), dim, reduce)
+        return run(scatter_combine_op, input, index, input.new_tensor(src), dim, reduce)
     src = fitting_src("scatter", input, dim, index, src)
     if reduce is None:
         return run(scatter_op, input, index, src, dim)

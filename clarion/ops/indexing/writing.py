@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
-from ...core.dtypes import FROM_NUMPY, b1, f32, f64
+from ...core.devices import HOST, as_array, xp_of
+from ...core.dtypes import FROM_NUMPY, b1, broadcast_shapes, f32, f64, iinfo
 from ...core.general_call import as_scalar
 from ...core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
 from ...core.namespace import OPS, lifted
@@ -112,24 +111,24 @@ def scalar(x: Tensor, value: Any) -> Any:
             "Assign a number or a Tensor: torch.tensor(value) makes one."
         )
     if target.kind == "b":
-        return np.asarray(bool(value))
+        return as_array(bool(value))
     if isinstance(value, complex) and target.kind != "c":
         raise overflow(target)
     if target.kind in "iu":
         if isinstance(value, float) and value - value != 0:
             raise overflow(target)
         whole = int(value)  # type: ignore[arg-type]
-        limits = np.iinfo(target)
+        limits = iinfo(target)
         if not limits.min <= whole <= limits.max:
             if not -(2**63) <= whole < 2**64:
                 raise ArgumentValueError("Overflow when unpacking long long")
             if limits.min != 0 or whole < -limits.max:
                 raise overflow(target)
             whole += limits.max + 1
-        return np.asarray(whole, target)
-    with np.errstate(all="ignore"):
-        array = np.asarray(value).astype(target)
-    if isinstance(value, (int, float)) and abs(value) > 6e4 and np.isinf(array) and value - value == 0:
+        return HOST.xp.asarray(whole, target)
+    with HOST.xp.errstate(all="ignore"):
+        array = as_array(value).astype(target)
+    if isinstance(value, (int, float)) and abs(value) > 6e4 and HOST.xp.isinf(array) and value - value == 0:
         raise overflow(target)
     return array
 
@@ -180,9 +179,9 @@ def _put(op: Op, target: Any, values: Tensor, indices: list[Tensor], params: tup
     arrays = [each._array for each in indices]
     try:
         if op is index_put_mask_op:
-            kernels.put_mask(np, target, values._array, *arrays, *params)
+            kernels.put_mask(xp_of(target), target, values._array, *arrays, *params)
         else:
-            kernels.put(np, target, values._array, *arrays, *params)
+            kernels.put(xp_of(target), target, values._array, *arrays, *params)
     except IndexError as error:
         raise index_error(error, indices, target.shape, params[0]) from None
 
@@ -202,7 +201,11 @@ def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, acc
     if len(tensors) == 1 and tensors[0][0] == 0 and tensors[0][1]._array.dtype == b1:
         mask = tensors[0][1]
         check_mask(shape, 0, mask._array)
-        result = (int(np.count_nonzero(mask._array)), *shape[mask._array.ndim :]) if values._array.ndim else ()
+        result = (
+            (int(xp_of(mask._array).count_nonzero(mask._array)), *shape[mask._array.ndim :])
+            if values._array.ndim
+            else ()
+        )
         op, indices = index_put_mask_op, [mask]
         params: tuple[Any, ...] = (accumulate,)
     else:
@@ -240,7 +243,7 @@ def indexed_shape(shape: tuple[int, ...], where: tuple[int, ...], indices: list[
     if len(indices) == 1:
         return (*shape[: where[0]], *indices[0]._array.shape, *shape[where[0] + 1 :])
     try:
-        spread = np.broadcast_shapes(*[each._array.shape for each in indices])
+        spread = broadcast_shapes(*[each._array.shape for each in indices])
     except ValueError:
         shapes = ", ".join(str(list(each._array.shape)) for each in indices)
         raise ArgumentIndexError(
@@ -267,7 +270,7 @@ def _put_arguments(name: str, input: Any, indices: Any, values: Any) -> list[tup
             )
         each = index_tensor(each)
         if not isinstance(each, Tensor):
-            each = new_tensor(np.asarray(each))
+            each = new_tensor(as_array(each))
         tensors.append((dim, each))
         dim += each._array.ndim if each._array.dtype == b1 else 1
     if dim > input._array.ndim:

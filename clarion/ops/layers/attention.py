@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import kind_of, xp_of
+from ...core.dtypes import broadcast_shapes
 from ...core.op import Op
 from ...core.op_node import unbroadcast
 from ...core.tensor import Tensor, new_tensor
@@ -104,7 +104,7 @@ def _is_bool(mask: Any) -> bool:
 def _may_look(scores: Any) -> Any:
     """True on and below the diagonal, in the world of `scores`."""
     array = scores._array if isinstance(scores, Tensor) else scores
-    below = np.tri(*array.shape[-2:], dtype=bool)
+    below = xp_of(array).tri(*array.shape[-2:], dtype=bool)
     return new_tensor(below) if isinstance(scores, Tensor) else below
 
 
@@ -145,7 +145,9 @@ def scaled_dot_product_attention(
     if dropout_p > 0:
         if hub.dropped is not None:
             hub.dropped(query, dropout_p)
-        drop = new_tensor(noise((*shape[:-1], key._array.shape[-2]), dropout_p, query._array.dtype))
+        drop = new_tensor(
+            noise(kind_of(query._array), (*shape[:-1], key._array.shape[-2]), dropout_p, query._array.dtype)
+        )
     return attention_op.call(query, key, value, attn_mask, drop, scale, is_causal)[0]
 
 
@@ -193,7 +195,7 @@ def _same_batch(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
     batches = [t._array.shape[:-2] for t in (query, key, value)]
     if batches[0] == batches[1] == batches[2]:
         return query, key, value
-    whole = np.broadcast_shapes(*batches)
+    whole = broadcast_shapes(*batches)
     return tuple(
         t if t._array.shape[:-2] == whole else t.expand(*whole, *t._array.shape[-2:]) for t in (query, key, value)
     )

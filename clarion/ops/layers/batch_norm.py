@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import xp_of
 from ...core.dtypes import HALF, Size, f32
 from ...core.inplace import wrote
 from ...core.op import Op
@@ -112,7 +111,7 @@ def _statistics(x: Any, mean: Any, rstd: Any, eps: float, axes: tuple[int, ...])
         wide = x.astype(f32)
         mean, var = wide.mean(axis=axes), wide.var(axis=axes)
     else:
-        var = np.maximum(1 / (rstd * rstd) - eps, 0)
+        var = xp_of(rstd).maximum(1 / (rstd * rstd) - eps, 0)
     return mean, var * (count / max(count - 1, 1)), count
 
 

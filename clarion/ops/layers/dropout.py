@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import HOST, Kind, kind_of
+from ...core.dtypes import f32
 from ...core.inplace import inplace as write_into
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
@@ -14,24 +15,31 @@ from ...kernels.layout import dense_order
 from ...kernels.random import default_generator, dropout_mask
 from ..elementwise.arithmetic import mul_op
 from ..faces.api import FUNCTIONS, METHODS, functional, public
+from ..faces.options import inverse
 
 
-def noise(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
+def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any) -> Any:
     """0 with probability p, else 1 / (1 - p)."""
     if p == 1:
-        return np.zeros(shape, dtype)
+        return where.xp.zeros(shape, dtype)
+    return where.computed(shape, dtype, lambda: _factors(shape, p, dtype))
+
+
+def _factors(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
+    xp = HOST.xp
     keep = dropout_mask(default_generator, shape, p)
-    wide = np.float32 if dtype.itemsize == 2 else dtype
-    factor = np.asarray(1, wide) / np.asarray(1 - p, wide)
-    return np.asarray(np.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None))
+    wide = f32 if dtype.itemsize == 2 else dtype
+    factor = xp.asarray(1, wide) / xp.asarray(1 - p, wide)
+    return xp.asarray(xp.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None))
 
 
 def noise_like(array: Any, p: float) -> Any:
     """Noise for an array, drawn in the order of its memory: PyTorch's noise has the input's strides."""
+    where = kind_of(array)
     if array.flags.c_contiguous:
-        return noise(array.shape, p, array.dtype)
+        return noise(where, array.shape, p, array.dtype)
     order = dense_order(array)
-    return noise(tuple([array.shape[d] for d in order]), p, array.dtype).transpose(np.argsort(order))
+    return noise(where, tuple([array.shape[d] for d in order]), p, array.dtype).transpose(inverse(order))
 
 
 def _apply(input: Tensor, factors: Any, p: float, inplace: bool) -> Any:
@@ -59,7 +67,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 def _whole_channels(input: Any, p: float, inplace: bool) -> Any:
     shape = input._array.shape
-    factors = noise((*shape[:2], *(1,) * (len(shape) - 2)), p, input._array.dtype)
+    factors = noise(kind_of(input._array), (*shape[:2], *(1,) * (len(shape) - 2)), p, input._array.dtype)
     return _apply(input, factors, p, inplace)
 
 
@@ -89,7 +97,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     if p == 0 or not training or not input._array.size:
         return input
     if p == 1:
-        return _apply(input, np.zeros(input._array.shape, input._array.dtype), p, inplace)
+        return _apply(input, noise(kind_of(input._array), input._array.shape, p, input._array.dtype), p, inplace)
     return _towards_lower_end(input, input._array.shape, p, inplace)
 
 
@@ -102,15 +110,17 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
     if input._array.ndim < 2:
         raise EngineError("Feature dropout requires at least 2 dimensions in the input")
     if p == 1:
-        return _apply(input, np.zeros(input._array.shape, input._array.dtype), p, inplace)
+        return _apply(input, noise(kind_of(input._array), input._array.shape, p, input._array.dtype), p, inplace)
     shape = input._array.shape
     return _towards_lower_end(input, (*shape[:2], *(1,) * (len(shape) - 2)), p, inplace)
 
 
 def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bool) -> Any:
     alpha = 1.7580993408473766
-    keep = dropout_mask(default_generator, shape, p).astype(input._array.dtype)
-    a = 1.0 / np.sqrt((alpha * alpha * p + 1) * (1 - p))
+    kind = input._array.dtype
+    draw = kind_of(input._array).computed
+    keep = draw(shape, kind, lambda: dropout_mask(default_generator, shape, p).astype(kind))
+    a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
     shift = (keep - 1) * (alpha * a) + alpha * a * p
     scaled = _apply(input, keep * input._array.dtype.type(a), p, inplace)
     return scaled.add_(new_tensor(shift.astype(input._array.dtype)))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
+from ...core.devices import xp_of
 from ...core.inplace import wrote
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -89,5 +88,5 @@ def _embedding(
 def embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale rows whose norm exceeds `max_norm`, in the table itself; not recorded."""
     embedding_op.kernel(weight._array, indices._array, -1, False)  # refuses bad indices before anything is written
-    renorm_rows(np, weight._array, indices._array, max_norm, norm_type)
+    renorm_rows(xp_of(weight._array), weight._array, indices._array, max_norm, norm_type)
     wrote(weight)

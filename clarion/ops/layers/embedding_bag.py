@@ -5,13 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
+from ...core.devices import xp_of
+from ...core.dtypes import i64
 from ...core.tensor import new_tensor
 from ...errors import ArgumentValueError, EngineError, NotSupportedError
 from ..faces.api import functional
 from .embedding import embedding_op, embedding_renorm
+
+
+def _xp(tensor: Any) -> Any:
+    return xp_of(tensor._array)
 
 
 def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any, int]:
@@ -23,7 +27,7 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
                 f"sequences. However, found offsets of type {type(offsets)}"
             )
         count, size = input.shape
-        return input.reshape(-1), np.repeat(np.arange(count), size), count
+        return input.reshape(-1), _xp(input).arange(count).repeat(size), count
     if input.dim() != 1:
         raise ArgumentValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
     if offsets is None:
@@ -43,20 +47,21 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
             f"offsets[-1] can not be greater than input's length({input.numel()}) but got offsets[-1] of {starts[-1]}"
         )
     count = starts.size - 1 if include_last_offset else starts.size
-    return input, np.searchsorted(starts, np.arange(input.numel()), "right") - 1, count
+    return input, _xp(input).searchsorted(starts, _xp(input).arange(input.numel()), "right") - 1, count
 
 
 def _winners(values: Any, bag: Any, count: int) -> tuple[Any, Any]:
     """For each bag and column the place of the largest row, and which bags have rows at all."""
-    winner, filled = np.zeros((count, values.shape[1]), np.int64), np.zeros(count, bool)
-    starts = np.flatnonzero(np.diff(bag, prepend=-1))
+    xp = xp_of(values)
+    winner, filled = xp.zeros((count, values.shape[1]), i64), xp.zeros(count, bool)
+    starts = xp.flatnonzero(xp.diff(bag, prepend=-1))
     if starts.size:
-        best = np.maximum.reduceat(values, starts, axis=0)
-        runs = np.diff(np.append(starts, len(bag)))
-        hit = values == np.repeat(best, runs, axis=0)
-        places = np.where(hit, np.arange(len(bag))[:, None], len(bag))
+        best = xp.maximum.reduceat(values, starts, axis=0)
+        runs = xp.diff(starts, append=len(bag))
+        hit = values == xp.repeat(best, runs, axis=0)
+        places = xp.where(hit, xp.arange(len(bag))[:, None], len(bag))
         filled[bag[starts]] = True
-        winner[filled] = np.minimum(np.minimum.reduceat(places, starts, axis=0), len(bag) - 1)
+        winner[filled] = xp.minimum(xp.minimum.reduceat(places, starts, axis=0), len(bag) - 1)
     return winner, filled
 
 
@@ -71,7 +76,7 @@ def _largest(rows: Any, bag: Any, count: int) -> Any:
 def largest_places(weight: Any, indices: Any, bag: Any, count: int) -> Any:
     """For each bag and column which row of the table was the largest; 0 for empty bags."""
     winner, filled = _winners(weight[indices], bag, count)
-    return np.where(filled[:, None], indices[winner] if indices.size else winner, 0)
+    return xp_of(weight).where(filled[:, None], indices[winner] if indices.size else winner, 0)
 
 
 def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: bool, sparse: bool) -> None:
@@ -130,7 +135,7 @@ def embedding_bag(
             raise EngineError(
                 f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got {padding_idx}"
             )
-        kept = np.flatnonzero(indices._array != padding_idx % rows)
+        kept = _xp(indices).flatnonzero(indices._array != padding_idx % rows)
         indices, bag = indices[new_tensor(kept)], bag[kept]
         factors = None if factors is None else factors[new_tensor(kept)]
     picked = embedding_op.call(weight, indices, -1, scale_grad_by_freq)
@@ -141,5 +146,5 @@ def embedding_bag(
     total = picked.new_zeros((count, weight.shape[1])).index_add(0, new_tensor(bag), picked)
     if mode == "sum":
         return total
-    sizes = np.maximum(np.bincount(bag, minlength=count), 1)[:, None]
+    sizes = xp_of(bag).bincount(bag, minlength=count).clip(1)[:, None]
     return total / new_tensor(sizes.astype(total._array.dtype))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import xp_of
+from ...core.dtypes import i64
 from ...core.namespace import OPS
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentValueError, EngineError
@@ -14,14 +14,14 @@ from ..faces.api import FUNCTIONS, functional
 from ..faces.autocast import autocast
 
 
-def _starts(samples: Any, size: int, out: int, window: int) -> Any:
+def _starts(xp: Any, samples: Any, size: int, out: int, window: int) -> Any:
     """Where the windows begin along one dimension, one row per plane."""
-    starts = np.empty((samples.size, out), np.int64)
+    starts = xp.empty((samples.size, out), i64)
     if out > 1:
         step = (size - window) / samples.dtype.type(out - 1)
         shift = samples.reshape(-1, 1)
-        steps = np.arange(out - 1, dtype=samples.dtype)
-        starts[:, :-1] = ((steps + shift) * step).astype(np.int64) - (shift * step).astype(np.int64)
+        steps = xp.arange(out - 1, dtype=samples.dtype)
+        starts[:, :-1] = ((steps + shift) * step).astype(i64) - (shift * step).astype(i64)
     starts[:, -1:] = size - window
     return starts
 
@@ -35,17 +35,18 @@ def _places(array: Any, windows: tuple[int, ...], outs: tuple[int, ...], samples
     samples = samples.reshape(-1, n)[:count]  # more may have been given than there are planes
     # PyTorch's samples stand in the order width, height for two dimensions, and depth, height, width for three.
     order = (1, 0) if n == 2 else (0, 1, 2)
-    flat = np.zeros((count,) + (1,) * (2 * n), np.int64)
+    xp = xp_of(array)
+    flat = xp.zeros((count,) + (1,) * (2 * n), i64)
     for d in range(n):
-        starts = _starts(samples[:, order[d]], sizes[d], outs[d], windows[d])
-        along = starts[:, :, None] + np.arange(windows[d])
+        starts = _starts(xp, samples[:, order[d]], sizes[d], outs[d], windows[d])
+        along = starts[:, :, None] + xp.arange(windows[d])
         shape = [count] + [1] * (2 * n)
         shape[1 + d], shape[1 + n + d] = outs[d], windows[d]
         flat = flat * sizes[d] + along.reshape(shape)
     flat = flat.reshape(count, math.prod(outs), math.prod(windows))
-    values = np.take_along_axis(planes[:, None, :], flat, axis=2)
+    values = xp.take_along_axis(planes[:, None, :], flat, axis=2)
     best = values.argmax(axis=2)
-    return np.take_along_axis(flat, best[:, :, None], axis=2)[:, :, 0].reshape(*array.shape[:-n], *outs)
+    return xp.take_along_axis(flat, best[:, :, None], axis=2)[:, :, 0].reshape(*array.shape[:-n], *outs)
 
 
 def _pool(n: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any) -> tuple[Any, Any]:
@@ -67,7 +68,7 @@ def _pool(n: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: 
             raise EngineError(f"{name}(): pool size {window} too large relative to input size {size} for output {out}")
     if samples is None:
         batch = 1 if array.ndim == n + 1 else array.shape[0]
-        samples = FUNCTIONS["rand"](batch, array.shape[-n - 1], n, dtype=input.dtype)
+        samples = FUNCTIONS["rand"](batch, array.shape[-n - 1], n, dtype=input.dtype, device=input.device)
     places = new_tensor(_places(array, windows, outs, samples._array))
     flat = OPS["view"].call(FUNCTIONS["reshape"](input, array.shape), (*array.shape[:-n], math.prod(sizes)))
     found = FUNCTIONS["gather"](flat, -1, new_tensor(places._array.reshape(*array.shape[:-n], math.prod(outs))))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...core.dtypes import f32, finfo
 from ...core.op import Op
 from ...errors import EngineError
 from ...kernels.registry import RawNamespace
@@ -162,7 +161,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     ndim = _check_shapes(normalized_shape, input, weight)
     if eps is None:
         kind = input._array.dtype
-        eps = float(np.finfo(kind).eps) if kind.kind == "f" and kind.itemsize > 2 else float(np.finfo(np.float32).eps)
+        eps = float(finfo(kind).eps) if kind.kind == "f" and kind.itemsize > 2 else float(finfo(f32).eps)
     return rms_norm_op.call(input, weight, ndim, eps)[0]
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core import return_types
-from ...core.dtypes import FROM_NUMPY, INEXACT
+from ...core.devices import HOST, as_array
+from ...core.dtypes import FROM_NUMPY, INEXACT, finfo
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...errors import DtypeError, EngineError, Explained, NotSupportedError, ShapeError
@@ -242,7 +241,7 @@ def _real_gradient(name: str, input: Any) -> None:
 def _by_lapack(name: str, reason: str, op: Op, *args: Any) -> Any:
     try:
         return op.call(*args)
-    except np.linalg.LinAlgError as error:
+    except HOST.xp.linalg.LinAlgError as error:
         raise LinAlgError(f"{name}: {reason} ({error})") from None
 
 
@@ -352,8 +351,8 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
     array = matrices("linalg.pinv", A, square=hermitian)
     rtol = rtol if rcond is None else rcond
     if rtol is None:
-        given = atol is not None and np.any(np.asarray(getattr(atol, "_array", atol)) > 0)
-        rtol = 0.0 if given else float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
+        given = atol is not None and bool(as_array(getattr(atol, "_array", atol) > 0).any())
+        rtol = 0.0 if given else float(finfo(array.dtype).eps) * max(array.shape[-2:])
     return pinv_op.call(A, _limit(atol), _limit(rtol), hermitian)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ...core import return_types
-from ...core.dtypes import HALF, f32
+from ...core.devices import as_array, visible, xp_of
+from ...core.dtypes import HALF, f32, finfo, i64
 from ...core.op import Op
 from ...core.tensor import created, new_tensor
 from ...errors import ArgumentValueError, DtypeError, EngineError, ShapeError
@@ -82,14 +81,14 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any =
     array = matrices("torch.linalg.matrix_rank", A, square=hermitian)
     atol, rtol = (atol, rtol) if tol is None else (tol, 0.0)
     if rtol is None:
-        given = atol is not None and np.any(np.asarray(getattr(atol, "_array", atol)) > 0)
-        rtol = 0.0 if given else float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
+        given = atol is not None and bool(as_array(getattr(atol, "_array", atol) > 0).any())
+        rtol = 0.0 if given else float(finfo(array.dtype).eps) * max(array.shape[-2:])
     if not array.size:
-        return created(np.zeros(array.shape[:-2], np.int64))
+        return created(xp_of(array).zeros(array.shape[:-2], i64))
     values = (abs(eigvalsh(A.detach())) if hermitian else svdvals(A.detach()))._array
     limit = values.max(-1) * getattr(rtol, "_array", rtol)
-    limit = np.maximum(limit, getattr(atol, "_array", 0.0 if atol is None else atol))
-    return created(np.asarray((values > limit[..., None]).sum(-1), np.int64))
+    limit = xp_of(values).maximum(limit, getattr(atol, "_array", 0.0 if atol is None else atol))
+    return created(as_array((values > limit[..., None]).sum(-1)).astype(i64))
 
 
 @autocast("float32")
@@ -108,7 +107,7 @@ def cond(A: Any, p: Any = None) -> Any:
         values = svdvals(A)
         return values.sum(-1) * values.reciprocal().sum(-1)
     singular = (lu_factor_ex(A.detach())[2] > 0).unsqueeze(-1).unsqueeze(-1)
-    if singular.any():
+    if visible(array) and singular.any():
         inverse = inv(A.masked_fill(singular, 0) + singular * FUNCTIONS["eye"](array.shape[-1], dtype=A.dtype))
         inverse = inverse.masked_fill(singular, math.inf)
     else:
@@ -173,10 +172,10 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
     if b.shape[-1 if vector else -2] != a.shape[-2]:
         raise ShapeError(f"{name}: input.size(-2) should match other.size({-1 if vector else -2})")
-    limit = float(np.finfo(a.dtype).eps) * max(a.shape[-2:]) if rcond is None else float(rcond)
+    limit = float(finfo(a.dtype).eps) * max(a.shape[-2:]) if rcond is None else float(rcond)
     driver = driver or "gelsy"
     singular = svdvals(A.detach())
-    rank = created(np.empty(0, np.int64)) if driver == "gels" else matrix_rank(A, atol=0.0, rtol=limit)
+    rank = created(xp_of(a).empty(0, i64)) if driver == "gels" else matrix_rank(A, atol=0.0, rtol=limit)
     whole = driver == "gels" or (driver != "gelsy" and bool((rank._array == a.shape[-1]).all()))
     solution, residuals = lstsq_op.call(A, B, limit, whole and a.shape[-2] > a.shape[-1], vector)
     values = singular if driver in ("gelsd", "gelss") else singular.new_empty(0)
@@ -188,7 +187,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
 
 def _basis(A: Any, q: int, niter: int) -> Any:
     """q orthonormal columns that span most of what A can reach (Halko and others, 2009)."""
-    found = qr(A @ FUNCTIONS["randn"](A.shape[-1], q, dtype=A.dtype))[0]
+    found = qr(A @ FUNCTIONS["randn"](A.shape[-1], q, dtype=A.dtype, device=A.device))[0]
     for _ in range(niter):
         found = qr(A @ qr(A.mH @ found)[0])[0]
     return found

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core import return_types
-from ...core.dtypes import FROM_NUMPY
+from ...core.devices import xp_of
+from ...core.dtypes import FROM_NUMPY, int32
 from ...core.op import Op
 from ...core.tensor import created
 from ...errors import DtypeError, EngineError, ShapeError
@@ -140,9 +139,10 @@ def lu(A: Any, *, pivot: bool = True) -> Any:
 
 def _zero_pivots(lu: Any) -> Any:
     """For each matrix the number of its first pivot that is zero, counted from 1; 0 if there is none."""
-    zero = np.diagonal(lu._array, axis1=-2, axis2=-1) == 0
-    found = np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if zero.shape[-1] else np.zeros(zero.shape[:-1])
-    return np.asarray(found, np.int32)
+    xp = xp_of(lu._array)
+    zero = lu._array.diagonal(axis1=-2, axis2=-1) == 0
+    found = xp.where(zero.any(-1), zero.argmax(-1) + 1, 0) if zero.shape[-1] else xp.zeros(zero.shape[:-1])
+    return xp.asarray(found, int32.numpy)
 
 
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
@@ -162,7 +162,7 @@ def _factored(name: str, A: Any, pivot: bool, check_errors: bool) -> tuple[Any, 
     info = _zero_pivots(factors)
     if check_errors and info.any():
         at = int(info[info > 0].flat[0])
-        where = f"(Batch element {int(np.flatnonzero(info)[0])}): " if info.ndim else ""
+        where = f"(Batch element {int((info > 0).argmax())}): " if info.ndim else ""
         raise LinAlgError(
             f"{name}: {where}U[{at},{at}] is zero and using it on lu_solve would result in a division by zero. If you still "
             "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
@@ -190,7 +190,7 @@ def _lu_method(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
 
 
 def _check_pivots(name: str, factors: Any, pivots: Any) -> None:
-    if pivots._array.dtype != np.int32:
+    if pivots._array.dtype != int32.numpy:
         raise DtypeError(
             f"{name}: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
             "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor"
@@ -224,7 +224,7 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
             f"{name}: Expected LU and B to have the same dtype, but found LU of type {FROM_NUMPY[a.dtype].old} and B of type "
             f"{FROM_NUMPY[b.dtype].old} instead"
         )
-    if pivots._array.dtype != np.int32:
+    if pivots._array.dtype != int32.numpy:
         raise DtypeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
     if pivots._array.shape != a.shape[:-1]:
         raise ShapeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.devices import visible
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
@@ -210,7 +211,10 @@ def _smoothed(input: Any, target: Any, weight: Any, number: int, ignore_index: i
     ignored = target == ignore_index
     smooth = smooth.masked_fill(ignored, 0.0)
     if number == 1:
-        if weight is None:
+        if not visible(target._array):
+            counts = (~ignored).to(input.dtype)
+            smooth = smooth.sum() / (counts if weight is None else weight[target * ~ignored] * counts).sum()
+        elif weight is None:
             smooth = smooth.sum() / (target.numel() - int(ignored._array.sum()) or float("nan"))
         else:
             counted = weight.detach()._array.take((target * ~ignored)._array) * ~ignored._array

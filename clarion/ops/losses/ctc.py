@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import HOST, to_host
+from ...core.dtypes import i64
 from ...core.op import Op
-from ...core.tensor import Tensor, new_tensor
+from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, EngineError, NotSupportedError
 from ..faces.api import FUNCTIONS, functional
 from ..faces.autocast import autocast
@@ -39,7 +39,7 @@ def _lengths(name: str, given: Any, batch: int) -> Any:
         if given._array.dtype.kind not in "iu":
             raise EngineError(f"{name} must be integral")
         given = given._array
-    found = np.asarray(given, np.int64).reshape(-1)
+    found = HOST.xp.asarray(to_host(given) if hasattr(given, "dtype") else given, i64).reshape(-1)
     if found.size != batch:
         raise EngineError(f"{name} must be of size batch_size")
     return found
@@ -47,7 +47,7 @@ def _lengths(name: str, given: Any, batch: int) -> Any:
 
 def _labels(targets: Any, counts: Any) -> Any:
     """Targets as rows; concatenated ones are taken apart."""
-    array = targets._array
+    array = to_host(targets._array)
     longest = int(counts.max()) if counts.size else 0
     if array.ndim > 1:
         if array.shape[0] != counts.size or array.shape[1] < longest:
@@ -55,16 +55,16 @@ def _labels(targets: Any, counts: Any) -> Any:
                 f"Expected tensor to have size at least {longest} at dimension 1, but got size {array.shape[1]} for "
                 "argument #2 'targets' (while checking arguments for ctc_loss_cpu)"
             )
-        rows = array[:, :longest].astype(np.int64)
+        rows = array[:, :longest].astype(i64)
     else:
         if array.size != counts.sum():
             raise EngineError(
                 f"Expected tensor to have size {counts.sum()} at dimension 0, but got size {array.size} for argument #2 "
                 "'targets' (while checking arguments for ctc_loss_cpu)"
             )
-        rows = np.zeros((counts.size, longest), np.int64)
-        rows[np.arange(longest) < counts[:, None]] = array
-    return np.where(np.arange(longest) < counts[:, None], rows, 0)
+        rows = HOST.xp.zeros((counts.size, longest), i64)
+        rows[HOST.xp.arange(longest) < counts[:, None]] = array
+    return HOST.xp.where(HOST.xp.arange(longest) < counts[:, None], rows, 0)
 
 
 @functional()
@@ -99,9 +99,9 @@ def ctc_loss(
         raise ArgumentIndexError(f"ctc_loss: a target is out of range for {classes} classes")
     loss = ctc_loss_op.call(log_probs, labels, lengths, counts, blank, zero_infinity)[0]
     if zero_infinity:
-        loss = loss.masked_fill(new_tensor(np.isinf(loss._array)), 0)
+        loss = loss.masked_fill(loss.isinf(), 0)
     if number == 1:
-        return (loss / new_tensor(np.maximum(counts, 1).astype(loss._array.dtype))).mean()
+        return (loss / loss.new_tensor(counts.clip(1))).mean()
     return loss.sum() if number == 2 else loss.squeeze(0) if single else loss
 
 

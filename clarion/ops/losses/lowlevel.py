@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...core.dtypes import f64
+from ...core.devices import xp_of
+from ...core.dtypes import broadcast_shapes, f64, i64
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ..faces.api import NN_FUNCTIONAL, no_gradient, public
@@ -41,7 +40,7 @@ def binary_cross_entropy_with_logits(
 ) -> Any:
     """`binary_cross_entropy(sigmoid(input), target)`, without its overflow."""
     number = _number("binary_cross_entropy_with_logits", reduction, 5)
-    whole = np.broadcast_shapes(input._array.shape, target._array.shape)
+    whole = broadcast_shapes(input._array.shape, target._array.shape)
     if target._array.shape != whole:
         raise ShapeError(
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(whole)}"
@@ -100,13 +99,14 @@ def embedding_bag(
         padding_idx=padding_idx,
     )
     count = found._array.shape[0]
-    bag = np.searchsorted(offsets._array[:count], np.arange(indices._array.size), "right") - 1
+    xp = xp_of(indices._array)
+    bag = xp.searchsorted(offsets._array[:count], xp.arange(indices._array.size), "right") - 1
     if mode == 0:
-        sizes = np.zeros(count, np.int64)
+        sizes = xp.zeros(count, i64)
         bag = bag if padding_idx is not None or weight._array.dtype == f64 else bag[:0]
         return found, new_tensor(bag), new_tensor(sizes), new_tensor(sizes.copy())
     kept = slice(None) if padding_idx is None else indices._array != padding_idx % weight.shape[0]
-    sizes = np.bincount(bag[kept], minlength=count)
+    sizes = xp.bincount(bag[kept], minlength=count)
     rows = sizes.copy()
     if mode == 2:
         rows = largest_places(weight._array, indices._array[kept], bag[kept], count)

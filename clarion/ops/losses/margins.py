@@ -7,10 +7,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
-from ...core.dtypes import contiguous_format
+from ...core.devices import xp_of
+from ...core.dtypes import contiguous_format, i64
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ...events import hub
@@ -227,7 +226,7 @@ def multi_margin_loss(
     lack = lack if p == 1 else lack * lack
     if weight is not None:
         lack = lack * weight.index_select(0, y).unsqueeze(1)
-    own = np.arange(classes) == column._array
+    own = xp_of(column._array).arange(classes) == column._array
     each = lack.masked_fill(new_tensor(own), 0.0).sum(1) / classes
     return reduce_all(each if target.ndim or number else each.squeeze(0), number)
 
@@ -244,14 +243,15 @@ def multilabel_margin_loss(
     number = reduction_number(reduction, size_average, reduce)
     x, y = _batch_of_scores("multilabel_margin_loss", input, target, 1)
     labels, classes = y._array, x.shape[1]
-    valid = np.logical_and.accumulate(labels >= 0, axis=1)
+    xp = xp_of(labels)
+    valid = xp.logical_and.accumulate(labels >= 0, axis=1)
     if valid.any() and labels[valid].max() >= classes:
         raise EngineError("argument #2 'target' is out of range")
-    safe = np.where(valid, labels, 0)
-    named = np.zeros(labels.shape, bool)
-    rows = np.broadcast_to(np.arange(len(labels))[:, None], labels.shape)
+    safe = xp.where(valid, labels, 0)
+    named = xp.zeros(labels.shape, bool)
+    rows = xp.broadcast_to(xp.arange(len(labels))[:, None], labels.shape)
     named[rows[valid], safe[valid]] = True
-    picked = x.gather(1, new_tensor(safe.astype(np.int64)))
+    picked = x.gather(1, new_tensor(safe.astype(i64)))
     lack = (1 - picked.unsqueeze(2) + x.unsqueeze(1)).relu()
     counted = valid[:, :, None] & ~named[:, None, :]
     each = lack.masked_fill(new_tensor(~counted), 0.0).sum((1, 2)) / classes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core.devices import visible
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
@@ -270,7 +271,7 @@ def binary_cross_entropy(
             "Please ensure they have the same size."
         )
     array = input._array
-    if array.size and not (array.min() >= 0 and array.max() <= 1):
+    if array.size and visible(array) and not (array.min() >= 0 and array.max() <= 1):
         raise EngineError("all elements of input should be between 0 and 1")
     no_gradient("binary_cross_entropy", weight=weight)
     return binary_cross_entropy_op.call(input, target, weight, number)

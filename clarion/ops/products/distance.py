@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
+from ...core.devices import xp_of
 from ...core.messages import broadcast_error
 from ...core.namespace import lifted
 from ...core.op import Op
@@ -237,7 +236,7 @@ def pdist(input: Any, p: float = 2) -> Any:
         raise EngineError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if p < 0:
         raise EngineError("pdist only supports non-negative p values")
-    first, second = np.triu_indices(input._array.shape[0], 1)
+    first, second = xp_of(input._array).triu_indices(input._array.shape[0], 1)
     rows = FUNCTIONS["index_select"]
     differences = rows(input, 0, new_tensor(first)) - rows(input, 0, new_tensor(second))
     # Counting has no slope; PyTorch's gradient is zero, not absent.

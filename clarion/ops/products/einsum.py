@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
+from ...core.devices import HOST
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -205,9 +204,9 @@ def _order(labels: list[Labels], output: Labels, sizes: dict[int, int]) -> list[
         return [(0, 1)]
     known = sorted(sizes)
     terms = [list(map(known.index, own)) for own in labels]
-    dummies = [np.broadcast_to(np.float32(0), [sizes[label] for label in own]) for own in labels]
+    dummies = [HOST.xp.broadcast_to(HOST.xp.float32(0), [sizes[label] for label in own]) for own in labels]
     args = [item for pair in zip(dummies, terms, strict=True) for item in pair]
-    path = np.einsum_path(*args, list(map(known.index, output)), optimize="greedy")[0]
+    path = HOST.xp.einsum_path(*args, list(map(known.index, output)), optimize="greedy")[0]
     return [tuple(step) for step in path[1:]]
 
 

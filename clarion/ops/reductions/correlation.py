@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.devices import visible
 from ...errors import DtypeError, EngineError, ShapeError
 from ..faces.api import FUNCTIONS, public
 from ..faces.options import tensor_argument, warn_user
@@ -51,7 +52,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     count = rows.shape[1]
     weights = _weights(fweights, aweights, count)
     total = FUNCTIONS["tensor"](count) if weights is None else weights.sum()
-    if weights is not None and not total._array:
+    if weights is not None and visible(total._array) and not total._array:
         raise EngineError("cov(): weights sum to zero, can't be normalized")
     mean = (rows if weights is None else rows * weights).sum(1) / total
     free = total - correction

@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from ...core.devices import visible, xp_of
 from ...core.dtypes import Size, i64, int64
 from ...core.messages import broadcast_error
 from ...core.namespace import lifted
@@ -35,7 +34,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     given = _given("broadcast_tensors", tensors)
     shapes = [t._array.shape for t in given]
     try:
-        shape = np.broadcast_shapes(*shapes)
+        shape = broadcast_shapes(*shapes)
     except ValueError:
         raise broadcast_error(*shapes) from None
     return tuple([t if t._array.shape == shape else expanded(t, shape) for t in given])
@@ -161,11 +160,14 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
     if r < 0:
         raise EngineError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return new_tensor(np.empty((0,), input._array.dtype))
+        return input.new_empty((0,))
     n = input._array.size
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     count = math.comb(n + r - 1, r) if with_replacement and n else math.comb(n, r)
-    places = np.fromiter(itertools.chain.from_iterable(choose(range(n), r)), np.int64, count * r).reshape(count, r)
+    xp = xp_of(input._array)
+    if not visible(input._array):
+        return input.new_empty((count, r))
+    places = xp.asarray(list(itertools.chain.from_iterable(choose(range(n), r))), i64).reshape(count, r)
     columns = [FUNCTIONS["index_select"](input, 0, new_tensor(places[:, i].copy())) for i in range(r)]
     return stack(columns, 1)  # type: ignore[no-any-return]
 
@@ -241,5 +243,5 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
         raise ArgumentValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
     column: Any = indices.unsqueeze(-1)  # type: ignore[attr-defined]
-    places = column.floor_divide(new_tensor(np.array(steps, i64))) % new_tensor(np.array(sizes, i64))
+    places = column.floor_divide(column.new_tensor(steps, dtype=int64)) % column.new_tensor(sizes, dtype=int64)
     return places.unbind(-1)  # type: ignore[no-any-return]

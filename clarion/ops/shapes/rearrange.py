@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
+from ...core.devices import visible, xp_of
 from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguous_format, preserve_format
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
@@ -212,7 +211,10 @@ def _positions(repeats: Tensor, output_size: int | None) -> Any:
         raise EngineError("repeats can not be negative")
     if output_size is not None and output_size != array.sum():
         raise EngineError("allocated size does not match required size")
-    return np.repeat(np.arange(array.size, dtype=array.dtype), array)
+    xp = xp_of(array)
+    if output_size is not None and not visible(array):
+        return xp.empty(output_size, array.dtype)
+    return xp.repeat(xp.arange(array.size, dtype=array.dtype), array)
 
 
 def _interleave(x: Tensor, repeats: Tensor, dim: int | None, output_size: int | None) -> Tensor:
@@ -223,7 +225,7 @@ def _interleave(x: Tensor, repeats: Tensor, dim: int | None, output_size: int | 
     dim = normalize_dim(dim, x._array.ndim)
     n = x._array.shape[dim] if x._array.ndim else 1
     if repeats._array.size == 1:
-        repeats = new_tensor(np.broadcast_to(repeats._array.reshape(-1), (n,)))
+        repeats = new_tensor(xp_of(repeats._array).broadcast_to(repeats._array.reshape(-1), (n,)))
     elif repeats._array.size != n:
         raise EngineError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "

@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...core import provenance
 from ...core.description import normalize_dim
-from ...core.dtypes import FROM_NUMPY
+from ...core.devices import ndarray
+from ...core.dtypes import FROM_NUMPY, NumpyNumber
 from ...core.dtypes import dtype as DType
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -68,7 +67,7 @@ def ints(values: tuple[Any, ...], name: str = "size") -> Sizes:
         return tuple(values)
     if len(values) == 1 and not isinstance(values[0], int):
         values = values[0]
-        if isinstance(values, (Tensor, np.integer, np.ndarray)) and values.ndim == 0:
+        if isinstance(values, (Tensor, NumpyNumber, ndarray)) and values.ndim == 0:
             values = (values,)
     try:
         return tuple([n if type(n) is int else n.__index__() for n in values])

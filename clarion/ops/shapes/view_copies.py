@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...core.description import normalize_dim
 from ...core.general_call import general_call
 from ...core.namespace import OPS
@@ -150,7 +148,7 @@ def detach_(input: Any) -> Tensor:
 @public(method=False, out=True)
 def detach_copy(input: Any) -> Tensor:
     """A copy of the data outside the graph."""
-    return created(np.array(tensor_argument("detach_copy", input)._array, order="C"))
+    return created(tensor_argument("detach_copy", input)._array.copy())
 
 
 @method("as_subclass")
