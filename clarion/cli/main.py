@@ -57,8 +57,8 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     run = commands.add_parser(
         "run",
-        help="run a PyTorch program on clarion, under diagnosis",
-        description="Run a PyTorch program on clarion (`import torch` gives clarion), under diagnosis. "
+        help="run a PyTorch program under diagnosis, on clarion or on PyTorch itself",
+        description="Run a PyTorch program under diagnosis: on clarion (`import torch` gives clarion) or on PyTorch itself. "
         "Standard output is the program's alone; so is the exit status, but for 3 (see --strict).",
         usage=RUN_USAGE,
         allow_abbrev=False,
@@ -67,6 +67,15 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     run.add_argument("--report", metavar="FILE.html", help="write a report as a page of HTML")
     run.add_argument("--strict", action="store_true", help="stop at the first warning, with exit status 3")
     run.add_argument("--thorough", action="store_true", help="also run the diagnoses that cost time")
+    run.add_argument(
+        "--engine",
+        choices=("auto", "clarion", "torch"),
+        default="auto",
+        help="what computes; auto: PyTorch where it is installed and the program needs what clarion lacks (default: auto)",
+    )
+    run.add_argument(
+        "--listen-at", metavar="STEP", type=_positive, help="listen closely around this step, to name a line there"
+    )
     run.add_argument("--allow", metavar="NAME", action="append", default=[], help="silence a diagnosis (repeatable)")
     explain = commands.add_parser("explain", help="what a diagnosis or an error means, and what to do about it")
     explain.add_argument(
@@ -90,7 +99,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
             return argv[:i], argv[i + 1 :]
         if argv[i] == "-m" or not argv[i].startswith("-"):
             break
-        i += 2 if argv[i] in ("--json", "--report", "--allow") else 1
+        i += 2 if argv[i] in ("--json", "--report", "--allow", "--engine", "--listen-at") else 1
     return argv[:i], argv[i:]
 
 

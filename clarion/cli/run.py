@@ -21,7 +21,7 @@ from typing import Any, TextIO
 
 from .. import diagnose
 from ..errors import ArgumentValueError, DiagnosisError, DiagnosisWarning
-from ..torch_alias import install
+from .engines import NotThere, choose
 from .program import Unreadable, run_module, run_script, user_traceback
 from .progress import BottomLine
 
@@ -37,16 +37,21 @@ class Options:
     strict: bool = False
     thorough: bool = False
     allow: Sequence[str] = ()
+    engine: str = "clarion"
+    listen_at: int | None = None
 
 
 def run(program: Sequence[str], options: Options) -> int:
     """Run `script arguments…` or `-m module arguments…`; returns the exit status."""
     try:
         diagnosis = DiagnosedRun(options)
-    except (OSError, ArgumentValueError) as error:
+        chosen = choose(options.engine, program)
+        if chosen.why:
+            print(f"clarion run: {chosen.why}", file=sys.stderr)
+        chosen.prepare()
+    except (OSError, ArgumentValueError, NotThere) as error:
         return _refuse(str(error))
-    install()
-    diagnosis.begin()
+    diagnosis.begin(chosen.name)
     try:
         if program[0] == "-m":
             run_module(program[1], program[2:])
@@ -83,17 +88,17 @@ class DiagnosedRun:
         if options.allow:
             diagnose.off(*options.allow)
 
-    def begin(self) -> None:
+    def begin(self, engine: str = "clarion") -> None:
         """From here on the process belongs to the program."""
         if self.options.allow:  # processes that the program starts read it there
             there = os.environ.get("CLARION_DIAGNOSE_ALLOW", "").split(",")
             os.environ["CLARION_DIAGNOSE_ALLOW"] = ",".join(filter(None, [*there, *self.options.allow]))
-        if not diagnose.is_on():  # the environment says off, the command says on
-            diagnose.on()
-        if self.options.strict:
-            diagnose.strict()
-        if self.options.thorough:
-            diagnose.thorough()
+        if engine == "torch":
+            from ..doctor import watch
+
+            watch(strict=self.options.strict, thorough=self.options.thorough, listen_at=self.options.listen_at)
+        else:
+            self._begin_on_clarion()
         diagnose._quiet_exit = True
         atexit.unregister(diagnose._at_exit)
         atexit.register(self.tell)
@@ -103,6 +108,15 @@ class DiagnosedRun:
         os._exit = self._tell_and_exit  # type: ignore[assignment]
         if self.line is not None:
             self.line.start()
+
+    def _begin_on_clarion(self) -> None:
+        if not diagnose.is_on():  # the environment says off, the command says on
+            diagnose.on()
+        if self.options.strict:
+            diagnose.strict()
+        if self.options.thorough:
+            diagnose.thorough()
+        diagnose.listen_at(self.options.listen_at)
 
     def drop(self) -> None:
         """There was nothing to run."""

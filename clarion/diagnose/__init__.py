@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import os
 import sys
 import threading
@@ -34,6 +35,7 @@ _waiting: list[Any] = []  # what ends the wait for the first leaf
 _silenced: set[str] = set(config.DIAGNOSE_ALLOW)
 _strict = config.DIAGNOSE == "strict"
 _thorough = False
+_listen_at: int | None = None
 
 
 def catalogue() -> dict[str, Any]:
@@ -117,6 +119,14 @@ def thorough() -> None:
         _wait()
 
 
+def listen_at(step: int | None) -> None:
+    """Listen closely around this step, where a first run could not name a line."""
+    global _listen_at
+    _listen_at = step
+    if _session is not None:
+        _session.listen_at = step
+
+
 def _set_strict(value: bool) -> None:
     global _strict
     _strict = value
@@ -174,6 +184,9 @@ def _wait() -> None:
 def _use_own_engine() -> None:
     """Unless another one is being diagnosed."""
     if engine.current is None:
+        importlib.import_module(
+            "clarion.core"
+        )  # with it comes all of clarion, which may begin to wait for the first leaf
         from .engines import clarion
 
         engine.use(clarion)
@@ -191,7 +204,21 @@ def _start() -> None:
     _session.findings = carried
     _session.silenced |= _silenced
     _session.strict = _strict
+    _session.listen_at = _listen_at
     _session.start()
+
+
+def begin_session(strict: bool, thorough: bool, listen_at: int | None) -> Any:
+    """A session of another engine (`engine.use`) begins at once."""
+    global _session, _thorough
+    from .books.float_notes import notes
+
+    notes.clear()
+    _session, _thorough = None, thorough
+    _set_strict(strict or _strict)
+    globals()["_listen_at"] = listen_at
+    _start()
+    return _session
 
 
 def _begin(*first: Any) -> None:
@@ -233,5 +260,9 @@ _quiet_exit = False  # `clarion run` prints the summary itself
 
 os.register_at_fork(after_in_child=_stop)  # worker processes of a DataLoader do not train
 atexit.register(_at_exit)
-if config.DIAGNOSE not in ("off", "0", "no", "false"):
-    _wait()
+
+
+def begin_to_wait() -> None:
+    """clarion's engine is there: wait for the first leaf, unless the environment says off or another engine is watched."""
+    if config.DIAGNOSE not in ("off", "0", "no", "false") and engine.current is None:
+        _wait()

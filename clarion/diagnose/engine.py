@@ -37,6 +37,7 @@ NumPy arrays, to be read only.
 | firing(node) | of a ReLU or the like: values that are above 0 where it lets through; None of others |
 | dimension(node) | the dimension that a softmax runs over |
 | borrowed(node) | saved arrays that NumPy may write to |
+| knows_all_nodes | are nodes known that were made while nobody listened closely? |
 | live() | all nodes and all tensors with a node that there are now |
 | **the moment** | |
 | recording(), inference() | are operations recorded; is this inference mode? |
@@ -104,6 +105,7 @@ firing: _Question
 dimension: _Question
 borrowed: _Question
 live: _Question
+knows_all_nodes: bool
 recording: _Question
 inference: _Question
 switched: _Question

@@ -39,6 +39,7 @@ _NEAR_LIMIT = 8_000
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
 _AWAKE = 8
+_AROUND = 3  # steps before and after the one that the user names
 _FREQUENT = frozenset(
     [
         "backward_began",
@@ -88,6 +89,7 @@ class Session:
         self.strict = False
         self.thorough = thorough
         self.near = False
+        self.listen_at: int | None = None  # a step that the user wants to be listened to closely
         self.began = time.perf_counter()
         self.ledger = Ledger(self)
         self.memory = Memory(self)
@@ -245,6 +247,7 @@ class Session:
         """A step ended: is the next one to be heard closely?"""
         self._heard = 0
         wanted = step < _NEAR_STEPS or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
+        wanted = wanted or (self.listen_at is not None and abs(step + 1 - self.listen_at) <= _AROUND)
         if wanted is not self.near:
             self.listen_closely(wanted)
         if step >= self._rest_from:

@@ -44,7 +44,7 @@ def python(environment):
 @pytest.fixture
 def run(python, tmp_path):
     """`run(*arguments)` is `clarion run arguments…` in a fresh folder."""
-    return lambda *args: python("-m", "clarion", "run", *args, cwd=tmp_path)
+    return lambda *args: python("-m", "clarion", "run", "--engine", "clarion", *args, cwd=tmp_path)
 
 
 # As Python runs it -------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_as_python_runs_it(python, tmp_path, source):
     (tmp_path / "there" / "beside.py").write_text("x = 3\n")
     program = ["there/train.py", "a", "--json", "x", "--", "--strict"]
     plain = python(*program, cwd=tmp_path, stdin="one\ntwo")
-    ours = python("-m", "clarion", "run", *program, cwd=tmp_path, stdin="one\ntwo")
+    ours = python("-m", "clarion", "run", "--engine", "clarion", *program, cwd=tmp_path, stdin="one\ntwo")
     assert (ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr)
     assert plain.stdout or plain.stderr
 
@@ -108,7 +108,10 @@ def test_modules(python, tmp_path):
     (package / "failing.py").write_text(facts + "import package.missing\n")
     for module in ("package", "package.failing"):
         program = ["-m", module, "--report", "x"]
-        plain, ours = (python(*command, *program, cwd=tmp_path) for command in ([], ["-m", "clarion", "run"]))
+        plain, ours = (
+            python(*command, *program, cwd=tmp_path)
+            for command in ([], ["-m", "clarion", "run", "--engine", "clarion"])
+        )
         assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout)
         # Python shows itself above the user's first line.
         assert ours.stderr == re.sub(r'  File "<frozen runpy>".*\n', "", plain.stderr)
@@ -298,7 +301,7 @@ def test_progress_has_a_row_of_its_own(environment, tmp_path):
     ours, theirs = pty.openpty()
     os.set_blocking(ours, False)
     env = {**environment, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
-    command = [sys.executable, "-m", "clarion", "run", "--allow", "stale-gradient", "train.py"]
+    command = [sys.executable, "-m", "clarion", "run", "--engine", "clarion", "--allow", "stale-gradient", "train.py"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, cwd=tmp_path, env=env, timeout=60)
     shown = os.read(ours, 100_000).decode()
     os.close(theirs)

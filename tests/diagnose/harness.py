@@ -1,6 +1,6 @@
 """Run a PyTorch program under diagnosis, in this process, and compare with the marks at its lines.
 
-python -m tests.diagnose.harness PATH...      # which cases pass; -v shows the findings, --only NAME.. filters
+python -m tests.diagnose.harness PATH...      # which cases pass; -v shows the findings, --torch: on PyTorch's engine
 """
 
 from __future__ import annotations

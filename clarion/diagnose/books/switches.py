@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _WITH = {dis.opmap[name] for name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH") if name in dis.opmap}
 _getframe = sys._getframe
+_NEW = 2  # times that a block is listened to closely
 _ENTERING = ("__enter__", "__aenter__")
 _CONTEXTLIB = contextlib.__file__
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
@@ -131,6 +132,7 @@ class Switches:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._thread = _Thread()
+        self._entered: dict[tuple[int, int], int] = {}  # how often blocks were entered, while nobody listened closely
         self._usual: set[tuple[int, int]] = set()  # places of blocks that ended as they should
         self._blocks: dict[tuple[int, int], tuple[Any, bool]] = {}  # (code, instruction) -> the code, is it a block?
 
@@ -157,8 +159,11 @@ class Switches:
         switch = Switch(mode, recording, self._ledger.passes)
         stack.append(switch)
         session = self._ledger.session
-        if not recording and not session.near and self._may_stay(switch):
-            session.attend(5_000)  # is it switched back before training goes on?
+        if not recording and not session.near and not switch.own:
+            if self._may_stay(switch):
+                session.attend(5_000)  # is it switched back before training goes on?
+            elif self._is_new(switch):
+                session.attend(2_000)  # an evaluation, perhaps
 
     def switched_at_rest(self, mode: Any, entered: bool) -> None:
         """The same while the session rests: blocks that were entered and left before do so again, and are passed over."""
@@ -187,6 +192,12 @@ class Switches:
         if found is None:
             found = self._blocks[id(code), lasti] = (code, switch.is_block())
         return not found[1]
+
+    def _is_new(self, switch: Switch) -> bool:
+        """Has this block been entered only once or twice?"""
+        key = id(switch.place[0]), switch.place[1]
+        times = self._entered[key] = self._entered.get(key, 0) + 1
+        return times <= _NEW
 
     @property
     def current(self) -> Switch | None:

@@ -65,11 +65,12 @@ def called_on() -> Any:
     """The module that the user called `train()` or `eval()` on, while that runs: its submodules follow."""
     code = engine.layers().Module.train.__code__
     frame: Any = sys._getframe(1)
-    while frame.f_code is not code:
+    found = None
+    while frame is not None and engine.is_library(frame.f_code.co_filename):
+        if frame.f_code is code:
+            found = frame
         frame = frame.f_back
-    while frame.f_back is not None and frame.f_back.f_code is code:
-        frame = frame.f_back
-    return frame.f_locals["self"]
+    return None if found is None else found.f_locals["self"]
 
 
 def calls(frame: FrameType | None) -> Iterator[tuple[Any, FrameType]]:

@@ -70,7 +70,7 @@ class GraphsAccumulate(Diagnosis):
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """Remember the root, and look around now and then."""
         edge = engine.node_of(tensors[0])
-        if edge is not None and accumulates:
+        if edge is not None and accumulates and (self.session.near or engine.knows_all_nodes):
             self._roots.append(weakref.ref(edge))
         if self._suspects:
             self._see_walked(tensors)

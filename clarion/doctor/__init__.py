@@ -1,0 +1,55 @@
+"""The diagnoses on PyTorch itself: `import clarion.doctor; clarion.doctor.watch()`, and train as ever.
+
+watch()                  from now on, to the end of the program; the summary comes at its end
+with watch() as seen:    for a block; `seen.findings` is what was found
+watch(strict=True)       raise clarion.DiagnosisError instead of warning
+watch(thorough=True)     also what costs more
+watch(listen_at=1200)    listen closely around this step, where a first run could not say the line
+"""
+
+from __future__ import annotations
+
+from ..diagnose.finding import Finding as Finding
+from ..errors import DiagnosisError as DiagnosisError
+from ..errors import DiagnosisWarning as DiagnosisWarning
+
+__all__ = ["DiagnosisError", "DiagnosisWarning", "Finding", "Watch", "findings", "watch"]
+
+
+class Watch:
+    """PyTorch is being watched; as a context, until it ends."""
+
+    def __init__(self, strict: bool, thorough: bool, listen_at: int | None) -> None:
+        from . import watching
+        from .versions import check
+
+        check()
+        self._watching = watching
+        self._session = watching.begin(strict, thorough, listen_at)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found so far."""
+        return list(self._session.findings)
+
+    def stop(self) -> None:
+        """Put PyTorch back as it was; whoever waits for the end of the program speaks now."""
+        self._watching.end(self._session)
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def watch(*, strict: bool = False, thorough: bool = False, listen_at: int | None = None) -> Watch:
+    """Watch what this process trains with PyTorch."""
+    return Watch(strict, thorough, listen_at)
+
+
+def findings() -> list[Finding]:
+    """What was found so far."""
+    from .. import diagnose
+
+    return diagnose.findings()

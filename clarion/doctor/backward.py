@@ -1,0 +1,215 @@
+"""Backward passes of PyTorch's engine: when they begin and end, who got a gradient, and why one was refused."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import torch
+from torch._C import TensorBase
+
+from ..events import hub
+from . import engine, lines, listening, memory, nodes, values
+from .nodes import View, held
+
+_read = TensorBase.grad.__get__
+_requires_grad = TensorBase.requires_grad.__get__
+_seeds: Any = None  # the gradients that the user gave to the pass that begins
+
+
+def forget() -> None:
+    """A new session begins."""
+    global _seeds
+    _seeds = None
+
+
+def start(patch: Any, safely: Any) -> None:
+    """Patch what `Tensor.backward` and `autograd.grad` go through, however they were imported."""
+
+    def making(original: Any) -> Any:
+        @functools.wraps(original)
+        def _make_grads(outputs: Any, grads: Any, *args: Any, **kwargs: Any) -> Any:
+            global _seeds
+            _seeds = tuple(grads)
+            try:
+                return original(outputs, grads, *args, **kwargs)
+            except RuntimeError as error:
+                if hub.refused is not None and "scalar outputs" in str(error):
+                    safely("backward passes", _refused_shape, error, outputs, grads)
+                raise
+
+        return _make_grads
+
+    def running(original: Any) -> Any:
+        @functools.wraps(original)
+        def _engine_run_backward(roots: Any, grads: Any, retain: Any, create: Any, *args: Any, **kwargs: Any) -> Any:
+            global _seeds
+            given, _seeds = _seeds or (None,) * len(roots), None
+            if hub.backward_began is None or held.aside:
+                return original(roots, grads, retain, create, *args, **kwargs)
+            accumulates = bool(kwargs.get("accumulate_grad", False))
+            this = _Pass(roots, accumulates)
+            if this.has_history:
+                safely("backward passes", this.begin, given, bool(retain or create), bool(create))
+            held.running.append(roots)
+            try:
+                result = original(roots, grads, retain, create, *args, **kwargs)
+            except RuntimeError as error:
+                if hub.refused is not None:
+                    safely("backward passes", this.refused, error)
+                this.drop()
+                raise
+            finally:
+                held.running.pop()
+            safely("backward passes", this.end, bool(retain))
+            return result
+
+        return _engine_run_backward
+
+    for owner in (torch.autograd, torch.autograd.graph):
+        patch(owner, "_engine_run_backward", running)
+    patch(torch.autograd, "_make_grads", making)
+
+
+def _refused_shape(error: Any, outputs: Any, grads: Any) -> None:
+    for root, grad in zip(outputs, grads, strict=False):
+        if grad is None and isinstance(root, torch.Tensor) and root.numel() != 1:
+            held.backward, held.roots = lines.here(), outputs
+            hub.refused(error, {"not_scalar": engine.node_of(root) or root, "shape": tuple(root.shape)})  # type: ignore[misc]
+            return
+
+
+class _Pass:
+    """One pass: the gradients that leaves had before it."""
+
+    def __init__(self, roots: Any, accumulates: bool) -> None:
+        self.roots, self.accumulates = roots, accumulates
+        self.has_history = not isinstance(roots[0], torch.Tensor) or _requires_grad(roots[0])  # else it is refused
+        self.before: list[tuple[Any, Any, int]] | None = None
+        self.hooks: list[Any] = []
+        self.freed: set[int] = set()  # nodes, by number, that had been freed when it began
+
+    def begin(self, given: Any, retained: bool, create: bool) -> None:
+        place = held.backward = lines.here()
+        held.roots = self.roots
+        first = nodes.node(self.roots[0]) if isinstance(self.roots[0], torch.Tensor) else None
+        if first is not None and (listening.ear.open or first.seq > held.ended):
+            # Only what is older than the pass before can have been freed by it.
+            self.freed = {v.seq for v in self._views() if v.seq > held.ended and values.is_freed(v)}
+        if listening.ear.open:
+            nodes.remember(self.roots, place)
+            if hub.silently_overwritten is not None:
+                self._look_for_silent_writes()
+        hub.backward_began(self.roots, given, retained, create, self.accumulates)  # type: ignore[misc]
+        if self.accumulates and hub.accumulated is not None:
+            self.before = []
+            for leaf in engine.leaves():
+                if leaf.is_leaf:
+                    grad = _read(leaf)
+                    self.before.append((leaf, grad, 0 if grad is None else grad._version))
+        if hub.ran is not None:
+            self._listen_to_nodes()
+        held.roots = ()
+
+    def end(self, retained: bool) -> None:
+        self.drop()
+        if not retained:
+            held.ended = engine.mark()
+        if hub.accumulated is not None:
+            for leaf, grad, version in self.before or ():
+                now = _read(leaf)
+                if now is not None and (now is not grad or now._version != version):
+                    hub.accumulated(leaf)
+        if hub.backward_ended is not None and self.accumulates:
+            hub.backward_ended(self.roots, retained)
+
+    def drop(self) -> None:
+        """Take the hooks off."""
+        while self.hooks:
+            self.hooks.pop().remove()
+
+    def refused(self, error: Any) -> None:
+        """Why did the engine refuse?"""
+        held.backward, held.roots = lines.here(), self.roots
+        try:
+            facts = self._facts(str(error))
+            if facts:
+                hub.refused(error, facts)  # type: ignore[misc]
+        finally:
+            held.roots = ()
+
+    def _facts(self, message: str) -> dict[str, Any]:
+        if "does not require grad and does not have a grad_fn" in message:
+            root = next((r for r in self.roots if isinstance(r, torch.Tensor) and not r.requires_grad), self.roots[0])
+            return {"without_history": root}
+        if "second time" in message:
+            # What this pass has walked so far is freed by now, too.
+            freed = [view for view in self._views() if values.is_freed(view)]
+            before = [view for view in freed if view.seq in self.freed]
+            older = [view for view in freed if view.seq > held.ended]
+            return {} if not freed else {"freed": (before or older or freed)[0]}
+        if "modified by an inplace operation" in message:
+            for view in self._views():
+                facts = _overwritten(view, message)
+                if facts:
+                    return facts
+        return {}
+
+    def _views(self) -> list[View]:
+        return nodes._in_order(self.roots)
+
+    # Looking into a pass -------------------------------------------------------------------------
+
+    def _look_for_silent_writes(self) -> None:
+        for view in self._views():
+            found = memory.silently_overwritten(view)
+            if found is not None:
+                hub.silently_overwritten(view, *found)  # type: ignore[misc]
+
+    def _listen_to_nodes(self) -> None:
+        """Tell what each node gives: only a NaN or an infinity is worth the while."""
+        for view in self._views():
+            if view.fn is not None and view.op is not None:
+                self.hooks.append(view.fn.register_hook(functools.partial(_ran, view)))
+
+
+def _ran(view: View, results: Any, gradients: Any) -> None:
+    held.aside += 1
+    try:
+        if hub.ran is None or all(r is None or values.all_finite(r) for r in results):
+            return
+        arrived = tuple(None if g is None else values.array(g) for g in gradients)
+        given = tuple(None if r is None else values.array(r) for r in _in_view_order(view, results))
+        fn, view._fn = view._fn, None
+        hub.ran(view, arrived, given)
+        view._fn = fn
+    finally:
+        held.aside -= 1
+
+
+def _in_view_order(view: View, results: Any) -> tuple[Any, ...]:
+    if not view.folded:
+        return tuple(results)
+    return (*results[-2:], *results[:-2])
+
+
+_EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
+
+
+def _overwritten(view: View, message: str) -> dict[str, Any]:
+    """Which saved value was overwritten, and where?"""
+    try:
+        for _ in values.saved_tensors(view):
+            pass
+        return {}
+    except RuntimeError as error:
+        text = str(error)
+        if "modified by an inplace operation" not in text or text.split(";")[0][:200] != message.split(";")[0][:200]:
+            return {}
+    counted = _EXPECTED.search(message)
+    shape = re.search(r"\[torch\.\w+ \[([\d, ]*)\]\]", message)
+    sizes = tuple(int(n) for n in shape[1].split(",") if n.strip()) if shape else ()
+    place, _ = memory.write_since(view, sizes)
+    writes = int(counted[1]) - int(counted[2]) if counted else 1
+    return {"saved_by": view, "overwritten_at": place, "shape": sizes, "writes": writes}

@@ -1,0 +1,319 @@
+"""PyTorch's engine, as the diagnoses see it: the answers to the questions of `diagnose/engine.py`."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import random
+import sys
+import weakref
+from collections.abc import Iterator
+from time import perf_counter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch._C import TensorBase
+
+from ..events import Hub, hub
+from . import lines, values
+from .nodes import View, held, known_view, node, view_of
+from .vocabulary import traits
+
+__all__ = ["traits"]
+
+# Tensors -------------------------------------------------------------------------------------------
+
+_Tensor = torch.Tensor
+_Parameter = torch.nn.Parameter
+_grad = TensorBase.grad.__get__  # past the properties of `watching.py`
+_requires_grad = TensorBase.requires_grad.__get__
+
+
+def is_tensor(x: Any) -> bool:
+    return isinstance(x, _Tensor)
+
+
+def is_node(x: Any) -> bool:
+    return type(x) is View
+
+
+def node_of(root: Any) -> Any:
+    if isinstance(root, _Tensor):
+        return node(root)
+    if type(root) is View:
+        return root
+    fn = getattr(root, "node", None)  # a GradientEdge
+    return None if fn is None or hasattr(fn, "variable") else view_of(fn)
+
+
+def output_number(t: Any) -> int:
+    return int(t.output_nr)
+
+
+def requires_grad(t: Any) -> bool:
+    found: bool = _requires_grad(t)
+    return found
+
+
+def grad(t: Any) -> Any:
+    return _grad(t) if t.is_leaf else None
+
+
+def is_parameter(t: Any) -> bool:
+    return isinstance(t, _Parameter)
+
+
+def shape(t: Any) -> tuple[int, ...]:
+    return tuple(t.shape)
+
+
+def size(t: Any) -> int:
+    return int(t.numel())
+
+
+def kind(t: Any) -> str:
+    found = t.dtype
+    if found.is_floating_point:
+        return "f"
+    if found.is_complex:
+        return "c"
+    return "b" if found is torch.bool else "u" if found is torch.uint8 else "i"
+
+
+def nbytes(t: Any) -> int:
+    return int(t.numel() * t.element_size())
+
+
+def eps(t: Any) -> float:
+    return float(torch.finfo(t.dtype).eps)
+
+
+array = values.array
+number = values.number
+squares = values.squares
+all_finite = values.all_finite
+
+
+def memory(t: Any) -> Any:
+    return values.address(t), t.shape
+
+
+def version(t: Any) -> tuple[Any, int]:
+    return values.address(t), writes(t)
+
+
+def writes(t: Any) -> int:
+    try:
+        return int(t._version)
+    except RuntimeError:  # made in inference mode
+        return 0
+
+
+def is_inference(t: Any) -> bool:
+    return bool(t.is_inference())
+
+
+# Stories lie beside the tensors: an attribute of a Parameter would travel into files.
+_stories: dict[int, tuple[weakref.ref[Any], Any]] = {}
+
+
+def story(t: Any) -> Any:
+    known = _stories.get(id(t))
+    return known[1] if known is not None and known[0]() is t else None
+
+
+def set_story(t: Any, found: Any) -> None:
+    key = id(t)
+    _stories[key] = weakref.ref(t, lambda _: _stories.pop(key, None)), found
+
+
+def leaves() -> list[Any]:
+    """All leaves that have a story."""
+    return [leaf for reference, _ in list(_stories.values()) if (leaf := reference()) is not None]
+
+
+def forget() -> None:
+    """A new session begins: nothing is known of any tensor."""
+    _stories.clear()
+
+
+# Nodes ---------------------------------------------------------------------------------------------
+
+
+def op(of: Any) -> Any:
+    return of.op if type(of) is View else None
+
+
+def operation(of: Any) -> str:
+    found = of.op if type(of) is View else None
+    return "" if found is None else found.name
+
+
+def title(of: Any) -> str:
+    return str(of.title)
+
+
+operands = values.operands
+kept = values.kept
+compute = values.compute
+saved_values = values.saved_values
+saved_memory = values.saved_memory
+is_freed = values.is_freed
+firing = values.firing
+dimension = values.dimension
+
+
+def borrowed(of: Any) -> list[Any]:
+    return []
+
+
+knows_all_nodes = False  # views are made while listening closely, or when somebody asks
+
+
+def live() -> tuple[list[Any], list[Any]]:
+    nodes: list[Any] = []
+    tensors: list[Any] = []
+    for found in gc.get_objects():
+        which = type(found)  # isinstance would ask proxies for their class, and wake them up
+        if which is View:
+            nodes.append(found)
+        elif issubclass(which, _Tensor):
+            with contextlib.suppress(Exception):
+                fn = found.grad_fn
+                if fn is not None and known_view(fn) is not None:
+                    tensors.append(found)
+    return nodes, tensors
+
+
+# The moment ----------------------------------------------------------------------------------------
+
+here = lines.here
+is_library = lines.is_library
+mode_files: frozenset[str] = frozenset()  # set when listening begins
+
+
+def recording() -> bool:
+    return torch.is_grad_enabled()
+
+
+inference = torch.is_inference_mode_enabled
+
+
+def switched() -> bool:
+    return not torch.is_grad_enabled()
+
+
+def mark() -> float:
+    return 0.5 - torch.autograd._get_sequence_nr()
+
+
+def count_nodes() -> int:
+    return int(torch.autograd._get_sequence_nr())
+
+
+def roots_running() -> list[Any] | None:
+    if not held.running:
+        return None
+    return [found for root in held.running[-1] if (found := node_of(root)) is not None]
+
+
+def node_running() -> Any:
+    return held.node
+
+
+def operand_running() -> Any:
+    return held.operand
+
+
+def decorates(mode: Any) -> Any:
+    """The function above which the mode stands, found in the frame of the wrapper that PyTorch put around it."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and lines.is_library(frame.f_code.co_filename):
+        if frame.f_code.co_name in ("decorate_context", "generator_context") and "func" in frame.f_locals:
+            return frame.f_locals["func"]
+        frame = frame.f_back
+    return None
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    with np.errstate(all="ignore"):
+        yield
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    listening = {name: getattr(hub, name) for name in Hub.__slots__}
+    own, python, numpy = torch.get_rng_state(), random.getstate(), np.random.get_state()
+    for name in listening:
+        setattr(hub, name, None)
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        for name, handler in listening.items():
+            setattr(hub, name, handler)
+        torch.set_rng_state(own)
+        random.setstate(python)
+        np.random.set_state(numpy)
+
+
+def watch(on: bool) -> None:
+    """Replaced when listening begins."""
+
+
+random_state = torch.get_rng_state
+
+
+def custom_call(function: Any, given: list[Any], checked: list[int], state: Any) -> tuple[list[Any], Any]:
+    torch.set_rng_state(state)
+    arguments: list[Any] = []
+    leaves: dict[int, Any] = {}
+    for i, value in enumerate(given):
+        if isinstance(value, np.ndarray):
+            value = torch.from_numpy(value.copy())
+            if i in checked:
+                leaves[i] = value.requires_grad_()
+                value = value.clone()  # forward may write into it, and into a leaf it may not
+        arguments.append(value)
+    output = function.apply(*arguments)
+    every = output if isinstance(output, (tuple, list)) else (output,)
+    outs = [o for o in every if isinstance(o, _Tensor) and o.grad_fn is not None]
+
+    def gradients(weights: list[Any]) -> dict[int, Any]:
+        seeds = [torch.from_numpy(np.asarray(w)).to(o.dtype) for w, o in zip(weights, outs, strict=True)]
+        found = torch.autograd.grad(outs, list(leaves.values()), seeds, allow_unused=True)
+        arrays = [None if g is None else g.detach().numpy() for g in found]
+        return {**dict.fromkeys(range(len(given))), **dict(zip(leaves, arrays, strict=True))}
+
+    return [o.detach().double().numpy() if o.is_floating_point() else o.detach().numpy() for o in outs], gradients
+
+
+def layers() -> SimpleNamespace:
+    return _layers
+
+
+_layers = SimpleNamespace(
+    Module=torch.nn.Module,
+    Dropout=torch.nn.modules.dropout._DropoutNd,
+    Norm=torch.nn.modules.batchnorm._NormBase,
+    Recurrent=torch.nn.modules.rnn.RNNBase,
+    Attention=torch.nn.MultiheadAttention,
+    RReLU=torch.nn.RReLU,
+    Function=torch.autograd.Function,
+)
+
+
+def cost_of_recording() -> float:
+    x = torch.zeros((), requires_grad=True)
+    with torch.enable_grad():
+        begin = perf_counter()
+        for _ in range(200):
+            x.neg()
+        middle = perf_counter()
+        with torch.no_grad():
+            for _ in range(200):
+                x.neg()
+    return max(2 * middle - begin - perf_counter(), 0.0) / 200

@@ -1,0 +1,136 @@
+"""Who wrote to which memory: known while listening closely, and asked when a saved value has changed.
+
+PyTorch counts writes (`_version`), but not where they were made; writes through `.data` and NumPy it does not count at all.
+"""
+
+from __future__ import annotations
+
+import weakref
+import zlib
+from collections import deque
+from typing import Any
+
+import torch
+
+from . import values
+from .lines import Place
+from .nodes import View
+
+_MOST = 4096  # writes that are kept
+
+
+class Write:
+    """One write: the memory (from, to), where it was made, and how many nodes there were."""
+
+    __slots__ = ("begin", "end", "mark", "place", "shape", "silent")
+
+    def __init__(self, t: Any, place: Place | None, silent: bool) -> None:
+        self.begin, self.end = span(t)
+        self.place, self.silent, self.shape = place, silent, tuple(t.shape)
+        self.mark = 0.5 - torch.autograd._get_sequence_nr()
+
+    def meets(self, begin: int, end: int) -> bool:
+        """Does it touch this memory?"""
+        return self.begin < end and begin < self.end
+
+
+_writes: deque[Write] = deque(maxlen=_MOST)
+_shadows: dict[int, weakref.ref[Any]] = {}  # tensors that `.data` gave, by id
+_exported: deque[tuple[int, int, Place | None]] = deque(maxlen=64)  # memory that NumPy may write to
+followed: Any = None  # the departures of the session: a value that left may become a number
+
+
+def forget() -> None:
+    """A new session begins."""
+    _writes.clear()
+    _shadows.clear()
+    _exported.clear()
+    _fingerprints.clear()
+
+
+def is_followed(t: Any) -> bool:
+    """Does the session follow this value, though it is outside the graph?"""
+    return followed is not None and bool(followed(t))
+
+
+def span(t: Any) -> tuple[int, int]:
+    """The memory that a tensor covers."""
+    if not values.is_plain(t) or not t.numel():
+        return 0, 0
+    begin = t.data_ptr()
+    last = sum((n - 1) * abs(s) for n, s in zip(t.shape, t.stride(), strict=True))
+    return begin, begin + (last + 1) * t.element_size()
+
+
+def shadowed(t: Any) -> None:
+    """`.data` gave this tensor: writes to it are not counted."""
+    key = id(t)
+    _shadows[key] = weakref.ref(t, lambda _: _shadows.pop(key, None))
+
+
+def written(t: Any, place: Place | None) -> None:
+    """A tensor was written in place."""
+    known = _shadows.get(id(t))
+    _writes.append(Write(t, place, known is not None and known() is t))
+
+
+def exported(t: Any, place: Place | None) -> None:
+    """NumPy shares this memory from now on."""
+    if values.is_plain(t) and t.device.type == "cpu" and t.numel():
+        _exported.append((*span(t), place))
+
+
+def write_since(view: View, sizes: tuple[int, ...]) -> tuple[Place | None, int]:
+    """Where a value of this shape that a node saved was first written to since. What it saved cannot be read any more."""
+    later = [write for write in _writes if write.mark < view.seq]
+    same = [write for write in later if write.shape == sizes]
+    spans = [(write.begin, write.end) for write in same]
+    around = [w for w in later if w in same or any(w.meets(b, e) for b, e in spans)] or later
+    return (around[0].place if around else None), len(around)
+
+
+# Silent writes ---------------------------------------------------------------------------------------
+
+_fingerprints: dict[int, tuple[weakref.ref[Any], list[tuple[str, int, Place | None]]]] = {}
+
+
+def note_saved(view: View) -> None:
+    """A node was made: what it saved of memory that NumPy may write to is looked at now, and once more before it is used."""
+    if not _exported:
+        return
+    found = []
+    try:
+        for name, t in values.saved_tensors(view):
+            begin, end = span(t)
+            place = next((p for b, e, p in _exported if b < end and begin < e), None)
+            if place is not None and t.numel() <= 1 << 20:
+                found.append((name, _print(t), place))
+    except RuntimeError:
+        return
+    if found:
+        key = id(view)
+        _fingerprints[key] = weakref.ref(view, lambda _: _fingerprints.pop(key, None)), found
+
+
+def _print(t: Any) -> int:
+    return zlib.crc32(values.array(t).tobytes())
+
+
+def silently_overwritten(view: View) -> tuple[str, Place | None] | None:
+    """Was a value that a node saved changed without being counted? How, and where."""
+    silent = [write for write in _writes if write.silent]
+    if not silent and id(view) not in _fingerprints:
+        return None
+    known = _fingerprints.get(id(view))
+    prints = {name: (crc, place) for name, crc, place in known[1]} if known is not None else {}
+    try:
+        for name, t in values.saved_tensors(view):
+            begin, end = span(t)
+            for write in silent:
+                if write.meets(begin, end) and write.mark < view.seq:
+                    return "data", write.place
+            if name in prints and prints[name][0] != _print(t):
+                return "numpy", prints[name][1]
+    except RuntimeError:
+        pass
+    return None

@@ -1,0 +1,218 @@
+"""Nodes of PyTorch's graph, as the diagnoses see them.
+
+NOTE [Views]: a `grad_fn` cannot be referenced weakly, and the Python object is made anew whenever somebody asks. But each C++ node
+has a dictionary, `metadata`, that lives and dies with it: a `View` is kept there, which can be referenced weakly in its
+stead. It must not hold its `grad_fn` (a cycle through C++ is never freed), except while an event is told: `release()` lets go.
+Views hold the views of their inputs, as nodes hold nodes; leaves are referenced weakly.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+import torch
+
+from .lines import Place
+from .vocabulary import NODES, OPERATIONS, Operation
+
+_KEY = "clarion"
+
+
+class _Held(threading.local):
+    """Views that hold their `grad_fn` at the moment, and the roots of the event that is told."""
+
+    def __init__(self) -> None:
+        self.views: list[View] = []
+        self.depth = 0  # events that are being told
+        self.aside = 0  # above 0: what runs is ours, or PyTorch's own business
+        self.taking = 0  # calls of state_dict() inside each other
+        self.steps = 0  # that optimizers have made
+        self.handling = 0  # calls of the mode's handler
+        self.roots: Any = ()
+        self.backward: Place | None = None  # the line of backward()
+        self.ended = 0.5  # where the last pass that freed its graph ended (`engine.mark`)
+        self.running: list[Any] = []  # the roots of the passes that run
+        self.node: View | None = None  # whose gradient is being looked at
+        self.operand: Any = None  # what an operation on one tensor was given
+
+
+held = _Held()
+
+
+class View:
+    """A node. `seq` falls: younger nodes have smaller numbers."""
+
+    __slots__ = ("__weakref__", "_edges", "_fn", "_linked", "_nrs", "_place", "folded", "n_out", "op", "seq", "title")
+
+    def __init__(self, fn: Any) -> None:
+        self._fn: Any = None
+        self._linked = False  # have its inputs been looked up since the event began?
+        self._place: Any = None
+        self._edges: tuple[Any, ...] | None = None
+        self._nrs: tuple[int, ...] | None = None
+        self.title: str = fn.name()
+        if self.title.startswith("torch::autograd::"):
+            self.title = self.title[17:]
+        self.op: Operation | None = NODES.get(self.title)
+        self.seq: int = -fn._sequence_nr()
+        self.folded = False  # a linear layer: the product with the transpose of a leaf, seen as one operation
+        self.n_out = len(getattr(fn, "_input_metadata", ())) or 1
+
+    @property
+    def fn(self) -> Any:
+        """The `grad_fn`, while an event is told that led here; None otherwise."""
+        return self._fn
+
+    @property
+    def place(self) -> Place | None:
+        """The user's line that made it, where that is known."""
+        if self._place is None:
+            transfer(self)
+        found: Place | None = self._place
+        return found
+
+    @place.setter
+    def place(self, place: Place | None) -> None:
+        self._place = place
+
+    @property
+    def code(self) -> Any:
+        """The code object of its line."""
+        place = self.place
+        return None if place is None else place[0]
+
+    @property
+    def edges(self) -> list[Any]:
+        """Per input: a view, a leaf, or None."""
+        if self._fn is not None and not self._linked:
+            self._link()
+        if self._edges is None:
+            return []
+        return [edge() if type(edge) is weakref.ref else edge for edge in self._edges]
+
+    @property
+    def nrs(self) -> tuple[int, ...] | None:
+        """Which output of its node each input was."""
+        if self._fn is not None and not self._linked:
+            self._link()
+        return self._nrs
+
+    def _link(self) -> None:
+        """Find the inputs; while an event is told, they hold their `grad_fn`, too."""
+        self._linked = True
+        edges: list[Any] = []
+        numbers = []
+        for fn, number in self._fn.next_functions:
+            numbers.append(number)
+            if fn is None:
+                edges.append(None)
+            elif hasattr(fn, "variable"):
+                leaf = fn.variable
+                edges.append(None if leaf is None else weakref.ref(leaf))
+            else:
+                edges.append(view_of(fn))
+        self._edges, self._nrs = tuple(edges), tuple(numbers)
+        if self.title in ("AddmmBackward0", "MmBackward0"):
+            self._fold(edges, numbers)
+
+    def _fold(self, edges: list[Any], numbers: list[int]) -> None:
+        """`F.linear(x, weight, bias)`: from (bias, x, weight.t()) or (x, weight.t()) to (x, weight, bias)."""
+        turned = edges[-1]
+        if type(turned) is View and turned.title == "TBackward0":
+            turned.edges  # noqa: B018  (links it)
+            weight = turned._edges[0] if turned._edges else None
+            if type(weight) is weakref.ref:
+                first, last = (edges[-2], numbers[-2]), [(e, n) for e, n in zip(edges[:-2], numbers, strict=False)]
+                ways = [first, (weight, 0), *last]
+                self._edges, self._nrs = tuple(e for e, _ in ways), tuple(n for _, n in ways)
+                self.op, self.folded = OPERATIONS["linear"], True
+
+
+def view_of(fn: Any) -> View:
+    """The view of a `grad_fn`."""
+    kept = fn.metadata
+    view: View | None = kept.get(_KEY)
+    if view is None:
+        view = kept[_KEY] = View(fn)
+    if view._fn is None:
+        view._fn = fn
+        held.views.append(view)
+    return view
+
+
+def known_view(fn: Any) -> View | None:
+    """The view of a `grad_fn`, if it has one."""
+    found: View | None = fn.metadata.get(_KEY)
+    return found
+
+
+def release() -> None:
+    """The event is over: NOTE [Views]."""
+    views = held.views
+    if views:
+        held.views = []
+        for view in views:
+            view._fn = None
+            view._linked = False
+
+
+def node(t: Any) -> View | None:
+    """The view of the node that made a tensor; None of a leaf."""
+    try:
+        fn = t.grad_fn
+    except RuntimeError:  # a view that was written to under no_grad
+        return None
+    return None if fn is None or hasattr(fn, "variable") else view_of(fn)
+
+
+# Lines of steps that were not listened to ----------------------------------------------------------
+# NOTE [Lines]: while the session listens closely, every node gets the user's line. Later ones get theirs from there: the
+# same `backward()` line and the same operations in the same order have the same lines.
+
+_LIMIT = 20_000  # nodes of a graph whose lines are remembered
+_lines: dict[tuple[Place, str], tuple[tuple[str, ...], tuple[Place | None, ...]]] = {}
+
+
+def remember(roots: Any, backward: Place | None) -> None:
+    """The graph of a backward pass that was listened to: keep its lines."""
+    views = _in_order(roots)
+    if backward is not None and views and len(views) < _LIMIT:
+        titles = tuple(view.title for view in views)
+        _lines[backward, titles[0]] = titles, tuple(view._place for view in views)
+
+
+def transfer(view: View) -> None:
+    """Give the nodes of the pass that is told their lines, if the same was listened to before."""
+    backward, roots = held.backward, held.roots
+    if backward is None or not roots:
+        return
+    first = node(roots[0]) if isinstance(roots[0], torch.Tensor) else None
+    known = _lines.get((backward, first.title)) if first is not None else None
+    if known is None:
+        return
+    if view is first:  # mostly nothing else is asked for
+        view._place = known[1][0]
+        return
+    views = _in_order(roots)
+    if tuple(each.title for each in views) == known[0]:
+        for each, place in zip(views, known[1], strict=True):
+            if each._place is None:
+                each._place = place
+
+
+def _in_order(roots: Any) -> list[View]:
+    stack = [found for root in roots if isinstance(root, torch.Tensor) and (found := node(root)) is not None]
+    seen = set(stack)
+    while stack and len(seen) < _LIMIT:
+        for edge in stack.pop().edges:
+            if type(edge) is View and edge not in seen:
+                seen.add(edge)
+                stack.append(edge)
+    return sorted(seen, key=lambda each: each.seq)
+
+
+def forget() -> None:
+    """A new session begins."""
+    _lines.clear()

@@ -1,0 +1,465 @@
+"""PyTorch's own functions, patched to tell what happens: backward passes, optimizers, modules, gradient modes.
+
+Every patch calls what was there, whatever becomes of our part; `stop()` puts everything back.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._C import TensorBase
+
+from ..errors import DiagnosisError, DiagnosisWarning
+from ..events import hub
+from . import backward, engine, hearing, lines, listening, memory, nodes
+from .nodes import held
+from .telling import failed, tell
+from .vocabulary import Operation
+
+_undo: list[Callable[[], None]] = []
+
+
+def _safely(what: str, handler: Any, *args: Any) -> None:
+    """Tell an event, from outside of the mode's handler."""
+    try:
+        tell(handler, *args)
+    except (DiagnosisError, DiagnosisWarning):
+        raise
+    except Exception as error:
+        failed(what, error)
+
+
+def patch(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Put `make(original)` in the place of an attribute."""
+    own = name in vars(owner)
+    original = vars(owner)[name] if own else getattr(owner, name)
+    new = make(original)
+    setattr(owner, name, new)
+
+    def undo() -> None:
+        if vars(owner).get(name) is new:  # else somebody else has patched it since: leave it
+            if own:
+                setattr(owner, name, original)
+            else:
+                delattr(owner, name)
+
+    _undo.append(undo)
+
+
+def start() -> None:
+    """Patch everything."""
+    lines.begin(torch.__path__[0])
+    nodes.forget()
+    engine.forget()
+    memory.forget()
+    backward.forget()
+    _modes()
+    _modules()
+    _optimizers()
+    _tensors()
+    backward.start(patch, _safely)
+    from . import compiled
+
+    compiled.start(patch)
+
+
+def stop() -> None:
+    """Put back what was there."""
+    listening.set_open(False)
+    _set_properties(False)
+    _set_module_hooks(False)
+    while _undo:
+        _undo.pop()()
+
+
+def take_out(what: str, error: BaseException) -> None:
+    """Our side broke: nothing is told any more."""
+    from .. import diagnose
+
+    session = diagnose._session
+    if session is not None:
+        session.failures.setdefault(f"{what} on PyTorch", error)
+        session.stop()
+    stop()
+
+
+# How much is heard -----------------------------------------------------------------------------------
+
+
+def watch(on: bool) -> None:
+    """The session changed its mode: hear every call, or only what is patched."""
+    listening.set_open(on)
+    _set_module_hooks(on and hub.module_entered is not None)
+    _set_properties(not on and hub.looked is not None)
+
+
+engine.watch = watch
+_hooks: list[Any] = []
+_properties: list[str] = []
+
+
+def _set_module_hooks(on: bool) -> None:
+    if on and not _hooks:
+        module = torch.nn.modules.module
+        _hooks.append(module.register_module_forward_pre_hook(_entered))
+        _hooks.append(module.register_module_forward_hook(_left, always_call=False))
+    elif not on:
+        while _hooks:
+            _hooks.pop().remove()
+
+
+def _entered(module: Any, inputs: Any) -> None:
+    if hub.module_entered is not None and not held.aside:
+        _safely("modules", hub.module_entered, module)
+
+
+def _left(module: Any, inputs: Any, output: Any) -> None:
+    if hub.module_left is not None and not held.aside:
+        _safely("modules", hub.module_left, module, output)
+
+
+def _set_properties(on: bool) -> None:
+    """While awake, reading and setting `.grad` is told by properties of Python; at rest there are none."""
+    if on is bool(_properties):
+        return
+    if not on:
+        while _properties:
+            delattr(torch.Tensor, _properties.pop())
+        return
+    torch.Tensor.grad = property(_read_grad, _write_grad, _delete_grad)  # type: ignore[assignment]
+    torch.Tensor.requires_grad = property(TensorBase.requires_grad.__get__, _write_requires_grad)  # type: ignore[assignment]
+    _properties.extend(["grad", "requires_grad"])
+
+
+def _read_grad(self: Any) -> Any:
+    found = _grad.__get__(self)
+    if hub.looked is not None and lines.is_users_call(2) and not held.aside and self.is_leaf:
+        _safely("gradients", hub.looked, self)
+    return found
+
+
+def _write_grad(self: Any, value: Any) -> None:
+    if lines.is_users_call(2) and not held.aside:
+        _safely("gradients", listening.told_new_grad, self, value)
+    _grad.__set__(self, value)
+
+
+def _delete_grad(self: Any) -> None:
+    _write_grad(self, None)
+
+
+def _write_requires_grad(self: Any, value: Any) -> None:
+    _requires_grad.__set__(self, value)
+    if hub.flagged is not None and not held.aside and self.is_leaf:
+        _safely("tensors", hub.flagged, self, bool(value))
+
+
+_grad, _requires_grad = TensorBase.grad, TensorBase.requires_grad
+
+
+# Gradient modes --------------------------------------------------------------------------------------
+
+
+def _modes() -> None:
+    from torch.autograd import grad_mode
+    from torch.utils import _contextlib
+
+    engine.mode_files = frozenset([__file__, grad_mode.__file__, _contextlib.__file__])
+    own = grad_mode.__file__
+    quiet = torch.utils._contextlib.__file__
+
+    def is_own() -> bool:
+        """Does PyTorch enter it for itself? (Decorators are the user's.)"""
+        file = sys._getframe(2).f_code.co_filename
+        return file == own or (file != quiet and not file.endswith("contextlib.py") and lines._is_engine(file))
+
+    def entering(original: Any) -> Any:
+        @functools.wraps(original)
+        def __enter__(self: Any) -> Any:
+            result = original(self)
+            if hub.mode is not None and not held.aside and not is_own():
+                _safely("gradient modes", hub.mode, self, True)
+            return result
+
+        return __enter__
+
+    def leaving(original: Any) -> Any:
+        @functools.wraps(original)
+        def __exit__(self: Any, *error: Any) -> Any:
+            result = original(self, *error)
+            if hub.mode is not None and not held.aside and not is_own():
+                _safely("gradient modes", hub.mode, self, False)
+            return result
+
+        return __exit__
+
+    def setting(original: Any) -> Any:
+        @functools.wraps(original)
+        def __init__(self: Any, mode: bool) -> None:
+            original(self, mode)
+            if hub.mode is not None and not held.aside and not is_own():
+                _safely("gradient modes", hub.mode, self, True)
+
+        return __init__
+
+    for cls in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode):
+        patch(cls, "__enter__", entering)
+        patch(cls, "__exit__", leaving)
+    patch(torch.set_grad_enabled, "__init__", setting)
+
+
+# Modules and parameters ------------------------------------------------------------------------------
+
+
+def _telling(owner: Any, name: str, before: Any = None, after: Any = None) -> None:
+    """Patch a method: `before(self, …)` and `after(result, self, …)` tell."""
+
+    def make(original: Any) -> Any:
+        @functools.wraps(original)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if before is not None and not held.aside:
+                before(self, *args, **kwargs)
+            result = original(self, *args, **kwargs)
+            if after is not None and not held.aside:
+                after(result, self, *args, **kwargs)
+            return result
+
+        return call
+
+    patch(owner, name, make)
+
+
+def _modules() -> None:
+    Module = torch.nn.Module
+    _telling(Module, "__init__", after=_module_made)
+    _telling(Module, "__setattr__", after=_attribute_set)
+    _telling(Module, "load_state_dict", before=_state_loaded)
+    _telling(Module, "zero_grad", before=_module_cleared)
+    _telling(torch, "save", before=_written)
+    patch(Module, "train", _training)
+    patch(Module, "state_dict", _taking)
+    patch(torch.nn.Parameter, "__new__", lambda original: _parameter(getattr(original, "__func__", original)))
+
+
+def _module_made(result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.module_made is not None:
+        _safely("modules", hub.module_made, module)
+
+
+def _attribute_set(result: Any, module: Any, name: str, value: Any) -> None:
+    if hub.attribute_set is not None and isinstance(value, (torch.Tensor, list, tuple, dict, set)):
+        if name in module.__dict__:
+            _safely("modules", hub.attribute_set, module, name, value)
+
+
+def _state_loaded(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.state_loaded is not None:
+        _safely("modules", hub.state_loaded, module, state_dict)
+
+
+def _module_cleared(module: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.cleared is not None:
+        _safely("gradients", hub.cleared, list(module.parameters()))
+
+
+def _written(obj: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.state_written is not None:
+        _safely("files", hub.state_written, obj)
+
+
+def _training(original: Any) -> Any:
+    @functools.wraps(original)
+    def train(self: Any, mode: bool = True) -> Any:  # `graph/layers.py` looks for this frame
+        if hub.training_set is not None and not held.aside:
+            _safely("modules", hub.training_set, self, bool(mode))
+        return original(self, mode)
+
+    return train
+
+
+def _taking(original: Any) -> Any:
+    @functools.wraps(original)
+    def state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
+        outer = not held.taking
+        held.taking += 1
+        try:
+            found = original(self, *args, **kwargs)
+        finally:
+            held.taking -= 1
+        if outer and hub.state_taken is not None:
+            _safely("modules", hub.state_taken, self, found)
+        return found
+
+    return state_dict
+
+
+def _parameter(original: Any) -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(cls, *args, **kwargs)
+        if hub.made is not None and isinstance(made, torch.nn.Parameter):
+            _safely("parameters", hub.made, made)
+        return made
+
+    return staticmethod(__new__)
+
+
+# Optimizers ------------------------------------------------------------------------------------------
+
+
+def _optimizers() -> None:
+    from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+    _telling(torch.optim.Optimizer, "__init__", after=_optimizer_made)
+    _telling(torch.optim.Optimizer, "zero_grad", before=_cleared)
+    for handle in (register_optimizer_step_pre_hook(_step_began), register_optimizer_step_post_hook(_stepped)):
+        _undo.append(handle.remove)
+    patch(torch.amp.GradScaler, "_maybe_opt_step", _skipping)
+    _clipping()
+
+
+def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.optimizer_made is not None:
+        _safely("optimizers", hub.optimizer_made, optimizer)
+
+
+def _cleared(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.cleared is not None:
+        _safely("gradients", hub.cleared, [p for group in optimizer.param_groups for p in group["params"]])
+
+
+def _skipping(original: Any) -> Any:
+    @functools.wraps(original)
+    def _maybe_opt_step(self: Any, optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        before = held.steps
+        result = original(self, optimizer, state, *args, **kwargs)
+        if held.steps == before and hub.step_skipped is not None:
+            _safely("optimizers", hub.step_skipped, optimizer)
+        return result
+
+    return _maybe_opt_step
+
+
+def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
+    listening.settle()
+    if hub.step_began is not None:
+        _safely("optimizers", hub.step_began, optimizer)
+
+
+def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
+    held.steps += 1
+    if listening.ear.open:
+        place = lines.here()
+        for group in optimizer.param_groups:
+            for leaf in group["params"]:
+                memory.written(leaf, place)
+    if hub.stepped is not None:
+        _safely("optimizers", hub.stepped, optimizer)
+    listening.settle()
+
+
+def _clipping() -> None:
+    module = torch.nn.utils.clip_grad
+
+    def told(parameters: Any, limit: Any) -> None:
+        if hub.clipped is not None and not held.aside:
+            found = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+            _safely("clipping", hub.clipped, found, float(limit))
+
+    def clipping(original: Any) -> Any:
+        @functools.wraps(original)
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+            if not isinstance(parameters, torch.Tensor):
+                parameters = list(parameters)
+            told(parameters, args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value", 0.0)))
+            return original(parameters, *args, **kwargs)
+
+        return clip
+
+    if hasattr(module, "_clip_grads_with_norm_"):  # what all of them call, however they were imported
+        patch(module, "_clip_grads_with_norm_", clipping)
+    else:
+        for owner in (module, torch.nn.utils):
+            patch(owner, "clip_grad_norm_", clipping)
+    for owner in (module, torch.nn.utils):
+        patch(owner, "clip_grad_value_", clipping)
+
+
+# Tensors ---------------------------------------------------------------------------------------------
+
+
+def _tensors() -> None:
+    def flagging(original: Any) -> Any:
+        def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+            result = original(self, requires_grad)
+            if hub.flagged is not None and not held.aside and not held.handling and self.is_leaf:
+                _safely("tensors", hub.flagged, self, bool(requires_grad))
+            return result
+
+        return requires_grad_
+
+    patch(torch.Tensor, "requires_grad_", flagging)
+
+    def applying(original: Any) -> Any:
+        original = original.__func__
+
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if not listening.ear.open or held.aside or listening._stands_aside():
+                result = original(cls, *args, **kwargs)
+            else:
+                before = torch.autograd._get_sequence_nr()
+                held.aside += 1
+                try:
+                    result = original(cls, *args, **kwargs)
+                finally:
+                    held.aside -= 1
+                _safely("custom Functions", _applied, cls, args, result, before)
+            if hub.customised is not None and not held.aside and torch.is_grad_enabled():
+                _safely("custom Functions", hub.customised, cls, args, result)
+            return result
+
+        return classmethod(apply)
+
+    patch(torch.autograd.Function, "apply", applying)
+
+
+def _applied(cls: Any, args: Any, result: Any, before: int) -> None:
+    outs = list(hearing.tensors_in(result))
+    if not outs:
+        return
+    inputs = list(hearing.tensors_in(list(args)))
+    views = hearing.place_new_nodes(outs, before, lines.here())
+    if hub.recorded is not None:
+        for view in views:
+            hub.recorded(view, inputs, outs[0])
+    if hub.applied is not None:
+        hub.applied(Operation(cls.__name__), inputs, [], outs)
+
+
+# The life of a session -------------------------------------------------------------------------------
+
+
+def begin(strict: bool, thorough: bool, listen_at: int | None) -> Any:
+    """Start a session that PyTorch's engine feeds."""
+    from .. import diagnose
+
+    diagnose._stop()
+    stop()
+    start()
+    diagnose.engine.use(engine)
+    session = diagnose.begin_session(strict, thorough, listen_at)
+    memory.followed = session.ledger.departures.marks
+    return session
+
+
+def end(session: Any) -> None:
+    """Finish the session, and put PyTorch back as it was."""
+    from .. import diagnose
+
+    if diagnose._session is session and session.mode != "off":
+        session.finish()
+        session.stop()
+    stop()

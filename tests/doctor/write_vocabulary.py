@@ -1,0 +1,54 @@
+"""Writes clarion/doctor/operations.txt: what clarion's operations are, by the names that PyTorch gives its nodes.
+
+python -m tests.doctor.write_vocabulary      # after operations or traits were changed; a test says when
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import clarion
+from clarion.core.namespace import OPS
+
+TABLE = Path(clarion.__file__).parent / "doctor" / "operations.txt"
+# Where several operations share a node's name: the one that people know by it.
+_USUAL = {
+    "PowBackward0": "pow_scalar",
+    "UnsafeViewBackward0": "reshape",
+    "ViewBackward0": "view",
+    "AddmmBackward0": "addmm",
+    "MmBackward0": "mm",
+    "BmmBackward0": "bmm",
+    "ConvolutionBackward0": "convolution",
+    "NllLossBackward0": "nll_loss",
+    "IndexBackward0": "index1",
+    "ScatterAddBackward0": "scatter_add",
+}
+
+_HEAD = """\
+# Made by tests/doctor/write_vocabulary.py: what PyTorch calls the node (-: nothing of its own), the operation, its kind
+# (m: moves, v: view, e: elementwise, b: broadcasts), its traits."""
+
+
+def text() -> str:
+    """The table."""
+    titles: dict[str, str] = {}
+    for name, op in OPS.items():
+        titles.setdefault(op.node_class.__name__, name)
+    titles.update(_USUAL)
+    rows = []
+    for title, name in sorted(titles.items()):
+        if title != "NotImplemented":
+            rows.append(f"{title} {_row(name)}")
+    rows += [f"- {_row(name)}" for name in sorted(OPS) if name not in titles.values()]
+    return "\n".join([_HEAD, *rows, ""])
+
+
+def _row(name: str) -> str:
+    op = OPS[name]
+    kind = "".join(c for c, on in zip("mveb", (op.moves, op.view, op.elementwise, op.broadcast), strict=True) if on)
+    return " ".join([name, kind or "-", *sorted(op.traits)])
+
+
+if __name__ == "__main__":
+    TABLE.write_text(text())
