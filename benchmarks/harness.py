@@ -1,6 +1,7 @@
-"""How a workload is measured: both libraries in turn, one thread each, best of several rounds of processor time.
+"""How a workload is measured: both libraries in turn in one process, best of several rounds.
 
-Processor time, because other programs on the machine would be measured along with the wall clock.
+What counts is the wall clock with all threads: how long a user waits. The processor time beside it says what that costs, and
+holds on a machine that is busy with something else.
 """
 
 from __future__ import annotations
@@ -21,30 +22,48 @@ def workload(function: Callable[[Any], Callable[[], object]]) -> Callable[[Any],
 
 
 @dataclass
+class Time:
+    """Seconds per call: by the clock on the wall, and of all processors together."""
+
+    wall: float
+    processor: float
+
+
+@dataclass
 class Result:
-    """Seconds per call."""
+    """What a call of one workload takes on each library."""
 
     name: str
-    clarion: float
-    torch: float | None
+    clarion: Time
+    torch: Time | None
 
     @property
     def ratio(self) -> float | None:
         """How many times as fast as PyTorch."""
-        return None if self.torch is None else self.torch / self.clarion
+        return None if self.torch is None else self.torch.wall / self.clarion.wall
+
+    @property
+    def processor_ratio(self) -> float | None:
+        """The same of processor time."""
+        return None if self.torch is None else self.torch.processor / self.clarion.processor
+
+
+def _timed(step: Callable[[], object], count: int) -> Time:
+    wall, processor = time.perf_counter(), time.process_time()
+    for _ in range(count):
+        step()
+    return Time((time.perf_counter() - wall) / count, (time.process_time() - processor) / count)
 
 
 def _repetitions(step: Callable[[], object], target: float = 0.02) -> int:
     """How many calls take about `target` seconds. The first calls, which compile and fill caches, do not count."""
-    warm = time.process_time() + target
-    while time.process_time() < warm:
+    warm = time.perf_counter() + target
+    step()
+    while time.perf_counter() < warm:
         step()
     count = 1
     while True:
-        began = time.process_time()
-        for _ in range(count):
-            step()
-        spent = time.process_time() - began
+        spent = _timed(step, count).wall * count
         if spent > target / 4:
             return max(1, round(count * target / spent))
         count *= 2
@@ -55,12 +74,10 @@ def measure(name: str, clarion: Any, torch: Any | None, rounds: int = 15) -> Res
     steps = [WORKLOADS[name](t) for t in (clarion, torch) if t is not None]
     counts = [_repetitions(step) for step in steps]
     gc.freeze()  # the collections below look at what the steps leave behind, not at the libraries
-    best = [float("inf")] * len(steps)
+    best = [Time(float("inf"), float("inf")) for _ in steps]
     for _ in range(rounds):
         for i, step in enumerate(steps):
             gc.collect()
-            began = time.process_time()
-            for _ in range(counts[i]):
-                step()
-            best[i] = min(best[i], (time.process_time() - began) / counts[i])
+            now = _timed(step, counts[i])
+            best[i] = Time(min(best[i].wall, now.wall), min(best[i].processor, now.processor))
     return Result(name, best[0], best[1] if torch is not None else None)
