@@ -14,7 +14,7 @@ import pytest
 import clarion
 from clarion.kernels import registry, threads
 from clarion.kernels.llvm import build, machine
-from clarion.kernels.llvm.kernel import Compiled, Rows
+from clarion.kernels.llvm.kernel import Compiled, Rows, sum_of_columns
 from clarion.kernels.trace import tracer
 from clarion.kernels.trace.graph import Untraceable
 
@@ -23,7 +23,7 @@ from .test_offers import X, arguments, filled
 pytestmark = pytest.mark.skipif(machine.binding() is None, reason="llvmlite is not installed")
 
 OFFERED = sorted(name for name in registry.names() if any(o.backend == "llvm" for o in registry.chain(name)))
-KINDS = {name: type(registry._offers[name]["llvm"].function) for name in OFFERED}
+KINDS: dict[str, type] = {name: type(registry._offers[name]["llvm"].function) for name in OFFERED}
 ROWS = [name for name in OFFERED if KINDS[name] is Rows]
 EACH = [name for name in OFFERED if KINDS[name] is Compiled and name != "where"]
 SPECIAL = [
@@ -161,6 +161,71 @@ def test_rows_agree_on_infinities(name, any_size):
     with np.errstate(all="ignore"):
         expected = registry.portable(name)(rows, 1)
         np.testing.assert_allclose(any_size(name)(rows, 1), expected, 4e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1), (7, 5), (1000, 17), (65, 130), (300, 256), (40, 3, 64), (4, 0)])
+def test_sums_of_columns(shape, dtype):
+    x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    expected = x.astype("f8").sum(tuple(range(x.ndim - 1)))
+    for got in (registry.raw.sum_rows(x), registry.raw.sum(x, tuple(range(x.ndim - 1)), False), sum_of_columns(x)):
+        if got is NotImplemented:
+            assert not x.size
+            continue
+        assert got.dtype == x.dtype
+        np.testing.assert_allclose(got, expected, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-5)
+
+
+# Layers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [clarion.float32, clarion.float64])
+@pytest.mark.parametrize("outside", [True, False])
+def test_lstm(dtype, outside):
+    clarion.manual_seed(0)
+    layer, plain = (
+        (registry._offers[name]["llvm"].function for name in ("lstm_layer", "lstm_layer_backward")),
+        registry.portable,
+    )
+    forward, backward = layer
+    kind = dtype.numpy
+    rng = np.random.default_rng(0)
+    x, w_ih, w_hh, b, h0, c0 = (
+        rng.standard_normal(s).astype(kind) * 0.3 for s in ((20, 6), (40, 6), (40, 10), (40,), (4, 10), (4, 10))
+    )
+    tolerance = {"rtol": 1e-10} if kind == np.float64 else {"rtol": 1e-4, "atol": 1e-5}
+    for steps in (tuple((k, 4) for k in range(0, 20, 4)), tuple((k, 4) for k in range(16, -1, -4))):
+        args = (x, w_ih, w_hh, b, None, h0, c0, None, steps)
+        results, expected = forward(*args), plain("lstm_layer")(*args)
+        for got, value in zip(results, expected, strict=True):
+            np.testing.assert_allclose(got, value, **tolerance)
+        out, h, c, gates, cells = expected
+        g = (out * 0.5 if outside else None, h * 2, c * 3)
+        rest = (x, w_ih, w_hh, h0, c0, None, steps, out, gates, cells, (True,) * 8)
+        for got, value in zip(backward(g, *rest), plain("lstm_layer_backward")(g, *rest), strict=True):
+            if value is not None:
+                np.testing.assert_allclose(got, value, **tolerance)
+    packed = ((0, 4), (4, 2))
+    assert forward(x, w_ih, w_hh, b, None, h0, c0, None, packed) is NotImplemented
+
+
+@pytest.mark.parametrize("form", ["plain", "causal", "floats", "booleans", "padding", "both"])
+def test_attention(form):
+    rng = np.random.default_rng(0)
+    for kind, rtol in ((np.float32, 2e-5), (np.float64, 1e-12)):
+        q, k, v, g = (rng.standard_normal((3, 2, 33, 8)).astype(kind) for _ in range(4))
+        masks = {"floats": rng.standard_normal((33, 33)).astype(kind), "booleans": rng.random((33, 33)) < 0.5}
+        masks["padding"] = rng.random((3, 1, 1, 33)) < 0.6
+        masks["padding"][1] = False  # nowhere to look
+        masks["both"] = masks["booleans"]
+        args = (q, k, v, masks.get(form), None, 0.3, form in ("causal", "both"))
+        results = []
+        for name in ("llvm", "portable"):
+            run = {"llvm": lambda n: registry._offers[n]["llvm"].function, "portable": registry.portable}[name]
+            out, probs = run("scaled_dot_product_attention")(*args)
+            results.append((out, probs, *run("attention_backward")(g, q, k, v, None, probs, 0.3, (True,) * 4)))
+        for got, expected in zip(*results, strict=True):
+            np.testing.assert_allclose(got, expected, rtol, rtol)
 
 
 # Functions ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,14 @@ def _made(name: str, program: Program, source: str, lanes: int, loop: int, signa
     grain = int(WORTH / cost(program))
     made = plan(place, len(program.inputs), [dtype.itemsize for dtype in dtypes], lanes, grain)
     return ufuncs.make(name, loop, made, dtypes, len(program.inputs), signature)
+
+
+@functools.cache
+def sum_of_columns(kind: str) -> np.ufunc | None:
+    """A function (m, n) -> (n) for arrays of the type with this letter."""
+    if machine.binding() is None:
+        return None
+    return ufuncs.make("sum_of_columns", running().columns[kind], plan(0, 1, [], 1, 1), [kind, kind], 1, "(m,n)->(n)")
 
 
 def running() -> Any:

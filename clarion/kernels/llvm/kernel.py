@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +18,9 @@ MOST = 16  # versions of one kernel, for different types and parameters: more ar
 CHEAP = (
     1 if config.COMPILE == "all" else 1 << 16
 )  # elements from which a loop that only waits for memory gains by threads
+
+
+WIDE = 2048  # bytes of a row up to which columns are added up faster than by a product with ones
 
 
 class Compiled:
@@ -77,6 +81,20 @@ class Rows(Compiled):
                 return NotImplemented
         result = super().__call__(*args)
         return result if shape is None or result is NotImplemented else shape(result)
+
+
+def sum_of_columns(x: Any, ndim: int = 1) -> Any:
+    """The sum over all but the last `ndim` dimensions."""
+    if type(x) is not ndarray or x.dtype.char not in "fd" or x.ndim <= ndim or not x.flags.c_contiguous:
+        return NotImplemented
+    from . import build
+
+    function = build.sum_of_columns(x.dtype.char)
+    inner = x.shape[x.ndim - ndim :]
+    width = math.prod(inner)
+    if function is None or not x.size or width * x.itemsize > WIDE:
+        return NotImplemented
+    return function(x.reshape(-1, width)).reshape(inner)
 
 
 class Update:

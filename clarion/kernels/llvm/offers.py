@@ -13,8 +13,8 @@ from .. import registry
 from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import recurrent
-from .kernel import CHEAP, Compiled, Fused, Rows, Update
+from . import attention, recurrent
+from .kernel import CHEAP, Compiled, Fused, Rows, Update, sum_of_columns
 
 _ANY = config.COMPILE == "all"
 SOME = 1 if _ANY else 8192  # elements from which one exponential is worth the call
@@ -98,6 +98,20 @@ def _softmax_and_total(xp: Any, x: Any, dim: int) -> Any:
     return softmax_blocks(xp, x, dim) if found is NotImplemented else found
 
 
+def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
+    """Over the first dimensions."""
+    if dim is None or len(dim) == x.ndim or sorted(dim) != list(range(len(dim))):
+        return NotImplemented
+    found = sum_of_columns(x, x.ndim - len(dim))
+    if found is NotImplemented or not keepdim:
+        return found
+    return found.reshape((1,) * len(dim) + found.shape)
+
+
+def _scores(scores: Any, mask: Any) -> Any:
+    return ((scores, mask), None) if scores.ndim > 1 and scores.shape[-1] else None
+
+
 def _sequence(*args: Any) -> bool:
     """Is a recurrent layer's work enough? (Its input is the first argument, or the second after the gradients.)"""
     x = args[1] if type(args[0]) is tuple else args[0]
@@ -128,8 +142,16 @@ def make() -> None:
             registry.offer(name, "llvm", Compiled(name, _traced(name)), writes=True, least=least)
     for name, (arrange, per_row) in _ROWS.items():
         registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row), least=FEW)
+    registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
+    registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
+    registry.offer("sum", "llvm", _sum, least=FEW)
     for name in ("cross_entropy", "cross_entropy2d"):
         registry.offer(name, "llvm", quietly(_cross_entropy), least=FEW)
+    weights = Rows("attention_weights", _traced_rows("attention_weights"), _scores, ())
+    sdpa = "scaled_dot_product_attention"
+    registry.offer(sdpa, "llvm", quietly(attention.attention(weights)), accepts=attention.enough(FEW))
+    backward = quietly(attention.attention_backward)
+    registry.offer("attention_backward", "llvm", backward, accepts=attention.enough_backward(FEW))
     for name, layer in (("lstm_layer", recurrent.lstm_layer), ("lstm_layer_backward", recurrent.lstm_layer_backward)):
         cell = name.replace("layer", "cell")
         compiled = Compiled(cell, _traced(cell))

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from .text import Function
 
-SPINS = 4000  # looks for work before a worker sleeps: about 50 µs
+SPINS = 2000  # looks for work before a worker sleeps: some 50 µs
+YIELD = 64  # after so many looks others may have the processor: BLAS has threads, too
 
 GLOBALS = """
 @threads = global i64 1
@@ -105,6 +106,8 @@ def worker(x86: bool) -> Function:
             f.leave_when(f.op("icmp ne", "i64", _get(f, "generation"), seen.get()), found)
             _pause(f, x86)
             looks.set(f.op("add", "i64", looks.get(), "1"))
+            with f.when(f.op("icmp eq", "i64", f.op("and", "i64", looks.get(), str(YIELD - 1)), "0")):
+                f.call("sched_yield", "i32")
             with f.when(f.op("icmp sgt", "i64", looks.get(), str(SPINS)), rarely=True):
                 f.call("pthread_mutex_lock", "i32", "ptr @mutex")
                 _count(f, "sleeping")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..portable.layers.recurrent import Steps, _before, _projected, _start
-from ..portable.reductions.sums import add_up
+from ..registry import raw
 from .kernel import Compiled
 
 Cell = Callable[..., Any]
@@ -31,7 +31,7 @@ def _parts(gates: Any, start: int, rows: int, size: int) -> list[Any]:
 
 def _weights(d: Any, x: Any, h_before: Callable[[], Any], w_ih: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
     """Gradients of the input, both weights and both biases, from those of the gates."""
-    bias = add_up(np, d, (0,), False) if needs[3] or needs[4] else None
+    bias = raw.sum_rows(d) if needs[3] or needs[4] else None
     return (
         d @ w_ih if needs[0] else None,
         d.T @ x if needs[1] else None,

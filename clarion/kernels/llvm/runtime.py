@@ -11,12 +11,13 @@ import functools
 import os
 from typing import Any
 
-from . import machine, pool
+from . import columns, machine, pool
 from .text import Function, module
 
 BODY, INPUTS, OPERANDS, LANES, GRAIN, SIZES = range(6)  # the places in a plan, of eight bytes each
 MOST = 16  # operands of a kernel
 BLOCK = 512  # elements that are brought together at a time where an operand is not adjacent
+_FLOATS = {"f": "float", "d": "double"}  # NumPy's letters
 _ROOM = 128  # bytes of one vector, at most
 
 
@@ -209,18 +210,21 @@ def _rows() -> Function:
     return f
 
 
-def source(x86: bool) -> str:
-    """The whole runtime as one module."""
+def source(x86: bool, width: int) -> str:
+    """The whole runtime as one module, for vector registers of so many bytes."""
     loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
-    return module([*pool.functions(x86), *loops, _rows_chunk(), _rows()], pool.GLOBALS)
+    loops += [_rows_chunk(), _rows(), *columns.functions(width)]
+    return module([*pool.functions(x86), *loops], pool.GLOBALS)
 
 
 class Runtime:
     """The compiled runtime of this process."""
 
     def __init__(self) -> None:
-        engine = machine.compiled(source("x86" in machine.target()[1]))
+        _, description, width = machine.target()
+        engine = machine.compiled(source("x86" in description, width))
         self.elements, self.rows = (machine.address(engine, name) for name in ("elements", "rows"))
+        self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
         self.obeys = False  # the number of threads (build.py)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
         os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))

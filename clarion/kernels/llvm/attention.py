@@ -1,0 +1,68 @@
+"""Attention with compiled passes over the scores: one forward, one backward."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..portable.layers.attention import causal_mask
+from ..registry import raw
+
+
+def enough(least: int) -> Any:
+    """Are there so many scores, of one floating type?"""
+
+    def accepts(q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: bool) -> bool:
+        return math.prod(q.shape[:-1]) * k.shape[-2] >= least
+
+    return accepts
+
+
+def attention(weights: Any) -> Any:
+    """The forward pass; `weights(scores, mask)` is compiled."""
+
+    def run(q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: bool) -> Any:
+        scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
+        if causal:
+            before = causal_mask(np, scores.shape[-2], scores.shape[-1], scores.dtype)
+            if mask is None:
+                mask = before
+            elif mask.dtype.kind == "b":
+                mask = mask & (before == 0)
+            else:
+                mask = mask + before
+        probs = weights(scores, mask)
+        if probs is NotImplemented:
+            return NotImplemented
+        return np.matmul(probs if drop is None else probs * drop, v), probs
+
+    return run
+
+
+def attention_backward(
+    g: Any, q: Any, k: Any, v: Any, drop: Any, probs: Any, scale: float, needs: tuple[bool, ...]
+) -> Any:
+    """Gradients of query, key, value and of the scores (the mask's)."""
+    used = probs if drop is None else probs * drop
+    gv = np.matmul(used.swapaxes(-1, -2), g) if needs[2] else None
+    if not (needs[0] or needs[1] or needs[3]):
+        return None, None, gv, None
+    gs = np.matmul(g, v.swapaxes(-1, -2))
+    if drop is not None:
+        gs *= drop
+    gs = raw.softmax_backward(gs, probs, gs.ndim - 1)
+    factor = q.dtype.type(scale)
+    gq = np.matmul(gs, k * factor) if needs[0] else None
+    gk = np.matmul(gs.swapaxes(-1, -2), q * factor) if needs[1] else None
+    return gq, gk, gv, gs if needs[3] else None
+
+
+def enough_backward(least: int) -> Any:
+    """Are there so many scores?"""
+
+    def accepts(g: Any, q: Any, k: Any, v: Any, drop: Any, probs: Any, scale: float, needs: Any) -> bool:
+        return bool(probs.size >= least)
+
+    return accepts

@@ -1,0 +1,131 @@
+"""Sums of columns: the gradient of a bias, of a weight that all rows share.
+
+Rows are added in blocks, and the sums of the blocks: float32 stays accurate. Several vectors of columns are added up at a time;
+threads share the columns.
+"""
+
+from __future__ import annotations
+
+from .text import Function, Variable, literal, with_lanes
+
+BLOCK = 64  # rows whose sum is added to the total
+_IN, _OUT, _ROWS, _STEP, _COLUMNS, _CHUNK = range(6)  # what the threads of a loop share
+
+
+def _group(f: Function, scalar: str, lanes: int, vectors: int, column: str, mask: str | None) -> None:
+    """The sums of `vectors` times `lanes` columns, from `column` on."""
+    size, type_ = (8 if scalar == "double" else 4), with_lanes(lanes, scalar)
+    zero = literal(type_, 0)
+    totals = [f.variable(type_, zero) for _ in range(vectors)]
+    offsets = [f.op("mul", "i64", f.op("add", "i64", column, str(k * lanes)), str(size)) for k in range(vectors)]
+    with f.counted("0", "%rows", str(BLOCK)) as block:
+        after = f.op("add", "i64", block, str(BLOCK))
+        end = f.call("llvm.smin.i64", "i64", f"i64 {after}", "i64 %rows")
+        sums = [f.variable(type_, zero) for _ in range(vectors)]
+        with f.counted(block, end) as row:
+            start = f.offset("%source", f.op("mul", "i64", row, "%step"))
+            for offset, total in zip(offsets, sums, strict=True):
+                value = _read(f, type_, lanes, scalar, f.offset(start, offset), mask)
+                total.set(f.op("fadd", type_, total.get(), value))
+        for total, part in zip(totals, sums, strict=True):
+            total.set(f.op("fadd", type_, total.get(), part.get()))
+    for offset, total in zip(offsets, totals, strict=True):
+        _write(f, type_, lanes, scalar, total, f.offset("%target", offset), mask)
+
+
+def _read(f: Function, type_: str, lanes: int, scalar: str, place: str, mask: str | None) -> str:
+    size, short = (8, "f64") if scalar == "double" else (4, "f32")
+    if mask is None:
+        return f.load(type_, place, size)
+    name = f"llvm.masked.load.v{lanes}{short}.p0"
+    rest = (f"i32 {size}", f"<{lanes} x i1> {mask}", f"{type_} zeroinitializer")
+    return f.call(name, type_, f"ptr {place}", *rest)
+
+
+def _write(f: Function, type_: str, lanes: int, scalar: str, total: Variable, place: str, mask: str | None) -> None:
+    size, short = (8, "f64") if scalar == "double" else (4, "f32")
+    if mask is None:
+        f.store(type_, total.get(), place, size)
+        return
+    name = f"llvm.masked.store.v{lanes}{short}.p0"
+    f.call(name, "void", f"{type_} {total.get()}", f"ptr {place}", f"i32 {size}", f"<{lanes} x i1> {mask}")
+
+
+def _range(scalar: str, lanes: int) -> Function:
+    """The columns from `first` to below `end`."""
+    parameters = ("ptr source", "ptr target", "i64 rows", "i64 step", "i64 first", "i64 end")
+    f = Function(f"column_range_{scalar}", "void", *parameters, linkage="internal")
+    now = f.variable("i64", "%first")
+    for vectors in (4, 1):
+        with f.forever() as done:
+            after = f.op("add", "i64", now.get(), str(vectors * lanes))
+            f.leave_when(f.op("icmp sgt", "i64", after, "%end"), done)
+            _group(f, scalar, lanes, vectors, now.get(), None)
+            now.set(after)
+    rest = f.op("sub", "i64", "%end", now.get())
+    with f.when(f.op("icmp sgt", "i64", rest, "0")):
+        numbers = with_lanes(lanes, "i64")
+        places = "<" + ", ".join(f"i64 {k}" for k in range(lanes)) + ">"
+        mask = f.op("icmp slt", numbers, places, f.spread(numbers, rest))
+        _group(f, scalar, lanes, 1, now.get(), mask)
+    f.end()
+    return f
+
+
+def _chunk(scalar: str) -> Function:
+    f = Function(f"column_chunk_{scalar}", "void", "ptr context", "i64 number", linkage="internal")
+    source, target = (f.load("ptr", f.element("%context", str(k), "i64")) for k in (_IN, _OUT))
+    fields = (_ROWS, _STEP, _COLUMNS, _CHUNK)
+    rows, step, columns, size = (f.load("i64", f.element("%context", str(k), "i64")) for k in fields)
+    first = f.op("mul", "i64", "%number", size)
+    end = f.call("llvm.smin.i64", "i64", f"i64 {f.op('add', 'i64', first, size)}", f"i64 {columns}")
+    arguments = f"ptr {source}, ptr {target}, i64 {rows}, i64 {step}, i64 {first}, i64 {end}"
+    f.line(f"call void @column_range_{scalar}({arguments})")
+    f.end()
+    return f
+
+
+def _loop(scalar: str, lanes: int, grain: int) -> Function:
+    """NumPy's loop, with the signature (m,n)->(n)."""
+    f = Function(f"columns_{scalar}", "void", "ptr args", "ptr dimensions", "ptr steps", "ptr plan")
+
+    def at(array: str, index: int) -> str:
+        return f.load("i64", f.element(array, str(index), "i64"))
+
+    rows, columns, step = at("%dimensions", 1), at("%dimensions", 2), at("%steps", 2)
+    with f.counted("0", f.load("i64", "%dimensions")) as outer:
+        source, target = (
+            f.offset(f.load("ptr", f.element("%args", str(k), "ptr")), f.op("mul", "i64", outer, at("%steps", k)))
+            for k in (0, 1)
+        )
+        threads = f.let("load atomic i64, ptr @threads monotonic, align 8")
+        share = f.op("add", "i64", f.op("sdiv", "i64", columns, threads), str(4 * lanes - 1))
+        size = f.op("mul", "i64", f.op("sdiv", "i64", share, str(4 * lanes)), str(4 * lanes))
+        count = f.op("sdiv", "i64", f.op("add", "i64", columns, f.op("sub", "i64", size, "1")), size)
+        much = f.op("icmp sgt", "i64", f.op("mul", "i64", rows, columns), str(grain))
+        shared = f.op("and", "i1", much, f.op("icmp sgt", "i64", count, "1"))
+        (label,) = f.labels("next")
+        with f.when(shared):
+            context = f.reserve("i64", 6)
+            for k, value in ((_IN, source), (_OUT, target)):
+                f.store("ptr", value, f.element(context, str(k), "i64"))
+            for k, value in ((_ROWS, rows), (_STEP, step), (_COLUMNS, columns), (_CHUNK, size)):
+                f.store("i64", value, f.element(context, str(k), "i64"))
+            f.line(f"call void @parallel(ptr @column_chunk_{scalar}, ptr {context}, i64 {count})")
+            f.jump(label)
+            f.begin(*f.labels("unreachable"))
+        arguments = f"ptr {source}, ptr {target}, i64 {rows}, i64 {step}, i64 0, i64 {columns}"
+        f.line(f"call void @column_range_{scalar}({arguments})")
+        f.jump(label)
+        f.begin(label)
+    f.end()
+    return f
+
+
+def functions(width: int) -> list[Function]:
+    """All functions, for both types."""
+    made: list[Function] = []
+    for scalar, size in (("float", 4), ("double", 8)):
+        lanes = width // size
+        made += [_range(scalar, lanes), _chunk(scalar), _loop(scalar, lanes, (1 << 18) // size)]
+    return made
