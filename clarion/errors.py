@@ -65,6 +65,14 @@ class DtypeError(EngineError):
     """Data types that do not fit the operation."""
 
 
+class OutOfMemoryError(EngineError):
+    """The device has no memory left for a new tensor.
+
+    Make the batch smaller, accumulate gradients over several small batches, keep less for the backward pass
+    (`torch.utils.checkpoint`), or compute in bfloat16 (`torch.autocast`).
+    """
+
+
 class NoDeviceError(AssertionError, EngineError):
     """A device that is not there was asked for, or something only it can do.
 

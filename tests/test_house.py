@@ -64,6 +64,10 @@ def modules() -> list[str]:
 def test_every_module_imports(name):
     if name.startswith("clarion.utils.tensorboard"):
         pytest.importorskip("tensorboard")
+    if name.startswith(
+        ("clarion.kernels.cuda", "clarion.kernels.triton", "clarion.cuda.present", "clarion.cuda.graphs")
+    ):
+        pytest.importorskip("cupy")
     importlib.import_module(name)
 
 

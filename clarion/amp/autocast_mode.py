@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -95,8 +96,20 @@ class autocast:
 
 def _as_it_is() -> Any:
     """A region with the settings of this thread, for a checkpoint that is run again in backward."""
-    enabled, cached = settings.is_autocast_enabled("cpu"), settings.is_autocast_cache_enabled()
-    return autocast("cpu", settings.get_autocast_dtype("cpu"), enabled, cached)
+    cached = settings.is_autocast_cache_enabled()
+    asked = [
+        (device, settings.get_autocast_dtype(device), settings.is_autocast_enabled(device))
+        for device in settings.CASTING
+    ]
+    return _regions([autocast(device, kind, on, cached) for device, kind, on in asked if on or device == "cpu"])
+
+
+@contextlib.contextmanager
+def _regions(each: list[autocast]) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for region in each:
+            stack.enter_context(region)
+        yield
 
 
 retrace.remembered.append(_as_it_is)

@@ -14,6 +14,7 @@ from .state import DEVICES, state
 
 _lock = fork_safe(threading.Lock())
 _threads_on = 0
+CASTING = ("cpu", "cuda")  # the devices that clarion computes on
 
 
 def known_device(device_type: Any) -> str:
@@ -32,9 +33,9 @@ def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:
     device, value = ("cuda", bool(device_type)) if enabled is None else (known_device(device_type), bool(enabled))
     before = state.enabled[device]
     state.enabled[device] = value
-    if device != "cpu" or before == value:
+    if device not in CASTING or before == value:
         return
-    state.casting = value
+    state.casting = any(state.enabled[each] for each in CASTING)
     with _lock:  # the stand-ins are there while autocast is on in any thread
         _threads_on += 1 if value else -1
         if value and _threads_on == 1:

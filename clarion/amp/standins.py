@@ -13,11 +13,12 @@ import importlib
 import inspect
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
-from ..ops.faces.autocast import CASTS
-from .state import full, lower, state, widest
+from ..ops.faces.autocast import CASTS, ON_GPU, WIDE_INSIDE
+from .state import device_of, full, lower, state, widest
 
 _prepared: list[tuple[Any, types.CodeType, types.CodeType]] = []  # (function, its code, the stand-in's code)
 
@@ -42,6 +43,13 @@ def _prepare() -> None:
     seen = {id(cast.function) for cast in CASTS}
     cast_inside = set(seen)
     linalg = vars(importlib.import_module("clarion.linalg"))  # by its name: it stands above this room
+    for name in ON_GPU:
+        for table in (FUNCTIONS, NN_FUNCTIONAL):
+            function = inspect.unwrap(table[name]) if name in table else None
+            if isinstance(function, types.FunctionType) and id(function) not in seen:
+                seen.add(id(function))
+                cast_inside.add(id(function))
+                _prepared.append(_stand_in(function, "none", None))
     for shown in (*FUNCTIONS.values(), *NN_FUNCTIONAL.values(), *linalg.values()):
         if hasattr(shown, "__wrapped__") and id(shown) not in seen and id(inspect.unwrap(shown)) in cast_inside:
             seen.add(id(shown))
@@ -57,18 +65,23 @@ def _stand_in(
         own, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
     original.__kwdefaults__ = function.__kwdefaults__
-    cast_for = _casts(policy)
+    name = function.__name__.rstrip("_")
+    policies = {"cpu": policy, "cuda": "none" if name in WIDE_INSIDE else ON_GPU.get(name, policy)}
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not state.casting:
             return original(*args, **kwargs)
+        device = device_of(args, kwargs)
+        how = policies.get(device, policy)
+        if not state.enabled[device] or how == "none":
+            return original(*args, **kwargs)
         writes = "run" in kwargs or kwargs.get("out") is not None  # in place and out= are never cast
-        if policy == "as given" and not writes:
+        if how == "as given" and not writes:
             return original(*args, **kwargs)
         state.casting = False  # what the function calls in turn is not cast again
         try:
             if not writes and (wanted is None or wanted(*args, **kwargs)):
-                cast = cast_for(args, kwargs)
+                cast = _cast_for(how, device, args, kwargs)
                 args = tuple([cast(value) for value in args])
                 kwargs = {key: cast(value) for key, value in kwargs.items()}
             return original(*args, **kwargs)
@@ -78,11 +91,12 @@ def _stand_in(
     return function, own, _calling(call, own)
 
 
-def _casts(policy: str) -> Callable[[Any, Any], Callable[[Any], Any]]:
+def _cast_for(policy: str, device: str, args: Any, kwargs: Any) -> Callable[[Any], Any]:
     if policy == "widest":
-        return widest
-    cast = {"lower": lower, "float32": full}.get(policy, lambda value: value)
-    return lambda args, kwargs: cast
+        return widest(args, kwargs)
+    if policy == "lower":
+        return partial(lower, device=device)
+    return full if policy == "float32" else lambda value: value
 
 
 def _calling(call: Callable[..., Any], own: types.CodeType) -> types.CodeType:

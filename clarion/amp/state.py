@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from ..core import modes
+from ..core.devices import kind_of
 from ..core.dtypes import HALF, bfloat16, dtype, f32, float16
 from ..core.tensor import Tensor
 
@@ -23,7 +24,7 @@ class _State(threading.local):
         self.cache_enabled = True
         self.nesting = 0
         self.cache: dict[Any, Any] = {}
-        # True while operations on the CPU are to be cast: autocast is on, and we are not inside one that was.
+        # True while operations are to be cast: autocast is on, and we are not inside one that was.
         self.casting = False
 
 
@@ -33,11 +34,22 @@ state = _State()
 # Casts ----------------------------------------------------------------------------------------------
 
 
-def lower(value: Any) -> Any:
+def device_of(args: Any, kwargs: Any) -> str:
+    """The kind of device that the first tensor among the arguments lives on."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            name = kind_of(value._array).name
+            return name if name in DEVICES else "cpu"
+        if type(value) in (list, tuple) and value and isinstance(value[0], Tensor):
+            return device_of(value, {})
+    return "cpu"
+
+
+def lower(value: Any, device: str = "cpu") -> Any:
     """A floating tensor (float64 excepted) in the lower precision; weights are cast once per region."""
     if not isinstance(value, Tensor):
-        return type(value)(lower(v) for v in value) if type(value) in (list, tuple) else value
-    kind, wanted = value._array.dtype, state.dtype["cpu"]
+        return type(value)(lower(v, device) for v in value) if type(value) in (list, tuple) else value
+    kind, wanted = value._array.dtype, state.dtype[device]
     if (kind != f32 and kind not in HALF) or kind == wanted.numpy:
         return value
     if kind == f32 and state.cache_enabled and value._rg and value._edge is None and value._view is None:

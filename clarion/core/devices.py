@@ -104,6 +104,7 @@ class Kind:
     array: type = numpy.ndarray
     xp: Any = numpy
     draws = True  # are random numbers drawn, or is there nothing to fill with them?
+    half = False  # do its kernels take half precision as it is, or is it widened for them?
 
     def missing(self) -> str:
         """What is not there and how to get it; empty if the device can be used."""
@@ -153,6 +154,15 @@ class Kind:
         """A new random generator."""
         return mt19937.Generator()
 
+    def draw(
+        self, what: str, generator: Any, shape: tuple[int, ...], dtype: Any, low: float = 0.0, high: float = 1.0
+    ) -> Any:
+        """Random numbers ("uniform", "normal", "integers", "kept" with probability `low`) made on the device; None: the host makes them."""
+        return None
+
+    def manual_seed(self, seed: int) -> None:
+        """Restart the device's own generator, where it has one."""
+
 
 class Absent(Kind):
     """A kind of device that PyTorch knows and clarion cannot use here: every question for it ends in `NoDeviceError`."""
@@ -201,7 +211,7 @@ def _loads(library: str) -> bool:
 
 
 # Kinds in modules of their own: see NOTE [A new device].
-_MODULES = {"meta": "clarion.core.meta"}
+_MODULES = {"cuda": "clarion.core.cuda", "meta": "clarion.core.meta"}
 
 CPU = device("cpu")
 HOST = Kind()

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..kernels import registry
 from .calls import pick_call
+from .devices import kind_of
 from .dtypes import HALF, INEXACT, default_float, f32, f64, result_type
 from .general_call import as_scalar
 from .jvp import Forward, forward_rule
@@ -78,9 +79,13 @@ class Op:
         self.outputs = tuple(outputs.split())
         self.grad_outputs = grad_outputs
         self.elementwise, self.pair = elementwise, pair
+        if elementwise:
+            registry.elementwise.add(name)
         self.broadcast = broadcast or pair is not None or (elementwise and len(self.inputs) > 1)
         self.promote, self.view, self.multi_view = promote, view or multi_view, multi_view
         self.moves = moves or self.view
+        if self.moves:
+            registry.moving.add(name)
         self.conj = conj
         self.differentiable = differentiable
         self.kernel: Callable[..., Any]
@@ -191,17 +196,32 @@ class Op:
             common = result_type([a for a in arrays if a is not None])
             if self.promote == "float" and common not in INEXACT:
                 common = default_float()
-            if common not in HALF:
+            if self.elementwise and _meet_in_the_kernel(arrays):
+                return arrays, None
+            if common not in HALF or _takes_half(arrays):
                 return [None if a is None else cast(a, common) for a in arrays], None
             if self.name not in _WIDE_NUMBERS:
                 arrays = [None if a is None else cast(a, common) for a in arrays]
             return [None if a is None else cast(a, f32) for a in arrays], common
-        if self.moves:
+        if self.moves or _takes_half(arrays):
             return arrays, None
         half = next((a.dtype for a in arrays if a is not None and getattr(a, "dtype", None) in HALF), None)
         if half is not None:
             arrays = [a.astype(f32) if getattr(a, "dtype", None) in HALF else a for a in arrays]
         return arrays, half
+
+
+def _meet_in_the_kernel(arrays: list[Any]) -> bool:
+    """Float32 and one kind of half precision, where kernels read both as they are: nothing is cast before."""
+    if not _takes_half(arrays) or not all(hasattr(a, "ndim") for a in arrays):
+        return False
+    kinds = {a.dtype for a in arrays if a.ndim}
+    return len(kinds - {f32}) <= 1 and all(kind == f32 or kind in HALF for kind in kinds)
+
+
+def _takes_half(arrays: list[Any]) -> bool:
+    """Do the arrays live where kernels see to half precision themselves?"""
+    return any(kind_of(a).half for a in arrays)
 
 
 # PyTorch multiplies half precision by a number as it is, and divides; elsewhere the number is rounded first.

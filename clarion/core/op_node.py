@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..kernels import registry
 from . import modes
-from .devices import as_array, xp_of
+from .devices import as_array, kind_of, xp_of
 from .dtypes import HALF, NUMBERS, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
@@ -126,13 +126,18 @@ def _run_variadic(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace
     return op.joint.fn(g, *[known[name] for name in op.joint.names])
 
 
+def _first(g: Any) -> Any:
+    """A gradient, or the first that is there of several."""
+    return g if type(g) is not tuple else next(x for x in g if x is not None)
+
+
 def _prepare_raw(op: Op, dtype: Any, g: Any, saved: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     """Complex: conjugate what was saved. Half: widen to float32 (see the notes above)."""
     if dtype.kind == "c":
         if op.conj:
             saved = tuple([v.conj() if getattr(v, "dtype", f32).kind == "c" else v for v in saved])
             saved = tuple([v.conjugate() if type(v) is complex else v for v in saved])
-    elif dtype in HALF and not op.moves:
+    elif dtype in HALF and not op.moves and not kind_of(_first(g)).half:
         saved = tuple([v.astype(f32) if getattr(v, "dtype", f32) in HALF else v for v in saved])
         g = tuple([None if x is None else x.astype(f32) for x in g]) if type(g) is tuple else g.astype(f32)
     return g, saved

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..kernels import registry
@@ -29,15 +30,17 @@ if TYPE_CHECKING:
 
 
 class Rule:
-    """A gradient rule and the names of its arguments after `g`."""
+    """A gradient rule and the names of its arguments after `g`. `run` is what runs it on raw arrays."""
 
-    __slots__ = ("at", "fn", "names")
+    __slots__ = ("at", "fn", "names", "run")
 
     def __init__(self, fn: Callable[..., Any], names: tuple[str, ...], at: dict[str, int]) -> None:
         self.fn, self.names, self.at = fn, names, at
+        self.run = fn
 
     def __call__(self, g: Any, values: Any, ops: Any) -> Any:
-        return self.fn(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
+        run = self.run if ops is registry.raw else self.fn
+        return run(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
 
 
 def spelled_at_first_use(op: Op, world: str) -> Callable[..., Any]:
@@ -105,6 +108,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     named: set[int] = set()
     used: set[int] = set()
     fused: dict[str, Any] = {}
+    followed: list[tuple[str, Any, Rule]] = []
     for i, rule in enumerate(op.rules):
         if rule is None:
             terms.append("None")
@@ -118,6 +122,9 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
         if raw and op.elementwise and (large := registry.fused(f"{op.name}_gradient", rule.fn, rule.names)) is not None:
             fused[f"large{i}"], least = large
             run = f"(rule{i} if g.size < {least} else large{i})"
+            followed.append((f"large{i}", fused[f"large{i}"], rule))
+        if raw and op.elementwise:
+            followed.append((f"rule{i}", rule.fn, rule))
         terms.append(f"None if edges[{i}] is None else {run}({', '.join(arguments)})")
     text = _HEAD.format(array="" if raw else "._array")
     if named:
@@ -141,5 +148,8 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}
     scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors
     scope["fixed"] = fix_raw if raw else fix_tensor
+    for name, fn, rule in followed:
+        registry.follow_rule(fn, rule.names, partial(scope.__setitem__, name))
+        registry.follow_rule(rule.fn, rule.names, partial(setattr, rule, "run"))
     exec(compile(text, filename, "exec"), scope)
     return scope["apply"]  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import OrderedDict
 from typing import Any, NoReturn
 
@@ -32,10 +33,12 @@ def device_count() -> int:
 
 def manual_seed(seed: int) -> None:
     """Seeds the generators of all CUDA devices: as many as there are."""
+    devices.kind_named("cuda").manual_seed(int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
     """Seeds the generators of all CUDA devices: as many as there are."""
+    manual_seed(seed)
 
 
 def seed() -> None:
@@ -48,6 +51,10 @@ def seed_all() -> None:
 
 def empty_cache() -> None:
     """Gives unused device memory back, if there is any."""
+    if is_available():
+        from .present import empty_cache
+
+        empty_cache()
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
@@ -96,6 +103,10 @@ def _refuse(name: str) -> NoReturn:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if is_available():
+        present = importlib.import_module(".present", __name__)  # (`from . import` would come here again)
+        if hasattr(present, name):
+            return getattr(present, name)
 
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         _refuse(name)

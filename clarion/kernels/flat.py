@@ -44,11 +44,20 @@ def alike(array: Any, others: Iterable[Any]) -> bool:
     return all(other.flags.c_contiguous and other.dtype == array.dtype for other in others)
 
 
+def span(array: Any) -> tuple[int, int]:
+    """The addresses of its first byte and of the one after its last."""
+    if isinstance(array, np.ndarray):
+        return np.lib.array_utils.byte_bounds(array)
+    reach = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
+    first = array.data.ptr + sum(r for r in reach if r < 0)
+    return first, array.data.ptr + sum(r for r in reach if r > 0) + array.itemsize
+
+
 def overlap(arrays: list[Any]) -> bool:
     """Do any of them share memory?"""
     if len(arrays) == 1:
         return False
-    spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
+    spans = sorted(span(array) for array in arrays if array.size)
     return any(end > begin for (_, end), (begin, _) in pairwise(spans))
 
 
@@ -73,9 +82,3 @@ def kept_number(value: float, dtype: Any) -> Any:
         if len(_numbers) < 1000:
             _numbers[value, dtype] = found
     return found
-
-
-def joined(arrays: list[Any]) -> Any:
-    """All elements of all arrays one after the other, complex ones as two real numbers each."""
-    flats = [np.ascontiguousarray(array).reshape(-1) for array in arrays]
-    return np.concatenate([each.view(each.real.dtype) if each.dtype.kind == "c" else each for each in flats])

@@ -60,6 +60,7 @@ class Library:
     """A type of arrays: `xp` is its namespace, `backends` offer kernels for it, fastest first.
 
     `otherwise(name)` makes the kernel of an operation that no backend offers; None: the portable kernel over `xp`.
+    `rules(rule, names)` makes the gradient rule of an elementwise operation; None: the rule as it stands.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Library:
     xp: Any
     backends: tuple[str, ...]
     otherwise: Callable[[str], Kernel] | None = None
+    rules: Callable[[Kernel, tuple[str, ...]], Kernel] | None = None
 
 
 @dataclass
@@ -87,6 +89,8 @@ class Cell:
 _portable: dict[str, Kernel] = {}
 _direct: dict[str, str] = {}
 _quiet: set[str] = set()
+elementwise: set[str] = set()  # operations whose kernels are expressions of elements: told by their declarations
+moving: set[str] = set()  # those that only move data, whatever its type
 _offers: dict[str, dict[str, Offer]] = {}
 _cells: dict[str, Cell] = {}
 _libraries: dict[str, Library] = {}
@@ -194,6 +198,7 @@ def know(
     xp: Any,
     backends: tuple[str, ...] = (),
     otherwise: Callable[[str], Kernel] | None = None,
+    rules: Callable[[Kernel, tuple[str, ...]], Kernel] | None = None,
 ) -> None:
     """Make an array library known: from now on its arrays find their kernels."""
     with _lock:
@@ -202,17 +207,15 @@ def know(
         taken = {backend for library in _libraries.values() for backend in library.backends}
         if taken & set(backends):
             raise ValueError(f"the backends {sorted(taken & set(backends))} belong to another array library")
-        _libraries[name] = Library(name, array_type, xp, backends, otherwise)
-        for each in _cells:
-            _rebind(each)
+        _libraries[name] = Library(name, array_type, xp, backends, otherwise, rules)
+        _rebind_all()
 
 
 def forget(name: str) -> None:
     """The opposite of `know`."""
     with _lock:
         del _libraries[name]
-        for each in _cells:
-            _rebind(each)
+        _rebind_all()
 
 
 def libraries() -> tuple[Library, ...]:
@@ -399,6 +402,37 @@ def _by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
                 if found is not None:
                     return found(*args, **out)
         return host(*args, **out)
+
+    return call
+
+
+def _rebind_all() -> None:
+    for each in _cells:
+        _rebind(each)
+    for rule, names, tell in _rules:
+        tell(_rule_by_type(rule, names))
+
+
+# Gradient rules ----------------------------------------------------------------------------------------
+
+_rules: list[tuple[Kernel, tuple[str, ...], Callable[[Kernel], None]]] = []
+
+
+def follow_rule(rule: Kernel, names: tuple[str, ...], tell: Callable[[Kernel], None]) -> None:
+    """Call `tell` with the function that runs a gradient rule on raw arrays, now and whenever it becomes another one."""
+    with _lock:
+        _rules.append((rule, names, tell))
+        tell(_rule_by_type(rule, names))
+
+
+def _rule_by_type(rule: Kernel, names: tuple[str, ...]) -> Kernel:
+    """The rule as it stands, unless arrays of a library with rules of its own are met."""
+    made = {each.array_type: each.rules(rule, names) for each in _libraries.values() if each.rules is not None}
+    if not made:
+        return rule
+
+    def call(g: Any, *values: Any) -> Any:
+        return made.get(type(g), rule)(g, *values)
 
     return call
 

@@ -23,7 +23,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .registry import kernel
+from .inplace import in_place
+from .registry import kernel, offer, raw
 
 Rule = Callable[..., Any]
 
@@ -46,9 +47,27 @@ def update(name: str) -> Callable[[Rule], Rule]:
         RULES[name] = whole
         kernel(name)(whole)
         kernel(f"{name}_")(overwrite)
+        offer(f"{name}_", "numpy", in_place(f"{name}_", whole))
         return rule
 
     return register
+
+
+@kernel("update_all")
+def update_all(xp: Any, params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how: tuple[str, ...]) -> Any:
+    """One rule for many parameters: lists of parameters, of gradients, and of each kind of state.
+
+    A device that reads the numbers from its own memory returns where they lie, for `set_numbers`.
+    """
+    overwrite = getattr(raw, f"{rule}_")
+    for p, g, *state in zip(params, grads, *kept, strict=True):
+        overwrite(p, g, tuple(state), numbers, how)
+
+
+@kernel("set_numbers")
+def set_numbers(xp: Any, place: Any, numbers: Any) -> None:
+    """Write the numbers of the next step where a captured step will read them."""
+    place[...] = xp.asarray(numbers, place.dtype)
 
 
 def decayed(p: Any, g: Any, numbers: Any, how: tuple[str, ...]) -> tuple[Any, Any, Any]:

@@ -8,12 +8,16 @@ used as they are or are windows of the flat ones, and whoever replaces them (loa
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import is_
 from typing import Any, NamedTuple
 
+from ..core.devices import HOST, kind_of
 from ..core.dtypes import default_float, f32, f64
 from ..core.tensor import Tensor, new_tensor
 from ..core.versions import INFERENCE
+from ..errors import EngineError
+from ..kernels import captures
 from ..kernels.flat import alike, beside, flat, number, overlap, real_type, windows
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
@@ -66,6 +70,10 @@ class Elementwise(Optimizer):
         if plan is None or not plan.fits(group, params, self.state):
             plan = plans[id(group)] = Plan(self, group, params)
         words, weights = decay_of(group, scalar)
+        if plan.elsewhere:
+            self._update_elsewhere(group, plan, words, weights)
+            written += params
+            return
         overwrite = getattr(raw, self.rule + "_")
         for part in plan.parts:
             counters, how, numbers = self._advance(group, part.counters(), part.fresh, scalar)
@@ -73,6 +81,35 @@ class Elementwise(Optimizer):
             overwrite(part.p, part.gradient(), part.kept, (*weights, *numbers), words + how)
             part.finish(counters)
         written += params
+
+    def _update_elsewhere(
+        self, group: dict[str, Any], plan: Plan, words: tuple[str, ...], weights: tuple[Any, ...]
+    ) -> None:
+        """On a device where a launch costs more than the work in it: all parameters that take the same numbers at once."""
+        together: dict[Any, list[Part]] = {}
+        for part in plan.parts:
+            counters, how, numbers = self._advance(group, part.counters(), part.fresh, scalar)
+            part.fresh = False
+            part.finish(counters)
+            together.setdefault((words + how, (*weights, *numbers), part.kind), []).append(part)
+        for (how, numbers, _), parts in together.items():
+            params, kept = (
+                [part.p for part in parts],
+                [[part.kept[i] for part in parts] for i in range(len(parts[0].kept))],
+            )
+            place = raw.update_all(params, [part.gradient() for part in parts], kept, self.rule, numbers, how)
+            if captures.current() is not None:
+                captures.before_replay(partial(self._again, group, parts, how, place))
+
+    def _again(self, group: dict[str, Any], parts: list[Part], how: tuple[str, ...], place: Any) -> None:
+        """What the host does before a captured step is replayed: count, and set the numbers of this step."""
+        words, weights = decay_of(group, scalar)
+        for part in parts:
+            counters, more, numbers = self._advance(group, part.counters(), False, scalar)
+            part.finish(counters)
+        if words + more != how:
+            raise EngineError("The captured step of this optimizer has another form now: capture it anew.")
+        raw.set_numbers(place, (*weights, *numbers))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -139,7 +176,8 @@ class Plan:
         self.params = params
         self.parts: list[Part] = []
         members = [self._member(optimizer, group, param) for param in params]
-        alone = overlap([param._array for param in params])
+        self.elsewhere = kind_of(params[0]._array) is not HOST
+        alone = self.elsewhere or overlap([param._array for param in params])
         gathered: dict[Any, list[Member]] = {}
         for member in members:
             array = member.param._array

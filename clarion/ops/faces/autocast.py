@@ -5,7 +5,8 @@
     widest    all arguments in the widest type among them
     plain     computed as it comes, though it is written with functions that are cast
 
-The policies are PyTorch's for the CPU. How they are carried out stands in amp/standins.py.
+The policies are PyTorch's for the CPU; on a GPU some functions have another one (`ON_GPU`). How they are carried out stands in
+amp/standins.py.
 """
 
 from __future__ import annotations
@@ -26,6 +27,20 @@ class Cast(NamedTuple):
 
 
 CASTS: list[Cast] = []
+
+# PyTorch's lists for CUDA, where they differ from those for the CPU. What they do not name keeps its policy.
+ON_GPU: dict[str, str] = dict.fromkeys(
+    """
+    acos asin cosh cumprod cumsum dist erfinv exp expm1 group_norm layer_norm log log10 log1p log2 log_softmax norm normalize
+    pow prod reciprocal rsqrt sinh softmax softmin softplus sum tan renorm cosine_similarity cdist
+    """.split(),  # noqa: SIM905
+    "float32",
+) | dict.fromkeys(["addcdiv", "addcmul", "atan2", "cross", "dot", "index_put", "scatter_add", "stack"], "widest")
+ON_GPU |= dict.fromkeys(
+    ["avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"], "plain"
+)
+# These are computed in float32 anyway where kernels take half precision as it is: no wide copy is made of their argument.
+WIDE_INSIDE = frozenset(["cross_entropy"])
 
 
 def autocast(policy: str, when: Callable[..., bool] | None = None) -> Callable[[F], F]:

@@ -140,7 +140,7 @@ def scaled_dot_product_attention(
         scale = 1 / math.sqrt(shape[-1]) if shape[-1] else 1.0
     drop = None
     count = math.prod(shape[:-1]) * key._array.shape[-2]
-    if dropout_p == 0 and count * query._array.itemsize > KEPT:
+    if dropout_p == 0 and (count * query._array.itemsize > KEPT or kind_of(query._array).half):
         return tiled_attention_op.call(query, key, value, attn_mask, scale, is_causal)[0]
     if dropout_p > 0:
         if hub.dropped is not None:

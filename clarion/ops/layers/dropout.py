@@ -22,6 +22,9 @@ def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any) -> Any:
     """0 with probability p, else 1 / (1 - p)."""
     if p == 1:
         return where.xp.zeros(shape, dtype)
+    kept = where.draw("kept", None, shape, dtype, 1 - p)
+    if kept is not None:
+        return kept * (1 / (1 - p))
     return where.computed(shape, dtype, lambda: _factors(shape, p, dtype))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.devices import visible
+from ...core.devices import kind_of, visible
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
@@ -84,6 +84,31 @@ def _declare_cross_entropy(name: str, node: str) -> Op:
 
 cross_entropy_op = _declare_cross_entropy("cross_entropy", "NllLossBackward0")
 cross_entropy2d_op = _declare_cross_entropy("cross_entropy2d", "NllLoss2DBackward0")
+
+
+# Where kernels take half precision as it is (a GPU), neither probabilities nor a wide copy of the scores are kept: the gradient
+# is computed from the scores themselves.
+
+
+def _score_rule(
+    g: Any, x: Any, target: Any, reduction: int, ignore_index: int, lse: Any, row: Any, needs: Any, ops: Any
+) -> Any:
+    if isinstance(ops, RawNamespace):
+        return ops.cross_entropy_of_scores_backward(g, x, target, lse, row, ignore_index), None
+    probs = ops.softmax(x, 1)
+    s = g * row
+    return probs * at_class_dim(s, probs.shape, ops) - ops.into_targets(s, target, probs.shape, ignore_index), None
+
+
+scores_op = Op(
+    "cross_entropy_of_scores",
+    "x target",
+    "reduction ignore_index",
+    outputs="out lse row",
+    grad_outputs=(0,),
+    node="NllLossBackward0",
+)
+scores_op.vjp(_score_rule)
 
 
 def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
@@ -170,6 +195,8 @@ def cross_entropy(
         return _smoothed(input, target, weight, number, ignore_index, label_smoothing)
     if input._array.ndim == 1 and target._array.ndim == 1:
         target = target.squeeze(0)  # type: ignore[attr-defined]
+    if weight is None and input._array.ndim == 2 and kind_of(input._array).half:
+        return scores_op.call(input, target, number, ignore_index)[0]
     op = cross_entropy_op if input._array.ndim <= 2 else cross_entropy2d_op
     return op.call(input, target, weight, number, ignore_index)[0]
 

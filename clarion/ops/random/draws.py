@@ -61,8 +61,11 @@ def _fresh(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, optio
     if "size" in options:
         size = (*size, options.pop("size"))
     kind, requires_grad, out, where = take_options(name, options)
-    gen, shape = source(name, generator), size_of(name, size)
-    array = where.computed(shape, kind, lambda: sampler(gen, shape, kind))
+    shape = size_of(name, size)
+    array = where.draw(sampler.__name__, generator, shape, kind)
+    if array is None:
+        gen = source(name, generator)
+        array = where.computed(shape, kind, lambda: sampler(gen, shape, kind))
     return created(array, requires_grad) if out is None else put(name, out, array)
 
 
@@ -84,7 +87,11 @@ def _like(name: str, sampler: Any, input: Any, generator: Any, options: dict[str
     if options:
         raise ArgumentTypeError(f"{name}() got an unexpected keyword argument '{next(iter(options))}'")
     array = like(name, input, **named)
-    gen, where = source(name, generator), devices.kind_of(array)
+    where = devices.kind_of(array)
+    values = where.draw(sampler.__name__, generator, array.shape, array.dtype)
+    if values is not None:
+        return created(fill(array, values), requires_grad)
+    gen = source(name, generator)
     values = where.computed(array.shape, array.dtype, lambda: sampler(gen, array.shape, array.dtype))
     return created(fill(array, values), requires_grad)
 

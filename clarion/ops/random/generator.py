@@ -36,8 +36,8 @@ class Generator:
 
     @property
     def device(self) -> device:
-        """Always the CPU."""
-        return CPU
+        """Where it draws."""
+        return CPU if isinstance(self._source, mt19937.Generator) else kind_named("cuda").device()
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart from `seed`."""
@@ -96,6 +96,8 @@ def source(name: str, generator: Any) -> mt19937.Generator:
 @public(method=False)
 def manual_seed(seed: Any) -> Generator:
     """Seed the default generator; returns it."""
+    for kind in devices.KINDS.values():
+        kind.manual_seed(int(seed))
     return default_generator.manual_seed(int(seed))
 
 

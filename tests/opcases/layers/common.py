@@ -61,6 +61,19 @@ def tiled(scale=None, causal=False):
     return call
 
 
+def of_scores(reduction):
+    """Cross entropy by the operation that keeps the scores and no probabilities."""
+    name = ("none", "mean", "sum")[reduction]
+
+    def call(t, x, target):
+        if t.__name__ != "clarion":
+            return t.nn.functional.cross_entropy(x, target, reduction=name)
+        return OPS["cross_entropy_of_scores"].call(x, target, reduction, -100)[0]
+
+    call.internal = True
+    return call
+
+
 def rows_and_indices(rng):
     return [rng.standard_normal((6, 4)), rng.integers(0, 6, (3, 5))]
 
@@ -250,6 +263,9 @@ ROWS += [
         ),
         inputs=lambda rng: [rng.standard_normal(4), rng.integers(0, 5, 4)],
     ),
+    Row("cross_entropy_of_scores", of_scores(1), inputs=classes((4, 5), 5)),
+    Row("cross_entropy_of_scores", of_scores(0), inputs=classes((4, 5), 5), label="none"),
+    Row("cross_entropy_of_scores", of_scores(2), inputs=classes((4, 5), 5), label="sum"),
     Row("sum_of_rows", either("sum_of_rows", (1,), lambda t, x: x.sum((0, 1))), ((2, 3, 4),), lambda x: x.sum((0, 1))),
     Row(
         "embedding_dense_backward",

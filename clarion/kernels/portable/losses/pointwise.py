@@ -293,3 +293,30 @@ def into_targets(xp: Any, s: Any, target: Any, shape: tuple[int, ...], ignore_in
 # The same for scores with further dimensions: PyTorch names their nodes differently.
 kernel("nll_loss2d")(nll_loss)
 kernel("cross_entropy2d")(cross_entropy)
+
+
+@kernel("cross_entropy_of_scores")
+@quietly
+def cross_entropy_of_scores(xp: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+    """The loss of rows of scores, the log-sum-exp of each row, and the weight of each in the loss."""
+    wanted = target != ignore_index
+    top = xp.max(x, axis=1, keepdims=True)
+    lse = (top + xp.log(xp.sum(xp.exp(x - top), axis=1, keepdims=True)))[:, 0]
+    score = xp.take_along_axis(x, xp.where(wanted, target, 0)[:, None], axis=1)[:, 0]
+    row = wanted.astype(x.dtype)
+    if reduction == 1:
+        row = row / xp.sum(row)
+    loss = xp.where(wanted, lse - score, x.dtype.type(0))
+    return (loss if reduction == 0 else xp.sum(loss * row)), lse, row
+
+
+@kernel("cross_entropy_of_scores_backward")
+@quietly
+def cross_entropy_of_scores_backward(
+    xp: Any, g: Any, x: Any, target: Any, lse: Any, row: Any, ignore_index: int
+) -> Any:
+    """Gradient of the scores: softmax, less 1 at the target, times the row's weight."""
+    factor = (g * row)[:, None]
+    wanted = (target != ignore_index)[:, None]
+    classes = xp.arange(x.shape[1])
+    return (xp.exp(x - lse[:, None]) - (classes == target[:, None])) * xp.where(wanted, factor, factor.dtype.type(0))

@@ -1,0 +1,102 @@
+"""The CUDA device: arrays are CuPy's, memory is its pool's. Imported when somebody asks for the device first."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from ..errors import EngineError
+from . import devices
+from .devices import Absent, Kind, device
+
+_INSTALL = "pip install 'clarion[cuda13]' (for CUDA 12: 'clarion[cuda12]')"
+
+
+class NoCuda(Absent):
+    """CUDA where something is missing for it: says exactly what, and how to get it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("cuda")
+        self.reason = reason
+
+    def why(self) -> str:
+        """What is missing, exactly, and the remedy."""
+        return f"{self.reason} Or let the program choose: device = 'cuda' if torch.cuda.is_available() else 'cpu'."
+
+
+def _missing() -> str:
+    """What is missing for a CUDA device; empty if nothing is."""
+    if importlib.util.find_spec("cupy") is None:
+        return f"CuPy is not installed: {_INSTALL}."
+    try:
+        import cupy
+
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:  # CuPy says in many ways that driver or libraries are not there
+        return f"CuPy is installed, and finds no GPU ({type(error).__name__}: {error}). Is there an NVIDIA driver?"
+    return "" if count else "There is no NVIDIA GPU on this machine."
+
+
+def _make() -> Kind:
+    import cupy
+
+    from ..kernels import captures, mt19937
+    from ..kernels.cuda import capture, memory, namespace, philox
+
+    class Cuda(Kind):
+        """NVIDIA GPUs."""
+
+        name = "cuda"
+        half = True
+        array = cupy.ndarray
+        xp = namespace.xp
+
+        def count(self) -> int:
+            return int(cupy.cuda.runtime.getDeviceCount())
+
+        def device(self, array: Any = None) -> device:
+            """Where an array lives; without one, the device that is used unless another is named."""
+            number: int = array.device.id if array is not None else cupy.cuda.runtime.getDevice()
+            return _PLACES[number]
+
+        def receive(self, array: Any) -> Any:
+            return capture.from_host(array) if captures.current() is not None else cupy.asarray(array)
+
+        def to_host(self, array: Any) -> Any:
+            return array.get()
+
+        def address(self, array: Any) -> int:
+            return int(array.data.ptr)
+
+        def synchronize(self) -> None:
+            cupy.cuda.Device().synchronize()
+
+        def memory_stats(self) -> dict[str, int]:
+            return memory.pool.stats()
+
+        def generator(self) -> Any:
+            return philox.Generator()
+
+        def draw(
+            self, what: str, generator: Any, shape: tuple[int, ...], dtype: Any, low: float = 0.0, high: float = 1.0
+        ) -> Any:
+            """Random numbers, made on the device; None: the host makes them."""
+            chosen = philox.default_generator if generator is None else generator._source
+            if not isinstance(chosen, philox.Generator):
+                raise EngineError("Expected a 'cuda' device type for generator but found 'cpu'")
+            if captures.current() is not None:
+                raise EngineError("random numbers would be the same in every replay of a captured step")
+            known = dtype.kind == "f" if what != "integers" else dtype.kind in "iu" and 0 < high < 2**32
+            return chosen.draw(what, shape, dtype, low, high) if known else None
+
+        def manual_seed(self, seed: int) -> None:
+            philox.default_generator.manual_seed(seed)
+
+    _PLACES: list[device] = [device("cuda", i) for i in range(cupy.cuda.runtime.getDeviceCount())]
+    namespace.make_known()
+    philox.default_generator.manual_seed(mt19937.default_generator.initial_seed())
+    return Cuda()
+
+
+_why = _missing()
+devices.register(NoCuda(_why) if _why else _make())

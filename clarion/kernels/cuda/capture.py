@@ -1,0 +1,87 @@
+"""Work on the GPU noted down once and replayed in one launch.
+
+While a capture is open in a thread, kernels are not run but noted, new arrays come from a pool that belongs to the capture, and
+whatever would wait for the GPU is refused. What the host must do anew before each replay (the numbers of an optimizer's step) is told
+to `before_replay`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+import numpy as np
+
+from .. import captures
+from .memory import Pool, apart
+
+
+class Capture:
+    """One captured piece of work."""
+
+    def __init__(self, pool: Pool | None = None) -> None:
+        self.pool = pool or Pool()
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.graph: Any = None
+        self.refresh: list[Callable[[], None]] = []
+        self.held: list[Any] = []  # arrays that the graph reads and nobody else may hold
+        self._contexts: list[Any] = []
+
+    def begin(self) -> None:
+        """From now on, work of this thread is noted."""
+        cupy.cuda.get_current_stream().synchronize()
+        self._contexts = [self.stream, apart(self.pool)]
+        for context in self._contexts:
+            context.__enter__()
+        captures.set_current(self)
+        self.stream.begin_capture(cupy.cuda.runtime.streamCaptureModeRelaxed)
+
+    def end(self) -> None:
+        """What was noted becomes a graph."""
+        try:
+            self.graph = self.stream.end_capture()
+        finally:
+            self.close()
+
+    def abandon(self) -> None:
+        """Leave a capture that cannot be finished."""
+        try:
+            if self.stream.is_capturing():
+                self.stream.end_capture()
+        except cupy.cuda.runtime.CUDARuntimeError:
+            pass  # the capture was invalid already: it is closed all the same
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Work is done again when it is called for."""
+        captures.set_current(None)
+        for context in reversed(self._contexts):
+            context.__exit__(None, None, None)
+        self._contexts = []
+
+    def replay(self, refresh: bool = True) -> None:
+        """Launch the graph on the current stream."""
+        if refresh:
+            for again in self.refresh:
+                again()
+        self.graph.launch(cupy.cuda.get_current_stream())
+
+
+_side: Any = None
+
+
+def from_host(values: np.ndarray) -> Any:
+    """A small array of the host on the GPU: now, also while work is being captured (and then for as long as the graph is)."""
+    global _side
+    capture = captures.current()
+    if capture is None:
+        return cupy.asarray(values)
+    if _side is None:
+        _side = cupy.cuda.Stream(non_blocking=True)
+    with _side, cupy.cuda.using_allocator(capture.pool.malloc):
+        made = cupy.asarray(values)
+        _side.synchronize()
+    capture.held.append(made)
+    return made

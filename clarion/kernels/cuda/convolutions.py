@@ -1,0 +1,238 @@
+"""Convolutions by cuDNN: forward, gradient of the input (the transposed convolution), gradient of the weight.
+
+Any strides are handed over as they are: channels-last images stay channels-last. Descriptors and the algorithm are chosen once
+for each combination of shapes, strides and types.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref, c_float, c_int, c_size_t, c_void_p
+from functools import cache
+from typing import Any
+
+import cupy
+import numpy as np
+from ml_dtypes import bfloat16
+
+from ..registry import offer
+from .libraries import LibraryError, check, library
+
+# cudnnDataType_t, cudnnTensorFormat_t, cudnnConvolutionMode_t, cudnnMathType_t
+_TYPES: dict[Any, int] = {
+    np.dtype(np.float32): 0,
+    np.dtype(np.float64): 1,
+    np.dtype(np.float16): 2,
+    np.dtype(bfloat16): 9,
+}
+_NCHW, _NHWC = 0, 1
+_CROSS_CORRELATION = 1
+_TENSOR_CORES, _FLOAT32_EXACTLY = 1, 3
+
+allow_tf32 = True  # `torch.backends.cudnn.allow_tf32`, which PyTorch has on
+
+
+class _Perf(ctypes.Structure):
+    _fields_ = (
+        ("algo", c_int),
+        ("status", c_int),
+        ("time", c_float),
+        ("memory", c_size_t),
+        ("determinism", c_int),
+        ("math", c_int),
+        ("reserved", c_int * 3),
+    )
+
+
+@cache
+def _cudnn() -> tuple[Any, c_void_p]:
+    dnn = library("cudnn")
+    handle = c_void_p()
+    check("cudnnCreate", dnn.cudnnCreate(byref(handle)))
+    return dnn, handle
+
+
+def _made(kind: str) -> c_void_p:
+    made = c_void_p()
+    check(f"cudnnCreate{kind}Descriptor", getattr(_cudnn()[0], f"cudnnCreate{kind}Descriptor")(byref(made)))
+    return made
+
+
+def _ints(values: Any) -> Any:
+    values = list(values)
+    return (c_int * len(values))(*values)
+
+
+def _four(shape: Any, strides: Any, last: int) -> tuple[list[int], list[int]]:
+    """cuDNN wants at least four dimensions: one of size 1 is put in behind the channels."""
+    shape, strides = list(shape), list(strides)
+    return (shape, strides) if len(shape) > 3 else ([*shape[:2], 1, *shape[2:]], [*strides[:2], last, *strides[2:]])
+
+
+def _tensor(x: Any) -> c_void_p:
+    made = _made("Tensor")
+    shape, strides = _four(x.shape, [s // x.itemsize for s in x.strides], x.strides[-1] // x.itemsize * x.shape[-1])
+    status = _cudnn()[0].cudnnSetTensorNdDescriptor(made, _TYPES[x.dtype], len(shape), _ints(shape), _ints(strides))
+    check("cudnnSetTensorNdDescriptor", status)
+    return made
+
+
+def _filter(weight: Any, channels_last: bool) -> c_void_p:
+    made = _made("Filter")
+    shape, _ = _four(weight.shape, weight.strides, 0)
+    layout = _NHWC if channels_last else _NCHW
+    status = _cudnn()[0].cudnnSetFilterNdDescriptor(made, _TYPES[weight.dtype], layout, len(shape), _ints(shape))
+    check("cudnnSetFilterNdDescriptor", status)
+    return made
+
+
+def is_channels_last(x: Any) -> bool:
+    """Do the channels of a place lie side by side, and the places densely?"""
+    expected = x.itemsize
+    for d in (1, *range(x.ndim - 1, 1, -1), 0):
+        if x.shape[d] != 1 and x.strides[d] != expected:
+            return False
+        expected *= x.shape[d]
+    return True
+
+
+def empty_as(shape: tuple[int, ...], dtype: Any, channels_last: bool) -> Any:
+    """New memory in one of the two layouts."""
+    if not channels_last:
+        return cupy.empty(shape, dtype)
+    n, c, *places = shape
+    return cupy.moveaxis(cupy.empty((n, *places, c), dtype), -1, 1)
+
+
+def _laid(x: Any, channels_last: bool) -> Any:
+    """The array in a layout that cuDNN reads."""
+    if is_channels_last(x) if channels_last else x._c_contiguous:
+        return x
+    if not channels_last:
+        return cupy.ascontiguousarray(x)
+    made = empty_as(x.shape, x.dtype, True)
+    made[...] = x
+    return made
+
+
+class _Plan:
+    """Descriptors and algorithm of one of the three convolutions."""
+
+    def __init__(self, which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: bool) -> None:
+        dnn, handle = _cudnn()
+        stride, padding, dilation, groups = geometry
+        if len(stride) == 1:
+            stride, padding, dilation = (1, *stride), (0, *padding), (1, *dilation)
+        self.convolution = _made("Convolution")
+        kind = _TYPES[x.dtype]
+        status = dnn.cudnnSetConvolutionNdDescriptor(
+            self.convolution,
+            len(stride),
+            _ints(padding),
+            _ints(stride),
+            _ints(dilation),
+            _CROSS_CORRELATION,
+            1 if kind == 1 else 0,
+        )
+        check("cudnnSetConvolutionNdDescriptor", status)
+        check("cudnnSetConvolutionGroupCount", dnn.cudnnSetConvolutionGroupCount(self.convolution, groups))
+        math = _FLOAT32_EXACTLY if kind == 0 and not allow_tf32 else _TENSOR_CORES
+        check("cudnnSetConvolutionMathType", dnn.cudnnSetConvolutionMathType(self.convolution, math))
+        filters = _filter(weight, channels_last)
+        images, results = _tensor(x), _tensor(y)
+        first, second, last = {
+            "Forward": (images, filters, results),
+            "BackwardData": (filters, results, images),
+            "BackwardFilter": (images, results, filters),
+        }[which]
+        self.descriptors = first, second, last
+        found, count = (_Perf * 8)(), c_int()
+        choose = getattr(dnn, f"cudnnGetConvolution{which}Algorithm_v7")
+        check(choose.__name__, choose(handle, first, second, self.convolution, last, 8, byref(count), found))
+        self.algo, self.workspace = self._fitting(which, [found[i] for i in range(count.value)])
+        run = getattr(dnn, f"cudnnConvolution{which}")
+        run.argtypes = [c_void_p] * 7 + [c_int, c_void_p, c_size_t] + [c_void_p] * 3
+        self.run_it, self.number = run, ctypes.c_double if kind == 1 else c_float
+
+    def _fitting(self, which: str, found: list[_Perf]) -> tuple[int, int]:
+        """The first algorithm, fastest first, that says how much memory it needs."""
+        dnn, handle = _cudnn()
+        first, second, last = self.descriptors
+        for each in found:
+            size = c_size_t()
+            ask = getattr(dnn, f"cudnnGetConvolution{which}WorkspaceSize")
+            if each.status == 0 and not ask(handle, first, second, self.convolution, last, each.algo, byref(size)):
+                if not dnn.cudnnSetConvolutionMathType(self.convolution, each.math):
+                    return each.algo, size.value
+        raise LibraryError(f"cuDNN has no algorithm for this {which}")
+
+    def run(self, a: Any, b: Any, out: Any) -> None:
+        dnn, handle = _cudnn()
+        check("cudnnSetStream", dnn.cudnnSetStream(handle, c_void_p(cupy.cuda.get_current_stream().ptr)))
+        room = cupy.cuda.alloc(self.workspace) if self.workspace else None
+        one, zero = self.number(1), self.number(0)
+        first, second, last = self.descriptors
+        status = self.run_it(
+            handle, ctypes.addressof(one), first, a.data.ptr, second, b.data.ptr, self.convolution, self.algo,
+            room.ptr if room is not None else None, self.workspace, ctypes.addressof(zero), last, out.data.ptr,
+        )  # fmt: skip
+        check(self.run_it.__name__, status)
+
+
+_plans: dict[Any, _Plan] = {}
+
+
+def _plan(which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: bool) -> _Plan:
+    key = (which, x.shape, weight.shape, y.shape, x.dtype, geometry, channels_last, allow_tf32)
+    found = _plans.get(key)
+    if found is None:
+        found = _plans[key] = _Plan(which, x, weight, y, geometry, channels_last)
+    return found
+
+
+def _accepts(a: Any, b: Any, *_: Any) -> bool:
+    return 3 <= a.ndim <= 5 and a.dtype in _TYPES and a.dtype == b.dtype and a.size > 0 and b.size > 0
+
+
+def _out_size(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, ...]:
+    return tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
+    )
+
+
+def _prefers_last(*arrays: Any) -> bool:
+    """Is one of the arrays in channels-last layout and not, as it happens, in the other one, too?"""
+    return any(x.ndim > 3 and not x._c_contiguous and is_channels_last(x) for x in arrays)
+
+
+@offer("correlate", "cudnn", accepts=_accepts)
+def correlate(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    """The convolution of x, without bias."""
+    last = _prefers_last(x, weight)
+    x, weight = _laid(x, last), _laid(weight, last)
+    shape = (x.shape[0], weight.shape[0], *_out_size(x.shape[2:], weight.shape[2:], stride, padding, dilation))
+    out = empty_as(shape, x.dtype, last)
+    if out.size:
+        _plan("Forward", x, weight, out, (stride, padding, dilation, groups), last).run(x, weight, out)
+    return out
+
+
+@offer("correlate_input", "cudnn", accepts=_accepts)
+def correlate_input(g: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, in_size: Any) -> Any:
+    """What each place of an input of size `in_size` gets from g."""
+    last = _prefers_last(g, weight)
+    g, weight = _laid(g, last), _laid(weight, last)
+    out = empty_as((g.shape[0], weight.shape[1] * groups, *in_size), g.dtype, last)
+    _plan("BackwardData", out, weight, g, (stride, padding, dilation, groups), last).run(weight, g, out)
+    return out
+
+
+@offer("correlate_weight", "cudnn", accepts=_accepts)
+def correlate_weight(g: Any, x: Any, stride: Any, padding: Any, dilation: Any, groups: int, ksize: Any) -> Any:
+    """The gradient of the weight: (O, C / groups, *ksize)."""
+    last = _prefers_last(x, g)
+    g, x = _laid(g, last), _laid(x, last)
+    out = empty_as((g.shape[1], x.shape[1] // groups, *ksize), x.dtype, last)
+    _plan("BackwardFilter", x, out, g, (stride, padding, dilation, groups), last).run(x, g, out)
+    return out

@@ -1,0 +1,138 @@
+"""GPU memory: a pool that lends blocks again by their size, and keeps books as PyTorch's does.
+
+A training step asks for the same sizes again and again, so a freed block waits for the next request of its size; what others have
+left is given back to the driver only when memory runs out. Blocks are lent again at once, though the GPU may still be reading
+them: work on one stream comes one after the other, so each stream has shelves of its own.
+
+CuPy's own pool splits and joins blocks, knows no peak, and its memory cannot be set aside for a captured graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import cupy
+from cupy.cuda import memory as cupy_memory
+
+from ...errors import OutOfMemoryError
+
+SMALL = 512  # sizes are rounded up to multiples of this,
+STEP = 8  # and above 4 KiB to eighths of a power of two, so that sizes that differ little share blocks
+
+
+def rounded(size: int) -> int:
+    """The size of the block that is lent for a request."""
+    if size <= 8 * SMALL:
+        return -(-size // SMALL) * SMALL
+    unit = 1 << max(9, (size - 1).bit_length() - 4)
+    return -(-size // unit) * unit
+
+
+class Block(cupy_memory.BaseMemory):  # type: ignore[misc]
+    """Memory that goes back to its shelf when nobody holds it any more."""
+
+    def __init__(self, ptr: int, size: int, device_id: int, pool: Pool, shelf: list[int]) -> None:
+        self.ptr, self.size, self.device_id = ptr, size, device_id
+        self.pool, self.shelf = pool, shelf
+
+    def __del__(self) -> None:
+        pool = self.pool
+        pool.used -= self.size
+        self.shelf.append(self.ptr)
+
+
+class Pool:
+    """Shelves of free blocks, by stream and size; and the books."""
+
+    def __init__(self) -> None:
+        self.shelves: dict[tuple[int, int], list[int]] = {}
+        self.used = self.peak = self.held = self.held_peak = self.count = 0
+        self._lock = threading.Lock()
+
+    def malloc(self, size: int) -> Any:
+        """What CuPy calls for every new array."""
+        if size == 0:
+            return cupy_memory.MemoryPointer(_NOTHING, 0)
+        size = rounded(size)
+        key = (cupy.cuda.get_current_stream().ptr, size)
+        shelf = self.shelves.get(key)
+        if shelf is None:
+            shelf = self.shelves.setdefault(key, [])
+        try:
+            ptr = shelf.pop()
+        except IndexError:
+            ptr = self._from_driver(size)
+        self.count += 1
+        self.used += size
+        if self.used > self.peak:
+            self.peak = self.used
+        return cupy_memory.MemoryPointer(Block(ptr, size, cupy.cuda.runtime.getDevice(), self, shelf), 0)
+
+    def _from_driver(self, size: int) -> int:
+        with self._lock:
+            try:
+                ptr = cupy.cuda.runtime.malloc(size)
+            except cupy.cuda.runtime.CUDARuntimeError:
+                self.release()
+                try:
+                    ptr = cupy.cuda.runtime.malloc(size)
+                except cupy.cuda.runtime.CUDARuntimeError as error:
+                    raise self._too_much(size) from error
+            self.held += size
+            self.held_peak = max(self.held_peak, self.held)
+            return int(ptr)
+
+    def _too_much(self, size: int) -> OutOfMemoryError:
+        free, total = cupy.cuda.runtime.memGetInfo()
+        return OutOfMemoryError(
+            f"CUDA out of memory. Tried to allocate {size / 2**20:.2f} MiB. GPU 0 has a total capacity of {total / 2**30:.2f} GiB "
+            f"of which {free / 2**20:.2f} MiB is free; {self.used / 2**30:.2f} GiB are in use by tensors, "
+            f"{(self.held - self.used) / 2**30:.2f} GiB are held for the next ones.\n"
+            "Make the batch smaller, accumulate gradients over several, or recompute activations (torch.utils.checkpoint)."
+        )
+
+    def release(self) -> None:
+        """Give everything that is not in use back to the driver."""
+        cupy.cuda.runtime.deviceSynchronize()
+        for (_, size), shelf in list(self.shelves.items()):
+            while shelf:
+                cupy.cuda.runtime.free(shelf.pop())
+                self.held -= size
+
+    def stats(self) -> dict[str, int]:
+        """PyTorch's names for what the books say."""
+        return {
+            "allocated_bytes.all.current": self.used,
+            "allocated_bytes.all.peak": self.peak,
+            "reserved_bytes.all.current": self.held,
+            "reserved_bytes.all.peak": self.held_peak,
+            "allocation.all.allocated": self.count,
+        }
+
+    def reset_peak(self) -> None:
+        """Peaks begin anew from what is in use now."""
+        self.peak, self.held_peak = self.used, self.held
+
+
+class _Nothing(cupy_memory.BaseMemory):  # type: ignore[misc]
+    """The memory of arrays without elements."""
+
+    ptr, size, device_id = 0, 0, 0
+
+    def __init__(self) -> None:
+        self.device_id = cupy.cuda.runtime.getDevice()
+
+
+_NOTHING = _Nothing()
+pool = Pool()
+cupy.cuda.set_allocator(pool.malloc)
+
+
+@contextlib.contextmanager
+def apart(other: Pool) -> Iterator[None]:
+    """New arrays of this thread are made in another pool: a captured graph keeps its memory to itself."""
+    with cupy.cuda.using_allocator(other.malloc):
+        yield

@@ -1,0 +1,167 @@
+"""Random numbers on the GPU, number for number those of PyTorch's on CUDA: Philox 4x32-10, counted as PyTorch counts.
+
+Each thread of a launch has a sequence of its own; where an element's number comes from depends on how many threads PyTorch would
+start, which depends on the GPU. The state is a seed and an offset, which every draw moves on.
+"""
+
+from __future__ import annotations
+
+import secrets
+from functools import cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+BLOCK = 256
+
+_SOURCE = r"""
+struct Four { unsigned int x, y, z, w; };
+
+__device__ Four philox(unsigned long long seed, unsigned long long sequence, unsigned long long counter) {
+    Four c = {(unsigned int)counter, (unsigned int)(counter >> 32), (unsigned int)sequence, (unsigned int)(sequence >> 32)};
+    unsigned int k0 = (unsigned int)seed, k1 = (unsigned int)(seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+        unsigned int h0 = __umulhi(0xD2511F53u, c.x), l0 = 0xD2511F53u * c.x;
+        unsigned int h1 = __umulhi(0xCD9E8D57u, c.z), l1 = 0xCD9E8D57u * c.z;
+        Four n = {h1 ^ c.y ^ k0, l1, h0 ^ c.w ^ k1, l0};
+        c = n;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return c;
+}
+
+#define INV 2.3283064e-10f
+#define INV_2PI (INV * 6.2831855f)
+
+__device__ float unit(unsigned int x) { return x * INV + (INV / 2.0f); }
+
+__device__ void pair(unsigned int x, unsigned int y, float* a, float* b) {
+    float s = sqrtf(-2.0f * logf(unit(x)));
+    float v = y * INV_2PI + (INV_2PI / 2.0f);
+    __sincosf(v, a, b);
+    *a *= s;
+    *b *= s;
+}
+
+__device__ double unit_of_two(unsigned int x, unsigned int y) {
+    unsigned long long z = (unsigned long long)x ^ ((unsigned long long)y << 21);
+    return z * 1.1102230246251565e-16 + 0.5551115123125783e-16;
+}
+
+__device__ void pair_of_four(Four r, double* a, double* b) {
+    unsigned long long z = (unsigned long long)r.z ^ ((unsigned long long)r.w << 21);
+    double s = sqrt(-2.0 * log(unit_of_two(r.x, r.y)));
+    sincospi(z * 2.220446049250313e-16 + 1.1102230246251565e-16, a, b);
+    *a *= s;
+    *b *= s;
+}
+
+// What is drawn: 0 uniform, 1 normal, 2 kept by dropout (1 or 0), 3 integers below `high` from `low`.
+// EACH numbers come of one turn of the generator; they lie side by side (TOGETHER), or as far apart as there are threads.
+template <typename T, int WHAT, int EACH, int TOGETHER>
+__global__ void draw(T* out, long long n, unsigned long long seed, unsigned long long offset, double low, double high) {
+    long long thread = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    long long stride = (long long)blockDim.x * gridDim.x;
+    unsigned long long counter = offset / 4;
+    long long rounded = ((n - 1) / (stride * EACH) + 1) * stride * EACH;
+    for (long long base = thread; base < rounded; base += stride * EACH) {
+        Four r = philox(seed, thread, counter++);
+        unsigned int bits[4] = {r.x, r.y, r.z, r.w};
+        float value[4];
+        double wide[2];
+        if (EACH == 2) {
+            if (WHAT == 1) pair_of_four(r, wide, wide + 1);
+            else { wide[0] = unit_of_two(r.x, r.y); wide[1] = unit_of_two(r.z, r.w); }
+        } else if (WHAT == 1) {
+            pair(r.x, r.y, value, value + 1);
+            pair(r.z, r.w, value + 2, value + 3);
+        } else {
+            for (int i = 0; i < 4; ++i) value[i] = unit(bits[i]);
+        }
+        for (int i = 0; i < EACH; ++i) {
+            long long at = TOGETHER ? (base - thread) + thread * EACH + i : base + stride * i;
+            if (at >= n) continue;
+            if (WHAT == 0) {
+                T v = EACH == 2 ? (T)(wide[i & 1] * (high - low) + low) : (T)(value[i] * ((float)high - (float)low) + (float)low);
+                out[at] = v == (T)high ? (T)low : v;
+            } else if (WHAT == 1) {
+                out[at] = EACH == 2 ? (T)(wide[i & 1] * high + low) : (T)(value[i] * (float)high + (float)low);
+            } else if (WHAT == 2) {
+                out[at] = (T)(value[i] < (float)low ? 1 : 0);
+            } else {
+                out[at] = (T)((long long)(bits[i] % (unsigned int)high) + (long long)low);
+            }
+        }
+    }
+}
+"""
+
+_NAMES = {"uniform": 0, "normal": 1, "kept": 2, "integers": 3}
+_TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int64): "long long"}
+_TYPES |= {
+    np.dtype(np.int32): "int",
+    np.dtype(np.uint8): "unsigned char",
+    np.dtype(np.int16): "short",
+    np.dtype(np.int8): "signed char",
+}
+
+
+@cache
+def _function(kind: str, what: int, each: int, together: int) -> Any:
+    name = f"draw<{kind}, {what}, {each}, {together}>"
+    return cupy.RawModule(code=_SOURCE, options=("--std=c++17",), name_expressions=[name]).get_function(name)
+
+
+@cache
+def _most_blocks() -> int:
+    found = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
+    return int(found["multiProcessorCount"] * (found["maxThreadsPerMultiProcessor"] // BLOCK))
+
+
+class Generator:
+    """The state of the GPU's random numbers."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.manual_seed(seed)
+
+    def manual_seed(self, seed: int) -> None:
+        """Restart from `seed`."""
+        self._seed, self.offset = seed % 2**64, 0
+
+    def seed(self) -> int:
+        """Restart from a seed the operating system picks, and return it."""
+        self.manual_seed(secrets.randbits(53))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed it was started from."""
+        return self._seed
+
+    def get_state(self) -> np.ndarray:
+        """Seed and offset, as sixteen bytes."""
+        return np.asarray([self._seed, self.offset], np.uint64).view(np.uint8)
+
+    def set_state(self, state: np.ndarray) -> None:
+        """Go on from a state."""
+        seed, offset = np.ascontiguousarray(state).view(np.uint64)
+        self._seed, self.offset = int(seed), int(offset)
+
+    def draw(self, what: str, shape: tuple[int, ...], dtype: Any, low: float = 0.0, high: float = 1.0) -> Any:
+        """New numbers. Half precision is drawn in float32 and rounded."""
+        dtype = np.dtype(dtype)
+        out = cupy.ndarray(shape, dtype if dtype in _TYPES else np.float32)
+        n = out.size
+        if n:
+            each = 2 if out.dtype.itemsize == 8 and what in ("uniform", "normal") else 4
+            together = int(what == "kept" and n % 4 == 0)
+            blocks = min(-(-n // BLOCK), _most_blocks())
+            function = _function(_TYPES[out.dtype], _NAMES[what], each, together)
+            numbers = (np.int64(n), np.uint64(self._seed), np.uint64(self.offset), np.float64(low), np.float64(high))
+            function((blocks,), (BLOCK,), (out, *numbers))
+            self.offset += ((n - 1) // (BLOCK * blocks * each) + 1) * 4
+        return out if out.dtype == dtype else out.astype(dtype)
+
+
+default_generator = Generator()

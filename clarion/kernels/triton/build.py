@@ -1,0 +1,113 @@
+"""Triton's compiler without PyTorch: a kernel is compiled once per signature, kept on disk by Triton, and launched through CuPy.
+
+    add = Kernel(source, warps=4)                        # `source` is a `@triton.jit` function
+    add.launch((blocks,), (out, a, n), BLOCK=1024)       # arrays, numbers, then the constants of the text
+
+Triton's own launcher asks PyTorch for the device and the stream, and takes 18 µs a call; CuPy's takes 7 µs, which is what the
+driver takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import cupy
+import numpy as np
+import triton
+from cupy_backends.cuda.api import driver
+from ml_dtypes import bfloat16
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+_SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+_FREELY_SHARED = 48 * 1024  # bytes of shared memory that a block gets without asking
+
+# How Triton calls the types.
+_NAMES: dict[Any, str] = {
+    np.dtype(np.float32): "fp32",
+    np.dtype(np.float64): "fp64",
+    np.dtype(np.float16): "fp16",
+    np.dtype(bfloat16): "bf16",
+    np.dtype(np.int64): "i64",
+    np.dtype(np.int32): "i32",
+    np.dtype(np.int16): "i16",
+    np.dtype(np.int8): "i8",
+    np.dtype(np.uint8): "u8",
+    np.dtype(np.bool_): "i1",
+}
+
+
+def type_name(dtype: Any) -> str:
+    """What Triton calls a data type."""
+    return _NAMES[np.dtype(dtype)]
+
+
+@cache
+def target() -> GPUTarget:
+    """The GPU to compile for."""
+    return GPUTarget("cuda", int(cupy.cuda.Device().compute_capability), 32)
+
+
+class Kernel:
+    """A Triton function that is compiled at its first launch for each signature."""
+
+    def __init__(self, function: Any, warps: int = 4, stages: int = 3) -> None:
+        self.function, self.warps, self.stages = function, warps, stages
+        self._ready: dict[Any, Callable[..., None]] = {}
+
+    def ready(self, args: tuple[Any, ...], constants: dict[str, Any], aligned: bool) -> Callable[..., None]:
+        """The compiled function for arguments like these: all multiples of 16 (`aligned`), or none known to be."""
+        kinds = [_kind(a).removesuffix("/16") for a in args]
+        return self._compile(tuple([f"{kind}/16" for kind in kinds] if aligned else kinds), dict(constants))
+
+    def launch(self, grid: tuple[int, ...], args: tuple[Any, ...], **constants: Any) -> None:
+        """Run on the current stream. Numbers that are floats are passed as float32."""
+        key = (tuple([_kind(a) for a in args]), tuple(constants.items()))
+        ready = self._ready.get(key)
+        if ready is None:
+            ready = self._ready[key] = self._compile(key[0], constants)
+        ready(grid, tuple([np.float32(a) if type(a) is float else a for a in args]))
+
+    def _compile(self, kinds: tuple[str, ...], constants: dict[str, Any]) -> Callable[..., None]:
+        names = self.function.arg_names
+        warps, stages = constants.pop("num_warps", self.warps), constants.pop("num_stages", self.stages)
+        plain = [name for name in names if name not in constants]
+        signature: dict[str, str] = dict.fromkeys(constants, "constexpr")
+        attributes: dict[tuple[int], Any] = {}
+        for name, kind in zip(plain, kinds, strict=True):
+            signature[name] = kind.removesuffix("/16")
+            if kind.endswith("/16"):  # Triton loads wide vectors where it knows that addresses are multiples of 16
+                attributes[(names.index(name),)] = [["tt.divisibility", 16]]
+        signature = {name: signature[name] for name in names}
+        source = ASTSource(self.function, signature, constants, attributes)
+        built = triton.compile(source, target=target(), options={"num_warps": warps, "num_stages": stages})
+        module = cupy.cuda.function.Module()
+        module.load(built.asm["cubin"])
+        function = module.get_function(built.metadata.name)
+        shared = built.metadata.shared
+        if shared > _FREELY_SHARED:
+            driver.funcSetAttribute(function.ptr, _SHARED_SIZE, shared)
+        block = (32 * warps, 1, 1)
+
+        def run(grid: tuple[int, ...], args: tuple[Any, ...]) -> None:
+            # Triton's kernels end in two pointers to scratch memory, which ours do not use.
+            function(grid + (1,) * (3 - len(grid)), block, (*args, 0, 0), shared)
+
+        run.module = module  # type: ignore[attr-defined]  # it must live as long as its function
+        return run
+
+
+def _kind(value: Any) -> str:
+    """The part of a signature that one argument gives."""
+    kind = type(value)
+    if kind is int:
+        large = "i64" if not -(2**31) <= value < 2**31 else "i32"
+        return f"{large}/16" if value % 16 == 0 else large
+    if kind is float:
+        return "fp32"
+    if isinstance(value, np.generic):
+        return _NAMES[value.dtype]
+    name = f"*{_NAMES[value.dtype]}"
+    return f"{name}/16" if value.data.ptr % 16 == 0 else name

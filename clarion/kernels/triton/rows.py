@@ -1,0 +1,192 @@
+"""Kernels that take a tensor row by row on the GPU: norms, softmax, cross entropy, the gradient of an embedding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import cupy
+import numpy as np
+import triton.language as tl
+
+from ..portable.layers.normalization import stat_shape
+from ..registry import offer
+from . import rows_text as text
+from .build import Kernel
+
+_layer_norm, _layer_norm_backward = Kernel(text.layer_norm), Kernel(text.layer_norm_backward)
+_rms_norm = Kernel(text.rms_norm)
+_softmax, _softmax_backward = Kernel(text.softmax, warps=8), Kernel(text.softmax_backward, warps=8)
+_embedding_backward = Kernel(text.embedding_backward)
+
+_LONGEST = 16384  # elements of a row that is held in registers
+_SHARES = (
+    264  # programs that divide the rows of a norm's backward pass among them: two for each multiprocessor of an H200
+)
+
+
+def _wide(dtype: Any) -> Any:
+    """The type that is computed in."""
+    return np.dtype(np.float64) if dtype.itemsize == 8 else np.dtype(np.float32)
+
+
+def _kind(dtype: Any) -> Any:
+    return tl.float64 if dtype.itemsize == 8 else tl.float32
+
+
+def _block(n: int) -> int:
+    return 1 << max(0, n - 1).bit_length()
+
+
+def _warps(block: int) -> int:
+    return 4 if block <= 2048 else 8 if block <= 8192 else 16
+
+
+def _normed(x: Any, weight: Any, *rest: Any) -> bool:
+    *_, ndim, _ = rest
+    return x.dtype.kind == "f" and x.size > 0 and math.prod(x.shape[x.ndim - ndim :]) <= _LONGEST
+
+
+def _contiguous(x: Any) -> Any:
+    return x if x is None or x._c_contiguous else cupy.ascontiguousarray(x)
+
+
+@offer("layer_norm", "triton", accepts=_normed)
+def layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
+    """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
+    x, weight, bias = _contiguous(x), _contiguous(weight), _contiguous(bias)
+    n = math.prod(x.shape[x.ndim - ndim :])
+    out, normal = cupy.ndarray(x.shape, x.dtype), cupy.ndarray(x.shape, x.dtype)
+    rstd = cupy.ndarray(stat_shape(x, ndim), _wide(x.dtype))
+    block = _block(n)
+    _layer_norm.launch(
+        (x.size // n,),
+        (x, x if weight is None else weight, x if bias is None else bias, out, normal, rstd, n, float(eps)),
+        WEIGHT=weight is not None, BIAS=bias is not None, B=block, num_warps=_warps(block),
+    )  # fmt: skip
+    return out, normal, rstd
+
+
+@offer("rms_norm", "triton", accepts=_normed)
+def rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
+    """The result, the input divided by its root mean square, and 1 / that."""
+    x, weight = _contiguous(x), _contiguous(weight)
+    n = math.prod(x.shape[x.ndim - ndim :])
+    out, normal = cupy.ndarray(x.shape, x.dtype), cupy.ndarray(x.shape, x.dtype)
+    rrms = cupy.ndarray(stat_shape(x, ndim), _wide(x.dtype))
+    block = _block(n)
+    _rms_norm.launch(
+        (x.size // n,), (x, x if weight is None else weight, out, normal, rrms, n, float(eps)),
+        WEIGHT=weight is not None, B=block, num_warps=_warps(block),
+    )  # fmt: skip
+    return out, normal, rrms
+
+
+def _norm_backward(g: Any, weight: Any, normal: Any, scale: Any, ndim: int, centered: bool) -> Any:
+    g, weight, normal = _contiguous(g), _contiguous(weight), _contiguous(normal)
+    n = math.prod(g.shape[g.ndim - ndim :])
+    rows = g.size // n
+    per = -(-rows // _SHARES)
+    out = cupy.ndarray(g.shape, g.dtype)
+    block = _block(n)
+    _layer_norm_backward.launch(
+        (-(-rows // per),), (g, g if weight is None else weight, normal, scale, out, scale, scale, rows, n, per),
+        WEIGHT=weight is not None, SUMS=False, CENTERED=centered, B=block, num_warps=_warps(block),
+    )  # fmt: skip
+    return out
+
+
+def _normed_backward(g: Any, weight: Any, normal: Any, scale: Any, ndim: int) -> bool:
+    return (
+        g.dtype.kind == "f" and g.size > 0 and math.prod(g.shape[g.ndim - ndim :]) <= _LONGEST and scale._c_contiguous
+    )
+
+
+@offer("layer_norm_backward", "triton", accepts=_normed_backward)
+def layer_norm_backward(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int) -> Any:
+    """Gradient of the input."""
+    return _norm_backward(g, weight, normal, rstd, ndim, True)
+
+
+@offer("rms_norm_backward", "triton", accepts=_normed_backward)
+def rms_norm_backward(g: Any, weight: Any, normal: Any, rrms: Any, ndim: int) -> Any:
+    """Gradient of the input."""
+    return _norm_backward(g, weight, normal, rrms, ndim, False)
+
+
+def _last(*args: Any) -> bool:
+    """Along the last dimension, of a floating type, with elements."""
+    x, dim = args[0], args[-1]
+    return bool(x.dtype.kind == "f" and x.ndim and dim == x.ndim - 1 and x.size > 0)
+
+
+def _rows_of(launch: Any, arrays: tuple[Any, ...], log: bool) -> Any:
+    arrays = tuple([_contiguous(x) for x in arrays])
+    x = arrays[0]
+    out, n = cupy.ndarray(x.shape, x.dtype), x.shape[-1]
+    block = min(_block(n), 4096)
+    launch((x.size // n,), (*arrays, out, n), LOG=log, KIND=_kind(x.dtype), B=block, num_warps=_warps(block))
+    return out
+
+
+offer("softmax", "triton", lambda x, dim: _rows_of(_softmax.launch, (x,), False), accepts=_last)
+offer("log_softmax", "triton", lambda x, dim: _rows_of(_softmax.launch, (x,), True), accepts=_last)
+offer("softmax_backward", "triton", lambda g, y, dim: _rows_of(_softmax_backward.launch, (g, y), False), accepts=_last)
+offer(
+    "log_softmax_backward", "triton", lambda g, y, dim: _rows_of(_softmax_backward.launch, (g, y), True), accepts=_last
+)
+
+
+_cross_entropy, _cross_entropy_backward = Kernel(text.cross_entropy, 8), Kernel(text.cross_entropy_backward, 8)
+
+
+@offer("cross_entropy_of_scores", "triton", accepts=lambda x, *_: x.size > 0)
+def cross_entropy_of_scores(x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+    """The loss in float32 whatever the type of the scores, the log-sum-exp of each row, and the weight of each in the loss."""
+    x, target = _contiguous(x), _contiguous(target)
+    rows, n = x.shape
+    kind = _wide(x.dtype)
+    loss, lse = cupy.ndarray((rows,), kind), cupy.ndarray((rows,), kind)
+    block = min(_block(n), 4096)
+    _cross_entropy.launch(
+        (rows,), (x, target, loss, lse, n, ignore_index), KIND=_kind(x.dtype), B=block, num_warps=_warps(block)
+    )
+    row = (target != ignore_index).astype(kind)
+    if reduction == 1:
+        row /= row.sum()
+    return (loss if reduction == 0 else (loss * row).sum()), lse, row
+
+
+@offer("cross_entropy_of_scores_backward", "triton", accepts=lambda g, x, *_: x.size > 0)
+def cross_entropy_of_scores_backward(g: Any, x: Any, target: Any, lse: Any, row: Any, ignore_index: int) -> Any:
+    """Gradient of the scores, in their type."""
+    x, target, g = _contiguous(x), _contiguous(target), _contiguous(g)
+    rows, n = x.shape
+    out = cupy.ndarray(x.shape, x.dtype)
+    block = min(_block(n), 4096)
+    _cross_entropy_backward.launch(
+        (rows,), (g, x, target, lse, row, out, n, ignore_index),
+        SHARED=g.ndim == 0, KIND=_kind(x.dtype), B=block, num_warps=_warps(block),
+    )  # fmt: skip
+    return out
+
+
+def _addable(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool) -> bool:
+    return g.dtype.kind == "f" and not scale_grad_by_freq and g.size > 0
+
+
+@offer("embedding_dense_backward", "triton", accepts=_addable)
+def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
+    """Zeros for the table, with every row of `g` added where its index points: in float32, then rounded."""
+    g, indices = _contiguous(g), _contiguous(indices)
+    n = g.shape[-1]
+    out = cupy.zeros((rows, n), _wide(g.dtype))
+    block = min(_block(n), 1024)
+    _embedding_backward.launch((indices.size, -(-n // block)), (g, indices, out, n, padding_idx), B=block)
+    return out.astype(g.dtype, copy=False)
+
+
+@offer("embedding", "triton", accepts=lambda weight, indices, *_: indices.size > 0)
+def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
+    """Rows of the table. Indices out of range are not looked for: that would wait for the GPU at every call."""
+    return weight.take(indices, axis=0)

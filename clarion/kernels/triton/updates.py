@@ -1,0 +1,113 @@
+"""Updates of all parameters of a group in one launch: each rule of `kernels/updates.py`, traced and written out once.
+
+Where the tensors lie stands in a table of pointers; each program of the launch takes a piece of one of them. The numbers of a step
+(rates, corrections) are read from GPU memory, so that a captured graph can be replayed with new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ..cuda.capture import from_host
+from ..registry import offer
+from ..trace.graph import ONE, Book, Program
+from ..trace.symbols import Array, Namespace
+from ..updates import RULES
+from .build import Kernel
+from .elements import _TYPES, compiled, steps
+
+PIECE = 4096  # elements that one program updates
+
+
+class Update:
+    """One form of one rule, for tensors of one type."""
+
+    def __init__(self, rule: str, how: tuple[str, ...], kept: int, numbers: int, kind: Any) -> None:
+        book = Book()
+        inputs = [book.input(k, np.float32) for k in range(2 + kept)]
+        values = [book.input(2 + kept + k, np.float32, ONE) for k in range(numbers)]
+        arrays = [Array(book, term, False) for term in (*inputs, *values)]
+        results = RULES[rule](
+            Namespace(book), arrays[0], arrays[1], tuple(arrays[2 : 2 + kept]), tuple(arrays[2 + kept :]), how
+        )
+        self.program = Program([*inputs, *values], [result.term for result in results], False)
+        self.kernel: Kernel = compiled(self._text(kept, numbers, _TYPES[np.dtype(kind).name]), warps=8)
+
+    def _text(self, kept: int, numbers: int, kind: str) -> str:
+        """p, g and the state by their pointers; the results over p and the state."""
+        tensors = 2 + kept
+        lines = [
+            "program = tl.program_id(0)",
+            "which = tl.load(tensor_of + program)",
+            "at = tl.load(begin_of + program) + tl.arange(0, B)",
+            "inside = at < tl.load(sizes + which)",
+        ]
+        for k in range(tensors):
+            lines.append(f"p{k} = tl.load(pointers + {k} * count + which).to(tl.pointer_type({kind})) + at")
+            lines.append(f"x{k} = tl.load(p{k}, mask=inside, other=0.0).to(tl.float32)")
+        lines += [f"x{tensors + k} = tl.load(numbers + {k})" for k in range(numbers)]
+        more, names = steps(self.program, {term: f"x{k}" for k, term in enumerate(self.program.inputs)})
+        lines += more
+        places = [0, *range(2, tensors)]
+        lines += [
+            f"tl.store(p{k}, ({names[term]}).to({kind}), mask=inside)"
+            for k, term in zip(places, self.program.results, strict=True)
+        ]
+        head = "def kernel(pointers, sizes, tensor_of, begin_of, numbers, count, B: tl.constexpr):\n"
+        return head + "".join(f"    {line}\n" for line in lines)
+
+
+class Table:
+    """Where a list of tensors lies, on the GPU; made anew when one of them has moved."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        tensor_of = np.concatenate([np.full(-(-n // PIECE), i, np.int32) for i, n in enumerate(sizes)])
+        begin_of = np.concatenate([np.arange(0, n, PIECE, dtype=np.int64) for n in sizes])
+        self.sizes = from_host(np.asarray(sizes, np.int64))
+        self.tensor_of, self.begin_of = from_host(tensor_of), from_host(begin_of)
+        self.programs = len(tensor_of)
+        self.known: list[int] = []
+        self.pointers: Any = None
+
+    def point_to(self, arrays: Sequence[Any]) -> None:
+        """Note where the tensors lie now."""
+        places = [x.data.ptr for x in arrays]
+        if places != self.known:
+            self.known = places
+            self.pointers = from_host(np.asarray(places, np.int64))
+
+
+_updates: dict[Any, Update] = {}
+_tables: dict[Any, Table] = {}
+
+
+@offer("update_all", "triton", accepts=lambda params, *_: params[0].dtype.kind == "f" and params[0].dtype.itemsize <= 4)
+def update_all(params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how: tuple[str, ...]) -> Any:
+    """Overwrite parameters and state, which are flat and of one type; where the numbers lie."""
+    first = params[0]
+    key = (rule, how, len(kept), len(numbers), first.dtype)
+    update = _updates.get(key)
+    if update is None:
+        update = _updates[key] = Update(*key)
+    sizes = tuple([p.size for p in params])
+    table = _tables.get((key, sizes))
+    if table is None:
+        table = _tables[key, sizes] = Table(sizes)
+    table.point_to([*params, *grads, *[x for each in kept for x in each]])
+    values = from_host(np.asarray(numbers, np.float32))
+    update.kernel.launch(
+        (table.programs,),
+        (table.pointers, table.sizes, table.tensor_of, table.begin_of, values, len(params)),
+        B=PIECE,
+    )
+    return values
+
+
+@offer("set_numbers", "triton")
+def set_numbers(place: Any, numbers: Any) -> None:
+    """Write the numbers of the next step where a captured step will read them."""
+    place.set(np.asarray(numbers, np.float32), cupy.cuda.get_current_stream())
