@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys as _sys
 from importlib import import_module as _import
+from importlib.machinery import ModuleSpec as _spec
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -21,15 +22,33 @@ _LIGHT = frozenset(
     ["__main__", "cli", "config", "diagnose", "doctor", "errors", "events", "forks", "pytree", "surface", "version"]
 )
 _surface: _Any = None
+_hidden: frozenset[str] = frozenset()  # what is not under PyTorch's name: see `torch_alias.py`
 
 
 class _Gate:
     """Stands before all finders of modules: the first import of a part of the engine loads the surface."""
 
     @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
+    def find_spec(name: str, path: object = None, target: object = None) -> _Any:
         if name.startswith("clarion.") and name.split(".")[1] not in _LIGHT:
             _load()
+            if name in _sys.modules:  # it came with the surface, and must not be loaded a second time
+                return _Loaded(_sys.modules[name]).spec
+        return None
+
+
+class _Loaded:
+    """Gives the import system a module that is there. The system asks the module for its spec: it has ours until then."""
+
+    def __init__(self, module: _Any) -> None:
+        self.module, self.own = module, module.__spec__
+        self.spec = module.__spec__ = _spec(module.__name__, self, is_package=hasattr(module, "__path__"))
+
+    def create_module(self, spec: object) -> _Any:
+        return self.module
+
+    def exec_module(self, module: _Any) -> None:
+        module.__spec__ = self.own
 
 
 def _load() -> None:
@@ -47,6 +66,8 @@ def _load() -> None:
 
 
 def __getattr__(name: str) -> _Any:
+    if name in _hidden:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _LIGHT:
         return _import(f".{name}", "clarion")
     _load()
