@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .absent import pytorch_names, refusal
 from .core.tensor import Tensor
 from .ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 
@@ -16,8 +17,16 @@ from .ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 DECLARED: dict[str, Callable[..., Any]] = {}
 
 
+# Operations of ATen whose function has another name here.
+_RENAMED = {
+    "_local_scalar_dense": "item", "_softmax": "softmax", "_log_softmax": "log_softmax", "_to_copy": "to", "alias": "detach",
+    "_unsafe_view": "reshape", "sym_size": "size", "sym_numel": "numel", "convolution": "_convolution",
+}  # fmt: skip
+
+
 def _aten(name: str) -> Callable[..., Any] | None:
-    """The function behind an operation of ATen. The private and linear-algebra names drop their prefix here."""
+    """The function behind an operation of ATen. Names of linear algebra and the like drop their prefix here."""
+    name = _RENAMED.get(name, name)
     for table in (FUNCTIONS, METHODS, NN_FUNCTIONAL):
         if name in table:
             return table[name]  # type: ignore[no-any-return]
@@ -27,7 +36,9 @@ def _aten(name: str) -> Callable[..., Any] | None:
 
             return getattr(getattr(clarion, module), name.removeprefix(prefix), None)
     method = getattr(Tensor, name, None)
-    return method if callable(method) else None
+    if callable(method):
+        return method  # type: ignore[no-any-return]
+    return refusal(f"torch.ops.aten.{name}") if name in pytorch_names()["torch.ops.aten"] else None
 
 
 class OpOverload:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from .core.tensor import Tensor
 from .ops.shapes.join import cat
@@ -36,3 +38,30 @@ def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[T
         groups[kind] = ([*group, tensor], size + more)
     for group, _ in groups.values():
         yield group
+
+
+def _get_available_device_type() -> str | None:
+    """The accelerator that is there: none that this asks for."""
+    from .core import devices
+
+    return next((name for name in devices.ACCELERATORS if devices.is_available(name)), None)
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module of a kind of device: `torch.cuda`."""
+    return importlib.import_module(f".{device_type}", __package__)
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
+    """The number of a device; -1 for the CPU."""
+    from .core.devices import device as Device
+
+    if isinstance(device, int):
+        return device
+    index = Device(device).index
+    return -1 if index is None else index
+
+
+def _element_size(dtype: Any) -> int:
+    """The bytes of one element."""
+    return int(dtype.itemsize)

@@ -20,6 +20,7 @@ from typing import Any
 
 from .errors import NotSupportedError
 
+_NUMBERS = "nothing is compiled, so sizes are numbers"
 _QUANTIZED = "there are no quantized tensors"
 _ALONE = (
     "training runs in one process; ask torch.distributed.is_initialized() first, or start one process and leave it out"
@@ -28,7 +29,13 @@ _ONE_DEVICE = "clarion does not compute on this device"
 
 # The longest path that fits says why.
 WHY = {
+    "functorch": "modules are called with other parameters by torch.func.functional_call",
     "torch._C": "PyTorch's compiled insides; clarion is Python",
+    "torch.PyTorchFileReader": "archives are read by torch.load",
+    "torch.SymBool": _NUMBERS,
+    "torch.SymFloat": _NUMBERS,
+    "torch.SymInt": _NUMBERS,
+    "torch._subclasses": "nothing is compiled, so no tensor stands for another",
     "torch.ao": _QUANTIZED,
     "torch.quantization": _QUANTIZED,
     "torch.nn.intrinsic": _QUANTIZED,
@@ -52,6 +59,7 @@ WHY = {
     "torch.nested": "there are no nested tensors; pad them: torch.nn.utils.rnn.pad_sequence",
     "torch.numa": "processes are not bound to parts of the machine",
     "torch.onnx": "models are not exported to ONNX; save a state_dict or safetensors",
+    "torch.ops": "clarion has no operation of this name; its own are functions and methods",
     "torch.package": "models are not packaged with their code; save a state_dict",
     "torch.quasirandom": "there are no quasi-random sequences; scipy.stats.qmc has them",
     "torch.sparse": "there are no sparse tensors",
@@ -165,3 +173,17 @@ class AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         theirs = "torch" + module.__name__.removeprefix("clarion")
         module.__doc__ = f"`{theirs}` is not there: {why(theirs)}."
         module.__getattr__ = rest(module.__name__)  # type: ignore[method-assign]
+
+
+class _Classes(types.ModuleType):
+    """`torch.classes`: classes of compiled libraries, of which none can be loaded."""
+
+    __path__: list[str] = []
+    loaded_libraries: frozenset[str] = frozenset()
+
+    def load_library(self, path: Any) -> None:
+        """Refused: such a library is compiled against PyTorch's own."""
+        raise OSError(f"Could not load this library: {path}: it is compiled against PyTorch's own library")
+
+
+classes = _Classes("torch.classes")

@@ -57,6 +57,22 @@ for _name in (
     globals()[_name] = _needs_one(_name)
 
 
+class AcceleratorError(EngineError):
+    """An accelerator failed."""
+
+
+class OutOfMemoryError(EngineError):
+    """There is not enough memory on an accelerator."""
+
+
+def get_device_module(device: Any = None) -> Any:
+    """The module of a kind of device: `torch.cpu`, `torch.cuda`."""
+    import importlib
+
+    kind = "cpu" if device is None else devices.device(device).type
+    return importlib.import_module(f".{kind}", __package__)
+
+
 class Stream:
     """A queue of work on an accelerator. There is none: it can be named and asked for, not made."""
 

@@ -119,6 +119,31 @@ _MODULES = frozenset(
     ]
 )
 
+# Private modules that libraries name without importing them.
+_PRIVATE = frozenset(
+    ["_C", "_dynamo", "_functorch", "_inductor", "_jit_internal", "_ops", "_tensor", "_tensor_str", "_utils"]
+)
+
+# Names whose modules are imported when they are first used.
+_ELSEWHERE = {
+    name: module
+    for module, names in {
+        ".absent": "classes",
+        ".accelerator": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
+        ".amp": "autocast GradScaler",
+        ".autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled",
+        ".compiler": "compile",
+        ".func": "vmap",
+        ".futures": "Future",
+        ".jit": "ScriptFunction ScriptModule",
+        ".serialization": "save load",
+        ".symbols": "PyTorchFileReader SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum _assert "
+        "_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_tensor_all_with "
+        "_check_type _check_value _check_with _shape_as_tensor",
+    }.items()
+    for name in names.split()
+}
+
 # Modules of PyTorch that have no file here: what is elsewhere, and what is not there, which says so when it is used.
 _sys.meta_path += [_elsewhere.ElsewhereFinder(), _absent.AbsentFinder()]
 
@@ -130,22 +155,16 @@ def __getattr__(name: str) -> _Any:
         except ModuleNotFoundError as error:
             if error.name != f"{_HERE}.{name}":
                 raise
-    if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
-        return getattr(_importlib.import_module(".autograd.anomaly_mode", _HERE), name)
-    if name in ("save", "load"):
-        return getattr(_importlib.import_module(".serialization", _HERE), name)
-    if name == "compile":
-        return _importlib.import_module(".compiler", _HERE).compile
-    if name == "vmap":
-        return _importlib.import_module(".func", _HERE).vmap
-    if name in ("autocast", "GradScaler"):
-        return getattr(_importlib.import_module(".amp", _HERE), name)
-    if name in ("Stream", "Event"):
-        return getattr(_importlib.import_module(".accelerator", _HERE), name)
+    if name in _ELSEWHERE:
+        return getattr(_importlib.import_module(_ELSEWHERE[name], _HERE), name)
     if "autocast" in name and hasattr(settings := _importlib.import_module(".amp.settings", _HERE), name):
         return getattr(settings, name)
     if not name.startswith("_") and _absent.knows(f"torch.{name}"):
         return _importlib.import_module(f".{name}", _HERE)
+    if name in _PRIVATE:
+        return _importlib.import_module(f".{name}", _HERE)
+    if name == "torch":  # PyTorch's package names itself
+        return _sys.modules[_HERE]
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise AttributeError(f"clarion does not have torch.{name} yet")

@@ -110,7 +110,7 @@ class TorchFinder(importlib.metadata.DistributionFinder):
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of `torch.x`, whose module is `clarion.x`; a refusal where there is none."""
-        if name.partition(".")[0] != "torch":
+        if name != "functorch" and name.partition(".")[0] != "torch":
             return None
         if not _is_there(name):
             if _is_import():
@@ -130,7 +130,7 @@ class TorchLoader(importlib.abc.Loader):
 
 
 def _clarion_name(name: str) -> str:
-    return "clarion" + name.removeprefix("torch")
+    return "clarion.functorch" if name == "functorch" else "clarion" + name.removeprefix("torch")
 
 
 def _is_there(name: str) -> bool:
@@ -226,7 +226,7 @@ def alias() -> Iterator[ModuleType]:
 
 
 def _torch_modules() -> list[str]:
-    return [name for name in sys.modules if name == "torch" or name.startswith("torch.")]
+    return [name for name in sys.modules if name in ("torch", "functorch") or name.startswith("torch.")]
 
 
 # Processes that begin anew ---------------------------------------------------------------------------------

@@ -54,6 +54,11 @@ class Tensor(Description):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
+    @staticmethod
+    def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **options: Any) -> Any:
+        """A tensor of a subclass around the data of another: what the `__new__` of subclasses calls."""
+        return make_subclass(cls, data, require_grad)
+
     __hash__ = object.__hash__  # by identity, though == compares elements
 
     # Graph state ---------------------------------------------------------------------------------

@@ -87,6 +87,12 @@ def get_rng_state_all() -> list[Any]:
     return [get_rng_state(i) for i in range(device_count())]  # type: ignore[name-defined]  # noqa: F821
 
 
+def set_rng_state_all(new_states: Any) -> None:
+    """Set the states of the generators of all CUDA devices: one for each."""
+    for i, state in enumerate(new_states):
+        set_rng_state(state, i)  # type: ignore[name-defined]  # noqa: F821
+
+
 def get_arch_list() -> list[str]:
     """The architectures that kernels were compiled for."""
     return []
@@ -111,6 +117,10 @@ def __getattr__(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         _refuse(name)
 
+    if name in _CLASSES:
+        found = type(name, (), {"__new__": lambda cls, *args, **kwargs: _refuse(name), "__module__": "torch.cuda"})
+        globals()[name] = found
+        return found
     if name in _NEEDS_DEVICE:
         return refuse
     raise AttributeError(f"clarion does not have torch.cuda.{name} yet")
@@ -123,12 +133,20 @@ _RUNTIME_ERRORS = {
     "CUDAGraph": "Tried to instantiate dummy base class CUDAGraph",
     "is_current_stream_capturing": "Tried to instantiate dummy base class _cuda_isCurrentStreamCapturing",
 }
+# Classes can be named, in annotations and for `isinstance`, without a device.
+_CLASSES = frozenset(
+    """
+    Stream Event ExternalStream StreamContext CUDAGraph CUDAPluggableAllocator MemPool device device_of
+    BoolTensor ByteTensor CharTensor ShortTensor IntTensor LongTensor HalfTensor BFloat16Tensor FloatTensor DoubleTensor
+    """.split()  # noqa: SIM905
+)
+default_generators: tuple[Any, ...] = ()
 _NEEDS_DEVICE = frozenset(
     """
     synchronize current_device set_device get_device_name get_device_properties get_device_capability current_stream
     default_stream stream Stream Event initial_seed can_device_access_peer is_current_stream_capturing
     memory_summary mem_get_info reset_peak_memory_stats reset_max_memory_allocated init ipc_collect
-    get_rng_state set_rng_state set_rng_state_all CUDAGraph graph make_graphed_callables set_per_process_memory_fraction
+    get_rng_state set_rng_state CUDAGraph graph make_graphed_callables set_per_process_memory_fraction
     get_sync_debug_mode set_sync_debug_mode caching_allocator_alloc caching_allocator_delete memory_snapshot
     """.split()  # noqa: SIM905
 )

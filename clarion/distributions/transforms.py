@@ -22,6 +22,29 @@ from .transform import _InverseTransform as _InverseTransform
 from .transform import identity_transform as identity_transform
 from .utils import broadcast_all, lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
 
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "CatTransform",
+    "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
+    "ExpTransform",
+    "IndependentTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "TanhTransform",
+    "Transform",
+    "identity_transform",
+]
+
 _softplus = NN_FUNCTIONAL["softplus"]
 _pad = NN_FUNCTIONAL["pad"]
 

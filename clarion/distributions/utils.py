@@ -32,6 +32,16 @@ def sum_rightmost(value: Tensor, dim: int) -> Tensor:
     return value if dim == 0 else value.reshape((*value.shape[:-dim], -1)).sum(-1)
 
 
+_sum_rightmost = sum_rightmost
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """Draws from the standard normal distribution."""
+    return clarion.normal(
+        clarion.zeros(shape, dtype=dtype, device=device), clarion.ones(shape, dtype=dtype, device=device)
+    )
+
+
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     """Probabilities from log odds, or from log weights along the last dimension."""
     return logits.sigmoid() if is_binary else logits.softmax(-1)

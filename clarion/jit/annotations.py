@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from typing import Any
+from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: F401, UP035  (old programs import them from here)
 
 from ..absent import rest
 

@@ -40,9 +40,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             hub.made(made)
         return made
 
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
-        pass
-
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + super().__repr__()
 

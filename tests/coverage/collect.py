@@ -29,6 +29,39 @@ LEFT_OUT = {
     "torch.utils.tensorboard",
 }
 
+# Private names of modules that clarion does not have, which libraries import at their top.
+IMPORTED = {
+    "torch.ao.quantization.fx._decomposed": "",
+    "torch.distributed._composable.fsdp": "FSDPModule fully_shard",
+    "torch.distributed._functional_collectives": "AsyncCollectiveTensor all_gather_tensor all_to_all_single "
+    "all_to_all_single_autograd permute_tensor wait_tensor",
+    "torch.distributed._tensor": "DTensor",
+    "torch.distributed.algorithms._checkpoint.checkpoint_wrapper": "CheckpointImpl CheckpointWrapper "
+    "apply_activation_checkpointing checkpoint_wrapper offload_wrapper",
+    "torch.distributed.checkpoint._consolidate_hf_safetensors": "consolidate_safetensors_files",
+    "torch.distributed.checkpoint.format_utils": "_EmptyStateDictLoadPlanner _load_state_dict",
+    "torch.distributed.checkpoint.state_dict_loader": "_load_state_dict",
+    "torch.distributed.fsdp.fully_sharded_data_parallel": "CPUOffload FullOptimStateDictConfig FullStateDictConfig "
+    "MixedPrecision ShardedOptimStateDictConfig ShardedStateDictConfig ShardingStrategy StateDictType",
+    "torch.distributed.fsdp.wrap": "_or_policy",
+    "torch.distributed.rpc.api": "_all_gather _require_initialized",
+    "torch.distributed.tensor._utils": "compute_local_shape_and_global_offset",
+    "torch.distributed.tensor.experimental._attention": "set_rotate_method",
+    "torch.distributed.tensor.placement_types": "_StridedShard",
+    "torch.distributed.utils": "_sync_module_states",
+    "torch.export._trace": "",
+    "torch.fx._pytree": "register_pytree_flatten_spec",
+    "torch.fx.experimental.symbolic_shapes": "GuardOnDataDependentSymNode free_unbacked_symbols",
+    "torch.fx.graph_module": "_CodeOnlyModule _copy_attr",
+    "torch.jit._recursive": "",
+    "torch.nested._internal.nested_tensor": "NestedTensor",
+    "torch.nested._internal.ops": "extract_kwargs",
+    "torch.onnx.symbolic_helper": "parse_args",
+    "torch.onnx.symbolic_opset9": "masked_fill softmax",
+    "torch.utils._sympy.numbers": "IntInfinity",
+    "torch.utils._sympy.value_ranges": "ValueRanges",
+}
+
 
 def modules(package: types.ModuleType) -> list[types.ModuleType]:
     """A package and all public modules below it that can be imported here."""
@@ -64,6 +97,9 @@ def names(module: types.ModuleType) -> dict[str, list[str]]:
         value = getattr(module, name, None)
         if not name.startswith("_") and not isinstance(value, types.ModuleType):
             found[kind(value)].append(name)
+    for name in IMPORTED.get(module.__name__, "").split():
+        if not any(name in each for each in found.values()):
+            found[kind(getattr(module, name))].append(name)
     return found
 
 
@@ -73,12 +109,21 @@ def main() -> None:
 
     warnings.simplefilter("ignore")
     lines = []
-    for module in sorted(modules(torch), key=lambda each: each.__name__):
-        lines.append(module.__name__)
+    every = {module.__name__: module for module in modules(torch)}
+    for name in IMPORTED:
+        for parent in (name, name.rpartition(".")[0]):
+            every[parent] = importlib.import_module(parent)
+    for name, module in sorted(every.items()):
+        lines.append(name)
         lines += [f" {kind} {' '.join(found)}" for kind, found in names(module).items() if found]
     lines.append("torch.Tensor")
     methods = sorted(name for name in dir(torch.Tensor) if not name.startswith("_"))
     lines += [" function " + " ".join(methods)]
+    lines.append("torch.ops.aten")
+    schemas = torch._C._jit_get_all_schemas()
+    lines += [
+        " function " + " ".join(sorted({s.name.removeprefix("aten::") for s in schemas if s.name.startswith("aten::")}))
+    ]
     FILE.write_text("\n".join(lines) + "\n")
 
 

@@ -18,11 +18,19 @@ from ...ops.faces.api import FUNCTIONS
 from ..parameter import Buffer, Parameter, converted, is_lazy
 from .blame import name_layer
 from .hooks import HOOK_DICTS, HookMixin, everywhere
-from .state import StateMixin
+from .state import EXTRA_STATE, StateMixin
+from .state import _IncompatibleKeys as _IncompatibleKeys
 
 _set = object.__setattr__
-_global_forward_pre, _global_forward = everywhere.forward_pre, everywhere.forward
-_global_backward_pre, _global_backward = everywhere.backward_pre, everywhere.backward
+_EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE
+# PyTorch's names of the tables of hooks, which libraries look into.
+_global_forward_pre_hooks, _global_forward_hooks = everywhere.forward_pre, everywhere.forward
+_global_backward_pre_hooks, _global_backward_hooks = everywhere.backward_pre, everywhere.backward
+_global_forward_hooks_always_called = everywhere.always_called
+_global_forward_hooks_with_kwargs = everywhere.with_kwargs
+_global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 
 
 class Module(StateMixin, HookMixin):
@@ -71,10 +79,10 @@ class Module(StateMixin, HookMixin):
                 or self._forward_pre_hooks
                 or self._backward_hooks
                 or self._backward_pre_hooks
-                or _global_forward
-                or _global_forward_pre
-                or _global_backward
-                or _global_backward_pre
+                or _global_forward_hooks
+                or _global_forward_pre_hooks
+                or _global_backward_hooks
+                or _global_backward_pre_hooks
             ):
                 result = self._call_with_hooks(args, kwargs)
             else:

@@ -9,6 +9,7 @@ from ...core.devices import device
 from ...core.dtypes import ALL, FROM_NUMPY, bf16, default_float, dtype, f32, f64, set_default_dtype
 from ...core.dtypes import finfo as numpy_finfo
 from ...core.dtypes import iinfo as numpy_iinfo
+from ...core.listed_dtypes import ListedDtype
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels import threads
@@ -69,10 +70,22 @@ def is_same_size(input: Any, other: Any) -> bool:
 # Types -----------------------------------------------------------------------------------------------
 
 
+# eps, largest number, smallest normal number
+_EIGHT_BITS = {
+    "float8_e4m3fn": (0.125, 448.0, 2.0**-6),
+    "float8_e4m3fnuz": (0.125, 240.0, 2.0**-7),
+    "float8_e5m2": (0.25, 57344.0, 2.0**-14),
+    "float8_e5m2fnuz": (0.125, 57344.0, 2.0**-15),
+}
+
+
 class finfo:
     """The limits of a floating type."""
 
     def __init__(self, type: Any = None) -> None:
+        if isinstance(type, ListedDtype):
+            self._of_eight_bits(type)
+            return
         kind = default_float() if type is None else _dtype("finfo", type)
         if kind.kind == "c":
             kind = f32 if kind.itemsize == 8 else f64
@@ -89,6 +102,13 @@ class finfo:
         least = {"float64": -1022, "float16": -14}.get(kind.name, -126)
         self.tiny = self.smallest_normal = 2.0**least
         self.resolution = {"float64": 1e-15, "float32": 1e-06, "float16": 1e-3, "bfloat16": 1e-2}[kind.name]
+
+    def _of_eight_bits(self, type: ListedDtype) -> None:
+        """The limits of types that have no tensors here are known all the same."""
+        if type.name not in _EIGHT_BITS:
+            raise ArgumentTypeError("torch.finfo() requires a floating point input type.")
+        self.eps, self.max, self.tiny = _EIGHT_BITS[type.name]
+        self.dtype, self.bits, self.min, self.smallest_normal, self.resolution = type.name, 8, -self.max, self.tiny, 1.0
 
     def __repr__(self) -> str:
         return (

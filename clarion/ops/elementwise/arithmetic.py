@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY, b1, result_type
@@ -84,13 +86,36 @@ neg_op = TypedOp("neg", "x", elementwise=True, promote="common", traits="arithme
 neg_op.vjp(x=lambda g: -g)
 
 
-def check_alpha(operands: tuple[Any, ...], alpha: Any) -> None:
-    """The factor must be of a kind that the result can hold."""
+def number(name: str, value: Any) -> Any:
+    """A factor that may be given as a tensor of no dimensions."""
+    if not isinstance(value, Tensor):
+        return value
+    if value._array.ndim or value.requires_grad:
+        raise ArgumentTypeError(f"argument '{name}' must be Number, not Tensor")
+    return value._array.item()
+
+
+@functools.cache
+def _say_old(name: str, form: str) -> None:
+    warnings.warn(
+        f"This overload of {name} is deprecated:\n\t{name}{form}\nConsider giving the number by its keyword instead.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def old_form(name: str, form: str, value: Any) -> Any:
+    """The number of PyTorch's old form of a call, which stands before the tensors; says once that it is old."""
+    _say_old(name, form)
+    return value
+
+
+def check_alpha(operands: tuple[Any, ...], alpha: Any) -> Any:
+    """The factor as a number, which must be of a kind that the result can hold."""
     first = operands[0]
     if type(alpha) is int or (type(alpha) is float and isinstance(first, Tensor) and first._array.dtype.kind == "f"):
-        return
-    if isinstance(alpha, Tensor):
-        raise ArgumentTypeError("argument 'alpha' must be Number, not Tensor")
+        return alpha
+    alpha = number("alpha", alpha)
     category = FROM_NUMPY[result_type([t._array if isinstance(t, Tensor) else t for t in operands])].category
     if isinstance(alpha, bool) and category:
         raise EngineError("Boolean alpha only supported for Boolean results.")
@@ -98,24 +123,27 @@ def check_alpha(operands: tuple[Any, ...], alpha: Any) -> None:
         raise EngineError("For integral input tensors, argument alpha must not be a floating point number.")
     if category < 3 and isinstance(alpha, complex):
         raise EngineError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return alpha
 
 
 @public(inplace=True, out=True)
-def add(input: Any, other: Any, *, alpha: Any = 1, run: Any = call) -> Any:
+def add(input: Any, other: Any, _old: Any = None, *, alpha: Any = 1, run: Any = call) -> Any:
     """input + alpha * other."""
+    if _old is not None:
+        other, alpha = _old, old_form("add", "(Number alpha, Tensor other)", other)
     if alpha == 1 and alpha is not True:
         return run(add_op, input, other)
-    check_alpha((input, other), alpha)
-    return run(add_scaled_op, input, other, alpha)
+    return run(add_scaled_op, input, other, check_alpha((input, other), alpha))
 
 
 @public(inplace=True, out=True, aliases=("subtract",))
-def sub(input: Any, other: Any, *, alpha: Any = 1, run: Any = call) -> Any:
+def sub(input: Any, other: Any, _old: Any = None, *, alpha: Any = 1, run: Any = call) -> Any:
     """input - alpha * other."""
+    if _old is not None:
+        other, alpha = _old, old_form("sub", "(Number alpha, Tensor other)", other)
     if alpha == 1 and alpha is not True:
         return run(sub_op, input, other)
-    check_alpha((input, other), alpha)
-    return run(sub_scaled_op, input, other, alpha)
+    return run(sub_scaled_op, input, other, check_alpha((input, other), alpha))
 
 
 @public()
@@ -124,8 +152,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     need_tensors("rsub", input)
     if alpha == 1 and not isinstance(other, Tensor):
         return rsub_op.call(input, other)
-    check_alpha((input, other), alpha)
-    return rsub_scaled_op.call(input, other, alpha)
+    return rsub_scaled_op.call(input, other, check_alpha((input, other), alpha))
 
 
 @public(inplace=True, out=True, aliases=("multiply",))
@@ -141,11 +168,11 @@ def neg(input: Any, *, run: Any = call) -> Any:
 
 
 # In place, as optimizers call it: without the detour over keyword dictionaries.
-def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add_(self: Any, other: Any, _old: Any = None, *, alpha: Any = 1) -> Any:
     """self += alpha * other."""
-    if alpha == 1 and alpha is not True:
+    if alpha == 1 and alpha is not True and _old is None:
         return inplace(add_op, self, other)
-    return add(self, other, alpha=alpha, run=inplace)
+    return add(self, other, _old, alpha=alpha, run=inplace)
 
 
 METHODS.replace("add_", add_)
@@ -312,20 +339,26 @@ lerp_tensor_op.vjp(
 
 
 @public(inplace=True, out=True)
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, run: Any = call) -> Any:
+def addcmul(input: Any, tensor1: Any, tensor2: Any, _old: Any = None, *, value: Any = 1, run: Any = call) -> Any:
     """input + value * tensor1 * tensor2."""
-    return run(addcmul_op, input, tensor1, tensor2, value)
+    if _old is not None:
+        value = old_form("addcmul", "(Number value, Tensor tensor1, Tensor tensor2)", tensor1)
+        tensor1, tensor2 = tensor2, _old
+    return run(addcmul_op, input, tensor1, tensor2, number("value", value))
 
 
 @public(inplace=True, out=True)
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, run: Any = call) -> Any:
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, _old: Any = None, *, value: Any = 1, run: Any = call) -> Any:
     """input + value * tensor1 / tensor2."""
+    if _old is not None:
+        value = old_form("addcdiv", "(Number value, Tensor tensor1, Tensor tensor2)", tensor1)
+        tensor1, tensor2 = tensor2, _old
     if all(isinstance(t, Tensor) and t._array.dtype.kind in "biu" for t in (tensor1, tensor2)):
         raise EngineError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
             "division of tensor1 and tensor2. Convert one of them to a floating type first."
         )
-    return run(addcdiv_op, input, tensor1, tensor2, value)
+    return run(addcdiv_op, input, tensor1, tensor2, number("value", value))
 
 
 @public(inplace=True, out=True)
@@ -339,10 +372,13 @@ def lerp(input: Any, end: Any, weight: Any, *, run: Any = call) -> Any:
     return run(lerp_op, input, end, weight)
 
 
-METHODS.replace(
-    "addcmul_", lambda self, tensor1, tensor2, *, value=1: inplace(addcmul_op, self, tensor1, tensor2, value)
-)
-METHODS.replace(
-    "addcdiv_", lambda self, tensor1, tensor2, *, value=1: addcdiv(self, tensor1, tensor2, value=value, run=inplace)
-)
+def _written(fn: Any) -> Any:
+    """The method that writes in place."""
+    return lambda self, tensor1, tensor2, _old=None, *, value=1: fn(
+        self, tensor1, tensor2, _old, value=value, run=inplace
+    )
+
+
+METHODS.replace("addcmul_", _written(addcmul))
+METHODS.replace("addcdiv_", _written(addcdiv))
 METHODS.replace("lerp_", lambda self, end, weight: lerp(self, end, weight, run=inplace))

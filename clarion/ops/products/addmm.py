@@ -8,7 +8,8 @@ from ...core.dtypes import f32, f64
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentIndexError, DtypeError, ShapeError
+from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, ShapeError
+from ..elementwise.arithmetic import number, old_form
 from ..faces.api import call, functional, public, with_out
 from ..faces.autocast import autocast
 from .matmul import cannot_multiply, check_bmm, check_mv, check_types, dot, matmul, old_name, tensors
@@ -163,7 +164,18 @@ def check_expands(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 def _numbers(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """beta and alpha, cut to integers for integer tensors."""
+    beta, alpha = number("beta", beta), number("alpha", alpha)
     return (int(beta), int(alpha)) if array.dtype.kind in "iu" else (beta, alpha)
+
+
+def old_product(name: str, *given: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """PyTorch's old form, with numbers before the tensors they multiply: input, both factors, beta, alpha."""
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    numbers = [value for value in given if not isinstance(value, Tensor)]
+    if len(tensors) != 3 or len(numbers) not in (1, 2):
+        raise ArgumentTypeError(f"{name}() received an invalid combination of arguments")
+    old_form(name, "(Number beta, Tensor input, Number alpha, Tensor, Tensor)", None)
+    return (*tensors, numbers[0], numbers[1] if len(numbers) == 2 else 1)  # type: ignore[return-value]
 
 
 def _check_first(x: Any, other: Any) -> None:
@@ -173,8 +185,10 @@ def _check_first(x: Any, other: Any) -> None:
 
 @public(inplace=True, out=True)
 @autocast("lower")
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+def addmm(input: Any, mat1: Any, mat2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * (mat1 @ mat2)."""
+    if _old:
+        input, mat1, mat2, beta, alpha = old_product("addmm", input, mat1, mat2, *_old)
     x, a, b = tensors("addmm", input, mat1, mat2, names=("input", "mat1", "mat2"))
     for name, array in (("mat1", a), ("mat2", b)):
         if array.ndim != 2:
@@ -188,8 +202,10 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, ru
 
 
 @public(inplace=True, out=True)
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+def addmv(input: Any, mat: Any, vec: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * (mat @ vec)."""
+    if _old:
+        input, mat, vec, beta, alpha = old_product("addmv", input, mat, vec, *_old)
     x, a, b = tensors("addmv", input, mat, vec, names=("input", "mat", "vec"))
     if a.ndim != 2 or b.ndim != 1:
         raise ShapeError(f"vector + matrix @ vector expected, got {x.ndim}, {a.ndim}, {b.ndim}")
@@ -205,8 +221,10 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1, run:
 
 
 @public(inplace=True, out=True)
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+def addr(input: Any, vec1: Any, vec2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * outer(vec1, vec2)."""
+    if _old:
+        input, vec1, vec2, beta, alpha = old_product("addr", input, vec1, vec2, *_old)
     x, a, b = tensors("addr", input, vec1, vec2, names=("input", "vec1", "vec2"))
     for name, array in (("vec1", a), ("vec2", b)):
         if array.ndim != 1:
@@ -232,8 +250,10 @@ def _check_batches(x: Any, a: Any, b: Any) -> None:
 
 @public(inplace=True, out=True)
 @autocast("lower")
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+def baddbmm(input: Any, batch1: Any, batch2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
+    if _old:
+        input, batch1, batch2, beta, alpha = old_product("baddbmm", input, batch1, batch2, *_old)
     x, a, b = tensors("baddbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))
     _check_batches(x, a, b)
     check_bmm(a.shape, b.shape)
@@ -243,8 +263,10 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
 
 @public(inplace=True, out=True)
 @autocast("lower")
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
+def addbmm(input: Any, batch1: Any, batch2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * the sum of the products of two batches of matrices."""
+    if _old:
+        input, batch1, batch2, beta, alpha = old_product("addbmm", input, batch1, batch2, *_old)
     x, a, b = tensors("addbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))
     _check_batches(x, a, b)
     if a.shape[0] != b.shape[0]:

@@ -344,3 +344,14 @@ def _warn_pin_memory(device: str) -> None:
         "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
         stacklevel=6,
     )
+
+
+def __getattr__(name: str) -> Any:
+    """Names of PyTorch's file whose classes lie in others here."""
+    if name == "_MultiProcessingDataLoaderIter":
+        from ._utils.parallel import _MultiProcessingDataLoaderIter
+
+        return _MultiProcessingDataLoaderIter
+    if name == "_DatasetKind":
+        return DatasetKind
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

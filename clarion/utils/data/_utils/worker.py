@@ -82,9 +82,12 @@ def seed_worker(base_seed: int, worker_id: int) -> None:
     seed = base_seed + worker_id
     random.seed(seed)
     manual_seed(seed)
-    # NumPy has the algorithm of `random`: another seed, lest the two run in step.
-    words = np.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0])
-    np.random.seed(words.generate_state(4))
+    np.random.seed(_generate_state(base_seed, worker_id))
+
+
+def _generate_state(base_seed: int, worker_id: int) -> Any:
+    """A seed for NumPy, which has the algorithm of `random`: another one, lest the two run in step."""
+    return np.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4)
 
 
 class _Worker:
