@@ -69,5 +69,5 @@ def on_host(x: Any) -> Any:
 
 
 def from_host(xp: Any, values: Any) -> Any:
-    """NumPy's array as one of `xp`."""
+    """NumPy's array as one of `xp` (an array of `xp` as it is)."""
     return values if xp is numpy else xp.asarray(values)

@@ -60,9 +60,9 @@ class StrictArray:
         """The values in the host's memory."""
         return self._inner.copy()
 
-    def diagonal(self, *args: int) -> StrictArray:
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> StrictArray:
         """Part of the same memory, which can be written (NumPy's cannot)."""
-        out = self._inner.diagonal(*args)
+        out = self._inner.diagonal(offset, axis1, axis2)
         out.flags.writeable = self._inner.flags.writeable
         return StrictArray(out)
 

@@ -137,6 +137,11 @@ def test_convolutions_and_their_gradients(ksize, stride, padding, dilation, grou
 def test_images_in_any_layout():
     x, weight = draw(2, 9, 9, 8).transpose(0, 3, 1, 2), draw(4, 3, 3, 8).transpose(0, 3, 1, 2)
     close("correlate", x, weight, (1, 1), (1, 1), (1, 1), 1)
+    out = registry.offers("correlate")["onednn"].function(x, weight, (1, 1), (1, 1), (1, 1), 1)
+    assert out.strides == registry.portable("correlate")(x, weight, (1, 1), (1, 1), (1, 1), 1).strides
+    assert out.transpose(0, 2, 3, 1).flags.c_contiguous  # channels stay last
+    close("correlate_input", out, weight, (1, 1), (1, 1), (1, 1), 1, (9, 9))
+    close("correlate_weight", out, x, (1, 1), (1, 1), (1, 1), 1, (3, 3))
     g = np.broadcast_to(np.float32(1), (2, 4, 9, 9))  # the gradient of a sum
     close("correlate_input", g, weight, (1, 1), (1, 1), (1, 1), 1, (9, 9))
     close("correlate_weight", g, x, (1, 1), (1, 1), (1, 1), 1, (3, 3))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from ..layout import channels_last
 from ..portable.layers.convolution import transposed_size
 from ..registry import offer
 from . import library as onednn
@@ -45,6 +46,15 @@ def _steps(shape: Sizes) -> Sizes:
     return tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
 
 
+def _steps_of_images(shape: Sizes, last: bool) -> Sizes:
+    """The strides of contiguous images, or of images whose channels lie last."""
+    if not last:
+        return _steps(shape)
+    n, c, *size = shape
+    batch, *inner, _ = _steps((n, *size, c))
+    return (batch, 1, *inner)
+
+
 def _by_group(shape: Sizes, groups: int) -> Sizes:
     """The weight's shape as oneDNN has it."""
     return shape if groups == 1 else (groups, shape[0] // groups, *shape[1:])
@@ -52,12 +62,15 @@ def _by_group(shape: Sizes, groups: int) -> Sizes:
 
 @lru_cache(maxsize=KEPT)
 def _made(
-    kind: str, x: Sizes, weight: Sizes, out: Sizes, bias: bool, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
+    kind: str, x: Sizes, weight: Sizes, out: Sizes, bias: bool, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int,
+    last: bool,
 ) -> Reordered | None:  # fmt: skip
-    """The primitive for shapes: `kind` says which of the three arrays it computes."""
+    """The primitive for shapes: `kind` says which of the three arrays it computes, `last` that channels lie last."""
     on, weight = library(), _by_group(weight, groups)
     biases = layout(out[1:2], (1,)) if bias else None
-    free = [layout(shape) for shape in (x, weight, out)]
+    lying = [_steps_of_images(x, last), _steps(weight), _steps_of_images(out, last)]
+    # Images in the order of their channels are worked on as they lie, others in blocks.
+    free = [layout(x, lying[0] if last else None), layout(weight), layout(out, lying[2] if last else None)]
     geometry = [sizes(stride), sizes([d - 1 for d in dilation]), sizes(padding), sizes(padding)]
     try:
         forward, description = c_void_p(), c_void_p()
@@ -74,7 +87,7 @@ def _made(
             on.convolution_backward_weights_primitive_desc_create(
                 byref(description), on.engine, DIRECT, free[0], free[1], None, free[2], *geometry, forward, None
             )
-        mine = [layout(shape, _steps(shape)) for shape in (x, weight, out)]
+        mine = [layout(shape, steps) for shape, steps in zip((x, weight, out), lying, strict=True)]
         names = {
             "out": (SRC, WEIGHTS, DST),
             "input": (DIFF_SRC, WEIGHTS, DIFF_DST),
@@ -107,19 +120,31 @@ def _run(kind: str, x: Any, weight: Any, out: Any, bias: Any, geometry: tuple[An
         onednn.running.release()
 
 
-def _ready(*arrays: Any) -> list[Any] | None:
-    """Contiguous arrays of float32, or None: not for us."""
-    if any(array.dtype is not F32 or not array.size for array in arrays):
-        return None
-    return [array if array.flags.c_contiguous else numpy.ascontiguousarray(array) for array in arrays]
+def _is_ready(*arrays: Any) -> bool:
+    """Are all of float32, and is there anything to compute?"""
+    return all(array.dtype is F32 and array.size for array in arrays)
+
+
+def _images(x: Any, last: bool) -> Any:
+    """Images, contiguous or with their channels last."""
+    if not last:
+        return numpy.ascontiguousarray(x)
+    return numpy.ascontiguousarray(x.transpose(0, *range(2, x.ndim), 1)).transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
+
+
+def _room(shape: Sizes, last: bool) -> Any:
+    """Room for images."""
+    if not last:
+        return numpy.empty(shape, F32)
+    n, c, *size = shape
+    return numpy.empty((n, *size, c), F32).transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
 
 
 def correlate(
     x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, bias: Any = None
 ) -> Any:
     """The convolution of x."""
-    ready = _ready(x, weight)
-    if ready is None or (bias is not None and (bias.dtype is not F32 or bias.strides != (4,))):
+    if not _is_ready(x, weight) or (bias is not None and (bias.dtype is not F32 or bias.strides != (4,))):
         return NotImplemented
     size = tuple(
         (s + 2 * p - d * (k - 1) - 1) // t + 1
@@ -127,8 +152,10 @@ def correlate(
     )
     if min(size) <= 0 or _pointwise(weight.shape[2:], stride, padding):
         return NotImplemented
-    out = numpy.empty((x.shape[0], weight.shape[0], *size), F32)
-    return out if _run("out", *ready, out, bias, (stride, padding, dilation, groups)) else NotImplemented
+    last = channels_last(x)
+    out = _room((x.shape[0], weight.shape[0], *size), last)
+    arrays = (_images(x, last), numpy.ascontiguousarray(weight), out)
+    return out if _run("out", *arrays, bias, (stride, padding, dilation, groups, last)) else NotImplemented
 
 
 @offer("correlate", "onednn", least=SMALL)
@@ -141,27 +168,27 @@ def correlate_input(
     g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
 ) -> Any:
     """What each place of an input of size `in_size` gets from g."""
-    ready = _ready(g, weight)
-    if ready is None or min(in_size) <= 0 or _pointwise(weight.shape[2:], stride, padding):
+    if not _is_ready(g, weight) or min(in_size) <= 0 or _pointwise(weight.shape[2:], stride, padding):
         return NotImplemented
     if groups == 1 and weight.shape[1] < 3:
         return NotImplemented
-    x = numpy.empty((g.shape[0], weight.shape[1] * groups, *in_size), F32)
-    done = _run("input", x, ready[1], ready[0], None, (stride, padding, dilation, groups))
-    return x if done else NotImplemented
+    last = channels_last(g)
+    x = _room((g.shape[0], weight.shape[1] * groups, *in_size), last)
+    arrays = (x, numpy.ascontiguousarray(weight), _images(g, last))
+    return x if _run("input", *arrays, None, (stride, padding, dilation, groups, last)) else NotImplemented
 
 
 @offer("correlate_weight", "onednn", least=SMALL)
 def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes) -> Any:
     """The gradient of the weight."""
-    ready = _ready(g, x)
-    if ready is None or min(ksize) <= 0:
+    if not _is_ready(g, x) or min(ksize) <= 0:
         return NotImplemented
     if 1 < groups < x.shape[1] and (g.shape[1] // groups % 16 or x.shape[1] // groups % 16):
         return NotImplemented
+    last = channels_last(x)
     weight = numpy.empty((g.shape[1], x.shape[1] // groups, *ksize), F32)
-    done = _run("weight", ready[1], weight, ready[0], None, (stride, padding, dilation, groups))
-    return weight if done else NotImplemented
+    arrays = (_images(x, last), weight, _images(g, last))
+    return weight if _run("weight", *arrays, None, (stride, padding, dilation, groups, last)) else NotImplemented
 
 
 @offer("convolution", "onednn", least=SMALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.devices import HOST, visible, xp_of
+from ...core.devices import HOST, kind_of, visible, xp_of
 from ...core.dtypes import FROM_NUMPY, b1, broadcast_shapes, i64
 from ...core.messages import broadcast_error
 from ...core.op import Op
@@ -101,7 +101,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
         raise EngineError("nonzero_static: 'size' must be an non-negative integer")
     xp = xp_of(input._array)
     padded = xp.full((size, input._array.ndim), fill_value, i64)
-    if not visible(input._array):
+    if not kind_of(input._array).draws:  # no values at all
         return created(padded)
     found = nonzero_op.call(input)._array[:size]
     padded[: len(found)] = found

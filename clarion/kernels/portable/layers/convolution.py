@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...everywhere import dots
+from ...layout import as_images
 from ...registry import kernel
 
 Sizes = tuple[int, ...]
@@ -104,6 +105,7 @@ def is_depthwise(weight_shape: Sizes, groups: int) -> bool:
 
 
 @kernel("correlate")
+@as_images
 def correlate(xp: Any, x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Any:
     """The convolution of x, without bias."""
     ksize, n, o = weight.shape[2:], x.shape[0], weight.shape[0]
@@ -128,6 +130,7 @@ def correlate(xp: Any, x: Any, weight: Any, stride: Sizes, padding: Sizes, dilat
 
 
 @kernel("correlate_input")
+@as_images
 def correlate_input(
     xp: Any, g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
 ) -> Any:
@@ -345,6 +348,7 @@ def depthwise_weight(xp: Any, g: Any, x: Any, stride: Sizes, padding: Sizes, dil
 
 
 @kernel("convolution")
+@as_images
 def convolution(
     xp: Any,
     x: Any,

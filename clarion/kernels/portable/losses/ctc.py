@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...everywhere import combine_at
+from ...everywhere import combine_at, from_host
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -40,7 +40,8 @@ def _shifted(xp: Any, x: Any, by: int) -> Any:
 def ctc_loss(
     xp: Any, log_probs: Any, labels: Any, lengths: Any, label_lengths: Any, blank: int, zero_infinity: bool
 ) -> Any:
-    """(minus log-likelihood of each row, the table of forward probabilities)."""
+    """(minus log-likelihood of each row, the table of forward probabilities). Labels and lengths come from the host."""
+    labels, lengths, label_lengths = (from_host(xp, each) for each in (labels, lengths, label_lengths))
     steps, batch, _ = log_probs.shape
     path, skip = _extended(xp, labels, blank)
     emit = _at_path(xp, log_probs, path)
@@ -72,6 +73,7 @@ def ctc_loss_backward(
     zero_infinity: bool,
 ) -> Any:  # fmt: skip
     """The gradient of the log-probabilities, which are taken to be normalized (as PyTorch does)."""
+    labels, lengths, label_lengths = (from_host(xp, each) for each in (labels, lengths, label_lengths))
     steps, batch, classes = log_probs.shape
     path, skip = _extended(xp, labels, blank)
     emit = _at_path(xp, log_probs, path)
