@@ -60,7 +60,7 @@ class Library:
     """A type of arrays: `xp` is its namespace, `backends` offer kernels for it, fastest first.
 
     `otherwise(name)` makes the kernel of an operation that no backend offers; None: the portable kernel over `xp`.
-    `rules(rule, names)` makes the gradient rule of an elementwise operation; None: the rule as it stands.
+    `rules(rule, names)` makes the gradient rule of an elementwise operation; None: the rule as it stands, with scalars.
     """
 
     name: str
@@ -426,13 +426,23 @@ def follow_rule(rule: Kernel, names: tuple[str, ...], tell: Callable[[Kernel], N
 
 
 def _rule_by_type(rule: Kernel, names: tuple[str, ...]) -> Kernel:
-    """The rule as it stands, unless arrays of a library with rules of its own are met."""
-    made = {each.array_type: each.rules(rule, names) for each in _libraries.values() if each.rules is not None}
-    if not made:
+    """The rule as it stands, unless arrays of another library are met."""
+    _, *others = _libraries.values()
+    if not others:
         return rule
+    made = {lib.array_type: _with_scalars(rule) if lib.rules is None else lib.rules(rule, names) for lib in others}
 
     def call(g: Any, *values: Any) -> Any:
         return made.get(type(g), rule)(g, *values)
+
+    return call
+
+
+def _with_scalars(rule: Kernel) -> Kernel:
+    """The rule for arrays that do not meet NumPy's: numbers, which were kept as its 0-dim arrays, as scalars."""
+
+    def call(g: Any, *values: Any) -> Any:
+        return rule(g, *[value[()] if type(value) is numpy.ndarray and not value.ndim else value for value in values])
 
     return call
 

@@ -34,5 +34,5 @@ def test_row(row: Row, calls) -> None:
     theirs = run(row, "privateuseone:0")
     mine = run(row, "cpu")
     for got, expected in zip((*theirs[0], *theirs[1]), (*mine[0], *mine[1]), strict=True):
-        assert got.device.type == "privateuseone", row.id
+        assert got.device.type == "privateuseone" or row.op == "transfer"  # which goes to the host itself
         np.testing.assert_allclose(got.cpu().detach().numpy(), expected.detach().numpy(), *CLOSE["float64"])
