@@ -82,3 +82,9 @@ def kept_number(value: float, dtype: Any) -> Any:
         if len(_numbers) < 1000:
             _numbers[value, dtype] = found
     return found
+
+
+def joined(arrays: list[Any]) -> Any:
+    """All elements of all arrays one after the other, complex ones as two real numbers each."""
+    flats = [np.ascontiguousarray(array).reshape(-1) for array in arrays]
+    return np.concatenate([each.view(each.real.dtype) if each.dtype.kind == "c" else each for each in flats])

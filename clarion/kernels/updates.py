@@ -23,8 +23,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .inplace import in_place
-from .registry import kernel, offer, raw
+from .registry import kernel, raw
 
 Rule = Callable[..., Any]
 
@@ -47,7 +46,6 @@ def update(name: str) -> Callable[[Rule], Rule]:
         RULES[name] = whole
         kernel(name)(whole)
         kernel(f"{name}_")(overwrite)
-        offer(f"{name}_", "numpy", in_place(f"{name}_", whole))
         return rule
 
     return register

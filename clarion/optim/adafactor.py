@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import ml_dtypes
-import numpy as np
 
+from ..core.dtypes import f32
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
+from ..kernels.flat import beside, filled_like
+from ..kernels.registry import raw
 from .checks import check_lr
 from .elementwise import step_count
 from .optimizer import Optimizer, scalar, writable
@@ -77,64 +78,26 @@ class Adafactor(Optimizer):
             step = state["step"]._array
             count = step.item() + 1
             step[()] = count
-            length = max(array.size, 1) ** 0.5
-            rate = max(eps2, _norm(array) / length) * min(lr, 1 / count**0.5)
-            if decay:
-                np.multiply(array, np.asarray(1 - lr * decay, array.dtype), array)
-            update = self._scaled(state, grad, count ** group["beta2_decay"], eps1)
-            rate /= max(1.0, _norm(update) / (length * group["d"]))
-            np.multiply(update, np.asarray(rate if group["maximize"] else -rate, update.dtype), update)
-            np.add(array, update, array, casting="same_kind")
+            kept = tuple(state[name]._array for name in (("row_var", "col_var") if grad.ndim > 1 else ("variance",)))
+            limits = (eps1, eps2, group["d"], 1 / count**0.5)
+            rate = -lr if group["maximize"] else lr
+            raw.adafactor_(array, grad, kept, self._room(grad), count ** group["beta2_decay"], rate, decay, limits)
             written.append(param)
 
-    def _scaled(self, state: dict[str, Any], grad: Any, weight: float, eps: float) -> Any:
-        """The gradient over the root of its average square."""
-        kind = grad.dtype if grad.itemsize > 2 else np.dtype(np.float32)  # half precision computes in single
-        room = self._room(grad.shape, kind)
-        if grad.ndim > 1:
-            full = grad.astype(kind, copy=False)
-            rows, columns = state["row_var"]._array, state["col_var"]._array
-            _toward(rows, np.einsum("...ij,...ij->...i", full, full)[..., None] / grad.shape[-1], weight)
-            _toward(columns, np.einsum("...ij,...ij->...j", full, full)[..., None, :] / grad.shape[-2], weight)
-            mean = np.maximum(rows.mean(axis=-2, keepdims=True, dtype=kind), kind.type(eps))
-            np.multiply(rows.astype(kind, copy=False) / mean, columns.astype(kind, copy=False), room)
-        else:
-            np.multiply(grad, grad, room, dtype=kind)
-            _toward(state["variance"]._array, room, weight)
-            room[...] = state["variance"]._array
-        np.maximum(room, kind.type(eps * eps), out=room)
-        np.sqrt(room, room)
-        np.divide(grad, room, room)
-        return room
-
-    def _room(self, shape: tuple[int, ...], kind: Any) -> Any:
-        """An array to compute in, kept from step to step."""
+    def _room(self, grad: Any) -> Any:
+        """An array to compute in, kept from step to step; half precision computes in single."""
         rooms = self.__dict__.setdefault("_rooms", {})
-        found = rooms.get((shape, kind))
+        kind = grad.dtype if grad.itemsize > 2 else f32
+        found = rooms.get((grad.shape, kind))
         if found is None:
-            found = rooms[shape, kind] = np.empty(shape, kind)
+            found = rooms[grad.shape, kind] = beside(grad, grad.size, kind).reshape(grad.shape)
         return found
 
 
 def _begin(state: dict[str, Any], grad: Any) -> None:
     state["step"] = step_count(0.0)
     if grad.ndim > 1:
-        state["row_var"] = new_tensor(np.zeros((*grad.shape[:-1], 1), grad.dtype))
-        state["col_var"] = new_tensor(np.zeros((*grad.shape[:-2], 1, grad.shape[-1]), grad.dtype))
+        state["row_var"] = new_tensor(filled_like(grad[..., :1], 0))
+        state["col_var"] = new_tensor(filled_like(grad[..., :1, :], 0))
     else:
-        state["variance"] = new_tensor(np.zeros_like(grad))
-
-
-def _toward(start: Any, end: Any, weight: float) -> None:
-    """start += weight * (end - start), counted from the nearer end."""
-    if weight < 0.5:
-        start[...] = start + (end - start) * end.dtype.type(weight)
-    else:
-        start[...] = end - (end - start) * end.dtype.type(1 - weight)
-
-
-def _norm(array: Any) -> float:
-    flat = array.reshape(-1)
-    if flat.itemsize == 2:
-        flat = flat.astype(np.float32)
-    return math.sqrt(np.dot(flat, flat))
+        state["variance"] = new_tensor(filled_like(grad, 0))

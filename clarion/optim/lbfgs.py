@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..core import modes
 from ..core.bulk import bump
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
+from ..kernels.flat import filled_like, joined, number
 from .checks import check_lr
 from .optimizer import Optimizer, scalar, writable
 from .wolfe import strong_wolfe
@@ -61,7 +60,7 @@ class LBFGS(Optimizer):
             first = closure()
         state["func_evals"] += 1
         grad = self._flat_grad()
-        if np.abs(grad).max() <= group["tolerance_grad"]:
+        if abs(grad).max() <= group["tolerance_grad"]:
             return first
         self._iterate(group, state, closure, float(scalar(first)), grad)
         return first
@@ -77,7 +76,7 @@ class LBFGS(Optimizer):
             if state["n_iter"] == 1:
                 direction = -grad
                 memory = {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1}
-                t = min(1.0, 1.0 / np.abs(grad).sum()) * lr
+                t = min(1.0, 1.0 / abs(grad).sum()) * lr
             else:
                 _remember(group, memory, grad - before, direction * t)
                 al = state.setdefault("al", [None] * group["history_size"])
@@ -98,7 +97,7 @@ class LBFGS(Optimizer):
             state["func_evals"] += spent
             if last or evaluations >= group["max_eval"] or small:
                 break
-            if np.abs(direction * t).max() <= least or abs(loss - previous) < least:
+            if abs(direction * t).max() <= least or abs(loss - previous) < least:
                 break
         state.update(d=_kept(direction), t=_kept(t), **memory, prev_flat_grad=_kept(before), prev_loss=previous)
 
@@ -121,7 +120,7 @@ class LBFGS(Optimizer):
             if last:
                 return loss, grad, t, 0, False
             loss, grad = self._evaluate(closure)
-            return loss, grad, t, 1, bool(np.abs(grad).max() <= flat)
+            return loss, grad, t, 1, bool(abs(grad).max() <= flat)
         if search != "strong_wolfe":
             raise EngineError("only 'strong_wolfe' is supported")
         begin = [param._array.copy() for param in self._params]
@@ -136,7 +135,7 @@ class LBFGS(Optimizer):
 
         loss, grad, t, spent = strong_wolfe(at, t, direction, loss, grad, slope, max_ls=budget)
         self._add(t, direction)
-        return loss, grad, t, spent, bool(np.abs(grad).max() <= flat)
+        return loss, grad, t, spent, bool(abs(grad).max() <= flat)
 
     def _evaluate(self, closure: Any) -> tuple[float, Any]:
         with modes.enable_grad():
@@ -145,8 +144,7 @@ class LBFGS(Optimizer):
 
     def _flat_grad(self) -> Any:
         """All gradients in one array of real numbers; zeros where there is none."""
-        arrays = [np.zeros_like(p._array) if p._grad is None else p._grad._array for p in self._params]
-        return np.concatenate([_real(np.ascontiguousarray(each).reshape(-1)) for each in arrays])
+        return joined([filled_like(p._array, 0) if p._grad is None else p._grad._array for p in self._params])
 
     def _add(self, t: Any, direction: Any) -> None:
         """params += t * direction."""
@@ -159,7 +157,7 @@ class LBFGS(Optimizer):
             else:
                 step = direction[begin : begin + array.size]
             begin += array.size
-            np.add(array, (step * t).reshape(array.shape), array, casting="same_kind")
+            array += (step * t).reshape(array.shape)
         bump(self._params)
 
 
@@ -195,12 +193,8 @@ def _direction(memory: dict[str, Any], al: list[Any], grad: Any) -> Any:
 
 def _kept(value: Any) -> Any:
     """Arrays and NumPy's numbers are kept as Tensors, as PyTorch keeps them."""
-    return new_tensor(np.asarray(value)) if isinstance(value, (np.ndarray, np.generic)) else value
+    return new_tensor(number(value, value.dtype)) if hasattr(value, "dtype") else value
 
 
 def _bare(value: Any) -> Any:
     return value._array[()] if isinstance(value, Tensor) else value
-
-
-def _real(array: Any) -> Any:
-    return array.view(array.real.dtype) if array.dtype.kind == "c" else array

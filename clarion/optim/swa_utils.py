@@ -9,12 +9,12 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from ..core import modes
 from ..core.bulk import bump
+from ..core.dtypes import f32, int64
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
+from ..kernels.flat import number
 from ..nn.modules.module import Module
 from .optimizer import Optimizer, scalar
 from .schedules.base import LRScheduler, one_per_group
@@ -81,7 +81,7 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
 
 def _share(count: Any) -> float:
     """1 / (count + 1), in float32 where the count is a Tensor, as PyTorch divides."""
-    return float(np.float32(1) / np.float32(scalar(count) + 1)) if isinstance(count, Tensor) else 1 / (count + 1)
+    return float(f32.type(1) / f32.type(scalar(count) + 1)) if isinstance(count, Tensor) else 1 / (count + 1)
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:
@@ -124,7 +124,7 @@ class AveragedModel(Module):
         self.module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
-        self.register_buffer("n_averaged", new_tensor(np.asarray(0, np.int64)))
+        self.register_buffer("n_averaged", new_tensor(number(0, int64.numpy)))
         self.avg_fn = avg_fn
         self.multi_avg_fn = multi_avg_fn
         self.use_buffers = use_buffers

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 
 class Point(NamedTuple):
@@ -24,7 +23,7 @@ def cubic_minimum(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> 
     square = first**2 - a.slope * b.slope
     if not square >= 0:
         return (low + high) / 2.0
-    root = np.sqrt(square)
+    root = type(square)(math.sqrt(square))
     if a.t > b.t:
         a, b = b, a
     at = b.t - (b.t - a.t) * ((b.slope + root - first) / (b.slope - a.slope + 2 * root))
@@ -79,7 +78,7 @@ def strong_wolfe(
 
     # Narrow the bracket down.
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
-    stuck, widest = False, np.abs(direction).max()
+    stuck, widest = False, abs(direction).max()
     while not done and rounds < max_ls:
         left, right = sorted((bracket[0].t, bracket[1].t))
         if (right - left) * widest < tolerance_change:

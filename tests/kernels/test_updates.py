@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import clarion  # noqa: F401  (registers the kernels)
-from clarion.kernels import inplace, registry
+from clarion.kernels import registry
+from clarion.kernels.numpy import updates as inplace
 from clarion.kernels.updates import RULES
 
 # Rule, how many arrays of state, how many numbers, and the words of each form.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import clarion as torch
-from clarion.kernels import inplace
+from clarion.kernels.numpy import updates as inplace
 
 ALL = ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD"]
 

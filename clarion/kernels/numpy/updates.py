@@ -15,6 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..portable.updates.orthogonal import multiply_add
+from ..registry import offer
+from ..updates import RULES
+
 PIECE = 131072  # bytes of a piece: a few arrays of this length fit into the second-level cache
 
 _room = threading.local()
@@ -223,3 +227,29 @@ class _Writer:
             return self.free[0]
         self.scratch.append(f"s{len(self.scratch)}")
         return self.scratch[-1]
+
+
+for _name, _rule in RULES.items():
+    offer(f"{_name}_", "numpy", in_place(f"{_name}_", _rule))
+
+
+# Muon's sums -------------------------------------------------------------------------------------------
+
+WORTH_BLAS = 1 << 15
+
+
+def _single(*arrays: Any) -> bool:
+    return all(each.dtype == np.float32 and each.flags.c_contiguous for each in arrays)
+
+
+@offer("multiply_add", "numpy")
+def multiply_add_numpy(x: Any, factor: Any, y: Any, to: Any) -> Any:
+    """BLAS has it in one instruction, but leaves out a factor of zero, and with it NaNs and infinities."""
+    if x.size <= WORTH_BLAS or not factor or not _single(x, y, to):
+        return multiply_add(np, x, factor, y, to)
+    from scipy.linalg.blas import saxpy  # here, because it takes a fifth of a second
+
+    if to is not y:
+        np.copyto(to, y)
+    saxpy(x.reshape(-1), to.reshape(-1), a=factor)
+    return to
