@@ -7,14 +7,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..core import modes
+from ..core.devices import HOST, kind_of, to_host, write
 from ..core.inplace import wrote
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
+from ..kernels import initial
 from ..kernels import random as draws
-from ..kernels.permutation import randperm
 
 _LINEAR = frozenset(
     ["linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid"]
@@ -74,7 +73,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if tensor.ndim != 2:
         raise ArgumentValueError("Only tensors with 2 dimensions are supported")
-    return _put(tensor, np.eye(*tensor._array.shape))
+    return _put(tensor, lambda: HOST.xp.eye(*tensor._array.shape))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -84,17 +83,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     shape = tensor._array.shape
     if shape[0] % groups:
         raise ArgumentValueError("dim 0 must be divisible by groups")
-    per_group = shape[0] // groups
-    channels = np.arange(min(per_group, shape[1]))
-    values = np.zeros(shape)
-    middle = tuple(n // 2 for n in shape[2:])
-    for group in range(groups):
-        values[(group * per_group + channels, channels, *middle)] = 1
-    return _put(tensor, values)
+    return _put(tensor, lambda: initial.dirac(shape, groups))
 
 
-def _put(tensor: Tensor, values: Any) -> Tensor:
-    np.copyto(tensor._array, values, casting="unsafe")
+def _put(tensor: Tensor, compute: Callable[[], Any]) -> Tensor:
+    """Write what the host computes, if there is anything to write to."""
+    array = tensor._array
+    write(array, kind_of(array).computed(array.shape, array.dtype, compute))
     wrote(tensor)
     return tensor
 
@@ -161,25 +156,17 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         raise ArgumentValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor._array.size:
         return tensor
-    rows = tensor._array.shape[0]
-    flat = _normal_like(np.empty((rows, tensor._array.size // rows), tensor._array.dtype), 0, 1, generator)
-    wide = rows < flat.shape[1]
-    q, r = np.linalg.qr(flat.T if wide else flat)
-    q = q * np.sign(np.diagonal(r))
-    return _put(tensor, (q.T if wide else q).reshape(tensor._array.shape) * gain)
+    array = tensor._array
+    return _put(tensor, lambda: initial.orthogonal(_source(generator), array.shape, array.dtype, gain))
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Normal, with a share of each column zero."""
     if tensor.ndim != 2:
         raise ArgumentValueError("Only tensors with 2 dimensions are supported")
-    rows, columns = tensor._array.shape
-    zeros = math.ceil(sparsity * rows)
+    zeros = math.ceil(sparsity * tensor._array.shape[0])
     normal_(tensor, 0, std, generator)
-    for column in range(columns):
-        tensor._array[randperm(draws.default_generator, rows)[:zeros], column] = 0
-    wrote(tensor)
-    return tensor
+    return _put(tensor, lambda: initial.sparse(to_host(tensor._array), zeros))
 
 
 def trunc_normal_(
@@ -193,8 +180,9 @@ def trunc_normal_(
             stacklevel=2,
         )
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
-    draw = _redraw_normals if inside > 0.3 else _redraw_uniforms
-    return _put(tensor, draw(tensor._array, mean, std, a, b, generator))
+    draw = initial.truncated_normal if inside > 0.3 else initial.rejected_uniforms
+    array = tensor._array
+    return _put(tensor, lambda: draw(_source(generator), array.shape, array.dtype, mean, std, a, b))
 
 
 def _normal_cdf(x: float) -> float:
@@ -205,40 +193,6 @@ def _source(generator: Any) -> Any:
     if generator is None:
         return draws.default_generator
     return getattr(generator, "_generator", generator)
-
-
-def _normal_like(array: Any, mean: float, std: float, generator: Any) -> Any:
-    return draws.normal(_source(generator), array.shape, array.dtype, mean, std)
-
-
-def _uniform_like(array: Any, low: float, high: float, generator: Any) -> Any:
-    return draws.uniform(_source(generator), array.shape, array.dtype, low, high)
-
-
-def _redraw_normals(array: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
-    low, high = array.dtype.type(a), array.dtype.type(b)
-    result = _normal_like(array, mean, std, generator)
-    while True:
-        outside = (result < low) | (result > high)
-        if not outside.any():
-            return result
-        result = np.where(outside, _normal_like(array, mean, std, generator), result)
-
-
-def _redraw_uniforms(array: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
-    """Uniform candidates, taken with the density's probability: for bounds that few normals meet."""
-    mode = max(a, min(mean, b))
-    log_peak = -0.5 * ((mode - mean) / std) ** 2
-    result = None
-    pending = np.ones(array.shape, bool)
-    while pending.any():
-        candidates = _uniform_like(array, a, b, generator)
-        result = candidates if result is None else np.where(pending, candidates, result)
-        log_density = ((candidates - mean) / std) ** 2 * -0.5 - log_peak
-        with np.errstate(divide="ignore"):
-            refused = np.log(_uniform_like(array, 0.0, 1.0, generator)) > log_density
-        pending &= refused
-    return array if result is None else result
 
 
 def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -6,9 +6,9 @@ import math
 from enum import Enum, auto
 from typing import Any
 
-import numpy as np
-
 from ...core import modes
+from ...core.devices import xp_of
+from ...core.dtypes import finfo
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentValueError, NotSupportedError
 from ...ops.faces.api import FUNCTIONS
@@ -122,15 +122,16 @@ class _OrthMaps(Enum):
 
 def _make_orthogonal(array: Any) -> Any:
     """The orthogonal factor of a matrix, with the signs that make it unique."""
-    q, r = np.linalg.qr(array, mode="complete" if array.shape[-2] == array.shape[-1] else "reduced")
-    return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
+    xp = xp_of(array)
+    q, r = xp.linalg.qr(array, mode="complete" if array.shape[-2] == array.shape[-1] else "reduced")
+    return q * xp.sign(r.diagonal(axis1=-2, axis2=-1))[..., None, :]
 
 
 def _exponential(a: Any) -> Any:
     """exp of a matrix: a series of a matrix that is small, squared until it is whole again."""
     if "matrix_exp" in FUNCTIONS:
         return FUNCTIONS["matrix_exp"](a)
-    size = float(np.abs(a._array).sum(-1).max(initial=0))
+    size = float(abs(a._array).sum(-1).max(initial=0))
     halvings = max(0, math.ceil(math.log2(size)) + 2) if size > 0 else 0
     x = a / 2**halvings
     term = total = FUNCTIONS["eye"](a.shape[-1], dtype=a.dtype) + x * 0
@@ -175,7 +176,7 @@ class _Orthogonal(Module):
         if self.orthogonal_map == _OrthMaps.householder:
             a = x.tril(-1)
             q = _reflections(a, 2.0 / (1.0 + (a * a).sum(-2)))
-            signs = new_tensor(np.trunc(np.diagonal(x._array, axis1=-2, axis2=-1))[..., None, :].astype(x._array.dtype))
+            signs = x.diagonal(dim1=-2, dim2=-1).trunc().unsqueeze(-2)
             q = q * signs
         else:
             x = x.tril()
@@ -201,18 +202,19 @@ class _Orthogonal(Module):
         q = Q.detach()._array
         q = q.swapaxes(-1, -2) if turned else q
         n, k = q.shape[-2:]
+        xp = xp_of(q)
         if not hasattr(self, "base"):
             return self._reflected(q, turned)
         if n == k:
             gram = q.swapaxes(-1, -2) @ q
-            close = np.allclose(gram, np.eye(k), rtol=1e-5, atol=10.0 * n * np.finfo(q.dtype).eps)
+            close = xp.allclose(gram, xp.eye(k), rtol=1e-5, atol=10.0 * n * finfo(q.dtype).eps)
             base = q.copy() if close else _make_orthogonal(q)
         else:
-            more = FUNCTIONS["randn"](*q.shape[:-2], n, n - k, dtype=Q.dtype)
-            base = _make_orthogonal(np.concatenate([q, more._array], -1))
-        self.base = new_tensor(np.ascontiguousarray(base))
-        minus_one = np.zeros(tuple(Q.shape), q.dtype)
-        at = np.arange(k)
+            more = FUNCTIONS["randn"](*q.shape[:-2], n, n - k, dtype=Q.dtype, device=Q.device)
+            base = _make_orthogonal(xp.concatenate([q, more._array], -1))
+        self.base = new_tensor(xp.ascontiguousarray(base))
+        minus_one = xp.zeros(tuple(Q.shape), q.dtype)
+        at = xp.arange(k)
         minus_one[..., at, at] = -1
         return new_tensor(minus_one)
 
@@ -223,12 +225,13 @@ class _Orthogonal(Module):
                 "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
                 "use_trivialization=False."
             )
-        raw, tau = np.linalg.qr(q, mode="raw")
+        xp = xp_of(q)
+        raw, tau = xp.linalg.qr(q, mode="raw")
         a = raw.swapaxes(-1, -2).copy()
-        at = np.arange(a.shape[-1])
-        signs = np.sign(a[..., at, at])
-        a[..., at, at] = np.where(tau == 0, -signs, signs)
-        return new_tensor(np.ascontiguousarray(a.swapaxes(-1, -2) if turned else a))
+        at = xp.arange(a.shape[-1])
+        signs = xp.sign(a[..., at, at])
+        a[..., at, at] = xp.where(tau == 0, -signs, signs)
+        return new_tensor(xp.ascontiguousarray(a.swapaxes(-1, -2) if turned else a))
 
 
 def orthogonal(

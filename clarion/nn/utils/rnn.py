@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ...core.devices import HOST, to_host, xp_of
+from ...core.dtypes import i64
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...ops.faces.api import FUNCTIONS
@@ -106,15 +106,16 @@ def invert_permutation(permutation: Any) -> Any:
     """The permutation that undoes this one."""
     if permutation is None:
         return None
-    inverse = np.empty_like(permutation._array)
-    inverse[permutation._array] = np.arange(inverse.size)
+    xp = xp_of(permutation._array)
+    inverse = xp.empty_like(permutation._array)
+    inverse[permutation._array] = xp.arange(inverse.size)
     return new_tensor(inverse)
 
 
 def _rows(batch_sizes: Any, batch: int) -> Any:
     """Where the packed rows stand among the rows of the padded steps."""
-    present = np.arange(batch) < np.asarray(batch_sizes)[:, None]
-    return np.flatnonzero(present)
+    present = HOST.xp.arange(batch) < HOST.xp.asarray(batch_sizes)[:, None]
+    return HOST.xp.flatnonzero(present)
 
 
 def pack_padded_sequence(
@@ -122,9 +123,9 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Pack padded sequences; `enforce_sorted=False` sorts them by length first."""
     if isinstance(lengths, Tensor):
-        counts = lengths._array.astype(np.int64)
+        counts = to_host(lengths._array).astype(i64)
     else:
-        counts = np.asarray(lengths, np.int64)
+        counts = HOST.xp.asarray(lengths, i64)
     order = None
     if not enforce_sorted:
         order = FUNCTIONS["sort"](new_tensor(counts), descending=True)[1]
@@ -152,10 +153,10 @@ def pack_padded_sequence(
             f"Expected `lengths` to be at most the length of the padded sequences ({steps}), but got {counts[0]}: "
             "start + length exceeds dimension size"
         )
-    batch_sizes = (counts[:, None] > np.arange(counts[0])).sum(0)
+    batch_sizes = (counts[:, None] > HOST.xp.arange(counts[0])).sum(0)
     flat = input.reshape(steps * batch, *input.shape[2:])
     data = flat.index_select(0, new_tensor(_rows(batch_sizes, batch)))
-    return PackedSequence(data, new_tensor(batch_sizes.astype(np.int64)), order, None)
+    return PackedSequence(data, new_tensor(batch_sizes.astype(i64)), order, None)
 
 
 def pad_packed_sequence(
@@ -174,7 +175,7 @@ def pad_packed_sequence(
     batch = int(sizes[0])
     data = sequence.data
     padded = _placed(data, _rows(sizes, batch), (steps, batch), padding_value)
-    lengths = new_tensor((sizes[:, None] > np.arange(batch)).sum(0).astype(np.int64))
+    lengths = new_tensor((sizes[:, None] > HOST.xp.arange(batch)).sum(0).astype(i64))
     padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
@@ -207,11 +208,11 @@ def pad_sequence(
         raise EngineError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
         raise EngineError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    lengths = np.asarray([each.shape[0] for each in found])
+    lengths = HOST.xp.asarray([each.shape[0] for each in found])
     steps, batch = int(lengths.max()), len(found)
-    along = np.arange(steps)
+    along = HOST.xp.arange(steps)
     present = along < lengths[:, None] if padding_side == "right" else along >= steps - lengths[:, None]
-    padded = _placed(FUNCTIONS["cat"](found), np.flatnonzero(present), (batch, steps), padding_value)
+    padded = _placed(FUNCTIONS["cat"](found), HOST.xp.flatnonzero(present), (batch, steps), padding_value)
     return padded if batch_first else padded.transpose(0, 1)
 
 
@@ -223,7 +224,7 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 def pack_sequence(sequences: list[Any], enforce_sorted: bool = True) -> PackedSequence:
     """Pack sequences of different lengths."""
-    lengths = new_tensor(np.asarray([each.shape[0] for each in sequences], np.int64))
+    lengths = new_tensor(HOST.xp.asarray([each.shape[0] for each in sequences], i64))
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...core import return_types
+from ...core.devices import HOST, kind_of, to_host, xp_of
+from ...core.dtypes import int32
 from ...core.tensor import created, new_tensor
 from ..faces.api import FUNCTIONS
 from . import decompositions as dense
@@ -19,8 +19,8 @@ from .lu import lu_factor_ex
 
 def _where_possible(run: Callable[[Any], Any], A: Any, info: Any) -> Any:
     """`run` on a batch of which some matrices are known to fail."""
-    failed = new_tensor(np.asarray(info)[..., None, None] > 0)
-    eye = FUNCTIONS["eye"](A.shape[-1], dtype=A.dtype)
+    failed = new_tensor(info[..., None, None] > 0)
+    eye = FUNCTIONS["eye"](A.shape[-1], dtype=A.dtype, device=A.device)
     where = FUNCTIONS["where"]
     return where(failed, float("nan"), run(where(failed, eye, A)))
 
@@ -29,29 +29,30 @@ def _first_bad_minor(matrix: Any) -> int:
     """The order of the smallest leading part that is not positive-definite; 0 if all are."""
     for order in range(1, len(matrix) + 1):
         try:
-            np.linalg.cholesky(matrix[:order, :order])
-        except np.linalg.LinAlgError:
+            HOST.xp.linalg.cholesky(matrix[:order, :order])
+        except HOST.xp.linalg.LinAlgError:
             return order
     return 0
 
 
 def _each(fn: Callable[[Any], int], array: Any) -> Any:
     found = [fn(matrix) for matrix in array.reshape(-1, *array.shape[-2:])]
-    return np.array(found, np.int32).reshape(array.shape[:-2])
+    return HOST.xp.array(found, int32.numpy).reshape(array.shape[:-2])
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """The Cholesky factor, and for each matrix the order of its first part that is not positive-definite (0: none)."""
     array = dense.matrices("linalg.cholesky_ex", A)
     if check_errors:
-        info = created(np.zeros(array.shape[:-2], np.int32))
+        info = created(xp_of(array).zeros(array.shape[:-2], int32.numpy))
         return return_types.linalg_cholesky_ex(dense.cholesky(A, upper=upper), info)
     source = A.mH if upper else A
     try:
-        factor, info = dense.cholesky_op.call(source), np.zeros(array.shape[:-2], np.int32)
-    except np.linalg.LinAlgError:
-        lower = np.tril(source._array)
-        info = _each(_first_bad_minor, lower + np.tril(source._array, -1).conj().swapaxes(-1, -2))
+        factor, info = dense.cholesky_op.call(source), xp_of(array).zeros(array.shape[:-2], int32.numpy)
+    except HOST.xp.linalg.LinAlgError:
+        given, xp = to_host(source._array), HOST.xp
+        info = _each(_first_bad_minor, xp.tril(given) + xp.tril(given, -1).conj().swapaxes(-1, -2))
+        info = kind_of(source._array).receive(info)
         factor = _where_possible(dense.cholesky_op.call, source, info)
     return return_types.linalg_cholesky_ex(factor.mH if upper else factor, created(info))
 
@@ -60,8 +61,8 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """The inverse, and for each matrix the first zero pivot (0: none)."""
     array = dense.matrices("linalg.inv_ex", A)
     try:
-        inverse, info = dense.inv_op.call(A), np.zeros(array.shape[:-2], np.int32)
-    except np.linalg.LinAlgError:
+        inverse, info = dense.inv_op.call(A), xp_of(array).zeros(array.shape[:-2], int32.numpy)
+    except HOST.xp.linalg.LinAlgError:
         if check_errors:
             return dense.inv(A)
         info = lu_factor_ex(A.detach())[2]._array
@@ -73,7 +74,7 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
     """The solution of a linear system, and for each matrix the first zero pivot (0: none)."""
     array = dense.matrices("linalg.solve_ex", A)
     try:
-        solution, info = dense.solve(A, B, left=left), np.zeros(array.shape[:-2], np.int32)
+        solution, info = dense.solve(A, B, left=left), xp_of(array).zeros(array.shape[:-2], int32.numpy)
     except dense.LinAlgError:
         if check_errors:
             raise
