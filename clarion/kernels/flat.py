@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .registry import library_of
+
 # The real type behind a type.
 REAL = {"f": np.dtype("f"), "d": np.dtype("d"), "F": np.dtype("f"), "D": np.dtype("d")}
 
@@ -25,7 +27,7 @@ def flat(array: Any, kind: Any) -> Any:
 
 def beside(array: Any, length: int, kind: Any) -> Any:
     """Uninitialised flat memory where the array is."""
-    return np.empty_like(array, kind, shape=(length,))
+    return library_of(array).xp.empty_like(array, kind, shape=(length,))
 
 
 def windows(memory: Any, arrays: Iterable[Any]) -> Iterator[Any]:
@@ -54,8 +56,8 @@ def span(array: Any) -> tuple[int, int]:
 
 
 def overlap(arrays: list[Any]) -> bool:
-    """Do any of them share memory?"""
-    if len(arrays) == 1:
+    """Do any of them share memory? (Of the host's: elsewhere each array has memory of its own, or none.)"""
+    if len(arrays) == 1 or not isinstance(arrays[0], np.ndarray):
         return False
     spans = sorted(span(array) for array in arrays if array.size)
     return any(end > begin for (_, end), (begin, _) in pairwise(spans))
@@ -63,7 +65,8 @@ def overlap(arrays: list[Any]) -> bool:
 
 def filled_like(array: Any, value: Any) -> Any:
     """A number in the shape, type and layout of an array."""
-    return np.full_like(array, value) if value else np.zeros_like(array)
+    xp = library_of(array).xp
+    return xp.full_like(array, value) if value else xp.zeros_like(array)
 
 
 def number(value: Any, kind: Any) -> Any:

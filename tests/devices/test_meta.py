@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 import clarion as torch
-from clarion import nn
+from clarion import diagnose, nn
 from clarion.errors import NoDataError
 
 from .test_door import saved
@@ -120,6 +120,23 @@ def test_backward_accumulates():
     for _ in range(2):
         model(torch.ones(5, 3, device="meta")).mean().backward()
     assert all(p.grad.is_meta and p.grad.shape == p.shape for p in model.parameters())
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "Rprop", "Adafactor"])
+def test_a_training_on_meta(name):
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Dropout(), nn.Linear(4, 2)).to("meta")
+    optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        out = model(torch.rand(5, 3, device="meta"))
+        loss = nn.functional.cross_entropy(out, torch.zeros(5, dtype=torch.long, device="meta"))
+        loss.backward()
+        assert nn.utils.clip_grad_norm_(model.parameters(), 1.0).is_meta
+        optimizer.step()
+    assert all(p.is_meta for p in model.parameters())
+    assert (
+        diagnose._session is None or not diagnose._session.failures
+    )  # no diagnosis broke over values that are not there
 
 
 def test_saved_values_are_watched_there_too():

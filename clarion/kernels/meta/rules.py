@@ -133,6 +133,16 @@ def _lone_zero(index: Any, src: Any, *_: Any) -> Any:
     return fresh(src.shape, numpy.bool_)
 
 
+@rule("total_norm")
+def _total_norm(arrays: Any, norm_type: float) -> Any:
+    return fresh((), arrays[0].real.dtype)
+
+
+@rule("adafactor_")
+def _adafactor(*_: Any) -> None:
+    """Nothing: there is nothing to write to."""
+
+
 @rule("histc")
 def _histc(x: Any, bins: int, *_: Any) -> Any:
     return fresh((bins,), x.dtype)

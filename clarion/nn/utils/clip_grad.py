@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core.bulk import bump
+from ...core.devices import visible
 from ...core.dtypes import default_float
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError
@@ -50,7 +51,13 @@ def get_total_norm(
     total = raw.total_norm(arrays, norm_type)
     if error_if_nonfinite:
         _check_finite(total, norm_type)
-    return new_tensor(number(total, arrays[0].real.dtype))
+    return _norm_tensor(total, arrays[0])
+
+
+def _norm_tensor(total: Any, like: Any) -> Tensor:
+    """A norm as a tensor: a number that the host computed, or an array where `like` is."""
+    kind = like.real.dtype
+    return new_tensor(number(total, kind) if isinstance(total, (float, int)) else total.astype(kind))
 
 
 def clip_grads_with_norm_(
@@ -58,16 +65,17 @@ def clip_grads_with_norm_(
 ) -> None:
     """Scale all gradients by max_norm / total_norm, where that is below 1."""
     grads = [p._grad for p in _listed(parameters, float(max_norm)) if p._grad is not None]
-    _scale(grads, float(max_norm), float(total_norm._array))
+    _scale(grads, float(max_norm), float(total_norm._array) if visible(total_norm._array) else total_norm._array)
 
 
-def _scale(grads: list[Any], max_norm: float, total: float) -> None:
+def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
     factor = max_norm / (total + 1e-6)
-    if factor >= 1.0:  # everything would be multiplied by 1
+    known = isinstance(factor, float)
+    if known and factor >= 1.0:  # everything would be multiplied by 1
         return
     for grad in grads:
         array = grad._array
-        array *= kept_number(factor, array.dtype)
+        array *= kept_number(factor, array.dtype) if known else factor.clip(None, 1.0).astype(array.dtype)
     bump(grads)
 
 
@@ -87,7 +95,7 @@ def clip_grad_norm_(
     if error_if_nonfinite:
         _check_finite(total, norm_type)
     _scale(grads, float(max_norm), total)
-    return new_tensor(number(total, grads[0]._array.real.dtype))
+    return _norm_tensor(total, grads[0]._array)
 
 
 def clip_grad_norm(
