@@ -139,17 +139,22 @@ def portable(name: str, xp: Any = numpy) -> Kernel:
     return quietly(own) if name in _quiet and xp is numpy else own
 
 
-def _portable_writes(name: str) -> bool:
+def portable_writes(name: str) -> bool:
     """Does the portable kernel take `out`? (Read off its code: inspect.signature of all would cost 0.1 s at import.)"""
     if name in _direct:
         own = getattr(numpy, _direct[name])
         return isinstance(own, numpy.ufunc) and own is not numpy.negative  # which is wrong on some strides (NumPy 2.4)
+    code = _unwrapped(name).__code__
+    first = code.co_argcount
+    return "out" in code.co_varnames[first : first + code.co_kwonlyargcount]
+
+
+def _unwrapped(name: str) -> Any:
+    """The function of a portable kernel, without what is around it."""
     function: Any = _portable[name]
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
-    code = function.__code__
-    first = code.co_argcount
-    return "out" in code.co_varnames[first : first + code.co_kwonlyargcount]
+    return function
 
 
 def names() -> set[str]:
@@ -258,7 +263,7 @@ def chain(name: str, library: str = "numpy") -> list[Offer]:
                 return asked
     if known.otherwise is not None:
         return [*asked, Offer(library, known.otherwise(name))]
-    return [*asked, Offer("portable", portable(name, known.xp), None, _portable_writes(name))]
+    return [*asked, Offer("portable", portable(name, known.xp), None, portable_writes(name))]
 
 
 # What a call takes -------------------------------------------------------------------------------------
@@ -322,20 +327,33 @@ def _chosen(name: str) -> tuple[Kernel, bool, Kernel, int, Kernel]:
     others = {array_type: _one_after_the_other(asked, writing) for array_type, asked in chains.items()}
     if least < sys.maxsize:
         large = _one_after_the_other(host, writing)
-    function = small if large is small else _by_size(small, least, large)
+    function = small if large is small else _by_size(name, small, least, large)
     if others:
         function = _by_type(function, others)
         return function, writing, function, least, function
     return function, writing, small, least, large
 
 
-def _by_size(small: Kernel, least: int, large: Kernel) -> Kernel:
-    """One kernel for few elements, another one for many."""
+def _by_size(name: str, small: Kernel, least: int, large: Kernel) -> Kernel:
+    """One kernel for few elements, another one for many. (Written for two arguments, too: rules call such on small arrays.)"""
 
     def call(first: Any, *more: Any, **out: Any) -> Any:
         return (small if first.size < least else large)(first, *more, **out)
 
-    return call
+    def call_of_two(x: Any, y: Any, **out: Any) -> Any:
+        if out:
+            return (small if x.size < least else large)(x, y, **out)
+        return small(x, y) if x.size < least else large(x, y)
+
+    return call_of_two if _arguments(name) == 2 else call
+
+
+def _arguments(name: str) -> int:
+    """How many arguments a kernel takes."""
+    if name in _direct:
+        own = getattr(numpy, _direct[name])
+        return own.nin if isinstance(own, numpy.ufunc) else 0
+    return int(_unwrapped(name).__code__.co_argcount) - 1
 
 
 def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:

@@ -38,7 +38,7 @@ def watching() -> Iterator[list[Call]]:
         return call
 
     for name in registry.names():
-        writes = registry._portable_writes(name)
+        writes = registry.portable_writes(name)
         registry.offer(name, "watched", watched(name, registry.portable(name)), writes=writes)
     try:
         yield made

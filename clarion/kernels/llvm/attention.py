@@ -24,7 +24,7 @@ def attention(weights: Any) -> Any:
     """The forward pass; `weights(scores, mask)` is compiled."""
 
     def run(q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: bool) -> Any:
-        scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
+        scores = raw.matmul_nt(q * q.dtype.type(scale), k)
         if causal:
             before = causal_mask(np, scores.shape[-2], scores.shape[-1], scores.dtype)
             if mask is None:
@@ -36,7 +36,7 @@ def attention(weights: Any) -> Any:
         probs = weights(scores, mask)
         if probs is NotImplemented:
             return NotImplemented
-        return np.matmul(probs if drop is None else probs * drop, v), probs
+        return raw.matmul(probs if drop is None else probs * drop, v), probs
 
     return run
 
@@ -46,16 +46,16 @@ def attention_backward(
 ) -> Any:
     """Gradients of query, key, value and of the scores (the mask's)."""
     used = probs if drop is None else probs * drop
-    gv = np.matmul(used.swapaxes(-1, -2), g) if needs[2] else None
+    gv = raw.matmul_tn(used, g) if needs[2] else None
     if not (needs[0] or needs[1] or needs[3]):
         return None, None, gv, None
-    gs = np.matmul(g, v.swapaxes(-1, -2))
+    gs = raw.matmul_nt(g, v)
     if drop is not None:
         gs *= drop
     gs = raw.softmax_backward(gs, probs, gs.ndim - 1)
     factor = q.dtype.type(scale)
-    gq = np.matmul(gs, k * factor) if needs[0] else None
-    gk = np.matmul(gs.swapaxes(-1, -2), q * factor) if needs[1] else None
+    gq = raw.matmul(gs, k * factor) if needs[0] else None
+    gk = raw.matmul_tn(gs, q * factor) if needs[1] else None
     return gq, gk, gv, gs if needs[3] else None
 
 

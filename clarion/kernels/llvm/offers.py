@@ -139,7 +139,9 @@ def make() -> None:
         return
     for names, least in ((_SIMPLE, CHEAP), (_FUNCTIONS, SOME), (_COMPOSED, FEW)):
         for name in names.split():
-            registry.offer(name, "llvm", Compiled(name, _traced(name)), writes=True, least=least)
+            # (Where the portable kernel does not write, small arrays would pay for asking.)
+            writes = registry.portable_writes(name)
+            registry.offer(name, "llvm", Compiled(name, _traced(name)), writes=writes, least=least)
     for name, (arrange, per_row) in _ROWS.items():
         registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row), least=FEW)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)

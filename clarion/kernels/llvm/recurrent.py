@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..portable.layers.recurrent import Steps, _before, _projected, _start
+from ..portable.layers.recurrent import Steps, _before, _start
 from ..registry import raw
 from .kernel import Compiled
 
@@ -33,9 +33,9 @@ def _weights(d: Any, x: Any, h_before: Callable[[], Any], w_ih: Any, needs: tupl
     """Gradients of the input, both weights and both biases, from those of the gates."""
     bias = raw.sum_rows(d) if needs[3] or needs[4] else None
     return (
-        d @ w_ih if needs[0] else None,
-        d.T @ x if needs[1] else None,
-        d.T @ h_before() if needs[2] else None,
+        raw.mm(d, w_ih) if needs[0] else None,
+        raw.fold_tn(d, x) if needs[1] else None,
+        raw.fold_tn(d, h_before()) if needs[2] else None,
         bias if needs[3] else None,
         bias if not needs[3] or bias is None else bias.copy() if needs[4] else None,
     )
@@ -47,7 +47,7 @@ def lstm_layer(cell: Compiled) -> Cell:
     def run(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, c0: Any, w_hr: Any, steps: Steps) -> Any:
         if w_hr is not None or not steps or not _even(steps, x, w_ih, w_hh, b_ih, b_hh, h0, c0):
             return NotImplemented
-        gates = _projected(np, x, w_ih, b_ih, b_hh)
+        gates = raw.linear(x, w_ih, b_ih if b_hh is None else b_hh if b_ih is None else b_ih + b_hh)
         (n, _), size, rows = gates.shape, c0.shape[1], steps[0][1]
         cells, out = np.empty((n, size), gates.dtype), np.empty((n, size), gates.dtype)
         h, c, turned = h0, c0.copy(), np.ascontiguousarray(w_hh.T)  # turned once: BLAS would do so in every step
