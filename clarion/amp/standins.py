@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..core.overriding import calling, own_form, set_code
 from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
 from ..ops.faces.autocast import CASTS, ON_GPU, WIDE_INSIDE
 from .state import device_of, full, lower, state, widest
@@ -28,13 +29,13 @@ def install() -> None:
     if not _prepared:
         _prepare()
     for function, _, instead in _prepared:
-        function.__code__ = instead
+        set_code(function, instead)
 
 
 def remove() -> None:
     """Let the functions run as they were written."""
     for function, own, _ in _prepared:
-        function.__code__ = own
+        set_code(function, own)
 
 
 def _prepare() -> None:
@@ -60,11 +61,8 @@ def _stand_in(
     function: Any, policy: str, wanted: Callable[..., bool] | None
 ) -> tuple[Any, types.CodeType, types.CodeType]:
     """The function, its code and that of its stand-in."""
-    own = function.__code__
-    original = types.FunctionType(
-        own, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    original.__kwdefaults__ = function.__kwdefaults__
+    original = own_form(function)
+    own = original.__code__
     name = function.__name__.rstrip("_")
     policies = {"cpu": policy, "cuda": "none" if name in WIDE_INSIDE else ON_GPU.get(name, policy)}
 
@@ -88,7 +86,7 @@ def _stand_in(
         finally:
             state.casting = True
 
-    return function, own, _calling(call, own)
+    return function, own, calling(call, own)
 
 
 def _cast_for(policy: str, device: str, args: Any, kwargs: Any) -> Callable[[Any], Any]:
@@ -97,16 +95,3 @@ def _cast_for(policy: str, device: str, args: Any, kwargs: Any) -> Callable[[Any
     if policy == "lower":
         return partial(lower, device=device)
     return full if policy == "float32" else lambda value: value
-
-
-def _calling(call: Callable[..., Any], own: types.CodeType) -> types.CodeType:
-    """Code that calls `call` with whatever it is given, and can take the place of `own`."""
-
-    def template(*args: Any, **kwargs: Any) -> Any:
-        stand_in: Any = "the stand-in"
-        return stand_in(*args, **kwargs)
-
-    code = template.__code__
-    constants = tuple([call if constant == "the stand-in" else constant for constant in code.co_consts])
-    # A function's code must have as many free variables as it has cells, though this code uses none.
-    return code.replace(co_consts=constants, co_freevars=own.co_freevars, co_name=own.co_name)

@@ -61,6 +61,19 @@ class Tensor(Description):
 
     __hash__ = object.__hash__  # by identity, though == compares elements
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        from .overriding import adopt
+
+        adopt(cls)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Takes a call over that has a tensor of a subclass among its arguments: the result is of that class, too."""
+        from .overriding import by_default
+
+        return by_default(cls, func, types, args, kwargs)
+
     # Graph state ---------------------------------------------------------------------------------
 
     @property

@@ -17,6 +17,7 @@ from .general_call import as_scalar, general_call, misfit, numbers32, numbers64
 from .inplace import sync
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .node import sequence
+from .overriding import set_code
 from .provenance import mark
 from .recording import announce, finished
 from .saved import version_of
@@ -48,7 +49,8 @@ def written_at_first_call(
         else:
             registry.follow(op.name, partial(scope.__setitem__, "kernel"))
         written = scope["call"]
-        call.__code__, call.__defaults__ = written.__code__, written.__defaults__
+        call.__defaults__ = written.__defaults__
+        set_code(call, written.__code__)
         return call(*args)
 
     scope["write"] = write

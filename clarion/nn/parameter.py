@@ -7,6 +7,7 @@ from typing import Any
 from ..core import modes
 from ..core.devices import find, home, kind_of
 from ..core.dtypes import default_float
+from ..core.overriding import disabled
 from ..core.tensor import Tensor, make_subclass, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from ..events import hub
@@ -30,6 +31,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that is trained: a Module lists it among its `parameters()`."""
 
     __slots__ = ()
+    __torch_function__ = disabled
     _is_parameter = True
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
@@ -48,6 +50,7 @@ class Buffer(Tensor):
     """A tensor that belongs to a Module's state but is not trained; `persistent` ones are saved with it."""
 
     __slots__ = ()
+    __torch_function__ = disabled
     persistent: bool
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
@@ -147,6 +150,8 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer whose shape is not known yet."""
+
+    __torch_function__ = disabled
 
     __slots__ = ()
     cls_to_become = Tensor

@@ -19,6 +19,7 @@ from ...core import modes
 from ...core.devices import write, xp_of
 from ...core.inplace import check_result, inplace, refuse, wrote
 from ...core.op import Op
+from ...core.overriding import tables
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
 
@@ -40,6 +41,7 @@ class Names(dict[str, Any]):
 FUNCTIONS = Names()
 METHODS = Names()
 NN_FUNCTIONAL = Names()  # re-exported by clarion/nn/functional.py
+tables.extend((FUNCTIONS, METHODS, NN_FUNCTIONAL))
 
 F = Callable[..., Any]
 

@@ -102,6 +102,7 @@ def invert(self: Any) -> Any:
     return bits.bitwise_not_op.call(self)
 
 
+rtruediv.__name__ = "__rdiv__"  # PyTorch's name
 METHODS["__rtruediv__"] = METHODS["__rdiv__"] = rtruediv
 METHODS["__pow__"], METHODS["__imod__"], METHODS["__ipow__"] = power, imod, ipow
 METHODS["__invert__"] = invert
