@@ -17,7 +17,7 @@ NumPy arrays, to be read only.
 | shape(t), size(t), kind(t), nbytes(t) | kind: "f", "c", "i", "u" or "b" |
 | eps(t) | the resolution of its type near 1 |
 | array(t) | its values |
-| number(t) | the one value of a tensor with one element |
+| number(t), late(t) | the one value of a tensor with one element; is it that of an earlier step (on a GPU, which is not waited for)? |
 | memory(t), version(t) | a key for the memory it lies in; changes whenever somebody writes to it, openly or not |
 | writes(t) | how many writes were counted |
 | is_inference(t) | was it made in inference mode? |
@@ -72,6 +72,7 @@ is_tensor: _Question
 is_node: _Question
 node: _Question
 output_number: _Question
+late: _Question
 requires_grad: _Question
 grad: _Question
 is_parameter: _Question

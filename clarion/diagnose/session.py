@@ -89,6 +89,7 @@ class Session:
         self.strict = False
         self.thorough = thorough
         self.near = False
+        self.audience: Any = None  # says who tells a finding, and in whose name
         self.listen_at: int | None = None  # a step that the user wants to be listened to closely
         self.began = time.perf_counter()
         self.ledger = Ledger(self)
@@ -315,6 +316,10 @@ class Session:
         if error is not None:
             error.finding = finding
         silent = rule.name in self.silenced or places.allowed(file, line) & {rule.name, "all"}
+        if not silent and self.audience is not None:  # several processes train together: one of them tells
+            who = self.audience(key)
+            silent = who is None
+            finding.what = f"{who or ''}{what}"
         self._said[key] = None if silent else finding
         if silent:
             return None

@@ -9,6 +9,8 @@ watch(listen_at=1200)    listen closely around this step, where a first run coul
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..diagnose.finding import Finding as Finding
 from ..errors import DiagnosisError as DiagnosisError
 from ..errors import DiagnosisWarning as DiagnosisWarning
@@ -53,3 +55,15 @@ def findings() -> list[Finding]:
     from .. import diagnose
 
     return diagnose.findings()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LightningCallback":
+        from .lightning import LightningCallback
+
+        return LightningCallback
+    if name == "TrainerCallback":
+        from .transformers import TrainerCallback
+
+        return TrainerCallback
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ import torch
 from torch._C import TensorBase
 
 from ..events import hub
-from . import engine, lines, listening, memory, nodes, values
+from . import checkpoints, engine, lines, listening, memory, nodes, values
 from .nodes import View, held
 
 _read = TensorBase.grad.__get__
@@ -50,6 +50,8 @@ def start(patch: Any, safely: Any) -> None:
                 return original(roots, grads, retain, create, *args, **kwargs)
             accumulates = bool(kwargs.get("accumulate_grad", False))
             this = _Pass(roots, accumulates)
+            if held.running:
+                safely("checkpoints", checkpoints.reentered, roots)
             if this.has_history:
                 safely("backward passes", this.begin, given, bool(retain or create), bool(create))
             held.running.append(roots)
@@ -123,6 +125,8 @@ class _Pass:
                     hub.accumulated(leaf)
         if hub.backward_ended is not None and self.accumulates:
             hub.backward_ended(self.roots, retained)
+        if not held.running:
+            checkpoints.passed()
 
     def drop(self) -> None:
         """Take the hooks off."""
@@ -140,6 +144,8 @@ class _Pass:
             held.roots = ()
 
     def _facts(self, message: str) -> dict[str, Any]:
+        if "torch.utils.checkpoint" in message:
+            return checkpoints.refused(message)
         if "does not require grad and does not have a grad_fn" in message:
             root = next((r for r in self.roots if isinstance(r, torch.Tensor) and not r.requires_grad), self.roots[0])
             return {"without_history": root}

@@ -19,17 +19,19 @@ def start(patch: Any) -> None:
         def compile(model: Any = None, **kwargs: Any) -> Any:
             made = original(model, **kwargs)
             if model is None:
-                return lambda model: _wrapped(made(model))
-            return _wrapped(made)
+                return lambda model: _wrapped(made(model), patch)
+            return _wrapped(made, patch)
 
         return compile
 
     patch(torch, "compile", compiling)
 
 
-def _wrapped(made: Any) -> Any:
+def _wrapped(made: Any, patch: Any) -> Any:
     if isinstance(made, torch.nn.Module):
-        made.forward = _aside(made.forward)
+        whole = type(made)  # OptimizedModule
+        if not hasattr(vars(whole).get("__call__"), "clarion"):
+            patch(whole, "__call__", _aside)
         return made
     return _aside(made) if callable(made) else made
 
@@ -47,4 +49,5 @@ def _aside(function: Any) -> Any:
         finally:
             watching.watch(True)
 
+    call.clarion = True  # type: ignore[attr-defined]
     return call

@@ -92,6 +92,7 @@ def eps(t: Any) -> float:
 
 array = values.array
 number = values.number
+late = values.late
 squares = values.squares
 all_finite = values.all_finite
 

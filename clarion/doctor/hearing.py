@@ -113,12 +113,14 @@ def _heard(func: Any, name: str, args: Any, kwargs: Any, result: Any, before: in
 def place_new_nodes(outs: list[Any], before: int, place: Any) -> list[View]:
     """Give every node that was made since `before` its line; the oldest first."""
     found: dict[int, View] = {}
+    packed = nodes.hooks.active()
     stack = [view for t in outs if (view := nodes.node(t)) is not None]
     while stack:
         view = stack.pop()
         if view.seq <= -before and view.seq not in found and view._place is None:
             found[view.seq] = view
             view.place = place
+            view.hooked = packed
             stack += [edge for edge in view.edges if type(edge) is View]
     return [found[number] for number in sorted(found, reverse=True)]
 

@@ -15,7 +15,7 @@ from torch._C import TensorBase
 from torch.overrides import TorchFunctionMode, _pop_mode, _push_mode
 
 from ..events import hub
-from . import lines, memory
+from . import later, lines, memory
 from .hearing import operate
 from .nodes import held
 from .telling import guarded
@@ -127,7 +127,7 @@ _owner = 0  # the thread on whose stack it lies; 0: none
 
 def set_open(on: bool) -> None:
     """Listen, or stop it; as soon as the stack may be changed."""
-    ear.open = on
+    ear.open = later.close = on
     settle()
 
 

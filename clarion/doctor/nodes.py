@@ -20,6 +20,21 @@ from .vocabulary import NODES, OPERATIONS, Operation
 _KEY = "clarion"
 
 
+class Hooks:
+    """NOTE [Packed]: where saved-tensor hooks are at work (activation checkpointing), reading what a node has saved runs them:
+    a region would be computed again. Such values are left alone; `seen` says that there have been any."""
+
+    seen = False
+
+    @staticmethod
+    def active() -> bool:
+        """Are values that are saved now handed to hooks?"""
+        return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+
+
+hooks = Hooks()
+
+
 class _Held(threading.local):
     """Views that hold their `grad_fn` at the moment, and the roots of the event that is told."""
 
@@ -44,7 +59,20 @@ held = _Held()
 class View:
     """A node. `seq` falls: younger nodes have smaller numbers."""
 
-    __slots__ = ("__weakref__", "_edges", "_fn", "_linked", "_nrs", "_place", "folded", "n_out", "op", "seq", "title")
+    __slots__ = (
+        "__weakref__",
+        "_edges",
+        "_fn",
+        "_linked",
+        "_nrs",
+        "_place",
+        "folded",
+        "hooked",
+        "n_out",
+        "op",
+        "seq",
+        "title",
+    )
 
     def __init__(self, fn: Any) -> None:
         self._fn: Any = None
@@ -57,6 +85,7 @@ class View:
             self.title = self.title[17:]
         self.op: Operation | None = NODES.get(self.title)
         self.seq: int = -fn._sequence_nr()
+        self.hooked = hooks.seen  # may reading a saved value run code of the user's? NOTE [Packed]
         self.folded = False  # a linear layer: the product with the transpose of a leaf, seen as one operation
         self.n_out = len(getattr(fn, "_input_metadata", ())) or 1
 
@@ -216,3 +245,4 @@ def _in_order(roots: Any) -> list[View]:
 def forget() -> None:
     """A new session begins."""
     _lines.clear()
+    hooks.seen = False

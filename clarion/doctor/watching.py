@@ -15,7 +15,7 @@ from torch._C import TensorBase
 
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import hub
-from . import backward, engine, hearing, lines, listening, memory, nodes
+from . import backward, engine, hearing, later, lines, listening, memory, nodes, ranks
 from .nodes import held
 from .telling import failed, tell
 from .vocabulary import Operation
@@ -56,14 +56,16 @@ def start() -> None:
     nodes.forget()
     engine.forget()
     memory.forget()
+    later.forget()
     backward.forget()
     _modes()
     _modules()
     _optimizers()
     _tensors()
     backward.start(patch, _safely)
-    from . import compiled
+    from . import checkpoints, compiled
 
+    checkpoints.start(patch)
     compiled.start(patch)
 
 
@@ -113,12 +115,16 @@ def _set_module_hooks(on: bool) -> None:
 
 
 def _entered(module: Any, inputs: Any) -> None:
-    if hub.module_entered is not None and not held.aside:
+    if held.running:
+        from . import checkpoints
+
+        _safely("checkpoints", checkpoints.module_entered, module)
+    elif hub.module_entered is not None and not held.aside:
         _safely("modules", hub.module_entered, module)
 
 
 def _left(module: Any, inputs: Any, output: Any) -> None:
-    if hub.module_left is not None and not held.aside:
+    if hub.module_left is not None and not held.aside and not held.running:
         _safely("modules", hub.module_left, module, output)
 
 
@@ -424,12 +430,21 @@ def _tensors() -> None:
         return classmethod(apply)
 
     patch(torch.autograd.Function, "apply", applying)
+    _telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
+
+
+def _packing(hooks: Any) -> None:
+    nodes.hooks.seen = True  # NOTE [Packed] in nodes.py
 
 
 def _applied(cls: Any, args: Any, result: Any, before: int) -> None:
     outs = list(hearing.tensors_in(result))
     if not outs:
         return
+    if cls.__name__ == "CheckpointFunction" and outs[0].grad_fn is not None:
+        from . import checkpoints
+
+        checkpoints.forward_done(outs[0].grad_fn, lines.here(), result)
     inputs = list(hearing.tensors_in(list(args)))
     views = hearing.place_new_nodes(outs, before, lines.here())
     if hub.recorded is not None:
@@ -452,6 +467,7 @@ def begin(strict: bool, thorough: bool, listen_at: int | None) -> Any:
     diagnose.engine.use(engine)
     session = diagnose.begin_session(strict, thorough, listen_at)
     memory.followed = session.ledger.departures.marks
+    session.audience = ranks.audience
     return session
 
 
@@ -463,3 +479,4 @@ def end(session: Any) -> None:
         session.finish()
         session.stop()
     stop()
+    ranks.tidy()

@@ -183,8 +183,11 @@ class Departures:
                 known = self._marks.get(id(t))
                 if known is not None and known[0]() is t:
                     marks = marks | known[1] if marks else known[1]
-            elif type(t) is float and t in self._numbers:
-                marks = marks | {self._numbers[t]}
+            elif type(t) is float:
+                if t in self._numbers:
+                    marks = marks | {self._numbers[t]}
+                elif self._numbers and not t.is_integer():  # math.exp(parameter), say
+                    marks = marks | self._maybe_numbers()
         if leaving:
             recorded = engine.recording()
             if not recorded or not engine.requires_grad(out):
@@ -204,6 +207,11 @@ class Departures:
             for each in outs:
                 if id(each) not in self._marks or each is out:
                     self._mark(each, marks)
+
+    def _maybe_numbers(self) -> frozenset[Any]:
+        """Marks for a number of unknown origin: it may be made of those that left in this step."""
+        step = self._ledger.step
+        return frozenset(d.maybe for d in self._lines.values() if d.step == step and d.how in NUMBERS)
 
     def near_left(self, tensor: Any, how: str) -> None:
         """A value became a number or an array, or lost its history where it stands."""

@@ -45,6 +45,12 @@ def story_of(leaf: Any) -> Story:
     return found
 
 
+def _use_others(story: Story) -> None:
+    for backward in story.others or ():
+        backward.used = True
+    story.others = None
+
+
 class _Thread(threading.local):
     """What one thread is about: two may train at once."""
 
@@ -160,6 +166,8 @@ class Ledger:
                 story = story_of(leaf)
             if story.deposits == 0:
                 self._by_memory[engine.memory(leaf)] = weakref.ref(leaf)
+            if story.fresh and story.backward is not None:
+                story.others = [*(story.others or ()), story.backward]
             story.backward = this
             story.fresh = True
             story.looked = False
@@ -207,7 +215,7 @@ class Ledger:
             if story.fresh and this is not None and not (this.used or this.missed) and this not in unused:
                 unused.append(this)
             story.consumed = story.fresh = story.looked = False
-            story.backward = None
+            story.backward = story.others = None
         if unused:
             self.session.tell("at_discard", Clear(here(), leaves, unused, all_finite(leaves)))
 
@@ -299,6 +307,8 @@ class Ledger:
             leaf_story.fresh = False
             if leaf_story.backward is not None:
                 leaf_story.backward.used = True
+                if leaf_story.others is not None:
+                    _use_others(leaf_story)
         if update.with_gradient:
             story.empty_run = 0
         else:
@@ -374,6 +384,8 @@ class Ledger:
         story.fresh = False
         if story.backward is not None:
             story.backward.used = True
+        if story.others is not None:
+            _use_others(story)
 
     def _count_step(self, updated: int) -> None:
         if self._counted_pass != self.passes or updated in self._turn:

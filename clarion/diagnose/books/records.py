@@ -68,12 +68,14 @@ class Story:
         "frozen",
         "looked",
         "made",
+        "others",
         "owner",
         "stale_run",
     )
 
     def __init__(self) -> None:
         self.backward: Backward | None = None  # the last one that deposited here
+        self.others: list[Backward] | None = None  # those before it whose gradients lie here, too
         self.consumed = self.fresh = self.looked = False
         self.deposits = 0
         self.made: Place | None = None  # where the Parameter was made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -78,3 +78,26 @@ def _weights(tensor: Any, ledger: Ledger) -> list[Any]:
 def is_users(module: Any) -> bool:
     """Is its class the user's own?"""
     return not type(module).__module__.startswith(("clarion.", "torch."))
+
+
+def is_one_of_many(seat: Seat | None, is_reached: Callable[[Any], bool]) -> bool:
+    """Does it belong to a member of a list or dictionary of modules, one or some of which are used at a time?"""
+    return any(
+        any(reached) and not (len(reached) >= 3 and sum(reached) == len(reached) - 1)
+        for reached in _members_reached(seat, is_reached)
+    )
+
+
+def is_in_a_list(seat: Seat | None, is_reached: Callable[[Any], bool]) -> bool:
+    """Does it belong to a member of a list or dictionary of modules, some of which are reached?"""
+    return any(any(reached) for reached in _members_reached(seat, is_reached))
+
+
+def _members_reached(seat: Seat | None, is_reached: Callable[[Any], bool]) -> Iterator[list[bool]]:
+    """For each list or dictionary of modules around a parameter: is something of its members reached?"""
+    module = seat.root if seat is not None else None
+    for step in seat.name.split(".")[:-1] if seat is not None else ():
+        members = list(module._modules.values())
+        if type(module).__name__ in ("ModuleList", "ModuleDict"):
+            yield [any(is_reached(p) for p in member.parameters()) for member in members if member is not None]
+        module = module._modules[step]

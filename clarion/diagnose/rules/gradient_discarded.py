@@ -9,6 +9,8 @@ from ..books.records import Backward, Clear
 from ..rule import Diagnosis
 from ..source.places import Place, text
 
+_SELDOM = 4  # updates for each time that gradients are thrown away: fewer of them are no habit of the loop
+
 
 class GradientDiscarded(Diagnosis):
     """Gradients were computed and cleared before any update used them.
@@ -39,7 +41,9 @@ class GradientDiscarded(Diagnosis):
         super().__init__(session)
         # Cleared unused so far; whether a later update uses another part of the same pass shows at the next clear.
         self._pending: list[tuple[Backward, Place | None, int]] = []
-        self._times: dict[Any, int] = {}
+        self._times: dict[
+            Any, tuple[int, int]
+        ] = {}  # per line: how often, and how many updates there were at the first
 
     def at_discard(self, clear: Clear) -> None:
         """Judge what was pending, and put the new ones there."""
@@ -57,8 +61,11 @@ class GradientDiscarded(Diagnosis):
                 self._pending += [(backward, clear.place, self.ledger.updates) for backward in clear.unused]
 
     def _discarded(self, backward: Backward, place: Place | None) -> None:
-        times = self._times[place] = self._times.get(place, 0) + 1
-        if times < 2:
+        times, first = self._times.get(place, (0, self.ledger.updates))
+        times += 1
+        self._times[place] = times, first
+        # Seldom, next to the updates: a saliency map between epochs, whose gradients nobody wants.
+        if times < 2 or (times - 1) * _SELDOM < self.ledger.updates - first:
             return
         self.report(
             place,

@@ -8,11 +8,13 @@ from typing import Any
 
 from .. import engine
 from ..books.records import Sample, Update
+from ..graph.module_trees import is_in_a_list, seats
 from ..graph.names import listed, names_of
 from ..rule import Diagnosis
 from ..source.places import Place
 
 _ZERO_STEPS = 20  # steps in a row with a gradient that is exactly zero
+_PATIENCE = 60  # the same for one of a list of layers: an expert may see its tokens seldom
 _SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns
 _SMALL = 1e-6  # the first layer's gradient over the last one's
 
@@ -74,7 +76,7 @@ class GradientVanishes(Diagnosis):
                 runs = self._zero[key] = [0] * len(squares)
             for i, square in enumerate(squares):
                 runs[i] = runs[i] + 1 if square == 0.0 else 0
-            if max(runs) == _ZERO_STEPS:
+            if max(runs) in (_ZERO_STEPS, _PATIENCE):
                 self._judge_zero(update, sample, runs)
         else:
             self._zero.pop(key, None)
@@ -95,6 +97,9 @@ class GradientVanishes(Diagnosis):
     def _judge_zero(self, update: Update, sample: Sample, runs: list[int]) -> None:
         zero = [leaf for leaf, run in zip(update.leaves, runs, strict=True) if run >= _ZERO_STEPS]
         zero = [leaf for leaf in zero if not self._waits(leaf)]
+        table, still = seats(self.ledger), {id(leaf) for leaf in zero}
+        if max(runs) < _PATIENCE:
+            zero = [leaf for leaf in zero if not is_in_a_list(table.get(id(leaf)), lambda p: id(p) not in still)]
         if any(engine.grad(leaf) is not None and engine.array(engine.grad(leaf)).any() for leaf in zero):
             return  # so small that its square is zero: not exactly zero
         if self.session.said("softmax-over-one"):
@@ -102,7 +107,7 @@ class GradientVanishes(Diagnosis):
         if all(len(engine.shape(leaf)) < 2 for leaf in zero):  # or none
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
         what = (
-            f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {_ZERO_STEPS} steps, while the "
+            f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {max(runs)} steps, while the "
             f"norm of all gradients is {sample.total:.3g}."
         )
         place = sample.backward.place if sample.backward is not None else None

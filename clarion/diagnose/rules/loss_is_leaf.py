@@ -77,6 +77,8 @@ class LossIsLeaf(Diagnosis):
             if engine.story(root) is not None and engine.story(root).flagged is not None
             else None
         )
+        if flagged is None and self.session.said(self.name):
+            return  # it is known where; this one was made while nobody listened
         cause = f"; its history was lost at {text(lost.place)}, where the value {lost.verb}" if lost else ""
         self.report(
             flagged if flagged is not None else here(),

@@ -168,6 +168,14 @@ class NonFiniteBackward(Diagnosis):
         else:
             # No operation was given anything that it could not do: something NaN came in, and was left out too late.
             root = backward.root() if backward is not None and backward.root is not None else None
+            if not engine.knows_all_nodes:  # no error of an operation is heard of, outside of close listening
+                step = self.ledger.step
+                self.report(
+                    backward.place if backward is not None else None,
+                    f"{head}which operation made it so is not recorded: run again with `--listen-at {step}`.",
+                    fix=f"`clarion run --engine torch --listen-at {step}` (or `watch(listen_at={step})`) names the operation.",
+                )
+                return
             node = None if root is None else hidden_behind_selection(root)
             name = "" if node is None else f", in `{spoken(node)}`"
             place = node.place if node is not None else backward.place if backward is not None else None

@@ -65,9 +65,20 @@ class NonFiniteForward(Diagnosis):
                 value = engine.number(tensors[0])
                 if value - value != 0.0:
                     notes.broken_pass = notes.passes
-                    self._look(tensors[0], value)
+                    self._look_back(value) if engine.late(tensors[0]) else self._look(tensors[0], value)
 
     rest_backward_began = on_backward_began
+
+    def _look_back(self, value: Any) -> None:
+        """The loss of an earlier step: its graph is gone."""
+        step = max(self.ledger.step, 1)
+        self._place, self._pass = here(), None
+        self._pending = {
+            "what": f"The loss was {number(value)} by step {step}; which operation made it so is not recorded.",
+            "fix": f"`--listen-at {step}` (or `watch(listen_at={step})`) in a second run names the operation.",
+        }
+        self.session.wake()
+        self.session.listen("at_update", self, self._updated, True)
 
     def _look(self, root: Any, value: Any) -> None:
         if notes.told:
@@ -139,6 +150,9 @@ class NonFiniteForward(Diagnosis):
                 place, what = noted.place, f"{_KINDS[noted.kind]} happened at {text(noted.place)}"
         elif birth.kind != COMPUTED:
             what = f"an infinity that was put in here (`{spoken(node)}`) was carried into it"
+        if place is None:  # of a step that nobody listened to
+            step = self.ledger.step + 1
+            place, what = here(), f"{what} (its line is not recorded: run again with `--listen-at {step}`)"
         return place, {"what": f"The loss is {number(value)}: {what}.", "fix": fix_of(operation(node), overflow)}
 
     def _operands(self, birth: Birth) -> list[Any]:

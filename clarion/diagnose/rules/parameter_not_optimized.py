@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import engine
 from ..books.records import OptimizerStory, Update
-from ..graph.module_trees import Seat, is_users, seats, weights_in
+from ..graph.module_trees import Seat, is_one_of_many, is_users, seats, weights_in
 from ..graph.names import listed, names_of
 from ..graph.relations import APPLIED, UPSTREAM, WEIGHT, relations
 from ..graph.strangers import Copies, Written, is_owned
@@ -258,7 +258,7 @@ class ParameterNotOptimized(Diagnosis):
             and not self._written.has(leaf)
             and not self._copies.is_copy(leaf)
             and not any(d.carries([leaf]) for d in cut)
-            and not _is_one_of_many(table.get(id(leaf)))
+            and not is_one_of_many(table.get(id(leaf)), lambda p: _deposits(p) > 0)
         ]
         if idle:
             one = len(idle) == 1
@@ -307,19 +307,3 @@ def _deposits(leaf: Any) -> int:
 
 def _distinct(places: list[Any], most: int = 6) -> list[Any]:
     return list(dict.fromkeys(places))[:most]
-
-
-def _is_one_of_many(seat: Seat | None) -> bool:
-    """Does it belong to a member of a list or dictionary of modules, one or some of which are used at a time?"""
-    if seat is None:
-        return False
-    path = seat.name.split(".")
-    module = seat.root
-    for step in path[:-1]:
-        members = list(module._modules.values())
-        if type(module).__name__ in ("ModuleList", "ModuleDict"):
-            reached = [any(_deposits(p) for p in member.parameters()) for member in members if member is not None]
-            if any(reached) and not (len(reached) >= 3 and sum(reached) == len(reached) - 1):
-                return True
-        module = module._modules[step]
-    return False

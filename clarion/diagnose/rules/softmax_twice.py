@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..graph.paths import origin
 from ..graph.reach import operation
 from ..graph.traits import having
 from ..rule import Diagnosis
-from ..source.places import Where, here, text
+from ..source.places import Place, Where, here, text
 
 # What may lie between a softmax and a loss if the values still are probabilities (they are looked at).
 _STILL_PROBABILITIES = having("rearranges arithmetic clamps selects total")
@@ -47,10 +48,33 @@ class SoftmaxTwice(Diagnosis):
     name = "softmax-twice"
     why = "the second one flattens the scores: the loss has a floor above zero, and gradients are small. It trains, badly."
 
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        # Values without a graph that a softmax or sigmoid gave, by id: which, and where.
+        self._made: dict[int, tuple[weakref.ref[Any], str, Place | None]] = {}
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """An operation ran without being recorded: does it give probabilities, or hand them on?"""
+        if engine.requires_grad(outs[0]) or not inputs:
+            return
+        if op.name in ("softmax", "sigmoid"):
+            self._remember(outs[0], op.name, here())
+        elif op.moves and self._made and (known := self._known(inputs[0])) is not None:
+            self._remember(outs[0], *known)
+
+    def _remember(self, value: Any, name: str, place: Place | None) -> None:
+        key, made = id(value), self._made
+        made[key] = weakref.ref(value, lambda _: made.pop(key, None)), name, place
+
+    def _known(self, value: Any) -> tuple[str, Place | None] | None:
+        known = self._made.get(id(value))
+        return known[1:] if known is not None and known[0]() is value else None
+
     def near_loss(self, name: str, input: Any, target: Any) -> None:
         """A loss of class scores was called: are they probabilities?"""
         node = engine.node(input)
         if node is None or not engine.recording():
+            self._unrecorded(name, input)
             return
         if name == "nll_loss":
             self._nll(input, node)
@@ -58,6 +82,24 @@ class SoftmaxTwice(Diagnosis):
             self._cross_entropy(input)
         else:
             self._binary(name, input)
+
+    def _unrecorded(self, name: str, input: Any) -> None:
+        """In an evaluation: the same, as far as it can be told without a graph."""
+        known = self._known(input)
+        array = engine.array(input) if known is not None else None
+        if known is None or array is None or not array.size or not self.ledger.updates:
+            return
+        source, place = known
+        wanted = "sigmoid" if name not in ("cross_entropy", "nll_loss") else "softmax"
+        if source == wanted and (source == "sigmoid" or (_classes(array) > 1 and _adds_up_to_one(array))):
+            what = "logarithms of probabilities" if name == "nll_loss" else "scores"
+            self._say(
+                place,
+                f"`{name}` wants {what}, and was given the result of a {source} ({text(place)}): what this evaluation "
+                "says of the model is not its loss.",
+                f"give it what the loss of the training gets: leave out the {source} at {text(place)}.",
+                why="losses of training and evaluation cannot be compared, and the best epoch may not be the best.",
+            )
 
     def _cross_entropy(self, input: Any) -> None:
         source = _softmax_behind(input) or _sigmoid_behind(input)

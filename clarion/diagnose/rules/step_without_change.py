@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 
 from .. import engine
 from ..books.records import Sample, Update
+from ..graph.names import names_of
 from ..rule import Diagnosis
 
 # A warm-up may begin with several steps at a rate of 0.
 _AFTER = 16
+_LIKE_OTHERS = 0.01  # of the largest gradient: less is noise (a bias before a normalisation), or vanishes
 _SAMPLED = 4096  # elements of a parameter that are compared one by one
 
 
@@ -43,6 +46,7 @@ class StepWithoutChange(Diagnosis):
         super().__init__(session)
         self._before: tuple[int, list[_Look]] | None = None  # id of the optimizer, and its leaves as they were
         self._unchanged: dict[int, tuple[tuple[Any, ...], int]] = {}
+        self._still: dict[int, int] = {}  # per leaf: samples in a row in which it did not move
         self._largest: dict[int, float] = {}  # norm of the gradient, per optimizer
 
     def near_step_began(self, optimizer: Any) -> None:
@@ -64,6 +68,8 @@ class StepWithoutChange(Diagnosis):
         )
         largest = self._largest[key] = max(self._largest.get(key, 0.0), sample.total if sample.finite else 0.0)
         converged = sample.total < 1e-3 * largest and max(rates) > 0.0
+        if not converged:
+            self._look_at_each(update, sample, rates, before[1])
         if moved or converged or not sample.finite:
             self._unchanged.pop(key, None)
             return
@@ -72,6 +78,33 @@ class StepWithoutChange(Diagnosis):
         self._unchanged[key] = rates, times
         if times >= 3 and sample.number >= _AFTER:
             self._say(update, sample, rates)
+
+    def _look_at_each(self, update: Update, sample: Sample, rates: tuple[float, ...], looks: list[_Look]) -> None:
+        """Does a single parameter stand still, with a gradient like that of the others?"""
+        if not sample.finite or min(rates) <= 0.0:
+            return
+        sizes = [
+            math.sqrt(s / max(engine.size(p), 1)) if s else 0.0
+            for p, s in zip(update.leaves, sample.squares, strict=True)
+        ]
+        usual = max(sizes)
+        for leaf, size, look in zip(update.leaves, sizes, looks, strict=True):
+            still = size > _LIKE_OTHERS * usual and look.size > 0.0 and not look.has_changed(leaf)
+            times = self._still[id(leaf)] = self._still.get(id(leaf), 0) + 1 if still else 0
+            if times >= 3 and sample.number >= _AFTER and len(update.leaves) > 1:
+                self._say_one(update, leaf, size, look.size, max(rates))
+
+    def _say_one(self, update: Update, leaf: Any, gradient: float, size: float, rate: float) -> None:
+        kind = str(leaf.dtype).removeprefix("torch.")
+        (name,) = names_of(self.ledger, [leaf])
+        self.report(
+            update.place,
+            f"`step()` does not move `{name}`, though its gradient is about {gradient:.2g} per element: with a learning rate of "
+            f"{rate:g} the updates are lost in the rounding of {kind} numbers as large as {size:.3g}.",
+            why="this parameter stays where it is, whatever its gradient says, while the others learn around it.",
+            fix="keep it in float32 (low precision belongs into torch.autocast), store its distance from a constant "
+            "(`1 + delta`), or give it a larger learning rate.",
+        )
 
     def _say(self, update: Update, sample: Sample, rates: tuple[float, ...]) -> None:
         largest = max(rates)
@@ -108,6 +141,10 @@ class _Look:
         self._checksum = _checksum(leaf)
         self._sample = _sample(leaf)
         self.size = float(np.abs(self._sample).max(initial=0.0))
+
+    def has_changed(self, leaf: Any) -> bool:
+        """Did any element change?"""
+        return _checksum(leaf) != self._checksum
 
     def has_moved(self, leaf: Any, usual: float) -> bool:
         """Did it change, and by more than what only a value next to 0 can hold? (`usual`: how large parameters are here.)"""

@@ -1,0 +1,147 @@
+"""What the diagnoses cost on PyTorch's engine: python -m benchmarks.doctor
+
+Steps with and without `clarion.doctor.watch()`, alternating in one process; the best of several rounds. Fails above the limits.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import clarion.doctor
+
+REST, SMALLEST, FIRST = (
+    0.02,
+    10e-6,
+    0.15,
+)  # of a transformer's step; seconds of the smallest loop; of the first 200 steps
+
+
+class Block(nn.Module):
+    """A block of a transformer."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attend, self.project = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x: Any) -> Any:
+        """x: (batch, time, width)"""
+        n, t, c = x.shape
+        q, k, v = self.attend(self.first(x)).view(n, t, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(n, t, c)
+        x = x + self.project(y)
+        return x + self.down(F.gelu(self.up(self.second(x))))
+
+
+def transformer() -> Callable[[], None]:
+    """A step of a small GPT: 4 layers, 128 wide, 16 × 64 tokens."""
+    torch.manual_seed(0)
+    width, words = 128, 65
+    model = nn.Sequential(nn.Embedding(words, width), *(Block(width, 4) for _ in range(4)), nn.Linear(width, words))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    data = torch.randint(0, words, (16, 65))
+
+    def step() -> None:
+        loss = F.cross_entropy(model(data[:, :-1]).flatten(0, 1), data[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def smallest() -> Callable[[], None]:
+    """A step of a single linear layer."""
+    torch.manual_seed(0)
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    x, y = torch.randn(8, 4), torch.randn(8, 1)
+
+    def step() -> None:
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def _timed(step: Callable[[], None], count: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(count):
+        step()
+    return (time.perf_counter() - begin) / count
+
+
+def at_rest(make: Callable[[], Callable[[], None]], count: int, rounds: int) -> tuple[float, float]:
+    """Seconds per step without and with us, after the first steps."""
+    plain, watched = [], []
+    with clarion.doctor.watch() as watch:
+        step = make()
+        for _ in range(260):
+            step()
+        session = watch._session
+        for _ in range(rounds):
+            while session.mode != "rest":  # it wakes now and then
+                step()
+            watched.append(_timed(step, count))
+    step = make()
+    for _ in range(rounds):
+        plain.append(_timed(step, count))
+    with clarion.doctor.watch() as watch:
+        for _ in range(260):
+            step()
+        for _ in range(rounds):
+            while watch._session.mode != "rest":
+                step()
+            watched.append(_timed(step, count))
+    step = make()
+    for _ in range(rounds):
+        plain.append(_timed(step, count))
+    return min(plain), min(watched)
+
+
+def first_steps(make: Callable[[], Callable[[], None]], count: int = 200) -> tuple[float, float]:
+    """Seconds per step without and with us, of the first 200."""
+    plain, watched = [], []
+    for _ in range(2):
+        step = make()
+        step()
+        plain.append(_timed(step, count))
+        with clarion.doctor.watch():
+            step = make()
+            watched.append(_timed(step, count))
+    return min(plain), min(watched)
+
+
+def main() -> int:
+    """Print the table; 1 if something costs more than it may."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    rows = []
+    plain, watched = at_rest(smallest, 200, 8)
+    rows.append(("smallest loop, at rest", plain, watched, watched - plain <= SMALLEST))
+    plain, watched = at_rest(transformer, 8, 6)
+    rows.append(("transformer, at rest", plain, watched, watched - plain <= REST * plain))
+    plain, watched = first_steps(transformer)
+    rows.append(("transformer, first 200 steps", plain, watched, watched - plain <= FIRST * plain))
+    for name, before, after, right in rows:
+        more = 1e6 * (after - before)
+        print(
+            f"{name:30} {1e6 * before:10.0f} µs {more:+9.1f} µs {after / before - 1:+7.1%}  {'ok' if right else 'TOO MUCH'}"
+        )
+    return int(not all(right for *_, right in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

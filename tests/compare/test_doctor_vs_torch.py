@@ -1,0 +1,158 @@
+"""The diagnoses on PyTorch's own engine: programs with marks at their lines, each in a forked process; and what must not change."""
+
+import contextlib
+import io
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import clarion.doctor
+from clarion.doctor import versions
+from tests.diagnose.harness import CASES, complaints
+from tests.doctor.harness import run
+
+# What PyTorch's engine does not let us see, of all programs of tests/diagnose/cases (at most one in a hundred).
+EXCEPTIONS = {
+    # The line inside the region whose values differ: PyTorch hands out nothing between a region's ends.
+    "checkpoint-diverges/cache_grows_in_the_region.broken.py",
+    "checkpoint-diverges/reentrant_dropout.broken.py",
+    "checkpoint-diverges/table_of_learned_frequencies.broken.py",
+}
+PROGRAMS = sorted(path for path in CASES.rglob("*.py") if "/".join(path.parts[-2:]) not in EXCEPTIONS)
+# Every diagnosis is here with some of its programs; all of them: python -m tests.doctor.harness
+SOME = [path for i, path in enumerate(PROGRAMS) if i % 12 == 5]
+
+
+def test_exceptions_are_few():
+    assert len(EXCEPTIONS) <= 0.01 * len(list(CASES.rglob("*.py")))
+
+
+@pytest.mark.parametrize("path", SOME, ids=lambda path: "/".join(path.parts[-2:]))
+def test_programs(path):
+    outcome = run(path, thorough="custom-backward-wrong" in str(path))
+    assert not complaints(path, outcome), outcome.output
+
+
+@pytest.mark.parametrize("path", SOME[::8], ids=lambda path: path.stem)
+def test_output_is_the_programs_own(path):
+    assert run(path).output == run(path, watched=False).output
+
+
+def test_pytorch_is_put_back_as_it_was():
+    names = [
+        (torch.nn.Module, "__init__"),
+        (torch.nn.Module, "train"),
+        (torch.optim.Optimizer, "zero_grad"),
+        (torch.autograd, "_engine_run_backward"),
+        (torch.no_grad, "__enter__"),
+        (torch, "save"),
+    ]
+    before = [vars(owner)[name] for owner, name in names]
+    with clarion.doctor.watch():
+        assert [vars(owner)[name] for owner, name in names] != before
+        model = torch.nn.Linear(2, 1)
+        model(torch.randn(3, 2)).sum().backward()
+    assert [vars(owner)[name] for owner, name in names] == before
+    assert "grad" not in vars(torch.Tensor)
+    assert torch._C._len_torch_function_stack() == 0
+
+
+def test_graphs_are_freed_while_watched():
+    import gc
+    import weakref
+
+    with clarion.doctor.watch():
+        model = torch.nn.Linear(2, 2)
+        gc.disable()
+        try:
+            hidden = model(torch.randn(3, 2)).relu()
+            seen = weakref.ref(hidden)
+            hidden.sum().backward()
+            del hidden
+            assert seen() is None
+        finally:
+            gc.enable()
+
+
+def test_other_modes_keep_their_place():
+    with clarion.doctor.watch(), torch.device("meta"):
+        assert torch.nn.Linear(3, 3).weight.is_meta
+    assert torch._C._len_torch_function_stack() == 0
+
+
+def test_random_numbers_and_files_are_the_same(tmp_path):
+    def train():
+        torch.manual_seed(3)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+        optimizer = torch.optim.Adam(model.parameters())
+        for _ in range(12):
+            optimizer.zero_grad()
+            model(torch.randn(5, 3)).pow(2).mean().backward()
+            optimizer.step()
+        file = io.BytesIO()
+        torch.save(model.state_dict(), file)
+        return file.getvalue(), torch.rand(1).item()
+
+    alone = train()
+    with clarion.doctor.watch():
+        assert train() == alone
+
+
+def test_functorch_export_and_compile_go_by():
+    model = torch.nn.Linear(3, 1)
+    x = torch.randn(4, 3)
+    with clarion.doctor.watch() as watch:
+        weights = dict(model.named_parameters())
+
+        def loss(weights, x):
+            return torch.func.functional_call(model, weights, (x,)).pow(2).sum()
+
+        one = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(weights, x)
+        assert one["weight"].shape == (4, 1, 3)
+        with contextlib.redirect_stderr(io.StringIO()):
+            assert torch.export.export(model, (x,)) is not None
+        fast = torch.compile(model, backend="aot_eager")
+        fast(x).sum().backward()
+    assert not watch._session.failures
+
+
+def test_versions_are_checked(monkeypatch):
+    versions.check()
+    monkeypatch.setattr(torch, "__version__", "2.3.1")
+    with pytest.raises(versions.UnsupportedPyTorch, match=r"2\.4 or newer"):
+        versions.check()
+    monkeypatch.setattr(torch, "__version__", "2.4.0")
+    monkeypatch.delattr(torch.autograd, "_make_grads")
+    with pytest.raises(versions.UnsupportedPyTorch, match="_make_grads"):
+        versions.check()
+
+
+def test_what_fails_is_taken_out_and_named(monkeypatch):
+    from clarion.doctor import hearing
+
+    monkeypatch.setattr(hearing, "place_new_nodes", lambda *_: 1 / 0)
+    with clarion.doctor.watch() as watch:
+        y = torch.nn.Linear(2, 1)(torch.randn(3, 2)).sum()
+        y.backward()
+        assert torch._C._len_torch_function_stack() <= 1
+    assert any("PyTorch" in name for name in watch._session.failures)
+
+
+def test_the_command_runs_programs_on_pytorch(tmp_path):
+    import json
+    import subprocess
+    import sys
+
+    script = Path(tmp_path, "train.py")
+    script.write_text(
+        "import torch\nmodel = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.01)\n"
+        "for _ in range(5):\n    model(torch.ones(4, 2)).mean().backward()\n    optimizer.step()\nprint('done', torch.__version__)\n"
+    )
+    command = [sys.executable, "-m", "clarion", "run", "--engine", "torch", "--json", "found.json", "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, f"done {torch.__version__}\n"), done.stderr
+    assert [(f["name"], f["line"]) for f in json.loads(Path(tmp_path, "found.json").read_text())] == [
+        ("stale-gradient", 6)
+    ]
