@@ -9,7 +9,7 @@ from typing import Any
 from .. import errors
 from ..events import hub
 from . import modes, provenance
-from .devices import HOST, as_array, ndarray, xp_of
+from .devices import HOST, as_array, ndarray, writable, xp_of
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .engine import execute
 from .messages import told
@@ -171,7 +171,7 @@ def _captured(this: Pass, i: int, t: Any, unused_ok: bool, materialize: bool) ->
     if isinstance(g, Tensor):
         return g
     array = as_array(g)
-    if not array.flags.writeable or 0 in array.strides:
+    if not writable(array) or 0 in array.strides:
         array = array.copy("K")
     return new_tensor(array)
 

@@ -277,6 +277,11 @@ def to_host(array: Any) -> Any:
     return (_BY_ARRAY.get(type(array)) or HOST).to_host(array)
 
 
+def writable(array: Any) -> bool:
+    """May an array be written to? (Only NumPy's can be locked.)"""
+    return bool(getattr(array.flags, "writeable", True))
+
+
 def write(target: Any, values: Any) -> None:
     """Put values into an array, converted to its type; those of another device are brought there first."""
     kind = kind_of(target)

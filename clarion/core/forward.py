@@ -25,7 +25,7 @@ from .. import errors
 from ..kernels.layout import blank, extended, may_overlap
 from . import modes
 from .backward import gradients
-from .devices import xp_of
+from .devices import writable, xp_of
 from .dtypes import INEXACT, NumpyNumber
 from .inplace import inplace, replay
 from .namespace import OPS, lifted
@@ -368,10 +368,7 @@ def _owned(out: Tensor, tangent: Tensor | None, tangents: list[Tensor | None]) -
         tangent = new_tensor(xp_of(out._array).asarray(tangent, out._array.dtype))
     fitted: Tensor = _fitted(tangent, out._array)
     array = fitted._array
-    if (
-        any(t is not None and xp_of(array).may_share_memory(array, t._array) for t in tangents)
-        or not array.flags.writeable
-    ):
+    if any(t is not None and xp_of(array).may_share_memory(array, t._array) for t in tangents) or not writable(array):
         fitted = lifted.clone(fitted)
     return fitted
 

@@ -10,7 +10,7 @@ from .. import errors
 from ..events import hub
 from ..forks import fork_safe
 from . import modes
-from .devices import as_array, ndarray
+from .devices import as_array, ndarray, writable
 from .dtypes import NumpyNumber
 from .hooks import run_tensor_hooks
 from .inplace import inplace
@@ -82,7 +82,7 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
             g = as_array(g).copy()
         return new_tensor(g)
     array = old._array
-    if (array.dtype is not g.dtype and array.dtype != g.dtype) or not array.flags.writeable:
+    if (array.dtype is not g.dtype and array.dtype != g.dtype) or not writable(array):
         return new_tensor(as_array(array + g))
     array += g
     old._counter().n += 1

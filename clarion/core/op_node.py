@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..kernels import registry
 from . import modes
-from .devices import as_array, kind_of, xp_of
+from .devices import HOST, as_array, kind_of, xp_of
 from .dtypes import HALF, NUMBERS, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
@@ -195,4 +195,4 @@ def cast(value: Any, kind: Any) -> Any:
         return value
     if value.dtype.kind == "c" and kind.kind not in "cb":
         value = value.real
-    return value.astype(kind)
+    return value.astype(kind) if kind_of(value) is HOST else registry.raw.cast(value, kind)

@@ -83,7 +83,8 @@ def _save_zip(obj: Any, file: IO[bytes], folder: str, module: Any, protocol: int
     storages, body = SavedStorages(), io.BytesIO()
 
     def storage_id(saved: Saved) -> tuple[Any, ...]:
-        return "storage", saved.kind, saved.key, location_tag(LoadedStorage(saved.flat)), saved.count
+        where = saved.location if saved.location != "cpu" else location_tag(LoadedStorage(saved.flat))
+        return "storage", saved.kind, saved.key, where, saved.count
 
     dump(obj, body, module, protocol, storages, storage_id)
     archive = ZipWriter(file.write, folder)

@@ -56,7 +56,7 @@ def _restore(storage: Any, location: str) -> Any:
     if location == "cpu":
         return storage
     kind = location.partition(":")[0]
-    if kind == "meta":
+    if kind == "meta" or (kind == "cuda" and is_available("cuda")):
         return LoadedStorage(find(kind).receive(storage._root))
     if kind in ("cuda", "xpu") and not is_available(kind):
         raise NoDeviceError(

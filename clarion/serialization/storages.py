@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.devices import HOST, kind_of
 from ..core.dtypes import ALL, FROM_NUMPY, dtype, uint8
 from ..errors import EngineError
 from ..kernels.layout import memory_root
@@ -38,10 +39,10 @@ BY_NAME = {f"torch.{kind.name}": kind for kind in KINDS.values()} | {
 class Saved:
     """One memory that goes into the file: `key` names it, `flat` is its elements in the order of memory."""
 
-    __slots__ = ("address", "count", "flat", "key", "kind", "root")
+    __slots__ = ("address", "count", "flat", "key", "kind", "location", "root")
 
-    def __init__(self, key: str, root: Any, flat: Any, kind: StorageKind) -> None:
-        self.key, self.root, self.flat, self.kind = key, root, flat, kind
+    def __init__(self, key: str, root: Any, flat: Any, kind: StorageKind, location: str = "cpu") -> None:
+        self.key, self.root, self.flat, self.kind, self.location = key, root, flat, kind, location
         self.address = flat.__array_interface__["data"][0]
         self.count = flat.nbytes // kind.dtype.itemsize
 
@@ -59,6 +60,8 @@ class SavedStorages:
 
     def place(self, array: Any) -> tuple[Saved, int, tuple[int, ...]]:
         """The memory an array is saved in, and its offset and strides there, in elements."""
+        if kind_of(array) is not HOST:
+            return self._from_device(array)
         root = _owner(array)
         saved = self._by_root.get(id(root))
         if saved is None:
@@ -74,6 +77,21 @@ class SavedStorages:
         offset, rest = divmod(ahead, array.itemsize)
         if rest or saved.flat.nbytes % array.itemsize:
             return self._copied(array)
+        return saved, offset, tuple([step // array.itemsize for step in array.strides])
+
+    def _from_device(self, array: Any) -> tuple[Saved, int, tuple[int, ...]]:
+        """The same for memory of a device, which is brought to the host."""
+        kind = kind_of(array)
+        root = array if array.base is None else array.base
+        if not root.flags.c_contiguous or root.dtype != array.dtype:
+            root = array = array.copy()
+        saved = self._by_root.get(id(root))
+        if saved is None:
+            flat = kind.to_host(root).reshape(-1)
+            saved = Saved(str(len(self.all)), root, flat, _saved_as(array.dtype), str(kind.device(root)))
+            self.all.append(saved)
+            self._by_root[id(root)] = saved
+        offset = (kind.address(array) - kind.address(root)) // array.itemsize
         return saved, offset, tuple([step // array.itemsize for step in array.strides])
 
     def _add(self, root: Any, element: dtype) -> Saved | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core import engine as _engine
 from ...core import modes, provenance
+from ...core.devices import to_host
 from ...core.function import CustomNode, Function
 from ...core.namespace import OPS, lifted
 from ...core.node import FREED, Node, sequence
@@ -25,6 +26,7 @@ from ...core.saved import watch_borrowed
 from ...core.tensor import Tensor, new_tensor
 from ...core.versions import INFERENCE
 from ...events import Hub, hub
+from ...kernels import captures
 from ...kernels import quiet as _warnings
 from ..engine import LOST
 from ..graph.traits import having
@@ -37,10 +39,20 @@ requires_grad = attrgetter("_rg")
 grad = attrgetter("_grad")
 is_parameter = attrgetter("_is_parameter")
 story = attrgetter("_story")
-array = attrgetter("_array")
 shape = attrgetter("_array.shape")
 size = attrgetter("_array.size")
 nbytes = attrgetter("_array.nbytes")
+
+
+def array(t: Any) -> Any:
+    """The values. Those of a device are brought to the host; while its work is being captured, there are none to read."""
+    found = t._array
+    if type(found) is np.ndarray:
+        return found
+    return _NOTHING if captures.current() is not None else to_host(found)
+
+
+_NOTHING = np.empty(0)
 
 
 def is_tensor(x: Any) -> bool:
@@ -92,7 +104,7 @@ def is_inference(t: Any) -> bool:
 
 
 def squares(gradients: list[Any]) -> list[float]:
-    return [_square(gradient._array) for gradient in gradients]
+    return [_square(array(gradient)) for gradient in gradients]
 
 
 def _square(values: Any) -> float:
@@ -104,7 +116,7 @@ def _square(values: Any) -> float:
 
 
 def all_finite(t: Any) -> bool:
-    return bool(np.isfinite(t._array).all())
+    return bool(np.isfinite(array(t)).all())
 
 
 # Nodes ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import cupy
 import numpy as np
 from ml_dtypes import bfloat16
 
+from ..portable.layers.convolution import transposed_size
 from ..registry import offer
 from .libraries import LibraryError, check, library
 
@@ -235,4 +236,31 @@ def correlate_weight(g: Any, x: Any, stride: Any, padding: Any, dilation: Any, g
     g, x = _laid(g, last), _laid(x, last)
     out = empty_as((g.shape[1], x.shape[1] // groups, *ksize), x.dtype, last)
     _plan("BackwardFilter", x, out, g, (stride, padding, dilation, groups), last).run(x, g, out)
+    return out
+
+
+def _accepts_convolution(x: Any, weight: Any, bias: Any, *_: Any) -> bool:
+    return _accepts(x, weight) and (bias is None or bias.dtype == x.dtype)
+
+
+@offer("convolution", "cudnn", accepts=_accepts_convolution)
+def convolution(
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Any:
+    """What PyTorch's convolutions compute; for the transposed one `weight` is (C, O / groups, *K)."""
+    if transposed:
+        size = transposed_size(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
+        out = correlate_input(x, weight, stride, padding, dilation, groups, size)
+    else:
+        out = correlate(x, weight, stride, padding, dilation, groups)
+    if bias is not None:
+        out += bias.reshape(-1, *(1,) * (x.ndim - 2))
     return out

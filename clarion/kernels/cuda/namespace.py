@@ -40,7 +40,6 @@ def adapted(name: str) -> Callable[..., Any]:
     computes = name not in registry.moving
 
     def call(*args: Any) -> Any:
-        refuse_strangers(args)
         half = None
         given: list[Any] = []
         for value in args:
@@ -53,7 +52,11 @@ def adapted(name: str) -> Callable[..., Any]:
             elif computes and (kind is list or kind is tuple):
                 value = kind([v.astype(_SINGLE) if type(v) is cupy.ndarray and v.dtype in _HALF else v for v in value])
             given.append(value)
-        result = function(*given)
+        try:
+            result = function(*given)
+        except (TypeError, ValueError, NotImplementedError):
+            refuse_strangers(args)
+            raise
         if half is None:
             return result
         return tuple([_rounded(r, half) for r in result]) if isinstance(result, tuple) else _rounded(result, half)
@@ -81,7 +84,7 @@ def make_known() -> None:
     registry.describe("cublaslt", "matrix products by NVIDIA's library")
     registry.describe("cudnn", "convolutions by NVIDIA's library")
     registry.describe("triton", "kernels compiled for this GPU", lambda: missing)
-    from . import convolutions, products  # noqa: F401  (their offers)
+    from . import batch_norm, convolutions, products  # noqa: F401  (their offers)
 
     if missing is not None:
         registry.know("cupy", cupy.ndarray, xp, ("cublaslt", "cudnn"), adapted)

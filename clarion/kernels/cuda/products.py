@@ -16,9 +16,13 @@ def _rows(x: Any) -> Any:
     return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
 
 
+def _vectors(x: Any, y: Any) -> bool:
+    return type(x) is type(y) and knows(x.dtype) and x.dtype == y.dtype and x.size > 0 and y.size > 0
+
+
 def _accepts(x: Any, y: Any, *_: Any) -> bool:
     """Two matrices, or more dimensions, of a floating type that the library multiplies, and none of them empty."""
-    return knows(x.dtype) and x.dtype == y.dtype and x.ndim > 1 and y.ndim > 1 and x.size > 0 and y.size > 0
+    return _vectors(x, y) and x.ndim > 1 and y.ndim > 1
 
 
 def _accepts_linear(x: Any, w: Any, b: Any) -> bool:
@@ -61,7 +65,9 @@ offer("linear_rows", "cublaslt", linear, accepts=_accepts_linear)
 def sum_rows(x: Any) -> Any:
     """The sum over all dimensions but the last: a product with ones, which sums in float32 whatever the type."""
     rows = _rows(x)
-    return product(_ones(rows.shape[0], rows.dtype), rows).reshape(-1)
+    out = cupy.ndarray((rows.shape[1],), rows.dtype)  # it owns its memory: a gradient is taken over as it is
+    product(_ones(rows.shape[0], rows.dtype), rows, out=out[None])
+    return out
 
 
 @offer("sum_of_rows", "cublaslt", accepts=lambda x, ndim: knows(x.dtype) and x.ndim > ndim and x.size > 0)
@@ -123,10 +129,6 @@ def addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
 def baddbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * batch1 @ batch2."""
     return _weighted(x, product(batch1, batch2), beta, alpha)
-
-
-def _vectors(x: Any, y: Any) -> bool:
-    return knows(x.dtype) and x.dtype == y.dtype and x.size > 0 and y.size > 0
 
 
 offer("mv", "cublaslt", lambda x, y: product(x, y[:, None])[:, 0], accepts=_vectors)

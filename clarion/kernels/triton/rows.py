@@ -108,6 +108,36 @@ def layer_norm_backward(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int) 
     return _norm_backward(g, weight, normal, rstd, ndim, True)
 
 
+@offer(
+    "layer_norm_gradients",
+    "triton",
+    accepts=lambda g, weight, normal, rstd, ndim, needs: _normed_backward(g, weight, normal, rstd, ndim),
+)
+def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any) -> Any:
+    """Gradients of input, weight and bias in one pass: each program sums its rows, the sums are summed after."""
+    if not (needs[1] or needs[2]):
+        return layer_norm_backward(g, weight, normal, rstd, ndim), None, None
+    g, weight, normal = _contiguous(g), _contiguous(weight), _contiguous(normal)
+    shape = g.shape[g.ndim - ndim :]
+    n = math.prod(shape)
+    rows = g.size // n
+    per = -(-rows // _SHARES)
+    shares = -(-rows // per)
+    out = cupy.ndarray(g.shape, g.dtype)
+    parts = cupy.ndarray((2, shares, n), _wide(g.dtype))
+    block = _block(n)
+    _layer_norm_backward.launch(
+        (shares,), (g, g if weight is None else weight, normal, rstd, out, parts[0], parts[1], rows, n, per),
+        WEIGHT=weight is not None, SUMS=True, CENTERED=True, B=block, num_warps=_warps(block),
+    )  # fmt: skip
+    sums = parts.sum(axis=1)
+    return (
+        out,
+        sums[0].reshape(shape).astype(g.dtype) if needs[1] else None,
+        sums[1].reshape(shape).astype(g.dtype) if needs[2] else None,
+    )
+
+
 @offer("rms_norm_backward", "triton", accepts=_normed_backward)
 def rms_norm_backward(g: Any, weight: Any, normal: Any, rrms: Any, ndim: int) -> Any:
     """Gradient of the input."""
@@ -168,6 +198,21 @@ def cross_entropy_of_scores_backward(g: Any, x: Any, target: Any, lse: Any, row:
         (rows,), (g, x, target, lse, row, out, n, ignore_index),
         SHARED=g.ndim == 0, KIND=_kind(x.dtype), B=block, num_warps=_warps(block),
     )  # fmt: skip
+    return out
+
+
+_cast = Kernel(text.cast)
+
+
+@offer(
+    "cast",
+    "triton",
+    accepts=lambda x, dtype: x._c_contiguous and x.dtype.kind == "f" and dtype.kind == "f" and x.size > 0,
+)
+def cast(x: Any, dtype: Any) -> Any:
+    """Another floating type."""
+    out = cupy.ndarray(x.shape, dtype)
+    _cast.launch((-(-x.size // 2048),), (x, out, x.size), B=2048)
     return out
 
 

@@ -192,3 +192,10 @@ def embedding_backward(g, indices, out, n, padding, B: tl.constexpr):
         at = tl.program_id(1) * B + tl.arange(0, B)
         a = tl.load(g + row * n + at, mask=at < n, other=0.0).to(out.dtype.element_ty)
         tl.atomic_add(out + place * n + at, a, mask=at < n)
+
+
+@triton.jit
+def cast(x, out, n, B: tl.constexpr):
+    """Elements in another type."""
+    at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    tl.store(out + at, tl.load(x + at, mask=at < n).to(out.dtype.element_ty), mask=at < n)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...core.devices import HOST, Kind, kind_of, to_host
+from ...core.devices import HOST, Kind, find, kind_of, to_host
 from ...core.dtypes import FROM_NUMPY, b1, c64, c128, default_float, f64, from_numpy_dtype, i64, promote_pair
 from ...core.op_node import cast
 from ...core.saved import borrow_from_numpy, hand_to_numpy
@@ -417,12 +417,18 @@ def frombuffer(
     return created(writable(np.frombuffer(memory.cast("B"), kind, count, offset)), requires_grad)
 
 
+CUDA_MEMORY = 2  # DLPack's number
+
+
 @public(method=False)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor on the memory of any object with the DLPack protocol."""
     where = HOST if device is None else place("from_dlpack", device)
     if isinstance(ext_tensor, Tensor):
         array = dlpack_array(ext_tensor)
+    elif hasattr(ext_tensor, "__dlpack_device__") and ext_tensor.__dlpack_device__()[0] == CUDA_MEMORY:
+        array = find("cuda").xp.from_dlpack(ext_tensor)
+        where = find("cuda") if device is None else where
     else:
         array = np.from_dlpack(ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor))
     if copy:

@@ -8,26 +8,31 @@ from ...quiet import quietly
 from ...registry import kernel
 
 
+def _along(x: Any, dim: int) -> int | None:
+    """The dimension; of a number all there is (dimension 0 of none is NumPy's own liberty)."""
+    return dim if x.ndim else None
+
+
 @kernel("softmax")
 def softmax(xp: Any, x: Any, dim: int) -> Any:
-    e = xp.exp(x - xp.max(x, axis=dim, keepdims=True))
-    return e / xp.sum(e, axis=dim, keepdims=True)
+    e = xp.exp(x - xp.max(x, axis=_along(x, dim), keepdims=True))
+    return e / xp.sum(e, axis=_along(x, dim), keepdims=True)
 
 
 @kernel("softmax_backward")
 def softmax_backward(xp: Any, g: Any, out: Any, dim: int) -> Any:
-    return (g - xp.sum(g * out, axis=dim, keepdims=True)) * out
+    return (g - xp.sum(g * out, axis=_along(g, dim), keepdims=True)) * out
 
 
 @kernel("log_softmax")
 def log_softmax(xp: Any, x: Any, dim: int) -> Any:
-    x = x - xp.max(x, axis=dim, keepdims=True)
-    return x - xp.log(xp.sum(xp.exp(x), axis=dim, keepdims=True))
+    x = x - xp.max(x, axis=_along(x, dim), keepdims=True)
+    return x - xp.log(xp.sum(xp.exp(x), axis=_along(x, dim), keepdims=True))
 
 
 @kernel("log_softmax_backward")
 def log_softmax_backward(xp: Any, g: Any, out: Any, dim: int) -> Any:
-    return g - xp.exp(out) * xp.sum(g, axis=dim, keepdims=True)
+    return g - xp.exp(out) * xp.sum(g, axis=_along(g, dim), keepdims=True)
 
 
 @kernel("logsumexp")

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...quiet import quietly
-from ...registry import kernel
+from ...registry import kernel, raw
 from ..reductions.sums import add_up
 
 
@@ -82,3 +82,13 @@ def sum_of_rows(xp: Any, g: Any, ndim: int) -> Any:
 
 
 kernel("sum_of_rows")(sum_of_rows)
+
+
+@kernel("layer_norm_gradients")
+def layer_norm_gradients(xp: Any, g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any) -> Any:
+    """Gradients of input, weight and bias, those that are wanted."""
+    return (
+        raw.layer_norm_backward(g, weight, normal, rstd, ndim) if needs[0] else None,
+        raw.sum_of_rows(g * normal, ndim) if needs[1] else None,
+        raw.sum_of_rows(g, ndim) if needs[2] else None,
+    )
