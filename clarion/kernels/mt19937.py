@@ -63,7 +63,7 @@ class Generator:
         self._lock = fork_safe(threading.Lock())
         fork_safe(self._bits.lock)  # NumPy's own, around each of its draws
         self._block = np.empty(_N, np.uint32)
-        self._normals: np.ndarray | None = None  # the words of `_block` from `_normals_from` on as normals
+        self._normals: np.ndarray | None = None  # the words from `_normals_from` on (below 0: of the block before) as normals
         self._normals_from = 0
         self._normal_end = -1  # where in the block the last draw of normals ended
         self._units: np.ndarray | None = None  # the words of `_block` as float32 in [0, 1), when somebody asks
@@ -150,6 +150,14 @@ class Generator:
                     first = start - self._normals_from
                 self._at = self._normal_end = end
                 return known[first : first + n].copy()
+            if start == self._normal_end and end <= 2 * _N:  # across two blocks: the rest of the second one, too
+                rest = self._block[start:]
+                self._refill()
+                words = np.concatenate((rest, self._block))
+                known = transform(unit_float32(words[: words.size // 16 * 16]))
+                self._normals, self._normals_from = known, start - _N
+                self._fresh, self._at, self._normal_end = False, end - _N, end - _N
+                return known[:n].copy()
         drawn = transform(unit_float32(self.words(n)))
         self._normal_end = self._at
         return drawn
