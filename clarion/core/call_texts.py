@@ -49,9 +49,9 @@ def _head(op: Op, inputs: list[str]) -> tuple[str, list[str]]:
     return f"def call({', '.join(signature)}):\n    global user\n", params
 
 
-def _kernel(op: Op) -> str:
+def _kernel(op: Op, first: str = "a") -> str:
     """The kernel; where there is one for large arrays, the size is asked for here, which is quicker than a function that asks."""
-    return "(kernel if a.size < least else large)" if registry.for_large(op.name) else "kernel"
+    return f"(kernel if {first}.size < least else large)" if registry.for_large(op.name) else "kernel"
 
 
 # One tensor ---------------------------------------------------------------------------------------------
@@ -179,7 +179,9 @@ def several(op: Op) -> str:
     arrays = [f"a{i}" for i in numbers]
     text += "    if floating is None:\n"  # the type of a result of integers and masks alone is not known here
     text += f"        return general_call(op, {args})\n"
-    text += f"    try:\n        {', '.join(f'r{o}' for o in places)} = kernel({', '.join(arrays + params)})\n"
+    text += (
+        f"    try:\n        {', '.join(f'r{o}' for o in places)} = {_kernel(op, 'a0')}({', '.join(arrays + params)})\n"
+    )
     text += f"    except ValueError as error:\n        raise misfit(op, [{', '.join(arrays)}], error) from None\n"
     text += _NO_MEMORY
     for o in places:

@@ -63,7 +63,9 @@ class Generator:
         self._lock = fork_safe(threading.Lock())
         fork_safe(self._bits.lock)  # NumPy's own, around each of its draws
         self._block = np.empty(_N, np.uint32)
-        self._normals: np.ndarray | None = None  # the words from `_normals_from` on (below 0: of the block before) as normals
+        self._normals: np.ndarray | None = (
+            None  # the words from `_normals_from` on (below 0: of the block before) as normals
+        )
         self._normals_from = 0
         self._normal_end = -1  # where in the block the last draw of normals ended
         self._units: np.ndarray | None = None  # the words of `_block` as float32 in [0, 1), when somebody asks
