@@ -23,10 +23,11 @@ _OUTPUT = """    if type({r}) is not ndarray:
         {r} = {r}[...]  # NumPy hands out 0-dim results as scalars
     {out} = new_object(Tensor)
     {out}._array = {r}
-    {out}._edge = {out}._vc = {out}._view = None
+    {out}._vc = {out}._view = None
     {out}._nr = 0
-    {out}._rg = False
 """
+_RECORDED = "out._edge = node\nout._rg = True\n"
+_UNRECORDED = "out._edge = None\nout._rg = False\n"
 
 _NO_MEMORY = """    except MemoryError as error:
         raise out_of_memory(error) from None
@@ -72,9 +73,9 @@ def unary(op: Op) -> str:
         misfits = NO if direct else "r.dtype is not a.dtype"
         inputs = known_inputs(op, ("x",), ("a",), 1)
         filled = filling(op, inputs, params, known_output(op, "out", "r", 1), misfits)
-        text += indent(recorded(filled, "x._rg", "(x,)", "out._edge = node\nout._rg = True\n", "out", direct), " " * 4)
+        text += indent(recorded(filled, "x._rg", "(x,)", _RECORDED, "out", direct, _UNRECORDED), " " * 4)
     else:
-        text += _left(["x"], "x._rg")
+        text += indent(_UNRECORDED, " " * 4) + _left(["x"], "x._rg")
     return text + _END.format(
         edges="out._edge is not None", inputs="(x,)", params=as_tuple(params), outs="(out,)", result="out"
     )
@@ -126,11 +127,9 @@ def binary(op: Op, is_operator: bool = False) -> str:
         ):
             inputs, outs = known_inputs(op, names, ("a", "b"), mask), known_output(op, "out", "r", mask)
             filled += f"{asked}:\n" + indent(filling(op, inputs, [], outs, NO if names[1] == "b" else misfits), " " * 4)
-        text += indent(
-            recorded(filled, "rx or ry", "(x, y)", "out._edge = node\nout._rg = True\n", "out", True), " " * 4
-        )
+        text += indent(recorded(filled, "rx or ry", "(x, y)", _RECORDED, "out", True, _UNRECORDED), " " * 4)
     else:
-        text += _left(["x", "y"], "rx or ry")
+        text += indent(_UNRECORDED, " " * 4) + _left(["x", "y"], "rx or ry")
     return text + _END.format(edges="out._edge is not None", inputs="(x, y)", params="()", outs="(out,)", result="out")
 
 
@@ -185,7 +184,7 @@ def several(op: Op) -> str:
     text += f"    except ValueError as error:\n        raise misfit(op, [{', '.join(arrays)}], error) from None\n"
     text += _NO_MEMORY
     for o in places:
-        text += _OUTPUT.format(r=f"r{o}", out=f"out{o}")
+        text += _OUTPUT.format(r=f"r{o}", out=f"out{o}") + f"    out{o}._edge = None\n    out{o}._rg = False\n"
     wanted = " or ".join(f"g{i}" for i in numbers)
     text += _recorded_of_several(op, names, params, wanted) if op.differentiable else _left(names, wanted)
     result = outs[0] if len(outs) == 1 else ", ".join(outs)
@@ -262,8 +261,8 @@ def variadic(op: Op) -> str:
     text += _VARIADIC.format(general=general)
     text += f"    r = kernel({', '.join(['arrays', *params])})\n" + _OUTPUT.format(r="r", out="out")
     filled = _VARIADIC_FILLED.format(params=passed)
-    attached = "out._edge = node\nout._rg = True\n"
-    text += indent(recorded(filled, "wanted", "tuple(tensors)", attached, "out"), " " * 4)
+    body = recorded(filled, "wanted", "tuple(tensors)", _RECORDED, "out", otherwise=_UNRECORDED)
+    text += indent(body, " " * 4)
     return text + _END.format(
         edges="out._edge is not None", inputs="tuple(tensors)", params=as_tuple(params), outs="(out,)", result="out"
     )
@@ -303,6 +302,6 @@ def view(op: Op) -> str:
     if op.differentiable:
         misfits = NO if op.multi_view else "out._array.dtype is not a.dtype"
         filled = filling(op, known_inputs(op, ("x",), ("a",), 1), params, [Output("out", "None", NO)], misfits)
-        attached = _MANY_ATTACHED if op.multi_view else "out._edge = node\nout._rg = True\n"
+        attached = _MANY_ATTACHED if op.multi_view else _RECORDED
         text += indent(recorded(filled, "x._rg", "(x,)", attached, first), " " * 4)
     return text + _VIEW_END.format(params=given, outs=outs, result="outs" if op.multi_view else "out")

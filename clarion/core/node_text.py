@@ -47,15 +47,18 @@ def known_output(op: Op, name: str, array: str, mask: int) -> list[Output]:
     return [Output(name, array, YES if op.keep(mask)[op.arity] else NO)]
 
 
-def recorded(filled: str, wanted: str, inputs: str, outs: str, first: str, quick: bool = False) -> str:
-    """The whole part of a call that records it, if somebody wants a gradient.
+def recorded(
+    filled: str, wanted: str, inputs: str, outs: str, first: str, quick: bool = False, otherwise: str = ""
+) -> str:
+    """The whole part of a call that records it, if somebody wants a gradient; `otherwise`: what is done if not.
 
     `quick`: the operation is called from the user's own line (an operator): mostly it is the same code again.
     """
     place = _QUICK_PLACE if quick else "mark(node)\n"
     body = "node = cls()\n" + EMPTY + filled + "node.seq = next(sequence)\n" + place + outs
     body += f"if hub.recorded is not None:\n    announce(node, {inputs}, {first})\n"
-    return f"if ({wanted}) and (modes.special == 0 or modes.recording()):\n" + indent(body, " " * 4)
+    text = f"if ({wanted}) and (modes.special == 0 or modes.recording()):\n" + indent(body, " " * 4)
+    return text + ("else:\n" + indent(otherwise, " " * 4) if otherwise else "")
 
 
 EMPTY = "node.hooks = node.nrs = node.versions = node.out_guard = node.fix = None\n"
