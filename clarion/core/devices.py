@@ -143,6 +143,9 @@ class Kind:
         """Bytes from the beginning of the memory that an array is a part of."""
         return self.address(array) - self.address(memory_root(array))
 
+    def rest(self) -> None:
+        """A training begins: step out of its way if no array of this kind is left."""
+
     def synchronize(self) -> None:
         """Wait until all work is done. On the host it is done when a call returns."""
 
@@ -250,6 +253,12 @@ def find(where: Any) -> Kind:
     if kind is not HOST and (why := kind.missing()):
         raise NoDeviceError(why)
     return kind
+
+
+def tidy() -> None:
+    """A training begins: kinds of device that were used on the way (`meta`, to build the model) and are not any more rest."""
+    for kind in KINDS.values():
+        kind.rest()
 
 
 def kind_of(array: Any) -> Kind:

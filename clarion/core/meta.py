@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..kernels.meta import rules as rules  # makes the arrays known to the table of kernels
+from ..kernels.meta import rules  # makes the arrays known to the table of kernels
 from ..kernels.meta.array import MetaArray, alike, fresh
 from ..kernels.meta.namespace import xp
 from .devices import Kind, device, register
@@ -20,6 +20,13 @@ class Meta(Kind):
     array = MetaArray
     xp = xp
     draws = False
+
+    def missing(self) -> str:
+        rules.wake()
+        return ""
+
+    def rest(self) -> None:
+        rules.rest()
 
     def device(self, array: Any = None) -> device:
         return META

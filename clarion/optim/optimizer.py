@@ -10,7 +10,7 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from ..core import modes, provenance
+from ..core import devices, modes, provenance
 from ..core.bulk import bump, clear_gradients
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
@@ -99,6 +99,7 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        devices.tidy()
         if hub.optimizer_made is not None:
             hub.optimizer_made(self)
 

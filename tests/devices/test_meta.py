@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import tracemalloc
 
@@ -11,6 +12,8 @@ import pytest
 import clarion as torch
 from clarion import diagnose, nn
 from clarion.errors import NoDataError
+from clarion.kernels.meta import rules
+from clarion.kernels.meta.array import MetaArray
 
 from .test_door import saved
 
@@ -202,6 +205,18 @@ def test_patching_register_parameter():
         nn.Module.register_parameter = old
     assert all(p.is_meta and p.requires_grad for p in model.parameters())
     assert model.to("meta")(torch.ones(1, 3, 8, device="meta")).shape == (1, 3, 8)
+
+
+def test_once_nothing_is_there_nobody_looks_for_it():
+    with torch.device("meta"):
+        model = nn.Linear(2, 2)
+    model.to_empty(device="cpu")
+    gc.collect()
+    others = sum(type(each) is MetaArray for each in gc.get_objects())  # of other tests
+    torch.optim.SGD(model.parameters(), lr=0.1)  # a training begins
+    assert rules.awake == bool(others)
+    assert (torch.ones(2, device="meta") * 2).is_meta  # and it is there again when it is asked for
+    assert rules.awake
 
 
 def test_skip_init():

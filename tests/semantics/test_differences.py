@@ -360,3 +360,12 @@ def test_products_of_any_function() -> None:
     assert clarion.func.jvp(Cube.apply, (x,), (x,))[1].tolist() == [3.0, 24.0]
     thrice = clarion.func.jacfwd(clarion.func.jacfwd(clarion.func.jacfwd(Cube.apply)))(clarion.tensor(5.0))
     assert thrice.item() == 6.0
+
+
+def test_operands_of_another_device() -> None:
+    there, here = clarion.ones(2, 2, device="meta"), clarion.ones(2, 2)
+    for program in (lambda: there @ here, lambda: here.add_(there), lambda: there.add_(here)):
+        with pytest.raises(RuntimeError, match="is not on the expected device"):
+            program()
+    assert (there * clarion.tensor(2.0)).is_meta
+    assert there[clarion.tensor([0, 0, 1])].shape == (3, 2)

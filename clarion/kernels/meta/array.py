@@ -222,6 +222,9 @@ def fresh(shape: Sequence[int], dtype: Any, strides: tuple[int, ...] | None = No
 
 
 def _restored(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> MetaArray:
+    from .rules import wake
+
+    wake()
     return fresh(shape, dtype, strides)
 
 

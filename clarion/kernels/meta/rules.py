@@ -6,6 +6,7 @@ Those draw random numbers, call SciPy, or look at values to choose a way that en
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -182,5 +183,24 @@ def _view_put(part: Any, chain: Any, layout: Any) -> Any:
 
 
 ARRAYS[MetaArray] = MetaArray.restrided
-registry.know("meta", MetaArray, xp, ("meta",), kernel_for)
+awake = False
+
+
+def wake() -> None:
+    """Let arrays without memory find their kernels."""
+    global awake
+    if not awake:
+        registry.know("meta", MetaArray, xp, ("meta",), kernel_for)
+        awake = True
+
+
+def rest() -> None:
+    """Where there are none of them any more, nobody need look for one in every call."""
+    global awake
+    if awake and not any(type(each) is MetaArray for each in gc.get_objects()):
+        registry.forget("meta")
+        awake = False
+
+
+wake()
 registry.describe("meta", "shapes and types without memory")
