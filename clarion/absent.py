@@ -108,6 +108,7 @@ def refusal(path: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = path.rpartition(".")[2]
     function.__module__ = path.rpartition(".")[0]
     function.__doc__ = f"Not there: {why(path)}."
+    function.is_absent = True  # type: ignore[attr-defined]
     return function
 
 
@@ -130,7 +131,14 @@ def refusing_class(path: str) -> type:
         raise _say(path)
 
     module, _, name = path.rpartition(".")
-    return _Nameable(name, (), {"__new__": __new__, "__module__": module, "__doc__": f"Not there: {why(path)}."})
+    return _Nameable(
+        name, (), {"__new__": __new__, "__module__": module, "is_absent": True, "__doc__": f"Not there: {why(path)}."}
+    )
+
+
+def is_absent(thing: Any) -> bool:
+    """Is it one of the things that refuse to be used?"""
+    return getattr(thing, "__dict__", {}).get("is_absent", False) is True
 
 
 def rest(module: str) -> Callable[[str], Any]:
@@ -172,6 +180,7 @@ class AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Fill it with refusals: each is made when it is first named."""
         theirs = "torch" + module.__name__.removeprefix("clarion")
         module.__doc__ = f"`{theirs}` is not there: {why(theirs)}."
+        module.is_absent = True  # type: ignore[attr-defined]
         module.__getattr__ = rest(module.__name__)  # type: ignore[method-assign]
 
 

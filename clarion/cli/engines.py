@@ -10,16 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 INSTALL = "PyTorch is not installed here: `pip install torch`, or `clarion run --engine clarion`."
-_LIBRARIES = (
-    "lightning",
-    "pytorch_lightning",
-    "transformers",
-    "accelerate",
-    "ignite",
-    "torchvision",
-    "torchaudio",
-    "timm",
-)
+_LIBRARIES = ("torchaudio", "torchvision")  # parts of them are compiled against PyTorch
 
 
 class NotThere(Exception):
@@ -133,8 +124,6 @@ def _has(name: str) -> bool:
 
     found = importlib.import_module("clarion")
     for i, part in enumerate(parts[1:], 1):
-        if absent.knows(".".join(parts[: i + 1])):
-            return False
         try:
             found = getattr(found, part)
         except AttributeError:
@@ -142,4 +131,6 @@ def _has(name: str) -> bool:
                 found = importlib.import_module(".".join(["clarion", *parts[1 : i + 1]]))
             except ImportError:
                 return not isinstance(found, type(sys))  # what objects have is not asked
+        if absent.is_absent(found):
+            return False
     return True

@@ -55,3 +55,9 @@ def find(array: Any) -> tuple[int, int, int] | None:
     root = memory_root(array)
     found = _pieces.get(address(root)) if root.dtype == np.uint8 else None
     return None if found is None else (found[1], found[0], address(array) - address(root))
+
+
+def bytes_of_file(filename: Any, shared: bool, nbytes: int) -> Any:
+    """The bytes of a file, read as they are needed; what is written reaches the file only if it is shared."""
+    mode: Any = "r+" if shared else "c"
+    return np.memmap(filename, np.uint8, mode, shape=(nbytes,) if nbytes else None)

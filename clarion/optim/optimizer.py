@@ -345,6 +345,10 @@ def _with_hooks(step: Any) -> Any:
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if (
+            "_optimizer_step_pre_hooks" not in self.__dict__
+        ):  # a wrapper that is no optimizer of its own: made without us
+            return step(self, *args, **kwargs)
         outermost = not self.__dict__.get("_stepping")  # a step of the user's own may call its parent's
         if outermost and hub.step_began is not None:
             self._stepping = True

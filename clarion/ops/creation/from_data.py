@@ -331,6 +331,9 @@ def asarray(
     where = place("asarray", device)
     if isinstance(obj, np.ndarray):
         shared = share(obj)
+    elif hasattr(obj, "untyped"):  # memory: its bytes are the elements' own
+        flat = obj._root.reshape(-1, order="A").view(default_float() if kind is None else kind)
+        shared = share(flat.view(np.ndarray))
     elif isinstance(obj, (bytes, bytearray, memoryview)):
         shared = frombuffer(obj, dtype=dtype or FROM_NUMPY[default_float()])
     elif hasattr(obj, "__dlpack__") and not isinstance(obj, np.generic):

@@ -13,6 +13,7 @@ from ...core.inplace import reshape_inplace, wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ...kernels.layout import memory_root, strided
+from ...kernels.shared import bytes_of_file
 from ..faces.api import METHODS, method, public
 from ..shapes.parts import as_strided_op, storage_bytes, striding
 from ..shapes.shape import ints, squeeze_op, squeezing, tensor_needed, unsqueeze_op, unsqueezing
@@ -165,6 +166,9 @@ class UntypedStorage:
 
     size = __len__ = nbytes
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def tolist(self) -> list[int]:
         """All bytes."""
         found: list[int] = self._root.reshape(-1, order="A").view(uint8.numpy).tolist()
@@ -172,7 +176,16 @@ class UntypedStorage:
 
     def __getitem__(self, index: Any) -> Any:
         found = self._root.reshape(-1, order="A").view(uint8.numpy)[index]
-        return found.tolist()
+        return type(self)(found) if isinstance(index, slice) else found.tolist()
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The bytes of a file, read as they are needed; what is written reaches the file only if it is shared."""
+        return cls(bytes_of_file(filename, shared, nbytes))
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory in bytes."""
+        return UntypedStorage(self._root)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and self.data_ptr() == other.data_ptr()

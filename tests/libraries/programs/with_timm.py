@@ -29,7 +29,7 @@ for name, options in (
         scheduler.step(step + 1)
         ema.update(model)
         print(name, loss.item(), optimizer.param_groups[0]["lr"])
-    print(sum(p.numel() for p in model.parameters()), ema.module.eval()(images).std().item())
+    print(sum(p.numel() for p in model.parameters()), sum(p.norm().item() for p in ema.module.parameters()))
 features = timm.create_model("resnet18", features_only=True, out_indices=(1, 2))
 print([f.shape for f in features(images)])
 mixed, target = Mixup(mixup_alpha=0.2, num_classes=10)(images, labels)

@@ -3,7 +3,14 @@
 import tempfile
 
 import torch
-from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments, set_seed
+from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
+    PrinterCallback,
+    Trainer,
+    TrainingArguments,
+    set_seed,
+)
 
 set_seed(0)
 data = [{"input_ids": torch.randint(3, 60, (12,)), "labels": i % 2} for i in range(32)]
@@ -32,6 +39,7 @@ with tempfile.TemporaryDirectory() as folder:
         eval_dataset=data[:8],
         compute_metrics=lambda found: {"accuracy": float((found.predictions.argmax(-1) == found.label_ids).mean())},
     )
+    trainer.remove_callback(PrinterCallback)  # it prints how long everything took
     result = trainer.train()
     print(result.global_step, result.training_loss)
     print([row["loss"] for row in trainer.state.log_history if "loss" in row])
