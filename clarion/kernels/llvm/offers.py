@@ -10,6 +10,7 @@ import numpy
 
 from ... import config
 from .. import registry
+from ..layout import in_rows
 from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
@@ -141,7 +142,10 @@ def make() -> None:
         for name in names.split():
             # (Where the portable kernel does not write, small arrays would pay for asking.)
             writes = registry.portable_writes(name)
-            registry.offer(name, "llvm", Compiled(name, _traced(name)), writes=writes, least=least)
+            compiled: Any = Compiled(name, _traced(name))
+            if name == "logsigmoid":
+                compiled = in_rows(compiled)  # as the portable one, whatever the layout of its input
+            registry.offer(name, "llvm", compiled, writes=writes, least=least)
     for name, (arrange, per_row) in _ROWS.items():
         registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row), least=FEW)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
@@ -156,9 +160,9 @@ def make() -> None:
     registry.offer("attention_backward", "llvm", backward, accepts=attention.enough_backward(FEW))
     for name, layer in (("lstm_layer", recurrent.lstm_layer), ("lstm_layer_backward", recurrent.lstm_layer_backward)):
         cell = name.replace("layer", "cell")
-        compiled = Compiled(cell, _traced(cell))
-        compiled.for_any_size = True
-        registry.offer(name, "llvm", quietly(layer(compiled)), accepts=_sequence)
+        step = Compiled(cell, _traced(cell))
+        step.for_any_size = True
+        registry.offer(name, "llvm", quietly(layer(step)), accepts=_sequence)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.fuse_rules(Fused, GRADIENTS)
