@@ -15,6 +15,7 @@ _NAMES = {
     "log_softmax": "log_softmax",
 }  # fmt: skip
 
+_NAMES |= {name.removeprefix("special_"): name for name in _FUNCTIONS if name.startswith("special_")}
 globals().update({name: _FUNCTIONS[known] for name, known in _NAMES.items() if known in _FUNCTIONS})
 
 

@@ -37,6 +37,7 @@ COMPOSED = {
     "tiled_attention",
     "dist",
     "frobenius_norm",
+    "special_ndtr",
 }
 # PyTorch's gradient of x is 0 where x survives, and flows where it was overwritten: finite differences say otherwise.
 WRONG_IN_PYTORCH = {"as_strided_scatter"}

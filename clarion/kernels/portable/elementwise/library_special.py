@@ -1,0 +1,45 @@
+"""Special functions that SciPy computes: Bessel, Airy, the normal distribution, zeta."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ...everywhere import from_host, on_host, special
+from ...quiet import quietly
+from ...registry import kernel
+
+# operation: SciPy's function of one argument
+_OF_ONE = {
+    "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1", "i0e": "i0e", "i1e": "i1e",
+    "modified_bessel_i0": "i0", "modified_bessel_i1": "i1", "modified_bessel_k0": "k0", "modified_bessel_k1": "k1",
+    "scaled_modified_bessel_k0": "k0e", "scaled_modified_bessel_k1": "k1e", "erfcx": "erfcx", "ndtr": "ndtr",
+    "ndtri": "ndtri", "log_ndtr": "log_ndtr", "entr": "entr",
+}  # fmt: skip
+_OF_TWO = {"xlog1py": "xlog1py", "zeta": "zeta"}
+
+
+def _declare(name: str, theirs: str) -> None:
+    @kernel(f"special_{name}")
+    @quietly
+    def run(xp: Any, *arrays: Any) -> Any:
+        return xp.asarray(getattr(special(xp), theirs)(*arrays)).astype(arrays[0].dtype, copy=False)
+
+
+for _name, _theirs in (_OF_ONE | _OF_TWO).items():
+    _declare(_name, _theirs)
+
+
+@kernel("special_airy_ai")
+@quietly
+def airy_ai(xp: Any, x: Any) -> Any:
+    import scipy.special  # on the host: not every array library has it
+
+    return from_host(xp, numpy.asarray(scipy.special.airy(on_host(x))[0])).astype(x.dtype, copy=False)
+
+
+@kernel("special_spherical_bessel_j0")
+@quietly
+def spherical_bessel_j0(xp: Any, x: Any) -> Any:
+    return xp.where(xp.isinf(x), 0, xp.where(x == 0, 1, xp.sin(x) / xp.where(x == 0, 1, x))).astype(x.dtype, copy=False)
