@@ -341,9 +341,8 @@ def _by_size(name: str, small: Kernel, least: int, large: Kernel) -> Kernel:
         return (small if first.size < least else large)(first, *more, **out)
 
     def call_of_two(x: Any, y: Any, **out: Any) -> Any:
-        if out:
-            return (small if x.size < least else large)(x, y, **out)
-        return small(x, y) if x.size < least else large(x, y)
+        kernel = small if x.size < least else large
+        return kernel(x, y, **out) if out else kernel(x, y)
 
     return call_of_two if _arguments(name) == 2 else call
 
@@ -351,8 +350,7 @@ def _by_size(name: str, small: Kernel, least: int, large: Kernel) -> Kernel:
 def _arguments(name: str) -> int:
     """How many arguments a kernel takes."""
     if name in _direct:
-        own = getattr(numpy, _direct[name])
-        return own.nin if isinstance(own, numpy.ufunc) else 0
+        return int(getattr(getattr(numpy, _direct[name]), "nin", 0))
     return int(_unwrapped(name).__code__.co_argcount) - 1
 
 
@@ -499,5 +497,4 @@ class RawNamespace:
 # NumPy's backends, fastest first.
 know("numpy", numpy.ndarray, numpy, ("onednn", "llvm", "numpy"))
 describe("portable", "every kernel once, over any array library")
-
 raw = RawNamespace()
