@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import modes, provenance
+from ..core.devices import xp_of
 from ..core.tensor import Tensor
 from ..events import hub, subscribe
 
@@ -100,8 +101,9 @@ def _digest(array: Any) -> tuple[float, float]:
         array = array.view(array.real.dtype) if array.flags.c_contiguous else array.real
     flat = array.reshape(-1)
     flat = flat[:: max(1, flat.size // 65536)].astype(np.float64)
+    xp = xp_of(array)
     with np.errstate(all="ignore"):
-        return float(np.dot(flat, np.cos(np.arange(flat.size)))), float(np.sqrt(np.dot(flat, flat)))
+        return float(xp.dot(flat, xp.cos(xp.arange(flat.size)))), float(xp.sqrt(xp.dot(flat, flat)))
 
 
 def _alike(a: tuple[float, float], b: tuple[float, float]) -> bool:

@@ -70,8 +70,8 @@ def filled_like(array: Any, value: Any) -> Any:
 
 
 def number(value: Any, kind: Any) -> Any:
-    """A 0-dim array; where NumPy is."""
-    return np.asarray(value, kind)
+    """A 0-dim array: NumPy's, or one of another library as it is."""
+    return np.asarray(value, kind) if isinstance(value, (np.generic, np.ndarray, int, float, complex)) else value
 
 
 _numbers: dict[tuple[float, Any], Any] = {}
@@ -89,5 +89,6 @@ def kept_number(value: float, dtype: Any) -> Any:
 
 def joined(arrays: list[Any]) -> Any:
     """All elements of all arrays one after the other, complex ones as two real numbers each."""
-    flats = [np.ascontiguousarray(array).reshape(-1) for array in arrays]
-    return np.concatenate([each.view(each.real.dtype) if each.dtype.kind == "c" else each for each in flats])
+    xp = library_of(arrays[0]).xp
+    flats = [xp.ascontiguousarray(array).reshape(-1) for array in arrays]
+    return xp.concatenate([each.view(each.real.dtype) if each.dtype.kind == "c" else each for each in flats])

@@ -61,10 +61,12 @@ def _counted(name: str) -> Callable[..., Any]:
 def known() -> Iterator[Counter[str]]:
     """The device is there meanwhile."""
     calls.clear()
+    StrictArray.answers = True
     devices.register(Counting())
     registry.know("counting", StrictArray, xp, (), _counted)
     try:
         yield calls
     finally:
+        StrictArray.answers = False
         registry.forget("counting")
         del devices.KINDS["privateuseone"], devices._BY_ARRAY[StrictArray]

@@ -29,8 +29,21 @@ class Refused(AttributeError, TypeError):
 class StrictArray:
     """A NumPy array that can do what CuPy's arrays can."""
 
-    __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
+    answers = False  # functions of NumPy that meet one are the namespace's, as with CuPy's arrays; otherwise refused
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if not StrictArray.answers:
+            raise Refused(f"numpy.{function.__name__} meets a strict array")
+        return getattr(xp, function.__name__)(*args, **kwargs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        scalar = any(isinstance(each, np.generic) for each in args)  # a scalar's operator: `numpy.float32(2) * x`
+        if not (StrictArray.answers or scalar) or any(isinstance(each, np.ndarray) for each in args):
+            raise Refused(f"numpy.{ufunc.__name__} meets a strict array")
+        kwargs = {key: value[0] if key == "out" else value for key, value in kwargs.items()}
+        own = getattr(xp, ufunc.__name__)
+        return (own if method == "__call__" else getattr(own, method))(*args, **kwargs)
 
     def __init__(self, inner: np.ndarray) -> None:
         self._inner = inner

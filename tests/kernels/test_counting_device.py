@@ -7,6 +7,7 @@ import pytest
 
 import clarion as torch
 
+from ..examples.loading import NAMES, load
 from ..opcases import ROWS, Row
 from ..rowtools import CLOSE, draw, leaves, results
 from . import counting
@@ -36,3 +37,19 @@ def test_row(row: Row, calls) -> None:
     for got, expected in zip((*theirs[0], *theirs[1]), (*mine[0], *mine[1]), strict=True):
         assert got.device.type == "privateuseone" or row.op == "transfer"  # which goes to the host itself
         np.testing.assert_allclose(got.cpu().detach().numpy(), expected.detach().numpy(), *CLOSE["float64"])
+
+
+# These go through NumPy by themselves, which only tensors of the host can.
+ON_THE_HOST = {"custom_function", "reinforce"}
+STEPS = {"multitask_frozen_encoder": 2}  # two tasks
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ON_THE_HOST])
+def test_example(name: str, calls, monkeypatch, capsys) -> None:
+    host = torch.from_numpy
+    monkeypatch.setattr(torch, "from_numpy", lambda array: host(array).to("privateuseone:0"))
+    calls.clear()
+    with torch.device("privateuseone:0"):
+        losses = load(name).run(STEPS.get(name, 1))
+    assert np.isfinite(losses).all()
+    assert calls.total() > 10

@@ -140,7 +140,7 @@ class _Look:
     def __init__(self, leaf: Any) -> None:
         self._checksum = _checksum(leaf)
         self._sample = _sample(leaf)
-        self.size = float(np.abs(self._sample).max(initial=0.0))
+        self.size = float(np.abs(self._sample).max()) if self._sample.size else 0.0
 
     def has_changed(self, leaf: Any) -> bool:
         """Did any element change?"""

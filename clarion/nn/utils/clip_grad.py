@@ -14,7 +14,7 @@ from ...core.dtypes import default_float
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError
 from ...events import hub
-from ...kernels.flat import kept_number, number
+from ...kernels.flat import number
 from ...kernels.registry import raw
 
 
@@ -75,7 +75,7 @@ def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
         return
     for grad in grads:
         array = grad._array
-        array *= kept_number(factor, array.dtype) if known else factor.clip(None, 1.0).astype(array.dtype)
+        array *= array.dtype.type(factor) if known else factor.clip(None, 1.0).astype(array.dtype)
     bump(grads)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from ...flat import kept_number
 from ...registry import kernel
 from ...updates import update
@@ -28,7 +30,7 @@ def descend(xp: Any, params: list[Any], grads: list[Any], rate: float) -> None:
     for p, g in zip(params, grads, strict=True):
         if p.dtype is not kind:
             kind = p.dtype
-            number = kept_number(rate, kind)
+            number = kept_number(rate, kind) if xp is numpy else rate
         subtract(p, multiply(g, number), p)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.devices import xp_of
 from ....core.tensor import Tensor, created
 from ..dataset import Subset, TensorDataset
 from .collate import collate_tensor_fn, default_collate, default_collate_fn_map
@@ -68,9 +69,8 @@ def rows_of_tensors(dataset: Any, indices: Any) -> list[Tensor] | None:
     for tensor in dataset.tensors:
         if type(tensor) is not Tensor or tensor._rg:
             return None
-    where = np.array(indices)
     try:
-        return [created(tensor._array.take(where, 0)) for tensor in dataset.tensors]
+        return [created(tensor._array.take(xp_of(tensor._array).asarray(indices), 0)) for tensor in dataset.tensors]
     except (IndexError, ValueError):
         return None
 
