@@ -2,9 +2,7 @@
 
     @kernel("softplus")
     def softplus(xp, x, beta): ...       # portable: any array library runs it as it stands; the last resort, always there
-
     ufunc("exp", quiet=True)             # the array library's own function, called directly (NumPy's without warnings)
-
     offer("softmax", "onednn", fast, accepts=large)     # a faster one: taken where `accepts(*arguments)` holds
     offer("softmax", "llvm", compiled, least=4096)      # one for large arrays
 
@@ -17,7 +15,6 @@ What a call takes is decided beforehand. As long as NumPy's arrays are the only 
 function, with nothing in between; where offers have guards it is a small function that asks them in turn; once another
 library is known it is one that looks for an array of that library among the arguments. Whoever keeps a kernel (the calls
 that are written out for an operation) keeps up with that through `follow`: an offer that is made later reaches them.
-
 An offer is kept only where a benchmark shows its gain; the table's rows test it against the portable kernel.
 """
 
@@ -142,8 +139,8 @@ def portable(name: str, xp: Any = numpy) -> Kernel:
 def portable_writes(name: str) -> bool:
     """Does the portable kernel take `out`? (Read off its code: inspect.signature of all would cost 0.1 s at import.)"""
     if name in _direct:
-        own = getattr(numpy, _direct[name])
-        return isinstance(own, numpy.ufunc) and own is not numpy.negative  # which is wrong on some strides (NumPy 2.4)
+        # (NumPy 2.4's `negative` writes wrong numbers where both arrays have some strides.)
+        return _direct[name] != "negative" and isinstance(getattr(numpy, _direct[name]), numpy.ufunc)
     code = _unwrapped(name).__code__
     first = code.co_argcount
     return "out" in code.co_varnames[first : first + code.co_kwonlyargcount]
