@@ -49,6 +49,10 @@ def start(patch: Any, safely: Any) -> None:
             if hub.backward_began is None or held.aside:
                 return original(roots, grads, retain, create, *args, **kwargs)
             accumulates = bool(kwargs.get("accumulate_grad", False))
+            if (
+                hub.accumulated is None and hub.ran is None and hub.backward_ended is None
+            ):  # at rest: as little as can be
+                return _at_rest(original, safely, roots, grads, given, retain, create, accumulates, args, kwargs)
             this = _Pass(roots, accumulates)
             if held.running:
                 safely("checkpoints", checkpoints.reentered, roots)
@@ -72,6 +76,31 @@ def start(patch: Any, safely: Any) -> None:
     for owner in (torch.autograd, torch.autograd.graph):
         patch(owner, "_engine_run_backward", running)
     patch(torch.autograd, "_make_grads", making)
+
+
+def _at_rest(
+    original: Any,
+    safely: Any,
+    roots: Any,
+    grads: Any,
+    given: Any,
+    retain: Any,
+    create: Any,
+    accumulates: bool,
+    args: Any,
+    kwargs: Any,
+) -> Any:
+    """A pass of which only the beginning is told."""
+    root = roots[0]
+    if not isinstance(root, torch.Tensor) or _requires_grad(root):
+        held.roots = ()
+        safely("backward passes", hub.backward_began, roots, given, bool(retain or create), bool(create), accumulates)
+    try:
+        return original(roots, grads, retain, create, *args, **kwargs)
+    except RuntimeError as error:
+        if hub.refused is not None:
+            safely("backward passes", _Pass(roots, accumulates).refused, error)
+        raise
 
 
 def _refused_shape(error: Any, outputs: Any, grads: Any) -> None:

@@ -134,6 +134,8 @@ def set_open(on: bool) -> None:
 def settle() -> None:
     """Bring the stack in line with what is wanted, unless a handler is running."""
     global _owner
+    if not _owner and not ear.open:
+        return
     this = threading.get_ident()
     if held.handling or (_owner and _owner != this):
         return

@@ -40,7 +40,6 @@ class _Held(threading.local):
 
     def __init__(self) -> None:
         self.views: list[View] = []
-        self.depth = 0  # events that are being told
         self.aside = 0  # above 0: what runs is ours, or PyTorch's own business
         self.taking = 0  # calls of state_dict() inside each other
         self.steps = 0  # that optimizers have made

@@ -14,14 +14,13 @@ failures: dict[str, BaseException] = {}
 
 def tell(handler: Any, *args: Any) -> None:
     """Call a handler of the hub. NOTE [Views] in nodes.py."""
-    held.depth += 1
-    held.aside += 1  # what a handler computes is not the program's
+    aside = held.aside
+    held.aside = aside + 1  # what a handler computes is not the program's
     try:
         handler(*args)
     finally:
-        held.aside -= 1
-        held.depth -= 1
-        if not held.depth:
+        held.aside = aside
+        if not aside:
             release()
 
 

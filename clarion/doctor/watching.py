@@ -178,16 +178,22 @@ def _modes() -> None:
     own = grad_mode.__file__
     quiet = torch.utils._contextlib.__file__
 
+    known: dict[str, bool] = {}
+
     def is_own() -> bool:
         """Does PyTorch enter it for itself? (Decorators are the user's.)"""
         file = sys._getframe(2).f_code.co_filename
-        return file == own or (file != quiet and not file.endswith("contextlib.py") and lines._is_engine(file))
+        found = known.get(file)
+        if found is None:
+            decorates = file == quiet or file.endswith("contextlib.py")
+            found = known[file] = file == own or (not decorates and lines._is_engine(file))
+        return found
 
     def entering(original: Any) -> Any:
         @functools.wraps(original)
         def __enter__(self: Any) -> Any:
             result = original(self)
-            if hub.mode is not None and not held.aside and not is_own():
+            if hub.mode is not None and not is_own() and not held.aside:
                 _safely("gradient modes", hub.mode, self, True)
             return result
 
@@ -197,7 +203,7 @@ def _modes() -> None:
         @functools.wraps(original)
         def __exit__(self: Any, *error: Any) -> Any:
             result = original(self, *error)
-            if hub.mode is not None and not held.aside and not is_own():
+            if hub.mode is not None and not is_own() and not held.aside:
                 _safely("gradient modes", hub.mode, self, False)
             return result
 
@@ -207,7 +213,7 @@ def _modes() -> None:
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             original(self, mode)
-            if hub.mode is not None and not held.aside and not is_own():
+            if hub.mode is not None and not is_own() and not held.aside:
                 _safely("gradient modes", hub.mode, self, True)
 
         return __init__

@@ -83,6 +83,7 @@ class Ledger:
         self.unrecorded = Unrecorded(self)
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
+        self._book = object()  # stands for these books in the stories of optimizers
         self._counted_pass = -1  # the pass after which the last step was counted
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
@@ -109,7 +110,7 @@ class Ledger:
     def on_optimizer_made(self, optimizer: Any) -> None:
         """An optimizer was built."""
         self.optimizers.add(optimizer)
-        optimizer._story = OptimizerStory(here(), type(optimizer).__name__)
+        optimizer._story = OptimizerStory(here(), type(optimizer).__name__, self._book)
         self._own(optimizer)
 
     def _own(self, optimizer: Any) -> None:
@@ -279,7 +280,7 @@ class Ledger:
         """An optimizer has written its parameters."""
         self._thread.stepping = 0
         story = getattr(optimizer, "_story", None)
-        if story is None:  # built before the session began, or unpickled
+        if story is None or story.book is not self._book:  # built before the session began, or unpickled
             self.on_optimizer_made(optimizer)
             story = optimizer._story
             story.made = None

@@ -88,9 +88,10 @@ class Story:
 class OptimizerStory:
     """What happened to one optimizer."""
 
-    __slots__ = ("empty_run", "kind", "made", "names", "steps", "track")
+    __slots__ = ("book", "empty_run", "kind", "made", "names", "steps", "track")
 
-    def __init__(self, made: Place | None, kind: str) -> None:
+    def __init__(self, made: Place | None, kind: str, book: object = None) -> None:
+        self.book = book  # in which it is written: another session's is of no use
         self.made = made
         self.kind = kind  # the class
         self.names: list[str] = []  # of its parameters, for the report

@@ -16,6 +16,7 @@ from ..rule import Diagnosis
 # A warm-up may begin with several steps at a rate of 0.
 _AFTER = 16
 _LIKE_OTHERS = 0.01  # of the largest gradient: less is noise (a bias before a normalisation), or vanishes
+_NOISE = 1e-5  # of a parameter's own size: a smaller gradient is rounding itself
 _SAMPLED = 4096  # elements of a parameter that are compared one by one
 
 
@@ -89,7 +90,8 @@ class StepWithoutChange(Diagnosis):
         ]
         usual = max(sizes)
         for leaf, size, look in zip(update.leaves, sizes, looks, strict=True):
-            still = size > _LIKE_OTHERS * usual and look.size > 0.0 and not look.has_changed(leaf)
+            counts = size > _LIKE_OTHERS * usual and size > _NOISE * look.size > 0.0
+            still = counts and not look.has_changed(leaf)
             times = self._still[id(leaf)] = self._still.get(id(leaf), 0) + 1 if still else 0
             if times >= 3 and sample.number >= _AFTER and len(update.leaves) > 1:
                 self._say_one(update, leaf, size, look.size, max(rates))
