@@ -15,7 +15,47 @@ from typing import Any as _Any
 from .version import __version__ as __version__
 
 if _TYPE_CHECKING:
+    from . import accelerator as accelerator
+    from . import amp as amp
+    from . import autograd as autograd
+    from . import backends as backends
+    from . import compiler as compiler
+    from . import cpu as cpu
+    from . import cuda as cuda
+    from . import diagnose as diagnose
+    from . import distributed as distributed
+    from . import distributions as distributions
+    from . import fft as fft
+    from . import func as func
+    from . import functional as functional
+    from . import futures as futures
+    from . import fx as fx
+    from . import hub as hub
+    from . import jit as jit
+    from . import library as library
+    from . import linalg as linalg
+    from . import mps as mps
+    from . import multiprocessing as multiprocessing
+    from . import nn as nn
+    from . import onnx as onnx
+    from . import optim as optim
+    from . import overrides as overrides
+    from . import profiler as profiler
+    from . import random as random
+    from . import return_types as return_types
+    from . import serialization as serialization
+    from . import signal as signal
+    from . import special as special
+    from . import storage as storage
+    from . import testing as testing
+    from . import torch_version as torch_version
+    from . import types as types
+    from . import utils as utils
+    from . import version as version
+    from . import xpu as xpu
     from .surface import *  # noqa: F403
+    from .surface import load as load
+    from .surface import save as save
 
 # Parts that need no engine.
 _LIGHT = frozenset(

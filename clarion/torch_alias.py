@@ -47,8 +47,10 @@ ROOMS = frozenset(
         "elsewhere",
         "errors",
         "events",
+        "forks",
         "kernels",
         "pytree",
+        "surface",
         "torch_alias",
     ]
 )
@@ -144,11 +146,13 @@ def _is_room(name: str) -> bool:
 
 
 def _hide_rooms() -> None:
-    for name in ROOMS.difference(_SEEN):
+    clarion._hidden = ROOMS.difference(_SEEN)
+    for name in clarion._hidden:
         vars(clarion).pop(name, None)
 
 
 def _show_rooms() -> None:
+    clarion._hidden = frozenset()
     for name in ROOMS:
         if f"clarion.{name}" in sys.modules:
             setattr(clarion, name, sys.modules[f"clarion.{name}"])

@@ -255,7 +255,7 @@ def _seed(i: int, seed: Any, shape: Any, dtype: Any, target: Any, xp: Any) -> Te
         )
     if seed._array.dtype == dtype:
         return seed
-    converted: Tensor = seed.to(FROM_NUMPY[dtype])  # type: ignore[attr-defined]
+    converted: Tensor = seed.to(FROM_NUMPY[dtype])
     return converted
 
 

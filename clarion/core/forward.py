@@ -304,7 +304,7 @@ def _pull(op: Op, inputs: tuple[Any, ...], params: Any, outs: Any, tangents: Any
     values = _values(op, inputs, params, outs)
     first = g if type(g) is not tuple else next(x for x in g if x is not None)
     if op.conj and first.is_complex():
-        values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]  # type: ignore[attr-defined]
+        values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
         values = [v.conjugate() if type(v) is complex else v for v in values]
     edges = tuple(tangents)
     if op.joint is not None:

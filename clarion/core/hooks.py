@@ -116,5 +116,5 @@ def check_replacement(hook: Hook, grad: Any, result: Any) -> None:
             f"It was given a gradient of shape {list(grad._array.shape)} and returned {list(result._array.shape)}."
         )
     if result._array.dtype != grad._array.dtype:
-        was, got = grad.type(), result.type()  # type: ignore[attr-defined]
+        was, got = grad.type(), result.type()
         raise EngineError(f"hook '{name}' has changed the type of value (was {was} got {got})")

@@ -68,7 +68,7 @@ def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
         if old is not None:
             if old._edge is None and not modes.state.grad:  # a level of forward mode: see backward.py
                 return inplace(OPS["add"], old, g)
-            total: Tensor = old + g  # type: ignore[operator]
+            total: Tensor = old + g
             return total
         return g if g._edge is not None or not this.create_graph else _alias_or_copy(g)
     if old is None:

@@ -56,7 +56,7 @@ class OpNode(Node):
         values: Any = unpack_all(self)
         first = g if type(g) is not tuple else next(x for x in g if x is not None)
         if op.conj and first.is_complex():
-            values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]  # type: ignore[attr-defined]
+            values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
             values = [v.conjugate() if type(v) is complex else v for v in values]
         if op.joint is not None:
             grads = _run_joint(self, op, g, tuple(values), lifted, edges or self.edges)

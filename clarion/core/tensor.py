@@ -20,10 +20,13 @@ from .hooks import NodeHooks, RemovableHandle
 from .versions import INFERENCE, VersionCounter, View
 
 if TYPE_CHECKING:
+    from .methods import Methods  # a stub: what operations add to the class
     from .node import Node
+else:
+    Methods = object
 
 
-class Tensor(Description):
+class Tensor(Description, Methods):
     """A multi-dimensional array that can record what is done to it."""
 
     # _array  the data          _edge  the node that made it (None: a leaf)    _nr    which of the node's outputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import ops as _ops  # noqa: F401
 from ..ops.faces.api import FUNCTIONS as _FUNCTIONS
@@ -16,6 +16,8 @@ _SHARED = (
 
 globals().update({name: _FUNCTIONS[name] for name in _SHARED if name in _FUNCTIONS})
 globals().update(_NN_FUNCTIONAL)
+if TYPE_CHECKING:
+    from ..ops.faces.functionals import *  # noqa: F403  (a stub: the same, for who only reads)
 
 
 def __getattr__(name: str) -> Any:
