@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys as _sys
 from importlib import import_module as _import
 from importlib.machinery import ModuleSpec as _spec
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from .version import __version__ as __version__
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from . import accelerator as accelerator
     from . import amp as amp
     from . import autograd as autograd

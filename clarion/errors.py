@@ -124,3 +124,9 @@ class DiagnosisError(EngineError):
     def __init__(self, finding: Any) -> None:
         super().__init__(str(finding))
         self.finding = finding
+
+
+def not_a_tensor(function: str, argument: str, value: object, position: int | None = None) -> ArgumentTypeError:
+    """An argument that should have been a Tensor, said as PyTorch says it."""
+    where = "" if position is None else f" (position {position})"
+    return ArgumentTypeError(f"{function}(): argument '{argument}'{where} must be Tensor, not {type(value).__name__}")

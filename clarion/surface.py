@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 import sys as _sys
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from . import absent as _absent
@@ -72,7 +72,7 @@ newaxis = None
 
 globals().update(_LISTED)
 globals().update(_FUNCTIONS)
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from .ops.faces.functions import *  # noqa: F403  (a stub: the same, for who only reads)
 
 _HERE = "clarion"  # `__name__` is "torch" where `import torch` gives clarion

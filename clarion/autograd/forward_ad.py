@@ -14,7 +14,7 @@ from ..core import forward as _forward
 from ..core import modes as _modes
 from ..core.namespace import lifted as _lifted
 from ..core.tensor import Tensor
-from ..errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ..errors import ArgumentValueError, EngineError, not_a_tensor
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -84,7 +84,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
 
 def _refuse(value: Any, what: str, argument: str) -> None:
     if not isinstance(value, Tensor):
-        raise ArgumentTypeError(f"make_dual(): argument '{argument}' must be Tensor, not {type(value).__name__}")
+        raise not_a_tensor("make_dual", argument, value)
     if not (value.is_floating_point() or value.is_complex()):
         raise ArgumentValueError(f"Expected {what} to be floating point or complex, but got: {value.dtype}")
 
@@ -107,9 +107,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if number < 0 or _modes.dual is None:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
-        raise ArgumentTypeError(
-            f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
-        )
+        raise not_a_tensor("_unpack_dual", "dual", tensor, 1)
     tangent = _modes.dual.tangent_of(tensor) if _modes.dual.active() else None
     return UnpackedDualTensor(_root(tensor, with_grad_fn="alias"), tangent)
 

@@ -52,9 +52,7 @@ def not_a_tensor(op: Op, position: int, value: Any) -> errors.ArgumentTypeError:
     """An argument that should have been a Tensor."""
     names = {"x": "input", "y": "other"}
     name = op.inputs[min(position, len(op.inputs) - 1)]
-    return errors.ArgumentTypeError(
-        f"{op.name}(): argument '{names.get(name, name)}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
-    )
+    return errors.not_a_tensor(op.name, names.get(name, name), value, position + 1)
 
 
 def out_of_memory(error: Exception, shape: Any = None) -> Exception:

@@ -133,7 +133,7 @@ def converted(result: Any, cls: Any) -> Any:
     if cls is Tensor:
         return result
     if isinstance(result, Tensor):
-        return result if isinstance(result, cls) else result.as_subclass(cls)  # type: ignore[attr-defined]
+        return result if isinstance(result, cls) else result.as_subclass(cls)
     if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
         parts = [converted(each, cls) for each in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)

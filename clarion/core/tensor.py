@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..events import hub
+from ..kernels.random import torch_names
 from . import modes, provenance
 from .description import Description
 from .devices import HOST, find, kind_of, ndarray
@@ -208,7 +209,7 @@ class Tensor(Description, Methods):
             )
         if value._array.dtype != self._array.dtype:
             raise errors.EngineError(
-                f"attempting to assign a gradient with dtype '{_c_type(value)}' to a tensor with grad_dtype "
+                f"attempting to assign a gradient with dtype '{torch_names(value._array.dtype)[1]}' to a tensor with grad_dtype "
                 f"'{FROM_NUMPY[self._array.dtype].old}'. The gradient must match the tensor's grad_dtype (defaults to "
                 "the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
                 "allow any dtype."
@@ -398,19 +399,6 @@ def created(array: Any, requires_grad: bool = False) -> Tensor:
         if hub.flagged is not None:
             hub.flagged(tensor, True)
     return tensor
-
-
-# How PyTorch's message spells the types of C++.
-_C_TYPES = {
-    "BFloat16": "c10::BFloat16", "Bool": "bool", "Byte": "unsigned char", "Char": "signed char",
-    "ComplexDouble": "c10::complex<double>", "ComplexFloat": "c10::complex<float>", "Half": "c10::Half",
-    "Long": "long int", "Short": "short int",
-}  # fmt: skip
-
-
-def _c_type(tensor: Tensor) -> str:
-    name = FROM_NUMPY[tensor._array.dtype].old
-    return _C_TYPES.get(name, name.lower())
 
 
 def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:

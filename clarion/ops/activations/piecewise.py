@@ -9,7 +9,7 @@ from ...core.dtypes import f64
 from ...core.inplace import inplace as write
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentTypeError, EngineError
+from ...errors import EngineError, not_a_tensor
 from ...kernels.random import default_generator, uniform
 from ..elementwise.trig import tanh
 from ..elementwise.unary import step
@@ -116,9 +116,7 @@ def prelu(input: Any, weight: Any) -> Any:
     for position, value in enumerate((input, weight), 1):
         if not isinstance(value, Tensor):
             name = "input" if position == 1 else "weight"
-            raise ArgumentTypeError(
-                f"prelu(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}"
-            )
+            raise not_a_tensor("prelu", name, value, position)
     if input._array.dtype != weight._array.dtype:
         raise EngineError(f"prelu: Type promoting not supported. Got {input.dtype.old} and {weight.dtype.old}")
     if weight.ndim > 1:
@@ -161,7 +159,7 @@ def _slopes(array: Any, lower: float, upper: float) -> Any:
 
 def _rrelu(input: Any, lower: float, upper: float, training: bool, run: Any) -> Any:
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"rrelu(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor("rrelu", "input", input, 1)
     if lower > upper:
         raise EngineError("Lower bound should be less than or equal to the upper bound")
     if not training:

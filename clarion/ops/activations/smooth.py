@@ -11,7 +11,7 @@ from ...core.description import normalize_dim
 from ...core.inplace import inplace as write
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, EngineError
+from ...errors import EngineError, not_a_tensor
 from ..faces.api import NN_FUNCTIONAL, functional, public, with_out
 from ..faces.single import faces
 from ..faces.typed import TypedOp
@@ -263,7 +263,7 @@ def glu_backward_rule(g: Any, gy: Any, x: Any, dim: int, ops: Any) -> Any:
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half of the input along `dim`, times the sigmoid of the second."""
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"glu(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor("glu", "input", input, 1)
     if input.ndim == 0:
         raise EngineError("glu does not support scalars because halving size must be even")
     d = normalize_dim(dim, input.ndim)

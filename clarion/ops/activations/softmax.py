@@ -9,7 +9,7 @@ from ...core.description import normalize_dim
 from ...core.dtypes import dtype as Dtype
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError
+from ...errors import ArgumentTypeError, not_a_tensor
 from ..faces.api import functional, public
 from ..faces.typed import TypedOp
 from ..reductions.sums import restore_dims
@@ -62,7 +62,7 @@ logsumexp_op.vjp(
 def converted(name: str, input: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
     """The input in the type asked for, and the dimension counted from the front."""
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor(name, "input", input, 1)
     if type(dim) is not int:
         raise ArgumentTypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
     if dtype is not None:
@@ -121,9 +121,7 @@ def _dim(name: str, input: Any, dim: int | None, stacklevel: int) -> int:
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """log(sum(exp(input))) along dimensions, without overflow."""
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(
-            f"logsumexp(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-        )
+        raise not_a_tensor("logsumexp", "input", input, 1)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     dims = tuple(normalize_dim(d, input.ndim) for d in dims or range(input.ndim))
     return logsumexp_op.call(input, dims if input.ndim else (), keepdim)

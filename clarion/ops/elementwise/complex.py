@@ -11,7 +11,7 @@ from ...core.dtypes import COMPLEX, FROM_NUMPY, f32, f64
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+from ...errors import EngineError, NotSupportedError, not_a_tensor
 from ..faces.api import METHODS, public
 from ..faces.autocast import autocast
 
@@ -30,7 +30,7 @@ conj_physical_op = Op("conj_physical", "x", elementwise=True).vjp(x=lambda g, op
 def array_of(input: Any, name: str) -> Any:
     """The data of an argument that must be a Tensor."""
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor(name, "input", input, 1)
     return input._array
 
 

@@ -10,7 +10,7 @@ from ...core.dtypes import b1
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError
+from ...errors import DtypeError, EngineError, NotSupportedError, not_a_tensor
 from ..faces.api import METHODS, call, public
 from ..faces.single import faces
 from ..faces.typed import TypedOp
@@ -121,7 +121,7 @@ signbit = faces(signbit_op, "Is the sign bit set (also of -0.0)?", writes=False)
 def positive(input: Any) -> Any:
     """input, as it is."""
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"positive(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor("positive", "input", input, 1)
     if input._array.dtype == b1:
         raise EngineError("The `+` operator, on a bool tensor is not supported.")
     return input

@@ -21,7 +21,7 @@ from ...core.inplace import check_result, inplace, refuse, wrote
 from ...core.op import Op
 from ...core.overriding import tables
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+from ...errors import EngineError, NotSupportedError, not_a_tensor
 
 
 class Names(dict[str, Any]):
@@ -116,7 +116,7 @@ def with_out(name: str, fn: F) -> F:
         targets = out if isinstance(out, (tuple, list)) else (out,)
         for target in targets:
             if not isinstance(target, Tensor):
-                raise ArgumentTypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+                raise not_a_tensor(name, "out", target)
         if modes.recording() and any(_wants_grad(a) for a in (*args, *kwargs.values(), *targets)):
             raise EngineError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "

@@ -9,9 +9,8 @@ from ...core.devices import xp_of
 from ...core.dtypes import FROM_NUMPY, i64
 from ...core.tensor import Tensor
 from ...errors import DtypeError, EngineError
+from ...kernels.random import torch_names
 from .api import FUNCTIONS
-
-_C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int"}
 
 
 def strict_out(*names: str, apart: bool = False, alike: bool = False, any_type: bool = False) -> None:
@@ -33,7 +32,7 @@ def _strict(function: Any, apart: bool, alike: bool, any_type: bool) -> Any:
         targets = out if isinstance(out, (tuple, list)) else (out,)
         for target, wanted in zip(targets, (kind, kind if alike else FROM_NUMPY[i64]), strict=False):
             if isinstance(target, Tensor) and target.dtype is not wanted and not any_type:
-                have, want = (_C_NAMES.get(str(d)[6:], str(d)[6:]) for d in (target.dtype, wanted))
+                have, want = (torch_names(d.numpy)[1] for d in (target.dtype, wanted))
                 raise DtypeError(f"Expected out tensor to have dtype {want}, but got {have} instead")
             if apart and _overlaps(args, target):
                 raise EngineError(

@@ -9,7 +9,7 @@ from ...core.dtypes import FROM_NUMPY
 from ...core.general_call import general_call
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+from ...errors import EngineError, NotSupportedError, not_a_tensor
 
 
 class TypedOp(Op):
@@ -74,9 +74,7 @@ def need_tensors(name: str, *values: Any) -> None:
     for position, value in enumerate(values):
         if not isinstance(value, Tensor):
             title = ("input", "other")[position]
-            raise ArgumentTypeError(
-                f"{name}(): argument '{title}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
-            )
+            raise not_a_tensor(name, title, value, position + 1)
 
 
 def one_tensor(name: str, input: Any, other: Any) -> None:

@@ -8,7 +8,7 @@ from ...core.description import normalize_dim
 from ...core.dtypes import FROM_NUMPY, NumpyNumber, i64, int32
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
+from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError, not_a_tensor
 from ...kernels.blocks import in_range
 from ..faces.api import call, public
 from ..faces.strict_out import strict_out
@@ -122,9 +122,7 @@ Op("no_second_zero_backward", "g index src", "shape dim rows").vjp(g=lambda g: g
 def tensor_argument(name: str, argument: str, position: int, value: Any) -> None:
     """Refuse what is not a Tensor."""
     if not isinstance(value, Tensor):
-        raise ArgumentTypeError(
-            f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}"
-        )
+        raise not_a_tensor(name, argument, value, position)
 
 
 def first_outside(index: Any, size: int, low: int = 0) -> int:

@@ -13,7 +13,7 @@ from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...core.versions import INFERENCE
-from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, ShapeError
+from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, ShapeError, not_a_tensor
 from ...kernels.portable.indexing import reading as kernels
 from ...kernels.registry import raw
 from ..elementwise.cast import overflow
@@ -276,7 +276,7 @@ def _put_arguments(name: str, input: Any, indices: Any, values: Any) -> list[tup
     if dim > input._array.ndim:
         raise ArgumentIndexError(f"too many indices for tensor of dimension {input._array.ndim} (got {dim})")
     if not isinstance(values, Tensor):
-        raise ArgumentTypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+        raise not_a_tensor(name, "values", values, 2)
     if values._array.dtype != input._array.dtype:
         raise DtypeError(
             f"Index put requires the source and destination dtypes match, got {FROM_NUMPY[input._array.dtype].old} for "

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
+from ...errors import ArgumentValueError, EngineError, ShapeError, not_a_tensor
 from ..faces.api import FUNCTIONS, functional, public
 from ..faces.autocast import autocast
 
@@ -47,7 +47,7 @@ def _sizes(kind: str, input: Any, output_size: Any, n: int) -> Sizes:
     """The wanted size of each dimension; None leaves one as it is."""
     name = f"adaptive_{kind}_pool{n}d"
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor(name, "input", input, 1)
     shape = input._array.shape
     if isinstance(output_size, (tuple, list)):
         if n > 1 and len(shape) <= len(output_size):

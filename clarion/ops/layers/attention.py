@@ -10,7 +10,7 @@ from ...core.dtypes import broadcast_shapes
 from ...core.op import Op
 from ...core.op_node import unbroadcast
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentTypeError, EngineError
+from ...errors import EngineError, not_a_tensor
 from ...events import hub
 from ...kernels.registry import RawNamespace
 from ..faces.api import functional
@@ -154,9 +154,7 @@ def scaled_dot_product_attention(
 def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:
     for name, each in (("query", query), ("key", key), ("value", value)):
         if not isinstance(each, Tensor):
-            raise ArgumentTypeError(
-                f"scaled_dot_product_attention(): argument '{name}' must be Tensor, not {type(each).__name__}"
-            )
+            raise not_a_tensor("scaled_dot_product_attention", name, each)
     kinds = {t._array.dtype for t in (query, key, value)}
     if len(kinds) > 1:
         raise EngineError(

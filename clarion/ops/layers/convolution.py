@@ -9,6 +9,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.portable.layers.convolution import transposed_size
+from ...kernels.random import torch_names
 from ..faces.api import FUNCTIONS, functional, public
 from ..faces.autocast import autocast
 from .padding import constant_pad_nd_op
@@ -187,12 +188,9 @@ def _refuse_sizes(
         )
 
 
-_C_TYPES = {"float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float"}
-
-
 def _c_type(x: Any) -> str:
     kind = FROM_NUMPY[x._array.dtype]
-    return _C_TYPES.get(kind.name, kind.name)
+    return torch_names(kind.numpy)[1]
 
 
 def _refuse_types(input: Any, weight: Any, bias: Any) -> None:

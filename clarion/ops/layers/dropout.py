@@ -9,7 +9,7 @@ from ...core.devices import HOST, Kind, kind_of
 from ...core.dtypes import f32
 from ...core.inplace import inplace as write_into
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ...errors import ArgumentValueError, EngineError, not_a_tensor
 from ...events import hub
 from ...kernels.layout import dense_order
 from ...kernels.random import default_generator, dropout_mask
@@ -56,7 +56,7 @@ def _check(p: Any, input: Any) -> None:
     if not 0.0 <= p <= 1.0:
         raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"dropout(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor("dropout", "input", input, 1)
 
 
 @functional()
@@ -160,9 +160,7 @@ def _in_main(name: str, function: Any) -> None:
 
     def checked(input: Any, p: float, train: bool, inplace: bool) -> Any:
         if not isinstance(input, Tensor):
-            raise ArgumentTypeError(
-                f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-            )
+            raise not_a_tensor(name, "input", input, 1)
         if not 0.0 <= p <= 1.0:
             raise EngineError(f"dropout probability has to be between 0 and 1, but got {p}")
         return function(input, p, train, inplace)

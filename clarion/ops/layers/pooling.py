@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError, not_a_tensor
 from ..faces.api import functional, public, with_out
 from ..faces.autocast import autocast
 
@@ -117,7 +117,7 @@ def _refuse_numbers(name: str, ksize: Sizes, stride: Sizes, padding: Sizes, dila
 
 def _refuse_input(name: str, input: Any, n: int) -> None:
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor(name, "input", input, 1)
     shape = input._array.shape
     kinds = f"{n + 1}D or {n + 2}D (batch mode)"
     if len(shape) not in (n + 1, n + 2) and name != "max_pool1d":

@@ -14,7 +14,7 @@ from ...core.backward import gradients
 from ...core.dtypes import HALF
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, DtypeError, EngineError
+from ...errors import DtypeError, EngineError, not_a_tensor
 from ...kernels.registry import RawNamespace
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, public
 from ..faces.autocast import autocast
@@ -307,7 +307,7 @@ rnn_relu = _declare("rnn_relu", _relu_layer)
 def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, gates: int) -> None:
     for name, t in (("input", input), ("hx", hx)):
         if not isinstance(t, Tensor):
-            raise ArgumentTypeError(f"cell(): argument '{name}' must be Tensor, not {type(t).__name__}")
+            raise not_a_tensor("cell", name, t)
     size, columns = w_hh._array.shape[1], w_ih._array.shape[1]
     if input._array.shape[1] != columns:
         raise EngineError(f"input has inconsistent input_size: got {input._array.shape[1]} expected {columns}")

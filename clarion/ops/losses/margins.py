@@ -11,7 +11,7 @@ from ...core import modes
 from ...core.devices import xp_of
 from ...core.dtypes import contiguous_format, i64
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
+from ...errors import ArgumentValueError, EngineError, NotSupportedError, not_a_tensor
 from ...events import hub
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, functional, no_gradient
 from ..faces.autocast import autocast
@@ -36,7 +36,7 @@ def _also_main(fn: Callable[..., Any]) -> Callable[..., Any]:
 def _tensors(name: str, **values: Any) -> None:
     for key, value in values.items():
         if not isinstance(value, Tensor):
-            raise ArgumentTypeError(f"{name}(): argument '{key}' must be Tensor, not {type(value).__name__}")
+            raise not_a_tensor(name, key, value)
 
 
 # Embeddings ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.devices import visible
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, not_a_tensor
 from ...events import hub
 from ..faces.api import FUNCTIONS, functional, no_gradient
 from ..faces.autocast import autocast
@@ -156,7 +156,7 @@ def _weighted_mse(input: Any, target: Any, reduction: str, weight: Any) -> Any:
 
 def _not_tensors(name: str, input: Any, target: Any) -> ArgumentTypeError:
     which, value = ("input", input) if not isinstance(input, Tensor) else ("target", target)
-    return ArgumentTypeError(f"{name}(): argument '{which}' must be Tensor, not {type(value).__name__}")
+    return not_a_tensor(name, which, value)
 
 
 @functional()

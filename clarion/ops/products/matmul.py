@@ -10,6 +10,7 @@ from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeError
+from ...kernels.random import torch_names
 from ..faces.api import METHODS, public
 from ..faces.autocast import autocast
 from ..shapes.shape import unsafe_view
@@ -72,12 +73,6 @@ outer_op.vjp(x=lambda g, y, ops: ops.mv(g, y), y=lambda g, x, ops: ops.vecmat(x,
 
 # Checks --------------------------------------------------------------------------------------------
 
-_CPP_NAMES = {
-    "float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int",
-    "int8": "signed char", "uint8": "unsigned char", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "bool": "bool",
-}  # fmt: skip
-
 
 def old_name(array: Any) -> str:
     """The name of an array's type in messages."""
@@ -87,7 +82,7 @@ def old_name(array: Any) -> str:
 def check_types(a: Any, b: Any, what: str = "mm") -> None:
     """Both factors must have the same type; PyTorch words it in three ways."""
     if a.dtype != b.dtype:
-        known = [_CPP_NAMES.get(FROM_NUMPY[x.dtype].name, FROM_NUMPY[x.dtype].name) for x in (a, b)]
+        known = [torch_names(x.dtype)[1] for x in (a, b)]
         text = {
             "mm": f"expected m1 and m2 to have the same dtype, but got: {known[0]} != {known[1]}",
             "bmm": f"expected scalar type {old_name(a)} but found {old_name(b)}",

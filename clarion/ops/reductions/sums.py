@@ -10,7 +10,7 @@ from ...core.dtypes import FROM_NUMPY, INEXACT, dtype
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
+from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError, not_a_tensor
 from ..faces.api import method, public
 from ..faces.autocast import autocast
 
@@ -21,7 +21,7 @@ def array_of(input: Any, name: str) -> Any:
     """The array of a function's `input`, which must be a Tensor."""
     if isinstance(input, Tensor):
         return input._array
-    raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    raise not_a_tensor(name, "input", input, 1)
 
 
 def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...] | None:

@@ -13,7 +13,7 @@ from ...core.dtypes import FROM_NUMPY, NumpyNumber
 from ...core.dtypes import dtype as DType
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, ShapeError
+from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, ShapeError, not_a_tensor
 from ..faces.api import method, public
 from .rearrange import clone_op
 
@@ -53,9 +53,7 @@ unsqueeze_op.vjp(x=lambda g, x_shape, ops: ops.view(g, x_shape))
 
 def tensor_needed(name: str, value: Any, argument: str = "input", position: int = 1) -> ArgumentTypeError:
     """An argument that should have been a Tensor."""
-    return ArgumentTypeError(
-        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}"
-    )
+    return not_a_tensor(name, argument, value, position)
 
 
 def ints(values: tuple[Any, ...], name: str = "size") -> Sizes:

@@ -9,7 +9,7 @@ from typing import Any
 from ...core.dtypes import COMPLEX, FROM_NUMPY, HALF, INEXACT, c64, default_float, f32, promote_pair
 from ...core.op import Op
 from ...core.tensor import Tensor, created
-from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError
+from ...errors import ArgumentIndexError, DtypeError, EngineError, not_a_tensor
 from ..creation.factories import take_options
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL
 from ..faces.autocast import autocast
@@ -42,9 +42,7 @@ _REAL_ONLY = {
 def _prepared(name: str, input: Any, want: str) -> Any:
     """The input as a floating tensor; `want` is 'real', 'complex' (real ones are converted) or 'any'."""
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(
-            f"fft_{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-        )
+        raise not_a_tensor(f"fft_{name}", "input", input, 1)
     kind = input._array.dtype
     if kind in COMPLEX and want == "real":
         raise DtypeError(
