@@ -15,6 +15,7 @@ import numpy
 from ...errors import EngineError
 from .. import registry
 from ..layout import ARRAYS
+from ..portable.elementwise.library_special import BY_SCIPY
 from . import creation as creation
 from . import linalg as linalg
 from . import moving as moving
@@ -97,7 +98,7 @@ def _element_by_element(name: str) -> Callable[..., Any]:
     return function
 
 
-for _name in ("digamma", "polygamma", "gammainc", "gammaincc"):
+for _name in ("digamma", "polygamma", "gammainc", "gammaincc", *BY_SCIPY):
     RULES[_name] = _element_by_element(_name)
 
 

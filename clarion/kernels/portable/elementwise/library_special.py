@@ -29,6 +29,8 @@ def _declare(name: str, theirs: str) -> None:
 
 for _name, _theirs in (_OF_ONE | _OF_TWO).items():
     _declare(_name, _theirs)
+# The operations above and Airy's: what arrays without memory cannot hand to SciPy.
+BY_SCIPY = (*[f"special_{_name}" for _name in _OF_ONE | _OF_TWO], "special_airy_ai")
 
 
 @kernel("special_airy_ai")
