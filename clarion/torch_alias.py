@@ -48,9 +48,11 @@ ROOMS = frozenset(
         "errors",
         "events",
         "forks",
+        "functorch",
         "kernels",
         "pytree",
         "surface",
+        "symbols",
         "torch_alias",
     ]
 )

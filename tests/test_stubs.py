@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from clarion.cli.stubs import stubs
-
 ROOT = Path(__file__).parents[1]
 
 PROGRAM = """
@@ -32,9 +30,16 @@ F.no_such_function(x)
 KNOWN = ["Tensor", "Tensor", "Tensor", "Parameter", "SGD"]
 
 
-@pytest.mark.parametrize("path", stubs(), ids=lambda path: path.name)
-def test_stubs_are_up_to_date(path):
-    assert path.read_text() == stubs()[path], "run `python -m clarion.cli.stubs`"
+def test_stubs_are_up_to_date():
+    # In a process of its own: classes that override functions change how the functions look in this one.
+    script = (
+        "import json; from clarion.cli.stubs import stubs; print(json.dumps({str(p): t for p, t in stubs().items()}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    written = json.loads(done.stdout)
+    stale = [Path(path).name for path, text in written.items() if Path(path).read_text() != text]
+    assert written
+    assert not stale, f"{stale}: run `python -m clarion.cli.stubs`"
 
 
 def mypy(*arguments: str) -> str:

@@ -15,6 +15,10 @@ from .clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
 from .clip_grad import get_total_norm as get_total_norm
 from .convert_parameters import parameters_to_vector as parameters_to_vector
 from .convert_parameters import vector_to_parameters as vector_to_parameters
+from .fusion import fuse_conv_bn_eval as fuse_conv_bn_eval
+from .fusion import fuse_conv_bn_weights as fuse_conv_bn_weights
+from .fusion import fuse_linear_bn_eval as fuse_linear_bn_eval
+from .fusion import fuse_linear_bn_weights as fuse_linear_bn_weights
 from .init import skip_init as skip_init
 from .spectral_norm import remove_spectral_norm as remove_spectral_norm
 from .spectral_norm import spectral_norm as spectral_norm
@@ -22,10 +26,6 @@ from .weight_norm import remove_weight_norm as remove_weight_norm
 from .weight_norm import weight_norm as weight_norm
 
 _ABSENT = {
-    "fuse_conv_bn_eval": "layers are not fused here; the unfused ones give the same numbers",
-    "fuse_conv_bn_weights": "layers are not fused here; the unfused ones give the same numbers",
-    "fuse_linear_bn_eval": "layers are not fused here; the unfused ones give the same numbers",
-    "fuse_linear_bn_weights": "layers are not fused here; the unfused ones give the same numbers",
     "convert_conv2d_weight_memory_format": "weights have one memory format",
     "convert_conv3d_weight_memory_format": "weights have one memory format",
 }
