@@ -40,10 +40,11 @@ def remove() -> None:
 
 def _prepare() -> None:
     """Stand-ins for the functions that declare a policy, and for the public faces around them (those with `out=`)."""
+    # By its name: it stands above this room. First: it declares policies too, and is imported when it is asked for.
+    linalg = vars(importlib.import_module("clarion.linalg"))
     _prepared.extend(_stand_in(*cast) for cast in CASTS)
     seen = {id(cast.function) for cast in CASTS}
     cast_inside = set(seen)
-    linalg = vars(importlib.import_module("clarion.linalg"))  # by its name: it stands above this room
     for name in ON_GPU:
         for table in (FUNCTIONS, NN_FUNCTIONAL):
             function = inspect.unwrap(table[name]) if name in table else None

@@ -226,7 +226,9 @@ def libraries() -> tuple[Library, ...]:
 
 
 def library_of(array: Any) -> Library:
-    """The library that an array is of."""
+    """The library that an array is of; a number out of a NumPy array (the sum of two without dimensions is one) is of NumPy."""
+    if isinstance(array, numpy.generic):
+        return _libraries["numpy"]
     for library in _libraries.values():
         if isinstance(array, library.array_type):
             return library
