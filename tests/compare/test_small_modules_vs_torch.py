@@ -12,7 +12,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import clarion
-from clarion.errors import NotSupportedError
 
 pytestmark = pytest.mark.compare
 
@@ -92,8 +91,30 @@ def test_overrides():
     for t in (clarion, torch):
         assert t.overrides.is_tensor_method_or_property(t.Tensor.add)
         assert not t.overrides.is_tensor_method_or_property(t.add)
-    with pytest.raises(NotSupportedError, match="does not call __torch_function__"), ours.TorchFunctionMode():
-        pass
+
+
+def test_a_mode_sees_the_calls():
+    def run(t):
+        seen = []
+
+        class Seeing(t.overrides.TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                seen.append(func.__name__)
+                return func(*args, **(kwargs or {}))
+
+        x = t.ones(3)
+        with Seeing():
+            y = t.exp(x).add(2).sum()
+        t.exp(x)  # no longer seen
+        bare = None
+        try:
+            with t.overrides.TorchFunctionMode():
+                t.exp(x)
+        except NotImplementedError as error:
+            bare = type(error)
+        return seen, y.item(), bare, t.overrides.has_torch_function((x,))
+
+    assert run(clarion) == run(torch)
 
 
 def test_tuples_of_sizes():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core import modes
@@ -11,6 +10,7 @@ from ...core.dtypes import i64
 from ...core.tensor import new_tensor
 from ...errors import ArgumentValueError, EngineError, NotSupportedError
 from ..faces.api import functional
+from ..faces.options import warn_user
 from .embedding import embedding_op, embedding_renorm
 
 
@@ -118,10 +118,9 @@ def embedding_bag(
 ) -> Any:
     """The sum, mean or maximum of the rows that each bag of indices names."""
     if weight._array.dtype.kind in "iu" and input.is_floating_point():
-        warnings.warn(
+        warn_user(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
             "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
-            stacklevel=2,
         )
         weight, input = input, weight
     _check(input, weight, per_sample_weights, mode, scale_grad_by_freq, sparse)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY
@@ -11,6 +10,7 @@ from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedE
 from ...kernels.portable.layers.grid_sample import higher
 from ..faces.api import functional, public
 from ..faces.autocast import autocast
+from ..faces.options import warn_user
 
 # Operations --------------------------------------------------------------------------------------------
 # Why these three are enough for derivatives of every order: clarion/kernels/portable/layers/grid_sample.py.
@@ -130,10 +130,9 @@ for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
 
 def _default_align(align: bool | None) -> bool:
     if align is None:
-        warnings.warn(
+        warn_user(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
             "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.",
-            stacklevel=3,
         )
     return bool(align)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ...core.op import Op
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ..faces.api import NN_FUNCTIONAL, functional
+from ..faces.options import warn_user
 
 Sizes = tuple[int, ...]
 
@@ -154,9 +154,7 @@ def _refuse_mode(mode: str, n: int) -> None:
 
 
 def _deprecated(name: str) -> None:
-    warnings.warn(
-        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", UserWarning, stacklevel=3
-    )
+    warn_user(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
 
 
 @functional()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core import return_types
@@ -11,6 +10,7 @@ from ...core.op import Op
 from ...errors import DtypeError, NotSupportedError, ShapeError
 from ..faces.api import public, with_out
 from ..faces.autocast import autocast
+from ..faces.options import warn_user
 from ..products.matmul import tensors
 from .decompositions import adjoint
 
@@ -97,13 +97,11 @@ linalg_solve_triangular = with_out("linalg_solve_triangular", solve_triangular)
 @autocast("float32")
 def triangular_solve(b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """The old form of `linalg.solve_triangular`; it returns A, too."""
-    warnings.warn(
+    warn_user(
         "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangular"
         "and will be removed in a future PyTorch release.\n"
         "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.\n"
         "X = torch.triangular_solve(B, A).solution\nshould be replaced with\nX = torch.linalg.solve_triangular(A, B).",
-        UserWarning,
-        stacklevel=2,
     )
     _matrices("triangular_solve", A, b, names=("A", "b"))
     matrix, turned = (A.mH, not upper) if transpose else (A, upper)

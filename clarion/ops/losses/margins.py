@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from ...errors import ArgumentValueError, EngineError, NotSupportedError, not_a_
 from ...events import hub
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, functional, no_gradient
 from ..faces.autocast import autocast
+from ..faces.options import warn_user
 from .pointwise import reduce_all, reduction_number, tell_shapes
 
 
@@ -347,7 +347,7 @@ def gaussian_nll_loss(
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
     """A sample of the Gumbel-softmax distribution; a hard one has the gradient of the soft one."""
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn_user("`eps` parameter is deprecated and has no effect.")
     noise = -FUNCTIONS["empty_like"](logits, memory_format=contiguous_format).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from ..elementwise.arithmetic import mul_op
 from ..faces.api import FUNCTIONS, public
+from ..faces.options import warn_user
 from .join import stack, tensor_list
 from .shape import expanded, reshaped, tensor_needed, unsafe_view, unsqueeze_op, view_op
 
@@ -111,10 +111,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid over vectors."""
     given = _given("meshgrid", tensors)
     if indexing is None:
-        warnings.warn(
+        warn_user(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-            UserWarning,
-            stacklevel=2,
         )
         indexing = "ij"
     if not given:
