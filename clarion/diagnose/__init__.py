@@ -237,7 +237,7 @@ def _begin(*first: Any) -> None:
 
 def _resume() -> None:
     """Go on where `off()` stopped, or wait for the beginning."""
-    _session.start() if _session is not None else _wait()
+    _session.start() if _session is not None and _session.engine is engine.current else _wait()
 
 
 def _stop() -> None:

@@ -139,3 +139,9 @@ def use(implementation: Any) -> None:
     current = implementation
     for question in QUESTIONS:
         globals()[question] = getattr(implementation, question)
+
+
+def release() -> None:
+    """What the engine fed is over: it still answers whoever reads the findings, and the next session chooses anew."""
+    global current
+    current = None

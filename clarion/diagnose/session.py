@@ -91,6 +91,7 @@ class Session:
         self.near = False
         self.audience: Any = None  # says who tells a finding, and in whose name
         self.listen_at: int | None = None  # a step that the user wants to be listened to closely
+        self.engine = engine.current  # that feeds it
         self.began = time.perf_counter()
         self.ledger = Ledger(self)
         self.memory = Memory(self)

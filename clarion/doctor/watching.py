@@ -481,8 +481,10 @@ def end(session: Any) -> None:
     """Finish the session, and put PyTorch back as it was."""
     from .. import diagnose
 
-    if diagnose._session is session and session.mode != "off":
-        session.finish()
-        session.stop()
+    if diagnose._session is session:
+        if session.mode != "off":
+            session.finish()
+            session.stop()
+        diagnose.engine.release()
     stop()
     ranks.tidy()

@@ -173,3 +173,17 @@ def test_each_watch_begins_anew():
                 model(torch.ones(2, 3)).mean().backward()
                 optimizer.step()
         assert [finding.name for finding in watch.findings] == ["stale-gradient"]
+
+
+@pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
+def test_clarions_own_trainings_are_diagnosed_afterwards():
+    with clarion.doctor.watch():
+        torch.nn.Linear(2, 1)(torch.ones(3, 2)).sum().backward()
+    model = clarion.nn.Linear(3, 1)
+    optimizer = clarion.optim.SGD(model.parameters(), lr=0.01)
+    with clarion.diagnose.watching() as found:
+        for _ in range(5):
+            model(clarion.ones(2, 3)).mean().backward()
+            optimizer.step()
+        assert not clarion.diagnose._session.failures
+    assert [finding.name for finding in found] == ["stale-gradient"]

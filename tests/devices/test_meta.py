@@ -129,17 +129,16 @@ def test_backward_accumulates():
 def test_a_training_on_meta(name):
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Dropout(), nn.Linear(4, 2)).to("meta")
     optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.1)
-    for _ in range(3):
-        optimizer.zero_grad()
-        out = model(torch.rand(5, 3, device="meta"))
-        loss = nn.functional.cross_entropy(out, torch.zeros(5, dtype=torch.long, device="meta"))
-        loss.backward()
-        assert nn.utils.clip_grad_norm_(model.parameters(), 1.0).is_meta
-        optimizer.step()
+    with diagnose.watching():
+        for _ in range(3):
+            optimizer.zero_grad()
+            out = model(torch.rand(5, 3, device="meta"))
+            loss = nn.functional.cross_entropy(out, torch.zeros(5, dtype=torch.long, device="meta"))
+            loss.backward()
+            assert nn.utils.clip_grad_norm_(model.parameters(), 1.0).is_meta
+            optimizer.step()
+        assert not diagnose._session.failures  # no diagnosis broke over values that are not there
     assert all(p.is_meta for p in model.parameters())
-    assert (
-        diagnose._session is None or not diagnose._session.failures
-    )  # no diagnosis broke over values that are not there
 
 
 def test_saved_values_are_watched_there_too():
