@@ -107,6 +107,9 @@ def _load() -> None:
 
 def __getattr__(name: str) -> _Any:
     if name in _hidden:
+        asking = _sys._getframe(1).f_globals.get("__name__", "")
+        if asking.startswith("clarion."):  # a part that is loaded late says `from .. import config`
+            return _import(f"clarion.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _LIGHT:
         return _import(f".{name}", "clarion")
