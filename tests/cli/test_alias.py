@@ -181,3 +181,12 @@ def test_everything_is_as_before_at_the_end():
         del sys.modules["torch"]
         if real is not None:
             sys.modules["torch"] = real
+
+
+def test_parts_that_are_loaded_late_find_the_rooms():
+    with alias():
+        late: dict[str, object] = {"__name__": "clarion.late", "__package__": "clarion"}
+        exec("from . import config", late)
+        assert late["config"] is sys.modules["clarion.config"]
+        with pytest.raises(ImportError, match="config"):
+            exec("from torch import config", {"__name__": "program"})
