@@ -68,6 +68,8 @@ def test_every_module_imports(name):
         ("clarion.kernels.cuda", "clarion.kernels.triton", "clarion.cuda.present", "clarion.cuda.graphs")
     ):
         pytest.importorskip("cupy")
+    if name.startswith("clarion.doctor."):
+        pytest.importorskip("torch")
     if name == "clarion.doctor.transformers":
         pytest.importorskip("transformers")
     if name == "clarion.doctor.lightning" and importlib.util.find_spec("pytorch_lightning") is None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import collections.abc
-import contextlib
 import functools
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,25 +93,26 @@ class autocast:
         return inside
 
 
-def _as_it_is() -> Any:
-    """A region with the settings of this thread, for a checkpoint that is run again in backward."""
-    cached = settings.is_autocast_cache_enabled()
-    asked = [
-        (device, settings.get_autocast_dtype(device), settings.is_autocast_enabled(device))
-        for device in settings.CASTING
-    ]
-    return _regions([autocast(device, kind, on, cached) for device, kind, on in asked if on or device == "cpu"])
+class _AsItIs:
+    """A region with the settings of this thread, for a checkpoint that is run again in backward: perhaps several times."""
+
+    def __init__(self) -> None:
+        cached = settings.is_autocast_cache_enabled()
+        asked = [
+            (each, settings.get_autocast_dtype(each), settings.is_autocast_enabled(each)) for each in settings.CASTING
+        ]
+        self._regions = [autocast(device, kind, on, cached) for device, kind, on in asked if on or device == "cpu"]
+
+    def __enter__(self) -> None:
+        for region in self._regions:
+            region.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        for region in reversed(self._regions):
+            region.__exit__(*error)
 
 
-@contextlib.contextmanager
-def _regions(each: list[autocast]) -> Iterator[None]:
-    with contextlib.ExitStack() as stack:
-        for region in each:
-            stack.enter_context(region)
-        yield
-
-
-retrace.remembered.append(_as_it_is)
+retrace.remembered.append(_AsItIs)
 
 
 # Custom Functions ------------------------------------------------------------------------------------

@@ -55,9 +55,13 @@ def test_marks_for_torchscript_are_harmless():
     assert not hasattr(torch.jit, "__wrapped__")
 
 
-def test_fusion_is_named():
-    with pytest.raises(NotSupportedError, match=r"torch\.nn\.utils\.fuse_conv_bn_eval"):
-        torch.nn.utils.fuse_conv_bn_eval(None, None)
+def test_fused_layers_compute_what_the_two_did():
+    conv, norm = torch.nn.Conv2d(2, 3, 3), torch.nn.BatchNorm2d(3)
+    norm(torch.randn(8, 3, 4, 4))  # running statistics that are not 0 and 1
+    conv.eval(), norm.eval()
+    x = torch.randn(2, 2, 5, 5)
+    fused = torch.nn.utils.fuse_conv_bn_eval(conv, norm)
+    torch.testing.assert_close(fused(x), norm(conv(x)), rtol=1e-5, atol=1e-5)
 
 
 def test_modules_are_found_under_their_old_paths():
