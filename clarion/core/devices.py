@@ -190,29 +190,6 @@ class Absent(Kind):
         return f"clarion has no {self.name!r} device: it computes on 'cpu'. Choose the device by what is available."
 
 
-class NoCuda(Absent):
-    """CUDA, while clarion has no kernels for it: says which of the things it will need are there."""
-
-    def why(self) -> str:
-        found = "found" if _loads("libcuda.so.1") or _loads("nvcuda.dll") else "not found"
-        cupy = "installed" if importlib.util.find_spec("cupy") is not None else "not installed"
-        return (
-            "This version of clarion has no CUDA device, whatever is installed: its kernels for one are not written yet "
-            f"(NVIDIA driver: {found}; CuPy: {cupy}). Use device='cpu', or let the program choose: "
-            "device = 'cuda' if torch.cuda.is_available() else 'cpu'."
-        )
-
-
-def _loads(library: str) -> bool:
-    import ctypes
-
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True
-
-
 # Kinds in modules of their own: see NOTE [A new device].
 _MODULES = {"cuda": "clarion.core.cuda", "meta": "clarion.core.meta"}
 
@@ -237,7 +214,7 @@ def kind_named(name: str) -> Kind:
         if name in _MODULES:
             importlib.import_module(_MODULES[name])
             return KINDS[name]
-        found = register(NoCuda(name) if name == "cuda" else Absent(name))
+        found = register(Absent(name))
     return found
 
 
