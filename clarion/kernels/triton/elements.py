@@ -221,7 +221,7 @@ def _ways(operands: Sequence[Any], shape: tuple[int, ...]) -> tuple[list[str], A
             ways.append(
                 FLAT if (x._c_contiguous and alike._c_contiguous) or x.strides == _scaled(alike, x) else STRIDED
             )
-    if (STRIDED in ways and alike is not None and not alike._c_contiguous) or STRIDED in ways:
+    if STRIDED in ways:
         ways = [STRIDED if way == FLAT else way for way in ways]
     return ways, alike
 
