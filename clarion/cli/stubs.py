@@ -131,7 +131,11 @@ def stubs() -> dict[Path, str]:
     """The files and their texts."""
     methods = {name: value for name, value in METHODS.items() if name not in _written_out()}
     body = "".join(f"    {text}\n" for name in sorted(methods) for text in line(name, methods[name], True).split("\n"))
-    here = {name: value for name, value in vars(functional).items() if callable(value) and not name.startswith("_")}
+    here = {
+        name: value
+        for name, value in vars(functional).items()
+        if callable(value) and not name.startswith("_") and getattr(value, "__module__", "") != "typing"
+    }
     return {
         ROOT / "core" / "methods.pyi": HEAD.format(what="the methods that operations give to Tensor", tensor=".tensor")
         + f"\nclass Methods:\n{body}",
