@@ -9,11 +9,11 @@ import clarion
 from ..core import modes
 from ..core.dtypes import Size
 from ..core.tensor import Tensor
-from ..errors import ArgumentValueError
 from ..ops.faces.api import NN_FUNCTIONAL
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .spellings import Odds, same_as
+from .utils import broadcast_all
 
 
 def cross_entropy(logits: Tensor, probs: Tensor) -> Tensor:
@@ -21,13 +21,7 @@ def cross_entropy(logits: Tensor, probs: Tensor) -> Tensor:
     return NN_FUNCTIONAL["binary_cross_entropy_with_logits"](logits, probs, reduction="none")
 
 
-def one_of(probs: Any, logits: Any) -> None:
-    """Probabilities come in one of two spellings."""
-    if (probs is None) == (logits is None):
-        raise ArgumentValueError("Either `probs` or `logits` must be specified, but not both.")
-
-
-class Bernoulli(ExponentialFamily):
+class Bernoulli(Odds, ExponentialFamily):
     """Bernoulli(probs) or Bernoulli(logits=...): 1 or 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -36,35 +30,10 @@ class Bernoulli(ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        one_of(probs, logits)
-        if probs is not None:
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
+        self._take_odds(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    @property
-    def _param(self) -> Tensor:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]  # type: ignore[no-any-return]
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """Log odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
-
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
+    mean = same_as("probs", "The mean.")
 
     @property
     def mode(self) -> Tensor:

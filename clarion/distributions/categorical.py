@@ -11,12 +11,12 @@ from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from . import constraints
-from .bernoulli import one_of
 from .distribution import Distribution
+from .spellings import TwoSpellings, one_of
 from .utils import lazy_property, logits_to_probs, probs_to_logits
 
 
-class Categorical(Distribution):
+class Categorical(TwoSpellings, Distribution):
     """Categorical(probs) or Categorical(logits=...): an index of the last dimension, whose weights are normalised."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -32,10 +32,6 @@ class Categorical(Distribution):
         else:
             self.logits = logits - logits.logsumexp(-1, keepdim=True)
         super().__init__(given.shape[:-1], validate_args=validate_args)
-
-    @property
-    def _param(self) -> Tensor:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]  # type: ignore[no-any-return]
 
     @property
     def _num_events(self) -> int:
@@ -54,11 +50,6 @@ class Categorical(Distribution):
     def probs(self) -> Tensor:
         """The probability of each index."""
         return logits_to_probs(self.logits)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     @property
     def mean(self) -> Tensor:

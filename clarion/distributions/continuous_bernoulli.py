@@ -13,12 +13,13 @@ from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from . import constraints
-from .bernoulli import cross_entropy, one_of
+from .bernoulli import cross_entropy
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from .spellings import Odds, one_of
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
 
-class ContinuousBernoulli(ExponentialFamily):
+class ContinuousBernoulli(Odds, ExponentialFamily):
     """ContinuousBernoulli(probs) or (logits=...): between 0 and 1, with densities in the ratio of a coin's chances.
 
     Between `lims` the formulas lose their digits: series around 1/2 take their place.
@@ -51,24 +52,10 @@ class ContinuousBernoulli(ExponentialFamily):
     def _expand_rest(self, new: Any, batch_shape: Size) -> None:
         new._lims = self._lims
 
-    @property
-    def _param(self) -> Tensor:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]  # type: ignore[no-any-return]
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """Log odds of the coin."""
-        return probs_to_logits(self.probs, is_binary=True)
-
     @lazy_property
     def probs(self) -> Tensor:
         """The chance of the coin."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def _stable(self) -> Tensor:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import clarion
 
 from ..core.dtypes import Size
@@ -42,8 +40,7 @@ class Gamma(ExponentialFamily):
     def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
         shape = self._extended_shape(sample_shape)
         value = clarion._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
-        kept = value._array  # never 0; the division may have saved its result, for which this is no change
-        np.maximum(kept, kept.dtype.type(clarion.finfo(value.dtype).tiny), out=kept)
+        value.detach().clamp_(min=clarion.finfo(value.dtype).tiny)  # never 0
         return value
 
     def log_prob(self, value: Any) -> Tensor:

@@ -10,24 +10,21 @@ from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from . import constraints
-from .bernoulli import cross_entropy, one_of
+from .bernoulli import cross_entropy
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .spellings import Odds
+from .utils import broadcast_all
 
 
-class Geometric(Distribution):
+class Geometric(Odds, Distribution):
     """Geometric(probs) or Geometric(logits=...): failures before the first success."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        one_of(probs, logits)
-        if probs is not None:
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
-        super().__init__((self.logits if probs is None else self.probs).shape, validate_args=validate_args)
+        self._take_odds(probs, logits)
+        super().__init__(self._param.shape, validate_args=validate_args)
         if self._validate_args and probs is not None:
             value = self.probs
             if not bool((value > 0).all()):
@@ -35,16 +32,6 @@ class Geometric(Distribution):
                     f"Expected parameter probs ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
                     f"{self!r} to be positive but found invalid values:\n{value[~(value > 0)]}"
                 )
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """Log odds of success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of success."""
-        return logits_to_probs(self.logits, is_binary=True)
 
     @property
     def mean(self) -> Tensor:

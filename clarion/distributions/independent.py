@@ -9,6 +9,7 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, NotSupportedError
 from . import constraints
 from .distribution import Distribution
+from .spellings import same_as
 from .utils import sum_rightmost
 
 
@@ -54,17 +55,9 @@ class Independent(Distribution):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(support, n) if n else support
 
-    @property
-    def mean(self) -> Tensor:
-        return self.base_dist.mean  # type: ignore[no-any-return]
-
-    @property
-    def mode(self) -> Tensor:
-        return self.base_dist.mode  # type: ignore[no-any-return]
-
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance  # type: ignore[no-any-return]
+    mean = same_as("base_dist.mean", "The mean.")
+    mode = same_as("base_dist.mode", "Where the density is highest.")
+    variance = same_as("base_dist.variance", "The variance.")
 
     def sample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
         return self.base_dist.sample(sample_shape)  # type: ignore[no-any-return]

@@ -10,6 +10,7 @@ import clarion
 from ..core.tensor import Tensor
 from . import constraints
 from .gamma import Gamma
+from .spellings import same_as
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
 
@@ -26,15 +27,8 @@ class InverseGamma(TransformedDistribution):
         minus_one = -clarion.ones((), dtype=base.rate.dtype)
         super().__init__(base, PowerTransform(minus_one), validate_args=validate_args)
 
-    @property
-    def concentration(self) -> Tensor:
-        """Of the gamma number."""
-        return self.base_dist.concentration  # type: ignore[no-any-return]
-
-    @property
-    def rate(self) -> Tensor:
-        """Of the gamma number."""
-        return self.base_dist.rate  # type: ignore[no-any-return]
+    concentration = same_as("base_dist.concentration", "Of the gamma number.")
+    rate = same_as("base_dist.rate", "Of the gamma number.")
 
     @property
     def mean(self) -> Tensor:

@@ -10,6 +10,7 @@ from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
+from .spellings import same_as
 from .utils import broadcast_all
 
 
@@ -24,13 +25,8 @@ class Laplace(Distribution):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc", "The mean.")
+    mode = same_as("loc", "Where the density is highest.")
 
     @property
     def variance(self) -> Tensor:

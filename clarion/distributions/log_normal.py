@@ -7,6 +7,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from . import constraints
 from .normal import Normal
+from .spellings import same_as
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 
@@ -22,15 +23,8 @@ class LogNormal(TransformedDistribution):
         base = Normal(loc, scale, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    @property
-    def loc(self) -> Tensor:
-        """Mean of the logarithm."""
-        return self.base_dist.loc  # type: ignore[no-any-return]
-
-    @property
-    def scale(self) -> Tensor:
-        """Standard deviation of the logarithm."""
-        return self.base_dist.scale  # type: ignore[no-any-return]
+    loc = same_as("base_dist.loc", "Mean of the logarithm.")
+    scale = same_as("base_dist.scale", "Standard deviation of the logarithm.")
 
     @property
     def mean(self) -> Tensor:

@@ -13,6 +13,7 @@ from ..errors import ArgumentValueError
 from . import constraints
 from .distribution import Distribution, standard_normal
 from .multivariate_normal import batch_mahalanobis, batch_mv, eye_like, log_diagonal
+from .spellings import same_as
 from .utils import lazy_property, solve_lower
 
 
@@ -68,13 +69,8 @@ class LowRankMultivariateNormal(Distribution):
     def _whole(self, matrix: Tensor) -> Tensor:
         return matrix.expand((*self._batch_shape, *self._event_shape, *self._event_shape))  # type: ignore[no-any-return]
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc", "The mean.")
+    mode = same_as("loc", "Where the density is highest.")
 
     @lazy_property
     def variance(self) -> Tensor:

@@ -12,6 +12,7 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from . import constraints
 from .distribution import Distribution, standard_normal
+from .spellings import same_as
 from .utils import lazy_property, solve_lower
 
 
@@ -115,13 +116,8 @@ class MultivariateNormal(Distribution):
         inverse = solve_lower(lower, eye_like(lower).expand(lower.shape))
         return (inverse.mT @ inverse).expand(self._matrix_shape())
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc", "The mean.")
+    mode = same_as("loc", "Where the density is highest.")
 
     @property
     def variance(self) -> Tensor:

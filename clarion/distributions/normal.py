@@ -13,6 +13,7 @@ from ..core.tensor import Tensor
 from . import constraints
 from .distribution import standard_normal
 from .exp_family import ExponentialFamily
+from .spellings import same_as
 from .utils import broadcast_all
 
 
@@ -28,17 +29,10 @@ class Normal(ExponentialFamily):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc", "The mean.")
+    mode = same_as("loc", "Where the density is highest.")
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
-    def stddev(self) -> Tensor:
-        return self.scale
+    stddev = same_as("scale", "The standard deviation.")
 
     @property
     def variance(self) -> Tensor:

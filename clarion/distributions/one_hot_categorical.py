@@ -12,9 +12,10 @@ from ..ops.faces.api import NN_FUNCTIONAL
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
+from .spellings import OfCategorical, same_as
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OfCategorical, Distribution):
     """As Categorical, but a value is the vector with a 1 at the index."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -29,28 +30,7 @@ class OneHotCategorical(Distribution):
     def _expand_rest(self, new: Any, batch_shape: Size) -> None:
         new._categorical = self._categorical.expand(batch_shape)
 
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of each index."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
-
-    @property
-    def mean(self) -> Tensor:
-        return self._categorical.probs
+    mean = same_as("probs", "The mean.")
 
     @property
     def mode(self) -> Tensor:

@@ -9,14 +9,14 @@ import clarion
 from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from . import constraints
-from .bernoulli import one_of
 from .distribution import Distribution
+from .spellings import Odds, same_as
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs
 
 
-class LogitRelaxedBernoulli(Distribution):
+class LogitRelaxedBernoulli(Odds, Distribution):
     """The log odds of a relaxed Bernoulli number."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -25,35 +25,12 @@ class LogitRelaxedBernoulli(Distribution):
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        one_of(probs, logits)
         self.temperature = temperature
-        if probs is not None:
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
+        self._take_odds(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
     def _expand_rest(self, new: Any, batch_shape: Size) -> None:
         new.temperature = self.temperature
-
-    @property
-    def _param(self) -> Tensor:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]  # type: ignore[no-any-return]
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """Log odds of 1."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
         shape = self._extended_shape(sample_shape)
@@ -82,17 +59,6 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Tensor:
-        """How far from 0 and 1."""
-        return self.base_dist.temperature  # type: ignore[no-any-return]
-
-    @property
-    def logits(self) -> Tensor:
-        """Log odds of 1."""
-        return self.base_dist.logits  # type: ignore[no-any-return]
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return self.base_dist.probs  # type: ignore[no-any-return]
+    temperature = same_as("base_dist.temperature", "How far from 0 and 1.")
+    logits = same_as("base_dist.logits", "Log odds of 1.")
+    probs = same_as("base_dist.probs", "The probability of 1.")

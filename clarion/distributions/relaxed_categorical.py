@@ -11,12 +11,13 @@ from ..core.tensor import Tensor
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
+from .spellings import OfCategorical, same_as
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OfCategorical, Distribution):
     """The logarithm of a relaxed one-hot vector."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -34,21 +35,6 @@ class ExpRelaxedCategorical(Distribution):
     def _expand_rest(self, new: Any, batch_shape: Size) -> None:
         new.temperature = self.temperature
         new._categorical = self._categorical.expand(batch_shape)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of each index."""
-        return self._categorical.probs
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:  # noqa: B008
         u = clamp_probs(clarion.rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
@@ -78,17 +64,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Tensor:
-        """How far from the corners."""
-        return self.base_dist.temperature  # type: ignore[no-any-return]
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        return self.base_dist.logits  # type: ignore[no-any-return]
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of each index."""
-        return self.base_dist.probs  # type: ignore[no-any-return]
+    temperature = same_as("base_dist.temperature", "How far from the corners.")
+    logits = same_as("base_dist.logits", "Logarithms of the probabilities.")
+    probs = same_as("base_dist.probs", "The probability of each index.")

@@ -12,6 +12,7 @@ from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
+from .spellings import same_as
 from .utils import broadcast_all, lazy_property
 
 # log I_0 and log I_1 by polynomials in (x / 3.75)^2 below 3.75, and in 3.75 / x above: PyTorch's.
@@ -53,14 +54,8 @@ class VonMises(Distribution):
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, Size(), validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        """The mean on the circle."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc", "The mean on the circle.")
+    mode = same_as("loc", "Where the density is highest.")
 
     @lazy_property
     def variance(self) -> Tensor:
