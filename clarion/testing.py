@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .core.devices import kind_of, to_host
 from .core.dtypes import FROM_NUMPY
 from .core.op_node import cast
 from .core.tensor import Tensor, created
@@ -76,8 +77,11 @@ class _Check:
         if kind == "tensors" and self.flags["check_stride"] and a.strides != e.strides:
             steps = [tuple(s // x.itemsize for s in x.strides) for x in (a, e)]
             return self._at(f"The values for attribute 'stride()' do not match: {steps[0]} != {steps[1]}.", path)
+        where = [kind_of(x).device(x) for x in (a, e)]
+        if kind == "tensors" and self.flags["check_device"] and where[0] != where[1]:
+            return self._at(f"The values for attribute 'device' do not match: {where[0]} != {where[1]}.", path)
         rtol, atol = self._tolerance(a, e)
-        text = _difference(a, e, rtol, atol, self.equal_nan)
+        text = _difference(to_host(a), to_host(e), rtol, atol, self.equal_nan)
         return None if text is None else self._at(text, path)
 
     def _tolerance(self, a: Any, e: Any) -> tuple[float, float]:
@@ -161,7 +165,12 @@ def assert_close(
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
         raise ArgumentValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
-    flags = {"allow_subclasses": allow_subclasses, "check_dtype": check_dtype, "check_stride": check_stride}
+    flags = {
+        "allow_subclasses": allow_subclasses,
+        "check_device": check_device,
+        "check_dtype": check_dtype,
+        "check_stride": check_stride,
+    }
     text = _Check(rtol, atol, equal_nan, flags).compare(actual, expected, ())
     if text is not None:
         raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg)

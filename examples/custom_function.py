@@ -17,7 +17,7 @@ class Solve(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, matrix, right):
-        x = torch.from_numpy(np.linalg.solve(matrix.detach().numpy(), right.detach().numpy()))
+        x = torch.from_numpy(np.linalg.solve(matrix.detach().cpu().numpy(), right.detach().cpu().numpy()))
         ctx.save_for_backward(matrix, x)
         return x
 

@@ -36,7 +36,7 @@ def play(policy: nn.Module, rng: np.random.Generator) -> tuple[torch.Tensor, np.
         log_probabilities = policy(torch.from_numpy(poles.state.astype(np.float32))).log_softmax(dim=1)
         actions = torch.multinomial(log_probabilities.detach().exp(), 1)
         chosen.append(log_probabilities.gather(1, actions).squeeze(1))
-        poles.step(actions.squeeze(1).numpy() == 1)
+        poles.step(actions.squeeze(1).cpu().numpy() == 1)
     return torch.stack(chosen), np.stack(rewards)
 
 

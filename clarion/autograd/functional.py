@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import modes
+from ..core import alike, modes
 from ..core.backward import gradients
 from ..core.namespace import lifted
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
 from ..ops.shapes.join import stack
 
@@ -108,7 +108,7 @@ def _zeros_for_none(grads: Tensors, like: Tensors, strict: bool, create_graph: b
         if g is None:
             if strict:
                 raise EngineError(_INDEPENDENT[stage].format(i=i))
-            g = new_tensor(np.zeros_like(x._array))
+            g = alike.zeros(x)
         elif strict and create_graph and not g.requires_grad and stage == "hessian":
             raise EngineError(_LINEAR.format(i=i))
         elif strict and create_graph and not g.requires_grad:
@@ -124,7 +124,7 @@ def _zeros_for_none(grads: Tensors, like: Tensors, strict: bool, create_graph: b
 def _ones_for_scalar(x: Tensors, text: str) -> Tensors:
     if len(x) != 1 or x[0].numel() != 1:
         raise EngineError(text)
-    return (new_tensor(np.ones_like(x[0]._array)),)
+    return (alike.ones(x[0]),)
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -167,7 +167,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         vector = _vector_for_inputs(v, ins, many_in, create_graph, "jvp")
         many_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", "jvp")
         _strict_outputs(outs, strict)
-        dummies = tuple(new_tensor(np.zeros_like(out._array)).requires_grad_() for out in outs)
+        dummies = tuple(alike.zeros(out).requires_grad_() for out in outs)
         grads = _zeros_for_none(_grad(outs, ins, dummies, True), ins, strict, True, "back")
         forward = _grad(grads, dummies, vector, create_graph)
         result = _zeros_for_none(forward, outs, strict, create_graph, "back_trick")
@@ -237,11 +237,11 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any) -> Any:
             tangents = [np.zeros(t._array.shape, t._array.dtype) for t in ins]
             tangents[i][index] = 1
             with forward_ad.dual_level():
-                duals = [forward_ad.make_dual(t, new_tensor(u)) for t, u in zip(ins, tangents, strict=True)]
+                duals = [forward_ad.make_dual(t, alike.placed(u, t)) for t, u in zip(ins, tangents, strict=True)]
                 many_out, outs = _as_tuple(func(*duals), "outputs of the user-provided function", "jacobian")
                 pairs = [forward_ad.unpack_dual(out) for out in outs]
             shapes = [tuple(primal.shape) for primal, _ in pairs]
-            columns[-1].append([new_tensor(np.zeros_like(p._array)) if t is None else t for p, t in pairs])
+            columns[-1].append([alike.zeros(p) if t is None else t for p, t in pairs])
     rows = [  # lists, as in PyTorch
         [_as_columns([each[k] for each in column], shape, x) for x, column in zip(ins, columns, strict=True)]
         for k, shape in enumerate(shapes)
@@ -255,7 +255,7 @@ def _as_columns(parts: list[Tensor], shape: tuple[int, ...], x: Tensor) -> Tenso
     """Tangents of one output, one per element of `x`, as output.shape + x.shape."""
     whole = shape + tuple(x._array.shape)
     if not parts:
-        return new_tensor(np.zeros(whole, x._array.dtype))
+        return alike.zeros(x, whole)
     return lifted.reshape(stack(parts, len(shape)), whole)  # type: ignore[no-any-return]
 
 
@@ -265,7 +265,7 @@ def _jacobian_rows(number: int, out: Tensor, ins: Tensors, create_graph: bool, s
     for j in range(out.numel()):
         seed = np.zeros(out._array.shape, out._array.dtype)
         seed[np.unravel_index(j, seed.shape)] = 1
-        grads = _grad((out,), ins, (new_tensor(seed),), create_graph)
+        grads = _grad((out,), ins, (alike.placed(seed, out),), create_graph)
         for i, (g, x) in enumerate(zip(grads, ins, strict=True)):
             if g is None:
                 if strict:
@@ -273,7 +273,7 @@ def _jacobian_rows(number: int, out: Tensor, ins: Tensors, create_graph: bool, s
                         f"Output {number} of the user-provided function is independent of input {i}. This is not allowed in "
                         "strict mode."
                     )
-                g = new_tensor(np.zeros_like(x._array))
+                g = alike.zeros(x)
             elif strict and create_graph and not g.requires_grad:
                 raise EngineError(
                     "The jacobian of the user-provided function is independent of "
@@ -287,7 +287,7 @@ def _jacobian_rows(number: int, out: Tensor, ins: Tensors, create_graph: bool, s
         if column:
             result.append(lifted.view(stack(column), whole))
         else:
-            result.append(new_tensor(np.zeros(whole, x._array.dtype)))
+            result.append(alike.zeros(x, whole))
     return tuple(result)
 
 
@@ -347,7 +347,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         many_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", "vhp")
         _strict_outputs(outs, strict)
         _scalar_output(many_out, outs, "vhp")
-        ones = (new_tensor(np.ones_like(outs[0]._array)),)
+        ones = (alike.ones(outs[0]),)
         jac = _zeros_for_none(_grad(outs, ins, ones, True), ins, strict, True, "hessian")
         result = _zeros_for_none(_grad(jac, ins, vector, create_graph), ins, strict, create_graph, "double_back")
     return _done(outs, create_graph)[0], _unpack(_done(result, create_graph), many_in)
@@ -362,9 +362,9 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         many_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", "hvp")
         _strict_outputs(outs, strict)
         _scalar_output(many_out, outs, "hvp")
-        ones = (new_tensor(np.ones_like(outs[0]._array)),)
+        ones = (alike.ones(outs[0]),)
         jac = _zeros_for_none(_grad(outs, ins, ones, True), ins, strict, True, "hessian")
-        dummies = tuple(new_tensor(np.zeros_like(x._array)).requires_grad_() for x in ins)
+        dummies = tuple(alike.zeros(x).requires_grad_() for x in ins)
         double = _zeros_for_none(_grad(jac, ins, dummies, True), ins, strict, True, "double_back")
         result = _zeros_for_none(
             _grad(double, dummies, vector, create_graph), ins, strict, create_graph, "double_back_trick"

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core import alike
 from ..core.backward import gradients
+from ..core.devices import write
 from ..core.dtypes import c128, f64
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
@@ -144,15 +146,15 @@ class Checker:
 
     def _values(self, which: int) -> Any:
         """The array of output `which`, freshly computed."""
-        return np.array(_all_float_outputs(self.func(*self.inputs))[which]._array)
+        return np.array(alike.values(_all_float_outputs(self.func(*self.inputs))[which]))
 
     def _moved(self, x: Tensor, index: Any, step: Any) -> Any:
         """All outputs with one entry of `x` moved by `step`."""
         array = x._array
-        before = array[index]
+        before = array[index].copy()
         array[index] = before + step
         try:
-            return [np.array(out._array) for out in _all_float_outputs(self.func(*self.inputs))]
+            return [np.array(alike.values(out)) for out in _all_float_outputs(self.func(*self.inputs))]
         finally:
             array[index] = before
 
@@ -215,10 +217,10 @@ class Checker:
             raise GradcheckError("Analytical gradient has incorrect size")
         if self.check_dtypes and g._array.dtype != x._array.dtype:
             raise GradcheckError("Gradient has dtype mismatch")
-        return g._array.reshape(-1)
+        return alike.values(g).reshape(-1)
 
     def _backward(self, output: Tensor, seed: Any) -> tuple[Tensor | None, ...]:
-        return gradients(output, self.wanted, new_tensor(seed), retain_graph=True, allow_unused=True)
+        return gradients(output, self.wanted, alike.placed(seed, output), retain_graph=True, allow_unused=True)
 
     def compare(self, outputs: Any, fast: bool) -> None:
         """Analytical against numerical, for every output and input."""
@@ -282,20 +284,20 @@ class Checker:
                     numerical = float(np.sum((slope.imag if factor == 1j else slope.real) * v))
                     self._require_fast(analytical, numerical, k, i, part, u.size)
                     h = again[i]
-                    if h is not None and not np.allclose(h._array, g, rtol=0, atol=self.nondet, equal_nan=True):
+                    if h is not None and not np.allclose(alike.values(h), g, rtol=0, atol=self.nondet, equal_nan=True):
                         raise self._not_reentrant()
 
     def slope_along(self, x: Tensor, u: Any, k: int) -> Any:
         """The numerical slope of output `k` for a step of `x` in direction `u`."""
         array = x._array
-        before = array.copy()
+        before = np.array(alike.values(x))
         try:
-            array[...] = before - self.eps * u
+            write(array, before - self.eps * u)
             low = self._values(k)
-            array[...] = before + self.eps * u
+            write(array, before + self.eps * u)
             high = self._values(k)
         finally:
-            array[...] = before
+            write(array, before)
         return (high - low) / (2 * self.eps)
 
     def _require_fast(self, analytical: float, numerical: float, k: int, i: int, part: str, size: int) -> None:
@@ -325,12 +327,12 @@ class Checker:
         outputs = _outputs(self.func(*self.inputs))
         if not outputs:
             return
-        zeros = tuple(new_tensor(np.zeros_like(out._array)) for out in outputs)
+        zeros = tuple(alike.zeros(out) for out in outputs)
         grads = gradients(outputs, self.wanted, zeros, allow_unused=True)
         for g, x in zip(grads, self.wanted, strict=True):
             if g is None:
                 continue
-            if np.any(g._array != 0):
+            if np.any(alike.values(g) != 0):
                 raise GradcheckError("backward not multiplied by grad_output")
             if g._array.dtype != x._array.dtype:
                 raise GradcheckError("grad is incorrect type")
@@ -342,7 +344,7 @@ class Checker:
         outputs = _outputs(self.func(*self.inputs))
         for skipped in range(len(outputs)) if len(outputs) > 1 else ():
             kept = tuple(out for k, out in enumerate(_outputs(self.func(*self.inputs))) if k != skipped)
-            seeds = tuple(new_tensor(np.zeros_like(out._array)) for out in kept)
+            seeds = tuple(alike.zeros(out) for out in kept)
             try:
                 grads = gradients(kept, self.wanted, seeds, allow_unused=True)
             except (RuntimeError, TypeError, AttributeError) as error:
@@ -350,7 +352,7 @@ class Checker:
                     "Expected backward function to handle undefined output grads. Please look at "
                     f'"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"\nIt raised: {error}'
                 ) from error
-            if any(g is not None and np.any(g._array != 0) for g in grads):
+            if any(g is not None and np.any(alike.values(g) != 0) for g in grads):
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
                 )
@@ -362,15 +364,16 @@ class Checker:
         rng = np.random.default_rng(1)
         for out in _outputs(outputs):
             shape = (2, *out._array.shape)
-            seeds = new_tensor(_direction(rng, np.empty(shape)).astype(out._array.dtype))
+            host = _direction(rng, np.empty(shape)).astype(out._array.dtype)
+            seeds = alike.placed(host, out)
             try:
                 together = grad(out, self.wanted, seeds, retain_graph=True, allow_unused=True, is_grads_batched=True)
             except RuntimeError as error:
                 raise GradcheckError(f"While computing batched gradients, got: {error}") from error
             for b in range(2):
-                alone = self._backward(out, np.array(seeds._array[b]))
+                alone = self._backward(out, host[b].copy())
                 for one, many in zip(alone, together, strict=True):
-                    if one is not None and not np.allclose(one._array, many._array[b], equal_nan=True):
+                    if one is not None and not np.allclose(alike.values(one), alike.values(many)[b], equal_nan=True):
                         raise GradcheckError("batched gradients differ from gradients computed one at a time")
 
 
@@ -458,7 +461,7 @@ def _random_seeds(func: Function, inputs: tuple[Any, ...], non_contiguous: bool)
         array = np.asarray(values, out._array.dtype)
         if non_contiguous and array.ndim:
             array = np.repeat(array[..., None], 2, axis=-1)[..., 0]
-        seed = new_tensor(array)
+        seed = alike.placed(array, out)
         seed._rg = True
         seeds.append(seed)
     return tuple(seeds)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, new_tensor
+from ..core import alike
+from ..core.tensor import Tensor
 from ..errors import EngineError
 from . import forward_ad
 
@@ -39,14 +40,18 @@ def _pushed_outputs(checker: Checker, tangents: list[Any]) -> list[Tensor]:
             tangent = left.pop(0)
             x = x.detach()
             if tangent is not None:
-                x = forward_ad.make_dual(x, new_tensor(np.array(tangent)))
+                x = forward_ad.make_dual(x, alike.placed(np.array(tangent), x))
         given.append(x)
     return list(_all_float_outputs(checker.func(*given)))
 
 
+def _zeros(x: Tensor) -> Any:
+    return np.zeros(x._array.shape, x._array.dtype)
+
+
 def _only(checker: Checker, i: int, tangent: Any) -> list[Any]:
     """A tangent for input `i`, zeros for the others."""
-    return [tangent if i == j else np.zeros_like(x._array) for j, x in enumerate(checker.wanted)]
+    return [tangent if i == j else _zeros(x) for j, x in enumerate(checker.wanted)]
 
 
 def _column(checker: Checker, tangent: Any, like: Any) -> Any:
@@ -57,7 +62,7 @@ def _column(checker: Checker, tangent: Any, like: Any) -> Any:
         from .gradcheck import GradcheckError
 
         raise GradcheckError("Forward AD gradient has dtype mismatch.")
-    return tangent.detach()._array.reshape(-1)
+    return alike.values(tangent.detach()).reshape(-1)
 
 
 def _compare_slow(checker: Checker, outputs: Any) -> None:
@@ -70,7 +75,7 @@ def _compare_slow(checker: Checker, outputs: Any) -> None:
             numerical: list[list[Any]] = [[] for _ in arrays]
             analytical: list[list[Any]] = [[] for _ in arrays]
             for index in np.ndindex(x._array.shape):
-                unit = np.zeros_like(x._array)
+                unit = _zeros(x)
                 unit[index] = factor
                 slopes = checker.slopes(x, index, checker.eps * factor, checker.eps)
                 for k, tangent in enumerate(pushed(checker, _only(checker, i, unit))):
@@ -118,10 +123,10 @@ def _compare_undefined(checker: Checker) -> None:
     rng = np.random.default_rng(3)
     directions = [_direction(rng, x._array).astype(x._array.dtype) for x in checker.wanted]
     for i, x in enumerate(checker.wanted):
-        with_zero = [np.zeros_like(x._array) if i == j else u for j, u in enumerate(directions)]
+        with_zero = [_zeros(x) if i == j else u for j, u in enumerate(directions)]
         without = [None if i == j else u for j, u in enumerate(directions)]
         for k, (a, b) in enumerate(zip(pushed(checker, with_zero), pushed(checker, without), strict=True)):
-            if a is not None and b is not None and not np.allclose(a._array, b._array, equal_nan=True):
+            if a is not None and b is not None and not np.allclose(alike.values(a), alike.values(b), equal_nan=True):
                 raise GradcheckError(
                     f"Mismatch in tangent values for output with index: {k} when input: {x} has an undefined tangent "
                     f"value.  Got: {a} but expected: {b}"
@@ -148,5 +153,5 @@ def batched_forward(checker: Checker) -> None:
             for a, b in zip(one, many, strict=True):
                 if a is None and b is None:
                     continue
-                if a is None or b is None or not np.allclose(a._array, b._array, equal_nan=True):
+                if a is None or b is None or not np.allclose(alike.values(a), alike.values(b), equal_nan=True):
                     raise GradcheckError("batched tangents differ from tangents computed one at a time")

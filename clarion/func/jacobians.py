@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, new_tensor
+from ..core import alike
+from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
 from ..ops.shapes.join import stack
 from ..pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
@@ -30,13 +31,13 @@ def _basis(tensors: list[Tensor]) -> Iterator[list[Tensor]]:
         for index in np.ndindex(tensor._array.shape):
             arrays = [np.zeros(t._array.shape, t._array.dtype) for t in tensors]
             arrays[i][index] = 1
-            yield [new_tensor(array) for array in arrays]
+            yield [alike.placed(array, t) for array, t in zip(arrays, tensors, strict=True)]
 
 
 def _joined(parts: list[Tensor], like: Tensor, dim: int, shape: tuple[int, ...]) -> Any:
     """Derivatives side by side along a new dimension, as a tensor of the whole shape."""
     if not parts:
-        return new_tensor(np.zeros(shape, like._array.dtype))
+        return alike.zeros(like, shape)
     return stack(parts, dim).reshape(shape)
 
 

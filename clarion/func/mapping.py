@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, new_tensor
+from ..core import alike
+from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
 from ..ops.faces.api import FUNCTIONS
 from ..ops.shapes.join import stack
@@ -171,7 +172,7 @@ def _join(name: str, column: list[Any], place: int | None) -> Any:
     first = column[0]
     if place is None:
         if isinstance(first, Tensor) and not all(
-            np.array_equal(first._array, x._array, equal_nan=True) for x in column
+            np.array_equal(alike.values(first), alike.values(x), equal_nan=True) for x in column
         ):
             raise ArgumentValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
         return first
@@ -189,7 +190,7 @@ def _empty(
 ) -> Any:  # fmt: skip
     """A batch without samples: a sample of zeros says what the results look like."""
     sample = [
-        x if d is None else new_tensor(np.zeros(np.delete(x._array.shape, d), x._array.dtype))
+        x if d is None else alike.zeros(x, (*x._array.shape[:d], *x._array.shape[d + 1 :]))
         for x, d in zip(values, dims, strict=True)
     ]
     output = func(*tree_unflatten(sample, spec), **kwargs)

@@ -39,12 +39,10 @@ def test_row(row: Row, calls) -> None:
         np.testing.assert_allclose(got.cpu().detach().numpy(), expected.detach().numpy(), *CLOSE["float64"])
 
 
-# These go through NumPy by themselves, which only tensors of the host can.
-ON_THE_HOST = {"custom_function", "reinforce"}
 STEPS = {"multitask_frozen_encoder": 2}  # two tasks
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ON_THE_HOST])
+@pytest.mark.parametrize("name", NAMES)
 def test_example(name: str, calls, monkeypatch, capsys) -> None:
     host = torch.from_numpy
     monkeypatch.setattr(torch, "from_numpy", lambda array: host(array).to("privateuseone:0"))

@@ -47,3 +47,22 @@ class Row:
     def id(self) -> str:
         """Name of the row in test reports."""
         return f"{self.op}-{self.label}" if self.label else self.op
+
+
+def functional(name, *args, **fixed):
+    """`t.nn.functional.name(x, …)` with these arguments after the tensors."""
+    return lambda t, x, *rest: getattr(t.nn.functional, name)(x, *rest, *args, **fixed)
+
+
+def either(name, params, equivalent):
+    """An operation without a public face (it exists for the gradients of others), and what it is in other words."""
+
+    def call(t, *tensors):
+        if t.__name__ != "clarion":
+            return equivalent(t, *tensors)
+        from clarion.core.namespace import OPS
+
+        return OPS[name].call(*tensors, *params)
+
+    call.internal = True
+    return call

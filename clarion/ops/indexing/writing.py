@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.devices import HOST, as_array, xp_of
+from ...core.devices import HOST, as_array, write, xp_of
 from ...core.dtypes import FROM_NUMPY, b1, broadcast_shapes, f32, f64, iinfo
 from ...core.general_call import as_scalar
 from ...core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
@@ -62,7 +62,10 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             check_expand(given.shape, target.shape, given)
         if given.dtype.kind == "c" and target.dtype.kind not in "cb":
             given = given.real
-        target[...] = given
+        if type(given) is type(target):
+            target[...] = given
+        else:  # a number, made on the host, into the array of another device
+            write(target, given)
         wrote(self)
 
 

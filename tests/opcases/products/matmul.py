@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from ..reductions.sums import either
-from ..row import Row
+from ..row import Row, either
 
 INTS = ("int64", "int32", "uint8")
 COMPLEX = ("complex128", "complex64")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..row import Row
+from ..row import Row, either
 
 M = ((3, 4),)
 EDGES = (((),), ((0, 3),), ((2, 1, 3),))
@@ -84,20 +84,6 @@ ROWS = [
     Row("cummax", lambda t, x: t.cummax(x, 1), inputs=_distinct((3, 4)), dtypes=("int64",)),
     Row("cummin", lambda t, x: t.cummin(x, 0), inputs=_distinct((3, 4)), dtypes=("int64",)),
 ]  # fmt: skip
-
-
-def either(name, params, equivalent):
-    """An operation without a public face (it exists for the gradients of others), and what it is in other words."""
-
-    def call(t, *tensors):
-        if t.__name__ != "clarion":
-            return equivalent(t, *tensors)
-        from clarion.core.namespace import OPS
-
-        return OPS[name].call(*tensors, *params)
-
-    call.internal = True
-    return call
 
 
 # Parts of gradients: their own derivatives are what second derivatives are made of.

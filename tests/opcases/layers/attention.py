@@ -1,0 +1,67 @@
+"""Attention."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.special as sp
+
+from clarion.core.namespace import OPS
+
+from ..row import Row, functional
+
+
+def softmax(x):
+    return sp.softmax(x, -1)
+
+
+def attention(q, k, v):
+    return softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v
+
+
+def tiled(scale=None, causal=False):
+    """Attention by the operation that computes in tiles; in PyTorch whichever way it takes."""
+
+    def call(t, q, k, v, mask=None):
+        if t.__name__ != "clarion":
+            return t.nn.functional.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=scale)
+        return OPS["tiled_attention"].call(q, k, v, mask, scale or q.shape[-1] ** -0.5, causal)[0]
+
+    return call
+
+
+def scores_and_mask(rng):
+    q, k, v = (rng.standard_normal((2, 3, n, 4)) for n in (5, 6, 6))
+    return [q, k, v, rng.random((5, 6)) > 0.3]
+
+
+ROWS = [
+    Row(
+        "scaled_dot_product_attention",
+        functional("scaled_dot_product_attention"),
+        ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 4)),
+        attention,
+        edge_shapes=(((5, 4), (6, 4), (6, 3)),),
+    ),
+    Row(
+        "scaled_dot_product_attention",
+        functional("scaled_dot_product_attention", is_causal=True, scale=0.3),
+        ((2, 5, 4), (2, 5, 4), (2, 5, 4)),
+        None,
+        label="causal",
+    ),
+    Row(
+        "scaled_dot_product_attention", functional("scaled_dot_product_attention"), inputs=scores_and_mask, label="mask"
+    ),
+    Row(
+        "scaled_dot_product_attention",
+        functional("scaled_dot_product_attention"),
+        ((2, 5, 4), (2, 6, 4), (2, 6, 4), (5, 6)),
+        None,
+        label="bias",
+    ),
+    Row("tiled_attention", tiled(), ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 4)), attention),
+    Row("tiled_attention", tiled(scale=0.3, causal=True), ((2, 2, 5, 4), (2, 2, 5, 4), (2, 2, 5, 4)), label="causal"),
+    Row("tiled_attention", tiled(scale=0.5, causal=True), ((2, 1, 6, 4), (2, 1, 3, 4), (2, 1, 3, 4)), label="few keys"),
+    Row("tiled_attention", tiled(), inputs=scores_and_mask, label="mask"),
+    Row("tiled_attention", tiled(), ((2, 5, 4), (2, 6, 4), (2, 6, 4), (5, 6)), label="bias"),
+]

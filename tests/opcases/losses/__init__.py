@@ -1,0 +1,1 @@
+"""Rows: what training minimises, element by element or of classes."""
