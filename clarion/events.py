@@ -29,13 +29,16 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | backward_began | tensors, gradients, retained, create_graph, accumulates | `backward()` (accumulates) or `autograd.grad` begins |
 | backward_ended | roots, retained        | it ended; not retained: the graph's saved values are freed |
 | ran       | node, gradient, result      | a node ran (told of passes that begin while somebody listens) |
+| broke     | node, gradient, result      | one that an engine looks at, even if nobody listens closely, gave a gradient that is not finite |
 | **leaves** | | |
 | flagged   | tensor, requires_grad       | `requires_grad` was set by hand, or a tensor was made with it |
 | made      | parameter                   | a Parameter was made |
 | accumulated | leaf                      | a gradient was added to `leaf.grad` |
 | cleared   | leaves                      | their `.grad` was set to None, to zero, or overwritten by the user |
 | looked    | leaf                        | the user read `leaf.grad` |
+| hooked    | tensor                      | the gradient of a tensor inside the graph is wanted: `register_hook`, `retain_grad` |
 | clipped   | leaves, limit               | gradients were clipped (all that were given, with and without a gradient) |
+| limited   | norm                        | the norm that they had before, where they are clipped by it (a tensor) |
 | **training** | | |
 | optimizer_made | optimizer              | an optimizer was built |
 | step_began | optimizer                  | `step()` begins (before its closure) |
@@ -74,6 +77,7 @@ class Hub:
         "attribute_set",
         "backward_began",
         "backward_ended",
+        "broke",
         "cleared",
         "clipped",
         "customised",
@@ -82,7 +86,9 @@ class Hub:
         "flagged",
         "float_error",
         "freed",
+        "hooked",
         "left",
+        "limited",
         "looked",
         "loss",
         "made",
@@ -114,7 +120,9 @@ class Hub:
     customised: Handler | None
     saved: Handler | None
     freed: Handler | None
+    hooked: Handler | None
     left: Handler | None
+    limited: Handler | None
     aliased: Handler | None
     entered: Handler | None
     will_write: Handler | None
@@ -126,6 +134,7 @@ class Hub:
     backward_began: Handler | None
     backward_ended: Handler | None
     ran: Handler | None
+    broke: Handler | None
     flagged: Handler | None
     made: Handler | None
     accumulated: Handler | None

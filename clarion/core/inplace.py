@@ -348,13 +348,13 @@ def _before(op: Op, x: Tensor, inputs: tuple[Any, ...]) -> Tensor:
     return old
 
 
-def wrote(x: Tensor, how: str = "inplace") -> None:
-    """Count a write to `x`."""
+def wrote(x: Tensor, how: str = "inplace", part: Any = None) -> None:
+    """Count a write to `x`, or to the array `part` of it."""
     counter = x._vc
     if counter is None:
         counter = x._vc = VersionCounter()
     if counter is not INFERENCE:
-        counter.bump()
+        counter.bump(x._array if part is None else part)
     if hub.wrote is not None:
         hub.wrote(x, how)
 

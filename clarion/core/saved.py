@@ -218,7 +218,7 @@ def check_silent(node: Node, counter: VersionCounter, array: Any, expected: Any)
     if hub.silently_overwritten is None:
         return
     version, silent, digest = expected
-    if counter.silent != silent:
+    if counter.silent != silent and counter.was_touched(array, silent):
         hub.silently_overwritten(node, "data", counter.place)
         return
     place, borrowed = None, False

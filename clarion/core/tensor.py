@@ -230,12 +230,16 @@ class Tensor(Description, Methods):
             raise errors.EngineError("can't retain_grad on Tensor that has requires_grad=False")
         if self._edge is not None:
             self._edge._hooks().retain[self._nr] = weakref.ref(self)
+            if hub.hooked is not None:
+                hub.hooked(self)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook(grad)` when the gradient of this tensor is known; it may return another gradient."""
         if not self.requires_grad:
             raise errors.EngineError("cannot register a hook on a tensor that doesn't require gradient")
         hooks = self._edge._hooks() if self._edge is not None else self._leaf_hooks()
+        if hub.hooked is not None and self._edge is not None:
+            hub.hooked(self)
         return hooks.add(hooks.of_output(self._nr), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..events import hub
+from ..footprint import Footprint
 from . import provenance
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+
+
+_PARTS = 32  # silent writes whose memory is remembered
 
 
 class VersionCounter:
@@ -15,12 +20,13 @@ class VersionCounter:
 
     watched   somebody may write without being counted here: through `.data`, or NumPy
     silent    writes through `.data`, which PyTorch's counter does not see
+    parts     the memory that the last of them wrote to: (number of the write, where); None: all of it
     exported  NumPy has this memory, too: it was handed over, or comes from there
     handed    (place, n, silent, digest of the values) when it was handed over, if somebody listened; (place, 0, 0, None)
               where it comes from there
     """
 
-    __slots__ = ("exported", "handed", "n", "place", "shadow_of", "silent", "watched")
+    __slots__ = ("exported", "handed", "n", "parts", "place", "shadow_of", "silent", "watched")
 
     def __init__(self, shadow_of: VersionCounter | None = None) -> None:
         self.n = 0
@@ -28,17 +34,33 @@ class VersionCounter:
         self.exported = self.watched = False
         self.handed: tuple[Any, ...] | None = None
         self.place: provenance.Place | None = None
+        self.parts: list[tuple[int, Footprint | None]] | None = None
         self.shadow_of = shadow_of
 
-    def bump(self) -> None:
-        """Count a write, and remember whose it was."""
+    def bump(self, written: Any = None) -> None:
+        """Count a write (to the array `written`), and remember whose it was."""
         self.n += 1
         self.place = provenance.here()
         shadowed = self.shadow_of
         while shadowed is not None:
             shadowed.silent += 1
             shadowed.place = self.place
+            if hub.silently_overwritten is not None:
+                shadowed.note_part(written)
             shadowed = shadowed.shadow_of
+
+    def note_part(self, written: Any) -> None:
+        """Remember which memory a silent write has touched: a saved view may lie beside it."""
+        if self.parts is None:
+            self.parts = []
+        self.parts.append((self.silent, Footprint.of(written)))
+        if len(self.parts) > _PARTS:  # what is not known any more may have been anywhere
+            self.parts[:2] = [(self.parts[1][0], None)]
+
+    def was_touched(self, array: Any, since: int) -> bool:
+        """May one of the silent writes after number `since` have changed this array?"""
+        known = [part for number, part in self.parts or () if number > since]
+        return len(known) < self.silent - since or any(part is None or part.meets(array) for part in known)
 
     def bump_silently(self) -> None:
         """Other memory was put in place (`x.data = y`), which PyTorch does not count."""

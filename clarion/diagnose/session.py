@@ -51,6 +51,7 @@ _FREQUENT = frozenset(
         "step_began",
         "stepped",
         "clipped",
+        "limited",
         "left",
         "mode",
     ]

@@ -10,7 +10,7 @@ import torch
 from torch._C import TensorBase
 
 from ..events import hub
-from . import checkpoints, engine, lines, listening, memory, nodes, values
+from . import checkpoints, dangers, engine, lines, listening, memory, nodes, values
 from .nodes import View, held
 
 _read = TensorBase.grad.__get__
@@ -141,6 +141,8 @@ class _Pass:
                     self.before.append((leaf, grad, 0 if grad is None else grad._version))
         if hub.ran is not None:
             self._listen_to_nodes()
+        elif hub.broke is not None and self.accumulates and hub.accumulated is not None:
+            self._look_for_dangers()
         held.roots = ()
 
     def end(self, retained: bool) -> None:
@@ -208,16 +210,23 @@ class _Pass:
             if view.fn is not None and view.op is not None:
                 self.hooks.append(view.fn.register_hook(functools.partial(_ran, view)))
 
+    def _look_for_dangers(self) -> None:
+        """Nobody listens closely: look at those nodes only whose derivative may be infinite."""
+        for view in dangers.found_in(self.roots):
+            view.place  # noqa: B018  (can be told only now, while the roots are known)
+            self.hooks.append(view.fn.register_hook(functools.partial(_ran, view)))
+
 
 def _ran(view: View, results: Any, gradients: Any) -> None:
+    told = hub.ran or hub.broke
     held.aside += 1
     try:
-        if hub.ran is None or all(r is None or values.all_finite(r) for r in results):
+        if told is None or all(r is None or values.all_finite(r) for r in results):
             return
         arrived = tuple(None if g is None else values.array(g) for g in gradients)
         given = tuple(None if r is None else values.array(r) for r in _in_view_order(view, results))
         fn, view._fn = view._fn, None
-        hub.ran(view, arrived, given)
+        told(view, arrived, given)
         view._fn = fn
     finally:
         held.aside -= 1

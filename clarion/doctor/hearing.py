@@ -85,7 +85,7 @@ def _heard(func: Any, name: str, args: Any, kwargs: Any, result: Any, before: in
     if (name[-1] == "_" and name[-2:] != "__") or name == "__setitem__" or name[:3] == "__i" or "out" in kwargs:
         written = kwargs.get("out", args[0] if args else None)
         for t in tensors_in(written):
-            memory.written(t, lines.here())
+            memory.written(t, lines.here(), args[1] if name == "__setitem__" else None)
             if hub.wrote is not None:
                 hub.wrote(t, "inplace")
     if name in _FACTORIES and hub.entered is not None:

@@ -11,7 +11,9 @@ from collections import deque
 from typing import Any
 
 import torch
+from torch._C import DisableTorchFunction
 
+from ..footprint import Footprint
 from . import values
 from .lines import Place
 from .nodes import View
@@ -22,10 +24,11 @@ _MOST = 4096  # writes that are kept
 class Write:
     """One write: the memory (from, to), where it was made, and how many nodes there were."""
 
-    __slots__ = ("begin", "end", "mark", "place", "shape", "silent")
+    __slots__ = ("begin", "end", "mark", "part", "place", "shape", "silent")
 
-    def __init__(self, t: Any, place: Place | None, silent: bool) -> None:
+    def __init__(self, t: Any, place: Place | None, silent: bool, index: Any = None) -> None:
         self.begin, self.end = span(t)
+        self.part = footprint(_indexed(t, index)) if silent else None
         self.place, self.silent, self.shape = place, silent, tuple(t.shape)
         self.mark = 0.5 - torch.autograd._get_sequence_nr()
 
@@ -62,16 +65,36 @@ def span(t: Any) -> tuple[int, int]:
     return begin, begin + (last + 1) * t.element_size()
 
 
+def footprint(t: Any) -> Footprint | None:
+    """The same, element by element; None if it has no memory to speak of."""
+    if not values.is_plain(t) or not t.numel():
+        return None
+    size = t.element_size()
+    return Footprint.at(t.data_ptr(), tuple(t.shape), tuple(s * size for s in t.stride()), size)
+
+
+def _indexed(t: Any, index: Any) -> Any:
+    """The part of a tensor that an index of numbers and slices means; with tensors in it, all of it."""
+    items = index if isinstance(index, tuple) else (index,)
+    if index is None or not all(type(item) in _BASIC for item in items):
+        return t
+    with DisableTorchFunction(), torch.no_grad():
+        return t[index]
+
+
+_BASIC = (int, slice, type(Ellipsis), type(None))
+
+
 def shadowed(t: Any) -> None:
     """`.data` gave this tensor: writes to it are not counted."""
     key = id(t)
     _shadows[key] = weakref.ref(t, lambda _: _shadows.pop(key, None))
 
 
-def written(t: Any, place: Place | None) -> None:
-    """A tensor was written in place."""
+def written(t: Any, place: Place | None, index: Any = None) -> None:
+    """A tensor (or what the index says of it) was written in place."""
     known = _shadows.get(id(t))
-    _writes.append(Write(t, place, known is not None and known() is t))
+    _writes.append(Write(t, place, known is not None and known() is t, index))
 
 
 def exported(t: Any, place: Place | None) -> None:
@@ -125,9 +148,9 @@ def silently_overwritten(view: View) -> tuple[str, Place | None] | None:
     prints = {name: (crc, place) for name, crc, place in known[1]} if known is not None else {}
     try:
         for name, t in values.saved_tensors(view):
-            begin, end = span(t)
+            kept = footprint(t) if silent else None
             for write in silent:
-                if write.meets(begin, end) and write.mark < view.seq:
+                if kept is not None and write.mark < view.seq and write.part is not None and write.part.meets(kept):
                     return "data", write.place
             if name in prints and prints[name][0] != _print(t):
                 return "numpy", prints[name][1]

@@ -387,6 +387,9 @@ def _clipping() -> None:
             if not isinstance(parameters, torch.Tensor):
                 parameters = list(parameters)
             told(parameters, args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value", 0.0)))
+            norm = args[1] if len(args) > 1 else kwargs.get("total_norm")
+            if hub.limited is not None and isinstance(norm, torch.Tensor) and not held.aside:
+                _safely("clipping", hub.limited, norm)
             return original(parameters, *args, **kwargs)
 
         return clip
@@ -414,6 +417,8 @@ def _tensors() -> None:
         return requires_grad_
 
     patch(torch.Tensor, "requires_grad_", flagging)
+    for name in ("register_hook", "retain_grad"):
+        _telling(torch.Tensor, name, before=_hooked)
 
     def applying(original: Any) -> Any:
         original = original.__func__
@@ -437,6 +442,11 @@ def _tensors() -> None:
 
     patch(torch.autograd.Function, "apply", applying)
     _telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
+
+
+def _hooked(t: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.hooked is not None and not t.is_leaf:
+        _safely("gradients", hub.hooked, t)
 
 
 def _packing(hooks: Any) -> None:

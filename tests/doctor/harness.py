@@ -1,6 +1,7 @@
 """Run programs under diagnosis on PyTorch's own engine, each in a process forked from one that has imported everything.
 
 python -m tests.doctor.harness PATH...      # which cases pass; -v shows the findings, -j N processes at a time
+python -m tests.doctor.harness --output …   # and whether they print the same without us
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def main(arguments: list[str]) -> int:
 
     diagnose.catalogue()
     torch.set_num_threads(1)
-    verbose = "-v" in arguments
+    verbose, compared = "-v" in arguments, "--output" in arguments
     at_once = int(arguments[arguments.index("-j") + 1]) if "-j" in arguments else 2
     names = [a for i, a in enumerate(arguments) if not a.startswith("-") and (not i or arguments[i - 1] != "-j")]
     paths = [Path(a) for a in names] or [CASES]
@@ -100,7 +101,10 @@ def main(arguments: list[str]) -> int:
 
     def judged(path: Path) -> tuple[Path, Outcome, list[str]]:
         outcome = run(path, thorough="custom-backward-wrong" in str(path))
-        return path, outcome, complaints(path, outcome)
+        wrong = complaints(path, outcome)
+        if compared and run(path, watched=False).output != outcome.output:
+            wrong.append("its output is another one without us")
+        return path, outcome, wrong
 
     failed = 0
     with ThreadPoolExecutor(at_once) as pool:

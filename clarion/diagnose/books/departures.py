@@ -129,6 +129,7 @@ class Departures:
         self._marks: dict[int, tuple[weakref.ref[Any], frozenset[Any]]] = {}
         self._terms: dict[int, tuple[weakref.ref[Any], list[Term]]] = {}
         self._numbers: dict[float, Departure] = {}  # values of this step that became numbers
+        self._whole: dict[float, Departure] = {}  # those without a fraction: the same number may well be another one
         self._step = -1
 
     # What rules ask ------------------------------------------------------------------------------
@@ -186,7 +187,9 @@ class Departures:
             elif type(t) is float:
                 if t in self._numbers:
                     marks = marks | {self._numbers[t]}
-                elif self._numbers and not t.is_integer():  # math.exp(parameter), say
+                elif t in self._whole:
+                    marks = marks | {self._whole[t].maybe}
+                elif (self._numbers or self._whole) and not t.is_integer():  # math.exp(parameter), say
                     marks = marks | self._maybe_numbers()
         if leaving:
             recorded = engine.recording()
@@ -219,8 +222,7 @@ class Departures:
             departure = self._depart(how, [tensor], tensor)
             if engine.size(tensor) == 1 and how != "numpy":
                 value = float(engine.array(tensor).item().real)
-                if not value.is_integer():
-                    self._numbers[value] = departure
+                (self._whole if value.is_integer() else self._numbers)[value] = departure
 
     def near_aliased(self, tensor: Any, other: Any) -> None:
         """`detach()` gave a tensor outside the graph."""
@@ -276,6 +278,7 @@ class Departures:
         if step != self._step:
             self._step = step
             self._numbers.clear()
+            self._whole.clear()
         if departure.step != step:
             departure.step, departure.walks = step, 0
         if departure.walks < _WALKS:

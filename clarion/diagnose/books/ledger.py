@@ -84,6 +84,7 @@ class Ledger:
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
         self._book = object()  # stands for these books in the stories of optimizers
+        self._hooked = False  # is the gradient of a value inside the graph wanted?
         self._counted_pass = -1  # the pass after which the last step was counted
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
@@ -144,6 +145,7 @@ class Ledger:
         if not accumulates:
             return
         self.passes += 1
+        this.looked_into, self._hooked = self._hooked, False
         self._thread.open.append(this)
         if gradients[0] is not None:
             self.session.tell("at_seeded", this, tensors, gradients)
@@ -197,6 +199,10 @@ class Ledger:
             if len(looked) < 10_000:
                 looked[id(leaf)] = leaf
 
+    def on_hooked(self, tensor: Any) -> None:
+        """The next pass is there for the gradient of an activation, too (Grad-CAM)."""
+        self._hooked = True
+
     def on_clipped(self, leaves: Any, limit: float) -> None:
         """A norm without a limit was asked for: the gradients were looked at, perhaps to leave a step out."""
         if limit == math.inf:
@@ -213,8 +219,9 @@ class Ledger:
             if story is None:
                 continue
             this = story.backward
-            if story.fresh and this is not None and not (this.used or this.missed) and this not in unused:
-                unused.append(this)
+            if story.fresh and this is not None and not (this.used or this.missed or this.looked_into):
+                if this not in unused:
+                    unused.append(this)
             story.consumed = story.fresh = story.looked = False
             story.backward = story.others = None
         if unused:

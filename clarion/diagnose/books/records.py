@@ -23,6 +23,7 @@ class Backward:
         "born",
         "create_graph",
         "leaves",
+        "looked_into",
         "loss",
         "missed",
         "number",
@@ -43,6 +44,7 @@ class Backward:
         self.retained = retained
         self.create_graph = create_graph
         self.used = used  # did an update use any of its gradients, or the user look at one?
+        self.looked_into = False  # did somebody hook a value inside the graph for it?
         self.missed = False  # did a step after it find no gradient at all? (What keeps it from its step is told then.)
         self.root_place: Place | None = None  # where the root was computed
         self.root: weakref.ref[Any] | None = None  # its node

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any
 
 from .. import engine
@@ -40,10 +41,27 @@ class ClipWithoutEffect(Diagnosis):
         self._steps: dict[
             int, Place | None
         ] = {}  # by optimizer's id: where it stepped since the first clip that came too late
+        self._stepping: _Stepping | None = None
+
+    def near_step_began(self, optimizer: Any) -> None:
+        """A hook that runs after the update may clip before `step()` is over."""
+        leaves = (leaf for group in optimizer.param_groups for leaf in group["params"])
+        leaf = next((leaf for leaf in leaves if engine.grad(leaf) is not None), None)
+        self._stepping = None if leaf is None else _Stepping(leaf, here())
+
+    def near_stepped(self, optimizer: Any) -> None:
+        """It is over."""
+        self._stepping = None
 
     def on_clipped(self, leaves: list[Any], limit: float) -> None:
         """Is there anything to clip?"""
         if limit == math.inf:
+            return
+        if self._stepping is not None and self._stepping.has_written(leaves):
+            where = self._stepping.place
+            self._count(
+                here(), f"the `step()` at {text(where)} had already used the gradients (a hook after it)", [where]
+            )
             return
         consumed = None
         for leaf in leaves:
@@ -89,3 +107,27 @@ class ClipWithoutEffect(Diagnosis):
                 else "keep the parameters in a list: `params = list(model.parameters())`.",
                 also=also,
             )
+
+
+class _Stepping:
+    """A `step()` that runs: one of its leaves as it was, and the pass that gave it its gradient."""
+
+    def __init__(self, leaf: Any, place: Place | None) -> None:
+        self.place = place
+        self._leaf, self._version = weakref.ref(leaf), engine.version(leaf)
+        self._backward = _backward_of(leaf)
+
+    def has_written(self, leaves: list[Any]) -> bool:
+        """Has it written its leaf, and is the gradient still the one that it used (not that of a closure)?"""
+        leaf = self._leaf()
+        return (
+            leaf is not None
+            and any(leaf is other for other in leaves)
+            and engine.version(leaf) != self._version
+            and _backward_of(leaf) is self._backward
+        )
+
+
+def _backward_of(leaf: Any) -> Any:
+    story = engine.story(leaf)
+    return None if story is None else story.backward

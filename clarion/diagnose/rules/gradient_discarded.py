@@ -6,10 +6,14 @@ from typing import Any
 
 from .. import engine
 from ..books.records import Backward, Clear
+from ..graph.module_trees import seats
 from ..rule import Diagnosis
 from ..source.places import Place, text
 
-_SELDOM = 4  # updates for each time that gradients are thrown away: fewer of them are no habit of the loop
+# Updates for each time that gradients are thrown away: more of them, and it is no habit of the loop. For a pass that is the
+# training's own, and for one that no update ever used.
+_SELDOM, _SELDOM_OTHERS = 4, 2
+_LOOKS = 8  # times per line that the modules are looked at
 
 
 class GradientDiscarded(Diagnosis):
@@ -31,7 +35,8 @@ class GradientDiscarded(Diagnosis):
         optimizer.step()
 
     Silent where somebody had a use for the gradients: another optimizer's step used a part of them (GANs), the program read
-    a `.grad` (saliency maps, inspection), a GradScaler skipped the step, they were not finite.
+    a `.grad` or had hooks on activations (saliency maps, Grad-CAM, inspection), the model was in eval mode, a GradScaler
+    skipped the step, they were not finite.
     """
 
     name = "gradient-discarded"
@@ -44,6 +49,7 @@ class GradientDiscarded(Diagnosis):
         self._times: dict[
             Any, tuple[int, int]
         ] = {}  # per line: how often, and how many updates there were at the first
+        self._looks: dict[Place | None, tuple[int, bool]] = {}  # per line: how often, and the last answer
 
     def at_discard(self, clear: Clear) -> None:
         """Judge what was pending, and put the new ones there."""
@@ -57,15 +63,27 @@ class GradientDiscarded(Diagnosis):
                 still.append((backward, place, updates))
         self._pending = still
         if clear.unused and any(_is_trained(leaf) for leaf in clear.leaves):
-            if clear.finite:
+            if clear.finite and not self._is_inspection(clear):
                 self._pending += [(backward, clear.place, self.ledger.updates) for backward in clear.unused]
+
+    def _is_inspection(self, clear: Clear) -> bool:
+        """Is the model in eval mode, or do modules have hooks for their gradients?"""
+        times, answer = self._looks.get(clear.place, (0, False))
+        if times < _LOOKS:
+            cleared = {id(leaf) for leaf in clear.leaves}
+            roots = {seat.root for key, seat in seats(self.ledger).items() if key in cleared}
+            answer = any(not r.training or any(m._backward_hooks for m in r.modules()) for r in roots)
+            self._looks[clear.place] = times + 1, answer
+        return answer
 
     def _discarded(self, backward: Backward, place: Place | None) -> None:
         times, first = self._times.get(place, (0, self.ledger.updates))
         times += 1
         self._times[place] = times, first
         # Seldom, next to the updates: a saliency map between epochs, whose gradients nobody wants.
-        if times < 2 or (times - 1) * _SELDOM < self.ledger.updates - first:
+        last = self.ledger.last_backward
+        seldom = _SELDOM if last is not None and last.place == backward.place else _SELDOM_OTHERS
+        if times < 2 or (times - 1) * seldom < self.ledger.updates - first:
             return
         self.report(
             place,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -16,6 +17,7 @@ _FIRST = 20  # steps that are only looked at
 _WINDOW = 100  # steps that make up the usual
 _GROWTH = 20  # steps over which a norm may keep growing
 _FACTOR = 10.0
+_CLIPPED_FACTOR = 100.0  # where clipping keeps them from the update: that is what it is there for
 
 
 class GradientSpikes(Diagnosis):
@@ -37,7 +39,8 @@ class GradientSpikes(Diagnosis):
 
     There is no fixed threshold: a jump counts if it is above the median of the last 100 steps by eight times their spread,
     by a factor of ten, and beyond anything seen before; growth, if every five steps are above the five before, tenfold over
-    twenty. The first 20 steps never count. What was clipped before the update is small, and silent.
+    twenty. The first 20 steps never count. Where gradients are clipped, the norms before clipping are looked at, too, and only
+    a jump by a factor of a hundred counts: clipping is there for the others.
     """
 
     name = "gradient-spikes"
@@ -46,10 +49,20 @@ class GradientSpikes(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._largest_first: dict[int, float] = {}  # per optimizer: of the first steps
+        self._before: float | None = None  # the norm before clipping, in this step
+        self._unclipped: dict[int, deque[float]] = {}  # such norms, per optimizer
+
+    def on_limited(self, norm: Any) -> None:
+        """Gradients are about to be clipped."""
+        if not engine.late(norm):
+            self._before = engine.number(norm)
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """Is this norm out of the ordinary?"""
         key = id(update.optimizer)
+        before, self._before = self._before, None
+        if before is not None and sample.finite:
+            self._look_before_clipping(update, sample, before)
         if sample.number <= _FIRST:
             if sample.finite:
                 self._largest_first[key] = max(self._largest_first.get(key, 0.0), sample.total)
@@ -64,6 +77,24 @@ class GradientSpikes(Diagnosis):
             self._jump(update, sample, norms)
             if len(norms) >= _GROWTH + _FIRST - 1:
                 self._growth(update, sample, [*norms, sample.total], largest)
+
+    def _look_before_clipping(self, update: Update, sample: Sample, norm: float) -> None:
+        """Was it out of the ordinary before it was clipped?"""
+        norms = self._unclipped.setdefault(id(update.optimizer), deque(maxlen=_WINDOW))
+        if len(norms) >= 2 * _FIRST and norm > 1.5 * sample.total and math.isfinite(norm):
+            logs = [math.log(n) for n in norms]
+            usual = median(logs)
+            spread = max(median([abs(x - usual) for x in logs]), 0.05)
+            jump = math.log(norm) - usual
+            if jump > max(8.0 * spread, math.log(_CLIPPED_FACTOR)) and norm > 10.0 * max(norms):
+                self._say(
+                    update,
+                    sample,
+                    f"The norm of the gradient jumped to {norm:.3g}; the median of the last {len(norms)} steps is "
+                    f"{math.exp(usual):.3g}. Clipping made {sample.total:.3g} of it, in the direction of this batch alone.",
+                )
+        if 0.0 < norm < math.inf:
+            norms.append(norm)
 
     def _jump(self, update: Update, sample: Sample, norms: list[float]) -> None:
         logs = [math.log(norm) for norm in norms]

@@ -14,7 +14,7 @@ from ..rule import Diagnosis
 from ..source.places import Place
 
 _ZERO_STEPS = 20  # steps in a row with a gradient that is exactly zero
-_PATIENCE = 60  # the same for one of a list of layers: an expert may see its tokens seldom
+_PATIENCE = 200  # the same for one of a list of layers: an expert may see its tokens seldom
 _SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns
 _SMALL = 1e-6  # the first layer's gradient over the last one's
 
@@ -46,6 +46,7 @@ class GradientVanishes(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._zero: dict[int, list[int]] = {}  # per optimizer: steps in a row, of each leaf
+        self._last: dict[int, tuple[weakref.ref[Any], Sample]] = {}  # per optimizer: the last step with such a gradient
         self._small: dict[int, int] = {}
         self._zeroed: list[weakref.ref[Any]] = []  # nodes of this step: a number times 0
         self._pending: list[tuple[Place | None, str]] = []  # findings that dead-units may explain
@@ -77,7 +78,8 @@ class GradientVanishes(Diagnosis):
             for i, square in enumerate(squares):
                 runs[i] = runs[i] + 1 if square == 0.0 else 0
             if max(runs) in (_ZERO_STEPS, _PATIENCE):
-                self._judge_zero(update, sample, runs)
+                self._judge_zero(update.leaves, sample, runs)
+            self._last[key] = weakref.ref(update.optimizer), sample
         else:
             self._zero.pop(key, None)
         ends = _ends(update, squares)
@@ -89,17 +91,26 @@ class GradientVanishes(Diagnosis):
             self._small.pop(key, None)
 
     def at_exit(self) -> None:
-        """Units that do not fire were suspected; were they named?"""
+        """Members of lists that no gradient ever reached. Units that do not fire were suspected; were they named?"""
+        for key, (reference, sample) in self._last.items():
+            runs, optimizer = self._zero.get(key, [0]), reference()
+            if optimizer is not None and _ZERO_STEPS < max(runs) == sample.number < _PATIENCE:
+                leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
+                self._judge_zero(leaves, sample, runs)
         if not self.session.said("dead-units"):
             for place, what in self._pending:
                 self._say_zero(place, what)
 
-    def _judge_zero(self, update: Update, sample: Sample, runs: list[int]) -> None:
-        zero = [leaf for leaf, run in zip(update.leaves, runs, strict=True) if run >= _ZERO_STEPS]
-        zero = [leaf for leaf in zero if not self._waits(leaf)]
-        table, still = seats(self.ledger), {id(leaf) for leaf in zero}
-        if max(runs) < _PATIENCE:
-            zero = [leaf for leaf in zero if not is_in_a_list(table.get(id(leaf)), lambda p: id(p) not in still)]
+    def _judge_zero(self, leaves: list[Any], sample: Sample, runs: list[int]) -> None:
+        still = {id(leaf): run for leaf, run in zip(leaves, runs, strict=False) if run >= _ZERO_STEPS}
+        patience = _PATIENCE if max(runs) == _ZERO_STEPS else min(_PATIENCE, sample.number)
+        table = seats(self.ledger)
+        zero = [leaf for leaf in leaves if id(leaf) in still and not self._waits(leaf)]
+        zero = [
+            leaf
+            for leaf in zero
+            if still[id(leaf)] >= patience or not is_in_a_list(table.get(id(leaf)), lambda p: id(p) not in still)
+        ]
         if any(engine.grad(leaf) is not None and engine.array(engine.grad(leaf)).any() for leaf in zero):
             return  # so small that its square is zero: not exactly zero
         if self.session.said("softmax-over-one"):
@@ -130,6 +141,8 @@ class GradientVanishes(Diagnosis):
         return known is not None and known() is leaf
 
     def _say_small(self, update: Update, sample: Sample, ratio: float) -> None:
+        if self.session.said("softmax-over-one"):
+            return
         weights = [
             leaf for leaf, s in zip(update.leaves, sample.squares, strict=True) if s and len(engine.shape(leaf)) >= 2
         ]

@@ -20,7 +20,7 @@ Refs = list[weakref.ref[Node]]
 _ROUNDS = 5  # of the training loop whose graphs must be alive
 _PATIENCE = 32  # rounds until graphs that a backward pass has used up are reported
 _LONG_PATIENCE = 256  # the same for graphs that still could be used: an episode may be long
-_FEW = 256  # a deque with a `maxlen` up to this many is small on purpose
+_FEW = 16  # a window of so many steps is small on purpose
 _MOST = 100_000  # nodes that are watched at a time
 
 
@@ -45,8 +45,8 @@ class GraphsAccumulate(Diagnosis):
 
     Keep numbers (`item()`), or tensors without history (`detach()`). Evaluations belong under `torch.no_grad()`.
 
-    It stays silent on buffers that a later backward pass uses (the log-probabilities of an episode), on buffers that throw
-    away the oldest (`deque(maxlen=20)`), and on whatever is gone after a few steps.
+    It stays silent on buffers that a later backward pass uses (the log-probabilities of an episode), on windows of a few steps
+    (`deque(maxlen=10)`), and on whatever is gone after a few steps.
     """
 
     name = "graphs-accumulate"
@@ -231,8 +231,9 @@ class Suspect:
             return False
         before, self.alive = self.alive, sum(ref() is not None for ref in self._refs)
         if self.alive < before:
-            # All at once: a list of one epoch. One by one: a buffer that throws away the oldest.
-            return before - self.alive >= 0.8 * len(self._refs) and not self._is_small()
+            # All at once: a list of one epoch. One by one: a buffer that throws away the oldest, after so many rounds.
+            at_once = before - self.alive >= 0.8 * len(self._refs) and not self._is_small()
+            return at_once or now - self.first > _FEW
         if at_exit or now - self.first >= (_PATIENCE if self._used_up else _LONG_PATIENCE):
             return self._has_grown(marks)
         return None

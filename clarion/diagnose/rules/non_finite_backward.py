@@ -105,6 +105,10 @@ class NonFiniteBackward(Diagnosis):
                 self.session.listen("at_update", self, self._updated, True)
             return
 
+    def on_broke(self, node: Any, gradient: Any, result: Any) -> None:
+        """The same, told of a few nodes by an engine that looks at them by itself."""
+        self.near_ran(node, gradient, result)
+
     # What an update does with it -----------------------------------------------------------------
 
     def _updated(self, update: Update) -> None:

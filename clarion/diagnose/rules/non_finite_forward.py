@@ -43,6 +43,7 @@ class NonFiniteForward(Diagnosis):
         super().__init__(session)
         self._pending: dict[str, Any] | None = None  # what to say as soon as an update uses it
         self._pass: Any = None
+        self._scaled = False  # is the loss the product of another one and a number, for a GradScaler or the like?
         self._place: Where = None
         self._unused = 0
         self._first: tuple[int, Place | None, str] | None = None  # passes so far; who made something non-finite first
@@ -92,6 +93,7 @@ class NonFiniteForward(Diagnosis):
         self.session.wake()
         before = self._place
         self._place, self._pending = self._words(birth, value)
+        self._scaled = _is_scaled(engine.node(root))
         recent = self.ledger.recent
         self._pass = recent[-1] if recent else None
         self.session.listen("at_update", self, self._updated, True)
@@ -117,7 +119,11 @@ class NonFiniteForward(Diagnosis):
         ]
         known = [story.backward for story in stories if story.backward is not None]
         if stories and (not known or self._pass is None or self._pass in known):
-            self._say(_FINITE_GRADIENTS if all_finite(update.leaves) else None)
+            finite = all_finite(update.leaves)
+            if finite and self._scaled:  # only its scale is too large, and the gradients are what was wanted
+                self._pending = None
+            else:
+                self._say(_FINITE_GRADIENTS if finite else None)
 
     def at_exit(self) -> None:
         """A program that only computes gradients."""
@@ -201,6 +207,11 @@ class NonFiniteForward(Diagnosis):
         }
 
 
+def _is_scaled(node: Any) -> bool:
+    return operation(node) in _SCALES and len([edge for edge in node.edges if edge is not None]) == 1
+
+
+_SCALES = ("mul", "div")
 _FINITE_GRADIENTS = (
     "the gradients of this step are finite, so the parameters are; but whatever reads the loss (logs, schedulers, early "
     "stopping) is misled, and the next step may not be as lucky."

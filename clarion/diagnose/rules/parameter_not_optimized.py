@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import engine
 from ..books.records import OptimizerStory, Update
-from ..graph.module_trees import Seat, is_one_of_many, is_users, seats, weights_in
+from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_users, seats, weights_in
 from ..graph.names import listed, names_of
 from ..graph.relations import APPLIED, UPSTREAM, WEIGHT, relations
 from ..graph.strangers import Copies, Written, is_owned
@@ -19,6 +19,9 @@ from ..source.unfreezing import is_undone_somewhere
 _DEPOSITS = 4  # gradients that a parameter got for nothing
 _WATCHED = 32  # updates in which a parameter that came late is watched
 _IDLE = 20  # updates in which a parameter was not reached
+_RARE = (
+    200  # the same for one of a list of layers: an expert may see its tokens seldom (or at the end, if there are fewer)
+)
 _SMALL = 0.25  # of the trained parameters: less than that is no backbone which is left as it is
 _KEPT = re.compile(r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old|fixed)(_?\w+)?([._]|$)")
 
@@ -124,7 +127,7 @@ class ParameterNotOptimized(Diagnosis):
             self._judge_idle(update)
             if self.ledger.updates > self._until:
                 self._late.clear()
-        if not self._late and not any(story.steps <= _IDLE for story in self._idle.values()):
+        if not self._late and not any(story.steps <= _RARE for story in self._idle.values()):
             self.session.listen("at_update", self, self._update, False)
 
     def _judge(self, optimizer: Any, leaves: list[Any]) -> None:
@@ -246,19 +249,22 @@ class ParameterNotOptimized(Diagnosis):
 
     def _judge_idle(self, update: Update) -> None:
         story = update.story
-        if story is None or story.steps != _IDLE or id(story) not in self._idle:
-            return
-        routed = {engine.shape(leaf) for leaf in update.leaves if 0 < _deposits(leaf) < 0.9 * _IDLE}
+        if story is not None and story.steps in (_IDLE, _RARE) and id(story) in self._idle:
+            self._judge_unreached(update.optimizer, story, story.steps == _RARE)
+
+    def _judge_unreached(self, optimizer: Any, story: OptimizerStory, late: bool) -> None:
+        leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
+        routed = {engine.shape(leaf) for leaf in leaves if 0 < _deposits(leaf) < 0.9 * _IDLE}
         cut = [d for d in self.ledger.departures if d.arrived or d.perhaps]
         table = seats(self.ledger)
         idle = [
             leaf
-            for leaf in self._unreached(update.optimizer)
+            for leaf in self._unreached(optimizer)
             if engine.shape(leaf) not in routed
             and not self._written.has(leaf)
             and not self._copies.is_copy(leaf)
             and not any(d.carries([leaf]) for d in cut)
-            and not is_one_of_many(table.get(id(leaf)), lambda p: _deposits(p) > 0)
+            and not (is_one_of_many if late else is_in_a_list)(table.get(id(leaf)), lambda p: _deposits(p) > 0)
         ]
         if idle:
             one = len(idle) == 1
@@ -275,7 +281,11 @@ class ParameterNotOptimized(Diagnosis):
     # Parameters that were to be unfrozen ---------------------------------------------------------
 
     def at_exit(self) -> None:
-        """Frozen after the optimizer got them, never trained, and the line that would undo it was never run."""
+        """Members of lists that nothing reached. Frozen after the optimizer got them, never trained, and the line that would undo it was never run."""
+        for optimizer in list(self.ledger.optimizers):
+            idle = self._idle.get(id(optimizer._story))
+            if idle is not None and _IDLE < idle.steps < _RARE:
+                self._judge_unreached(optimizer, idle, late=True)
         groups: dict[int, tuple[OptimizerStory, set[Any], int]] = {}
         for _, place, story in self._frozen.values():
             if story.steps >= _IDLE:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .. import engine
+from ..graph.reach import operation
 from ..rule import Diagnosis
 from ..source.places import Place, here
 
 _AFTER = 16  # a curriculum may begin with sequences of one element
 _STEPS = 3
 _ATTENTION = "scaled_dot_product_attention"
+_BY_HAND = {"div": "sum", "sub": "logsumexp"}  # what is normalised by what
 
 _Key = tuple[Place, int, int]  # a line, the dimension, and how many dimensions there are
 
@@ -52,6 +54,18 @@ class SoftmaxOverOne(Diagnosis):
             self._see(op.name, engine.shape(inputs[0]), params[0])
         elif op.name == _ATTENTION and engine.requires_grad(outs[0]):
             self._see(op.name, engine.shape(inputs[1]), -2)  # the keys
+        elif op.name in _BY_HAND and len(inputs) == 2 and all(engine.is_tensor(t) for t in inputs):
+            self._see_by_hand(_BY_HAND[op.name], *inputs)
+
+    def _see_by_hand(self, total: str, part: Any, whole: Any) -> None:
+        """`e / e.sum(dim, keepdim=True)`, or the same with logarithms."""
+        node = engine.node(whole)
+        if node is not None and operation(node) == total and node.edges[0] is engine.node(part) is not None:
+            if engine.shape(whole) == engine.shape(part) and 1 in engine.shape(part):
+                self._see("sum by hand", engine.shape(part), engine.shape(part).index(1))
+            elif (place := here()) is not None:  # other sizes at times
+                for key in [key for key in self._lines if key[0] == place]:
+                    self._lines[key] = None
 
     def _see(self, name: str, shape: tuple[int, ...], dim: int) -> None:
         place = here()
@@ -90,6 +104,13 @@ class SoftmaxOverOne(Diagnosis):
                 place,
                 f"Attention runs over one key only (keys of shape {line.shape}): its weights are 1 whatever goes in {seen}.",
                 fix="the second dimension from the end is the sequence: look at how the keys are laid out (`batch_first=True`?).",
+            )
+        elif line.name == "sum by hand":
+            self.report(
+                place,
+                f"A value of shape {line.shape} is normalised by its sum over a dimension that has one element: the result is "
+                f"1 (its logarithm 0) whatever goes in {seen}.",
+                fix="sum over the dimension that has the alternatives.",
             )
         else:
             result = "1" if line.name == "softmax" else "0"

@@ -94,8 +94,11 @@ def clip_grad_norm_(
     total = raw.total_norm([g._array for g in grads], norm_type)
     if error_if_nonfinite:
         _check_finite(total, norm_type)
+    norm = _norm_tensor(total, grads[0]._array)
+    if hub.limited is not None and norm_type == 2.0:
+        hub.limited(norm)
     _scale(grads, float(max_norm), total)
-    return _norm_tensor(total, grads[0]._array)
+    return norm
 
 
 def clip_grad_norm(

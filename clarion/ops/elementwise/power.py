@@ -30,8 +30,9 @@ pow_op = TypedOp(
 pow_op.refusing("b", title="pow").vjp(
     x=lambda g, x, y, ops: ops.where(y == 0, 0, g * conjugate(y * ops.pow(*alike(x, y)), ops)),
     # 0 ** y is 0 for every y > 0, and PyTorch takes 0 ** 0 as flat too; log(0) must not spoil that.
-    y=lambda g, x, y, out, ops: ops.where(
-        (x == 0) & ops.nonnegative_real(y), 0, g * conjugate(out * ops.log(x if is_real(out) else x + 0j), ops)
+    y=lambda g, x, y, out, ops: (
+        g
+        * ops.where((x == 0) & ops.nonnegative_real(y), 0, conjugate(out * ops.log(x if is_real(out) else x + 0j), ops))
     ),
 )
 
@@ -74,7 +75,7 @@ def slope(g: Any, x: Any, exponent: Any, ops: Any) -> Any:
 def growth(g: Any, base: Any, y: Any, out: Any, ops: Any) -> Any:
     """Gradient of number ** y."""
     if base == 0:
-        return ops.where(ops.nonnegative_real(y), 0, g * (out * -math.inf))
+        return g * ops.where(ops.nonnegative_real(y), 0, out * -math.inf)
     if not is_real(out):
         return g * conjugate(out * cmath.log(base), ops)
     return g * (out * (math.log(base) if base > 0 else math.nan))

@@ -66,7 +66,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             target[...] = given
         else:  # a number, made on the host, into the array of another device
             write(target, given)
-        wrote(self)
+        wrote(self, part=target)
 
 
 def _is_followed(x: Tensor, source: Tensor) -> bool:
