@@ -1,44 +1,96 @@
-"""`torch.compile` and `torch.compiler`: programs run as they are written; there is no compiler here."""
+"""`torch.compile` and `torch.compiler`: functions that are recorded and replayed. The room behind it is `clarion/compiling`."""
 
 from __future__ import annotations
 
-import warnings
+import importlib
 from collections.abc import Callable
 from typing import Any
 
-_told = False
+_BACKENDS = (
+    "inductor",
+    "aot_eager",
+    "eager",
+    "cudagraphs",
+    "aot_ts_nvfuser",
+    "onnxrt",
+    "tvm",
+    "openxla",
+    "aot_eager_decomp_partition",
+)
 
 
-def compile(model: Any = None, **options: Any) -> Any:
-    """The function or module itself (as `torch.compile` it can be a decorator with options); says so once."""
-    global _told
+def _room(name: str) -> Any:
+    """A part of the compiler, loaded when it is first needed."""
+    return importlib.import_module(f"clarion.compiling.{name}")
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "inductor",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+    check: bool = False,
+) -> Any:
+    """A function, a module or a whole training step, recorded once for each kind of arguments and replayed from then on.
+
+    What cannot be replayed safely runs as it is written, and the reason is said once (`explain` shows it). `fullgraph=True`
+    raises instead; `check=True` runs both at each call, and raises where they differ. With `backend="eager"` or `disable=True`
+    nothing is compiled. As a decorator it takes options alone.
+    """
     if model is None:
-        return lambda fn: compile(fn, **options)
+        return lambda fn: compile(
+            fn,
+            fullgraph=fullgraph,
+            dynamic=dynamic,
+            backend=backend,
+            mode=mode,
+            options=options,
+            disable=disable,
+            check=check,
+        )
     if not callable(model):
         raise TypeError(f"torch.compile expects a callable or a Module, not {type(model).__name__}")
-    if not _told:
-        _told = True
-        warnings.warn(
-            "torch.compile: clarion does not compile. The function runs as it is written, with the same results.",
-            UserWarning,
-            stacklevel=2,
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if isinstance(backend, str) and backend not in _BACKENDS:
+        raise importlib.import_module("clarion._dynamo.exc").InvalidBackend(
+            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()`"
         )
-    return model
+    if disable or backend == "eager":
+        return model
+    return _room("face").compiled(model, fullgraph, check)
+
+
+def explain(fn: Any) -> Callable[..., Any]:
+    """`explain(fn)(*args)` calls a function often enough to compile it, and says what became of it."""
+    return _room("face").explain(fn)  # type: ignore[no-any-return]
+
+
+compile.explain = explain  # type: ignore[attr-defined]
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """The function itself: nothing is ever compiled."""
-    return (lambda f: f) if fn is None else fn
+    """The function, never compiled: a compiled function that calls it runs as it is written."""
+    if fn is None:
+        return lambda f: disable(f, recursive, reason=reason)
+    return _room("face").disabled(fn, reason)
 
 
 def is_compiling() -> bool:
-    """Is this code being compiled? No."""
-    return False
+    """Is this code being recorded for replays?"""
+    return is_dynamo_compiling()
 
 
 def is_dynamo_compiling() -> bool:
-    """Is this code being traced for compilation? No."""
-    return False
+    """Is this code being recorded for replays?"""
+    import sys
+
+    room = sys.modules.get("clarion.compiling.arrays")
+    return room is not None and room.recording() is not None
 
 
 def is_exporting() -> bool:
@@ -47,7 +99,11 @@ def is_exporting() -> bool:
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing."""
+    """Forget what was compiled."""
+    import sys
+
+    if "clarion.compiling.function" in sys.modules:
+        _room("function").reset()
 
 
 def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,9 +117,9 @@ def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def list_backends(exclude_tags: Any = ()) -> list[str]:
-    """The names of all compilers: none."""
-    return []
+    """The names of all compilers: clarion's own goes by that of PyTorch's."""
+    return ["inductor"]
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Nothing: there are no CUDA graphs."""
+    """Nothing: there are no CUDA graphs in compiled functions."""

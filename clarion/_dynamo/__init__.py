@@ -1,4 +1,4 @@
-"""`torch._dynamo`: the compiler's settings and marks. Nothing is compiled, so marks mean nothing and settings are only kept."""
+"""`torch._dynamo`: the compiler's settings and marks. clarion's compiler (`clarion/compiling`) needs none: settings are only kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from ..compiler import allow_in_graph as allow_in_graph
 from ..compiler import assume_constant_result as assume_constant_result
+from ..compiler import compile as compile
 from ..compiler import disable as disable
 from ..compiler import is_compiling as is_compiling
 from ..compiler import list_backends as list_backends
@@ -24,9 +25,9 @@ def _same(fn: Any = None, *args: Any, **options: Any) -> Any:
 disallow_in_graph = forbid_in_graph = substitute_in_graph = run = skip = nonstrict_trace = dont_skip_tracing = _same
 
 
-def optimize(backend: Any = "inductor", **options: Any) -> Any:
-    """The function itself."""
-    return lambda fn: fn
+def optimize(backend: Any = "inductor", *, nopython: bool = False, **options: Any) -> Any:
+    """The old name of `torch.compile`."""
+    return compile(backend=backend, fullgraph=nopython)
 
 
 def graph_break(msg: str = "") -> None:
@@ -41,5 +42,11 @@ maybe_mark_dynamic = mark_static = mark_unbacked = mark_static_address = mark_dy
 
 
 def is_dynamo_supported() -> bool:
-    """Could functions be compiled? No."""
-    return False
+    """Can functions be compiled?"""
+    return True
+
+
+def explain(fn: Any, *args: Any, **kwargs: Any) -> Any:
+    """What becomes of a function that is to be compiled: `explain(fn)(*args)`."""
+    asked = compile.explain(fn)  # type: ignore[attr-defined]
+    return asked(*args, **kwargs) if args or kwargs else asked

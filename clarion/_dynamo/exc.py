@@ -1,4 +1,4 @@
-"""`torch._dynamo.exc`: what a compiler raises; it is never raised here."""
+"""`torch._dynamo.exc`: what `torch.compile` raises."""
 
 
 class TorchDynamoException(RuntimeError):
@@ -11,6 +11,10 @@ class Unsupported(TorchDynamoException):
 
 class BackendCompilerFailed(TorchDynamoException):
     """The compiler failed."""
+
+
+class InvalidBackend(TorchDynamoException):
+    """A compiler that nobody knows."""
 
 
 class TensorifyScalarRestartAnalysis(TorchDynamoException):

@@ -122,6 +122,10 @@ class Kind:
         """A host array on this device (the array itself where that is the host)."""
         return array
 
+    def visible(self, array: Any) -> bool:
+        """May the values of an array be looked at? (Nobody asks for NumPy's own.)"""
+        return False
+
     def to_host(self, array: Any) -> Any:
         """An array of this device as NumPy's."""
         return array
@@ -255,7 +259,7 @@ def xp_of(array: Any) -> Any:
 
 def visible(array: Any) -> bool:
     """May its values be looked at? Elsewhere than on the host there may be none, or looking means waiting."""
-    return type(array) is ndarray
+    return type(array) is ndarray or kind_of(array).visible(array)
 
 
 def to_host(array: Any) -> Any:

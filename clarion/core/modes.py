@@ -65,6 +65,7 @@ class _Away:
 
 
 watched = False
+_watchers: set[str] = set()
 
 
 def _alone() -> None:
@@ -77,13 +78,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_alone)
 
 
-def watch(on: bool) -> None:
-    """Have every operation of every thread told as the event `applied`, recorded or not; or stop that."""
+def watch(on: bool, who: str = "diagnoses") -> None:
+    """Have every operation of every thread told as the event `applied`, recorded or not; or stop that for one of those who asked."""
     global special, watched
     with _lock:
-        if on is not watched:
-            watched = on
-            special += 1 if on else -1
+        (_watchers.add if on else _watchers.discard)(who)
+        if watched is not bool(_watchers):
+            watched = not watched
+            special += 1 if watched else -1
 
 
 def recording() -> bool:

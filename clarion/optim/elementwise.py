@@ -8,7 +8,6 @@ used as they are or are windows of the flat ones, and whoever replaces them (loa
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -99,17 +98,7 @@ class Elementwise(Optimizer):
             )
             place = raw.update_all(params, [part.gradient() for part in parts], kept, self.rule, numbers, how)
             if captures.current() is not None:
-                captures.before_replay(partial(self._again, group, parts, how, place))
-
-    def _again(self, group: dict[str, Any], parts: list[Part], how: tuple[str, ...], place: Any) -> None:
-        """What the host does before a captured step is replayed: count, and set the numbers of this step."""
-        words, weights = decay_of(group, scalar)
-        for part in parts:
-            counters, more, numbers = self._advance(group, part.counters(), False, scalar)
-            part.finish(counters)
-        if words + more != how:
-            raise EngineError("The captured step of this optimizer has another form now: capture it anew.")
-        raw.set_numbers(place, (*weights, *numbers))
+                captures.before_replay(Again(self, group, parts, how, place))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -262,6 +251,46 @@ class Part:
     def gradient(self) -> Any:
         """The gradient as flat memory; what has to be copied is copied now."""
         raise NotImplementedError
+
+
+class Again:
+    """What the host does before a captured step is replayed: count, and set the numbers of this step."""
+
+    def __init__(
+        self, optimizer: Elementwise, group: dict[str, Any], parts: list[Part], how: tuple[str, ...], place: Any
+    ) -> None:
+        self.optimizer, self.group, self.parts, self.how, self.place = optimizer, group, parts, how, place
+        self.ahead: tuple[list[list[Any]], tuple[Any, ...]] | None = None
+
+    def prepare(self) -> None:
+        """The numbers of the next step. Refused, with nothing changed, where its rule has another form now."""
+        words, weights = decay_of(self.group, scalar)
+        known: dict[Any, Advance] = {}
+        after = []
+        for part in self.parts:
+            before = part.counters()
+            key = tuple(before)
+            if key not in known:
+                known[key] = self.optimizer._advance(self.group, before, False, scalar)
+            counters, how, numbers = known[key]
+            if words + how != self.how:
+                raise EngineError("The captured step of this optimizer has another form now: capture it anew.")
+            after.append(counters)
+        if len(known) > 1 and len({each[2] for each in known.values()}) > 1:
+            raise EngineError("The parameters of a captured step are not at the same step any more: capture it anew.")
+        self.ahead = after, (*weights, *numbers)
+
+    def commit(self) -> None:
+        """Count, and write the numbers where the replay reads them."""
+        assert self.ahead is not None
+        after, numbers = self.ahead
+        for part, counters in zip(self.parts, after, strict=True):
+            Part.finish(part, counters)
+        raw.set_numbers(self.place, numbers)
+
+    def __call__(self) -> None:
+        self.prepare()
+        self.commit()
 
 
 class Whole(Part):

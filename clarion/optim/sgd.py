@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
+from ..kernels import captures
 from ..kernels.registry import raw
 from .checks import check_fused
 from .elementwise import Advance, Elementwise, zeros_like
@@ -63,7 +64,7 @@ class SGD(Elementwise):
             group.setdefault("nesterov", False)
 
     def _update(self, group: dict[str, Any], written: list[Any]) -> None:
-        if group["momentum"] or group["weight_decay"]:
+        if group["momentum"] or group["weight_decay"] or captures.current() is not None:
             super()._update(group, written)
             return
         # Two calls for each parameter: to gather them would not be faster.

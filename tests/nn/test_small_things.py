@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import copy
-import warnings
 
 import pytest
 
 import clarion as torch
-from clarion import compiler
 from clarion.errors import NotSupportedError
-
-
-def test_compile_runs_the_function_and_says_so_once(monkeypatch):
-    monkeypatch.setattr(compiler, "_told", False)
-
-    def double(x):
-        return 2 * x
-
-    with pytest.warns(UserWarning, match="clarion does not compile"):
-        assert torch.compile(double) is double
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        layer = torch.nn.Linear(2, 2)
-        assert torch.compile(layer, mode="max-autotune") is layer
-        assert torch.compile(fullgraph=True)(double)(torch.ones(1)).item() == 2
-    assert not torch.compiler.is_compiling()
-    assert torch.compiler.disable(double) is double
-    with pytest.raises(TypeError):
-        torch.compile(3)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...compiler import compile as compile_nothing
+from ...compiler import compile as compiled
 from ...core.bulk import clear_gradients
 from ...core.dtypes import dtype as DType
 from ...core.tensor import Tensor
@@ -443,8 +443,8 @@ class Module(StateMixin, HookMixin):
         clear_gradients(self.parameters(), set_to_none)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing: modules run as they are written; says so once."""
-        compile_nothing(self, **kwargs)
+        """Have `forward` compiled, as `torch.compile` does it."""
+        self.__dict__["forward"] = compiled(self.forward, *args, **kwargs)
 
     # Text ----------------------------------------------------------------------------------------
 

@@ -126,6 +126,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
             "first."
         )
+    array = to_host(array)
     if array.dtype is bf16:
         raise ArgumentTypeError("Got unsupported ScalarType BFloat16\nNumPy has no such type; use x.float().numpy().")
     hand_to_numpy(self)

@@ -1,0 +1,12 @@
+"""Functions that are recorded once and replayed: `torch.compile`.
+
+function.py     which version of a compiled function a call takes, and what is said where it runs as it is written
+version.py      one version: watched, recorded twice, replayed
+source.py       the user's Python that runs meanwhile, and what in it cannot be replayed
+watching.py     what the function reads beside its arguments: the conditions of a replay
+recording.py arrays.py      the steps that its arrays go through
+effects.py gradients.py     what it leaves behind; the backward pass of what it returns
+replay.py       the steps as one function
+checking.py     replays beside the function itself
+face.py         what `torch.compile` and `explain` give
+"""

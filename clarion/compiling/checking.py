@@ -1,0 +1,110 @@
+"""`compile(…, check=True)`: every replay beside the function itself, and an error where they differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import provenance
+from ..core.tensor import Tensor
+from ..core.versions import VersionCounter
+from ..kernels import mt19937
+from ..pytree import tree_flatten, tree_unflatten
+
+# Relative to the largest element: steps may be computed in another order, nothing else.
+TOLERANCE = {"f": 2e-4, "d": 1e-8, "e": 1e-2}
+
+
+class Snapshot:
+    """Everything that a call may change, as it was."""
+
+    def __init__(self, ready: Any, leaves: list[Any]) -> None:
+        tensors = {id(t): t for t, _ in ready.watch.tensors}
+        tensors |= {id(t): t for t in leaves if isinstance(t, Tensor)}
+        for tensor in list(tensors.values()):
+            if tensor._grad is not None:
+                tensors[id(tensor._grad)] = tensor._grad
+        self.tensors = [
+            (t, t._array, t._array.copy("K"), t._grad, None if t._vc is None else t._vc.n) for t in tensors.values()
+        ]
+        self.random = mt19937.default_generator.get_state()
+
+    def restore(self) -> None:
+        """Put all of it back."""
+        for tensor, array, values, grad, version in self.tensors:
+            tensor._array = array
+            array[...] = values
+            tensor._grad = grad
+            if version is None:
+                tensor._vc = None
+            elif tensor._vc is not None:
+                tensor._vc.n = version
+        mt19937.default_generator.set_state(self.random)
+
+    def values(self) -> list[tuple[str, Any]]:
+        """What is there now: tensors, gradients, versions."""
+        found: list[tuple[str, Any]] = []
+        for i, (tensor, *_) in enumerate(self.tensors):
+            found.append((f"tensor {i} of shape {tensor._array.shape}", tensor._array.copy()))
+            found.append((f"the gradient of tensor {i}", None if tensor._grad is None else tensor._grad._array.copy()))
+        return found
+
+
+def compared(compiled: Any, ready: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
+    """Replay, put everything back, run the function itself, and compare. What stays is the function's own."""
+    before = Snapshot(ready, leaves)
+    replayed = ready.call(leaves)
+    after = before.values()
+    outs, shape = tree_flatten(replayed)
+    outs = [o._array.copy() if isinstance(o, Tensor) else o for o in outs]
+    before.restore()
+    result = compiled.function(*args, **kwargs)
+    own, own_shape = tree_flatten(result)
+    if str(shape) != str(own_shape):
+        raise _mismatch(compiled, ready, "the result", replayed, result)
+    for i, (a, b) in enumerate(zip(outs, own, strict=True)):
+        _compare(compiled, ready, f"result {i}", a, b._array if isinstance(b, Tensor) else b)
+    for (name, a), (_, b) in zip(after, before.values(), strict=True):
+        _compare(compiled, ready, name, a, b)
+    return tree_unflatten(own, own_shape)
+
+
+def _compare(compiled: Any, ready: Any, name: str, a: Any, b: Any) -> None:
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        if (a is None) != (b is None) or (not isinstance(a, np.ndarray) and a != b):
+            raise _mismatch(compiled, ready, name, a, b)
+        return
+    if a.shape != b.shape or a.dtype != b.dtype:
+        raise _mismatch(compiled, ready, name, a, b)
+    if not a.size:
+        return
+    if a.dtype.kind not in "fc":
+        if not np.array_equal(a, b):
+            raise _mismatch(compiled, ready, name, a, b)
+        return
+    wide_a, wide_b = (x.astype(np.complex128 if a.dtype.kind == "c" else np.float64) for x in (a, b))
+    finite = np.isfinite(wide_b)
+    scale = float(np.abs(wide_b[finite]).max()) if finite.any() else 0.0
+    close = np.isclose(
+        wide_a,
+        wide_b,
+        rtol=TOLERANCE.get(a.dtype.char, 1e-2),
+        atol=TOLERANCE.get(a.dtype.char, 1e-2) * scale,
+        equal_nan=True,
+    )
+    if not close.all():
+        raise _mismatch(compiled, ready, name, a, b)
+
+
+def _mismatch(compiled: Any, ready: Any, name: str, a: Any, b: Any) -> Exception:
+    from .function import CompileError
+
+    places = {provenance.text(step.place) for step in ready.steps[-1:]}
+    return CompileError(
+        f"{compiled.name}, compiled, computes something else than the function itself: {name}\n"
+        f"compiled: {a}\nas written: {b}\nlast step at {', '.join(places)}"
+    )
+
+
+__all__ = ["Snapshot", "VersionCounter", "compared"]

@@ -1,0 +1,153 @@
+"""A compiled function: which version a call takes, when it runs as it is written, and what is said about it."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from typing import Any
+
+from ..core import provenance
+from ..core.tensor import Tensor
+from . import checking
+from .signature import full_key, quick_key, world
+from .version import Version
+
+MOST = 8  # versions of one function, as PyTorch's recompile limit
+
+
+class CompileWarning(UserWarning):
+    """A compiled function runs as it is written: why, and at which line."""
+
+
+class CompileError(RuntimeError):
+    """`fullgraph=True`, and the function cannot be compiled; or `check=True`, and it computes something else."""
+
+
+class Compiled:
+    """What `compile` gives for a function: call it as the function itself."""
+
+    def __init__(self, function: Any, name: str, fullgraph: bool = False, check: bool = False) -> None:
+        self.function, self.name, self.fullgraph, self.check = function, name, fullgraph, check
+        self.versions: dict[Any, list[Version]] = {}
+        self.reasons: list[str] = []  # why it runs as it is written, if it does
+        self.replays = 0
+        self._lock = threading.RLock()
+        self._given_up = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        here = world()
+        if type(here) is str or self._given_up or busy.now:
+            if type(here) is str:
+                self._say(here, None)
+            return self.function(*args, **kwargs)
+        key = None if kwargs else quick_key(args)
+        if key is not None:
+            leaves: list[Any] = list(args)
+        else:
+            leaves, _, key = full_key(args, kwargs)
+        with self._lock:
+            versions = self.versions.get((here, key))
+            if versions is not None:
+                for version in versions:
+                    ready = version.ready
+                    if ready is not None and ready.possible(leaves):
+                        self.replays += 1
+                        if self.check:
+                            return checking.compared(self, ready, leaves, args, kwargs)
+                        return ready.call(leaves)
+            return self._slowly((here, key), args, kwargs, leaves)
+
+    def _slowly(self, key: Any, args: Any, kwargs: Any, leaves: list[Any]) -> Any:
+        """No version fits: run the function as it is written, and watch or record it."""
+        versions = self.versions.setdefault(key, [])
+        version = versions[-1] if versions else None
+        if version is None or version.ready is not None:
+            if sum(map(len, self.versions.values())) >= MOST:
+                why = version.ready.watch.broken() if version is not None and version.ready is not None else None
+                self._given_up = True
+                self._say(f"there are {MOST} versions of it already; last changed: {why or 'the arguments'}", None)
+                return self.function(*args, **kwargs)
+            fresh = Version(self.function)
+            if version is not None:
+                fresh.codes, fresh.observed = version.codes, True
+            versions.append(fresh)
+            version = fresh
+        if version.problem is not None:
+            return self.function(*args, **kwargs)
+        busy.now = True
+        try:
+            result = version.call(args, kwargs, leaves)
+        finally:
+            busy.now = False
+        if version.problem is not None:
+            self._say(*version.problem)
+        return result
+
+    def _say(self, reason: str, place: Any) -> None:
+        where = f" ({provenance.text(place)})" if place is not None else ""
+        text = f"{self.name} runs as it is written: {reason}{where}"
+        if self.fullgraph:
+            raise _unsupported(text)
+        if text not in self.reasons:
+            self.reasons.append(text)
+            warnings.warn(text, CompileWarning, stacklevel=5)
+
+    def reset(self) -> None:
+        """Forget all versions."""
+        with self._lock:
+            self.versions.clear()
+            self.reasons.clear()
+            self._given_up = False
+
+
+class _Busy(threading.local):
+    """Is a compiled function being recorded in this thread? Others inside it are then part of it."""
+
+    now = False
+
+
+busy = _Busy()
+_known: list[Any] = []  # weak references to all compiled functions, for reset()
+
+
+def _unsupported(text: str) -> Exception:
+    from .._dynamo.exc import Unsupported
+
+    return Unsupported(text)
+
+
+def compiled(function: Any, fullgraph: bool = False, check: bool = False) -> Any:
+    """A function as a compiled one."""
+    import weakref
+
+    name = getattr(function, "__qualname__", type(function).__name__)
+    made = Compiled(function, name, fullgraph, check)
+    _known.append(weakref.ref(made))
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return made(*args, **kwargs)
+
+    call._compiled = made  # type: ignore[attr-defined]
+    return call
+
+
+def reset() -> None:
+    """Forget all versions of all compiled functions."""
+    for ref in list(_known):
+        made = ref()
+        if made is None:
+            _known.remove(ref)
+        else:
+            made.reset()
+
+
+def of(call: Any) -> Compiled:
+    """The compiled function behind what `compile` gave."""
+    while not isinstance(call, Compiled):
+        call = call._compiled
+    return call
+
+
+__all__ = ["CompileError", "CompileWarning", "Compiled", "Tensor", "compiled", "of", "reset"]

@@ -1,0 +1,122 @@
+"""Results that require a gradient: the backward pass of a compiled function is recorded behind it, and replayed when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..core.backward import gradients
+from ..core.node import FREED, Node
+from ..core.saved import freed_error
+from ..core.tensor import Tensor, new_tensor
+from ..errors import EngineError, SavedValueOverwrittenError
+from ..events import Hub, hub
+from ..kernels.quiet import restore, silence
+
+
+class Passage(Node):
+    """Stands between an argument that has a graph and the function: what is recorded ends here."""
+
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
+        return (g,)
+
+    apply_tensors = apply_raw
+
+
+def entering(tensor: Tensor) -> Tensor:
+    """An argument that has a graph, as the function gets it while it is recorded."""
+    made = new_tensor(tensor._array)
+    node = Passage()
+    node.blank()
+    node.edges, node.nrs = (tensor._edge,), (tensor._nr,) if tensor._nr else None
+    made._edge, made._rg, made._vc = node, True, tensor._counter()
+    return made
+
+
+class Backward:
+    """The recorded backward pass: which results it begins with, where its gradients go, and its steps."""
+
+    def __init__(self, recording: Any, results: list[Tensor], first: int) -> None:
+        self.results = [t._array.slot for t in results]
+        self.targets = _ends(results)
+        seeds = [new_tensor(recording.array(np.ones(t._array.shape, t._array.dtype))) for t in results]
+        self.seeds = [seed._array.slot for seed in seeds]
+        self.meta = [(t._array.shape, t._array.dtype) for t in results]
+        with _unheard():
+            found = gradients(results, self.targets, seeds, retain_graph=True, allow_unused=True)
+        if recording.problem is not None:
+            return
+        self.grads = [None if g is None else g._array.slot for g in found]
+        self.steps = recording.steps[first:]
+        del recording.steps[first:]
+        # A gradient that shares memory with another one, or with what was given, is copied: leaves take gradients over.
+        others = [*[seed._array.array for seed in seeds], *[known.array for known in recording.tracked.values()]]
+        self.copied: list[bool] = []
+        for g in found:
+            mine = None if g is None else g._array.array
+            self.copied.append(mine is not None and any(np.may_share_memory(mine, other) for other in others))
+            others += [mine] if mine is not None else []
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Nobody hears of the pass: the program did not ask for it."""
+    before = {name: getattr(hub, name) for name in Hub.__slots__}
+    for name in before:
+        setattr(hub, name, None)
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            setattr(hub, name, handler)
+
+
+def _ends(results: list[Tensor]) -> list[Tensor]:
+    """Leaves that the graph of the results ends in, and arguments that entered through a passage."""
+    ends: dict[int, Tensor] = {}
+    seen: set[Any] = set()
+    stack: list[Any] = [t._edge for t in results]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Tensor):
+            ends[id(node)] = node
+        elif node is not None and node not in seen:
+            seen.add(node)
+            if isinstance(node, Passage):
+                stand_in = new_tensor(None)
+                stand_in._edge, stand_in._rg = node, True
+                ends[id(node)] = stand_in
+            else:
+                stack += node.edges
+    return list(ends.values())
+
+
+class CompiledFunctionBackward(Node):
+    """The history of what a compiled function gives: runs the recorded backward pass."""
+
+    run: Any = None  # (seeds, saved arrays) -> gradients
+    watched: Any = ()  # (tensor, version) of what was saved and is not the function's own
+
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
+        if self.saved is FREED:
+            raise freed_error(self)
+        for tensor, version in self.watched:
+            if (0 if tensor._vc is None else tensor._vc.n) != version:
+                raise SavedValueOverwrittenError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[torch.FloatTensor {list(tensor._array.shape)}] is at version {tensor._version}; expected version {version} "
+                    "instead. It was an argument or a parameter of a compiled function."
+                )
+        given = g if self.n_out > 1 else (g,)
+        seeds = [np.zeros(*meta) if one is None else one for one, meta in zip(given, self.out_meta or (), strict=True)]
+        quiet = silence()
+        try:
+            return self.run(seeds, self.saved)
+        finally:
+            restore(quiet)
+
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
+        raise EngineError("torch.compile with aot_autograd does not currently support double backward")

@@ -1,0 +1,173 @@
+"""The Python code that a call runs: which of it is the user's, what it reads from outside, and what in it cannot be replayed.
+
+A replay runs no Python, so everything that Python did must be the same each time. What the user's code reads (globals, closures,
+attributes) `watching.py` looks at before each replay. What it does beside computing (prints, asks the clock, keeps count in an
+attribute) is found here, while the call that is recorded runs: `sys.setprofile` tells every function that is called.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from ..core import provenance
+from ..core.tensor import Tensor
+
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+_VERSION = os.path.join(os.path.dirname(__file__), "version.py")  # calls the function
+_NUMPY = os.path.dirname(np.__file__) + os.sep
+# Parts of Python's library that keep no state of their own.
+_TRUSTED = frozenset(
+    """functools abc enum typing types weakref _collections_abc dataclasses numbers operator copy contextlib copyreg reprlib
+    collections/__init__ importlib/__init__ importlib/_bootstrap importlib/_bootstrap_external heapq bisect""".split()  # noqa: SIM905
+)
+
+_BUILTINS = frozenset(
+    """abs all any bin bool callable chr divmod float format getattr hasattr hex int isinstance issubclass iter len max min next oct
+    ord pow repr reversed round sorted sum __build_class__ __import__""".split()  # noqa: SIM905
+)
+_PURE_MODULES = frozenset(
+    ["math", "cmath", "_operator", "operator", "itertools", "_functools", "_collections", "_abc", "numpy"]
+)
+_PLAIN = (list, dict, set, frozenset, tuple, str, bytes, int, float, complex, bool, range, type(None), slice)
+_BUILDS = ("__init__", "__new__", "__post_init__", "__setstate__", "__set_name__")  # may write to what they build
+
+
+@functools.cache
+def _whose(filename: str) -> str:
+    """Whose a file is: "ours" (clarion's, NumPy's), "trusted", "library" (Python's), or the user's."""
+    if filename.startswith("<frozen"):
+        return "trusted"
+    if provenance.is_inside(filename) or filename.startswith(_NUMPY):
+        return "ours"
+    if filename.startswith(_LIBRARY) and "site-packages" not in filename:
+        return "trusted" if filename[len(_LIBRARY) : -len(".py")] in _TRUSTED else "library"
+    return "user"
+
+
+def is_users(filename: str) -> bool:
+    """Is a file the user's, or a library's whose state nobody knows?"""
+    return _whose(filename) in ("user", "library")
+
+
+class Ran:
+    """The user's code that a call ran: code objects with their globals, and the first thing that cannot be replayed."""
+
+    def __init__(self, recording: Any) -> None:
+        self.recording = recording
+        self.codes: dict[CodeType, dict[str, Any]] = {}
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Hear every call in this block."""
+        if sys.getprofile() is not None:
+            self.recording.refuse("a profiler is running")
+            yield
+            return
+        collects = gc.isenabled()
+        gc.disable()  # whoever listens to the collector is not part of the function
+        sys.setprofile(self._heard)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            if collects:
+                gc.enable()
+
+    def _heard(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            code = frame.f_code
+            if code not in self.codes and _is_of_user(frame):
+                self.codes[code] = frame.f_globals
+        elif event == "c_call" and _is_of_user(frame):
+            if not _is_pure(argument):
+                name = getattr(argument, "__qualname__", repr(argument))
+                self.recording.refuse(f"{name}() is called, which may do something else each time", _here(frame))
+
+    def judge(self) -> None:
+        """Refuse what the code does beside computing."""
+        inner = {each for code in self.codes for each in code.co_consts if isinstance(each, CodeType)}
+        for code in self.codes:
+            for at in dis.get_instructions(code):
+                reason = _writes(code, at, code in inner)
+                if reason:
+                    self.recording.refuse(reason, (code, at.offset))
+                    return
+
+
+def _is_of_user(frame: FrameType) -> bool:
+    """Does a function run for the user? Python's library runs for whoever calls it; what runs because of an import does not."""
+    code = frame.f_code
+    if not is_users(code.co_filename) or code.co_name == "<module>":
+        return False
+    # Text that was compiled (a dataclass's `__init__`) belongs to the module that it runs in.
+    if code.co_filename.startswith("<") and frame.f_globals.get("__name__", "").startswith(("clarion.", "namedtuple_")):
+        return False
+    owner = "user" if _whose(code.co_filename) == "user" else ""
+    caller = frame.f_back
+    while caller is not None and caller.f_code.co_filename != _VERSION:
+        if caller.f_code.co_filename.startswith("<frozen importlib"):
+            return False
+        if not owner and _whose(caller.f_code.co_filename) in ("user", "ours"):
+            owner = _whose(caller.f_code.co_filename)
+        caller = caller.f_back
+    return owner != "ours"
+
+
+def _here(frame: FrameType) -> Any:
+    return frame.f_code, frame.f_lasti
+
+
+def _is_pure(function: Any) -> bool:
+    """Does a function of C's do nothing but compute, of its arguments alone?"""
+    owner = getattr(function, "__self__", None)
+    if owner is builtins:
+        return function.__name__ in _BUILTINS
+    if isinstance(owner, (*_PLAIN, np.ndarray, np.generic, np.dtype, Tensor)) and not isinstance(owner, type):
+        return True  # (what it changes is seen afterwards, if anybody else can see it)
+    if isinstance(owner, type):
+        return owner in _PLAIN or owner is object or owner is type or issubclass(owner, (Tensor, BaseException))
+    module = getattr(function, "__module__", None)
+    if module is None and owner is None:  # a method of a built-in type
+        return getattr(function, "__objclass__", None) in (*_PLAIN, object, type, property)
+    if owner is not None and not isinstance(owner, type(sys)):
+        return type(owner).__module__ in ("collections", "functools") or function.__name__ in ("__init__", "__new__")
+    return module in _PURE_MODULES or (module or "").startswith("numpy._core")
+
+
+def _writes(code: CodeType, at: Any, is_inner: bool) -> str | None:
+    """What an instruction writes that outlives the call, in words."""
+    word = at.opname
+    if word in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+        return f"the global {at.argval!r} is written"
+    if word in ("STORE_DEREF", "DELETE_DEREF") and at.argval in code.co_freevars and not is_inner:
+        return f"the variable {at.argval!r} of an outer function is written"
+    if word in ("STORE_ATTR", "DELETE_ATTR") and code.co_name not in _BUILDS and at.argval != "grad":
+        return f"the attribute {at.argval!r} of an object is written"
+    if word in ("YIELD_VALUE", "SEND") and code.co_flags & 0x280:  # a coroutine or an asynchronous generator
+        return "it waits for something"
+    return None
+
+
+def globals_read(code: CodeType) -> Iterator[str]:
+    """Names that a code reads from its module."""
+    seen = set()
+    for at in dis.get_instructions(code):
+        if at.opname in ("LOAD_GLOBAL", "LOAD_NAME") and at.argval not in seen:
+            seen.add(at.argval)
+            yield at.argval
+
+
+def names_read(code: CodeType) -> set[str]:
+    """Names of attributes that a code may read."""
+    return set(code.co_names)

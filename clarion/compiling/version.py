@@ -1,0 +1,325 @@
+"""One version of a compiled function: for one kind of arguments. First it is watched and recorded, then it is replayed.
+
+first call      runs as it is written; the code it runs is noted (source.py)
+second, third   recorded; both recordings must agree
+later calls     replayed, if everything that the function reads is as it was (watching.py); else it runs as it is written
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import provenance
+from ..core.tensor import Tensor
+from ..errors import EngineError
+from ..kernels.quiet import restore, silence
+from ..pytree import tree_map, tree_unflatten
+from . import replay
+from .arrays import Recorded
+from .effects import Effects, reads, slots_in
+from .gradients import CompiledFunctionBackward, Passage, entering
+from .recording import Recording, Ref, Step
+from .source import Ran
+from .watching import Unwatchable, Watch
+
+TRIES = 6  # recordings that may come to nothing because the function still builds something (an optimizer's state)
+
+
+class Version:
+    """What is known of calls of one kind."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.codes: dict[Any, Any] = {}
+        self.observed = False
+        self.tries = 0
+        self.problem: tuple[str, Any] | None = None
+        self.before: tuple[Recording, Effects] | None = None  # the recording that the next one must agree with
+        self.ready: Replay | None = None
+
+    def call(self, args: Any, kwargs: Any, leaves: list[Any]) -> Any:
+        """An ordinary call, watched or recorded."""
+        return self._record(args, kwargs, leaves) if self.observed else self._observe(args, kwargs)
+
+    def _observe(self, args: Any, kwargs: Any) -> Any:
+        recording = Recording()
+        ran = Ran(recording)
+        with ran.listening():
+            result = self.function(*args, **kwargs)
+        ran.judge()
+        self.codes, self.problem, self.observed = ran.codes, recording.problem, True
+        return result
+
+    def _record(self, args: Any, kwargs: Any, leaves: list[Any]) -> Any:
+        recording = Recording()
+        watch = self._watch(recording, args, kwargs)
+        if watch is None:
+            self.problem = recording.problem
+            return self.function(*args, **kwargs)
+        ran = Ran(recording)
+        given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        with recording.running():
+            try:
+                self._track(recording, watch, given)
+                if any(tensor._edge is not None for tensor in given):
+                    args, kwargs = _entered(recording, args, kwargs)
+                with ran.listening():
+                    result = self.function(*args, **kwargs)
+                effects = None if recording.problem is not None else Effects(recording, result)
+            finally:
+                _forget_plans(watch)
+        ran.judge()
+        if recording.problem is None and effects is not None:
+            self._judge(recording, effects, watch, ran, given)
+        self.problem = recording.problem
+        return result
+
+    def _watch(self, recording: Recording, args: Any, kwargs: Any) -> Watch | None:
+        watch = Watch(self.codes)
+        try:
+            watch.function(self.function, "the function")
+            watch.globals()
+            for value in (*args, *kwargs.values()):
+                if not isinstance(value, Tensor):
+                    watch.argument(value)
+            watch.closed()
+        except Unwatchable as error:
+            recording.refuse(str(error), _beginning(self.function))
+            return None
+        return watch
+
+    @staticmethod
+    def _track(recording: Recording, watch: Watch, given: list[Tensor]) -> None:
+        counters = watch.counters()
+        for tensor in given:
+            if not isinstance(tensor._array, (np.ndarray, Recorded)):
+                recording.refuse("a tensor of another device is given")
+            recording.track(tensor)
+        for tensor, about in watch.tensors:
+            if id(tensor) in counters:
+                continue
+            if type(tensor._array) is not np.ndarray and type(tensor._array) is not Recorded:
+                recording.refuse(f"{about} lives on another device")
+            elif tensor._edge is not None:
+                recording.refuse(f"{about} has a graph of its own")
+            elif tensor._hooks is not None:
+                recording.refuse(f"there is a hook on {about}")
+            else:
+                recording.track(tensor)
+
+    def _judge(self, recording: Recording, effects: Effects, watch: Watch, ran: Ran, given: list[Tensor]) -> None:
+        """Is the recording whole, and does it agree with the one before?"""
+        changed = watch.broken()
+        new = {code: space for code, space in ran.codes.items() if code not in self.codes}
+        if changed is not None or new:
+            self.codes.update(new)
+            self.tries += 1
+            self.before = None
+            if self.tries > TRIES:
+                recording.refuse(
+                    f"{changed or 'the code that runs'} is changed by the function", _beginning(self.function)
+                )
+            return
+        if self.before is not None:
+            other = different(self.before[0].steps, recording.steps)
+            if other is None:
+                self.ready = Replay(recording, effects, watch, given)
+                self.before = None
+                return
+            self.tries += 1
+            if self.tries > TRIES:
+                recording.refuse("what it computes differs from call to call", other.place)
+                return
+        self.before = (recording, effects)
+
+
+def _entered(recording: Recording, args: Any, kwargs: Any) -> Any:
+    """Arguments with a graph come through a passage."""
+    known: dict[int, Tensor] = {}
+
+    def one(value: Any) -> Any:
+        if not isinstance(value, Tensor) or value._edge is None:
+            return value
+        if id(value) not in known:
+            known[id(value)] = entering(value)
+            recording.passages.append((known[id(value)]._edge, recording.tracked[id(value)].slot))
+        return known[id(value)]
+
+    return tree_map(one, (args, kwargs))
+
+
+def _beginning(function: Any) -> Any:
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None:
+        code = getattr(getattr(type(function), "forward", None), "__code__", None)
+    return None if code is None else (code, 0)
+
+
+def _forget_plans(watch: Watch) -> None:
+    """Optimizers gather parameters by plans, which now hold recorded arrays."""
+    for optimizer in watch.optimizers:
+        optimizer.__dict__.pop("_plans", None)
+
+
+def different(first: list[Step], second: list[Step]) -> Step | None:
+    """The first step of two recordings that is not the same in both."""
+    for a, b in zip(first, second, strict=False):
+        if a.function != b.function and getattr(a.function, "__code__", a) is not getattr(b.function, "__code__", b):
+            return b
+        if not _same(a.args, b.args) or not _same(a.options, b.options) or not _same(a.outs, b.outs):
+            return b
+    if len(first) != len(second):
+        return (first if len(first) > len(second) else second)[min(len(first), len(second))]
+    return None
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, Ref):
+        return a == b
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
+    if isinstance(a, (np.ndarray, np.generic)):
+        return _is_numbers(a, b) or (a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+    if isinstance(a, float):
+        return repr(a) == repr(b)
+    return bool(a is b or a == b or callable(a))
+
+
+def _is_numbers(a: Any, b: Any) -> bool:
+    """The numbers of an optimizer's step: set anew before each replay."""
+    return isinstance(a, np.ndarray) and a.dtype == np.float64 and a.ndim == 1 and a.shape == b.shape
+
+
+class Replay:
+    """A recording that is replayed."""
+
+    def __init__(self, recording: Recording, effects: Effects, watch: Watch, given: list[Tensor]) -> None:
+        self.effects, self.watch, self.refresh = effects, watch, recording.refresh
+        self.backward = effects.backward
+        self.new = effects.new_slots()
+        self.saved: list[int] = [] if self.backward is None else self._saved(recording)
+        self.results = list(dict.fromkeys([*self.new, *self.saved]))
+        self.steps = replay.needed(recording.steps, self.results)
+        self._look(recording, given)
+        self.holds = watch.compile()
+        self.run = replay.written(self.steps, self.inputs, self.results, recording.scalars)
+
+    def _look(self, recording: Recording, given: list[Tensor]) -> None:
+        """Where each array comes from, and the conditions on the tensors."""
+        watch = self.watch
+        used = {slot for step in self.steps for slot in reads(step)} | set(self.results)
+        positions = {id(tensor): i for i, tensor in reversed(list(enumerate(given)))}
+        grads = {id(known.grad): known.tensor for known in recording.tracked.values() if known.grad is not None}
+        self.sources: list[tuple[str, Any]] = []
+        self.inputs: list[int] = []
+        self.owners: dict[int, tuple[str, Any]] = {}  # slot -> whose memory it is
+        outside = {id(tensor) for tensor, _ in watch.tensors}
+        # Arguments that the function reaches in another way, too, must be the same tensors again.
+        self.same = [(i, tensor) for i, tensor in enumerate(given) if id(tensor) in outside]
+        for key, known in recording.tracked.items():
+            if key in positions and key not in outside:
+                source: tuple[str, Any] = ("given", positions[key])
+            elif key in grads:
+                source = ("grad", grads[key])
+            else:
+                watch.look(known)
+                source = ("tensor", known.tensor)
+            self.owners[known.slot] = source
+            if known.slot in used:
+                self.inputs.append(known.slot)
+                self.sources.append(source)
+                if source[0] == "grad":
+                    watch.look_at_gradient(source[1], known.array)
+        for tensor in watch.counting():
+            watch.stays(tensor, tensor._array)
+
+    def _saved(self, recording: Recording) -> list[int]:
+        """What the backward pass reads of the forward one; its function; where its gradients go."""
+        back = self.backward
+        assert back is not None
+        results = [slot for slot in back.grads if slot is not None]
+        steps = replay.needed(back.steps, results)
+        made = {slot for step in steps for slot in slots_in(step.outs)} | set(back.seeds)
+        saved = sorted(({slot for step in steps for slot in reads(step)} | set(results)) - made)
+        run = replay.written(steps, [*back.seeds, *saved], results, recording.scalars)
+
+        def backward(seeds: Any, kept: Any) -> list[Any]:
+            found = iter(run(*seeds, *kept))
+            grads = [None if slot is None else next(found) for slot in back.grads]
+            return [g.copy() if copied else g for g, copied in zip(grads, back.copied, strict=True)]
+
+        self.run_backward = backward
+        by_array = {id(known.tensor): known.slot for known in recording.tracked.values()}
+        self.ends: list[Any] = []
+        passages = {id(node): slot for node, slot in recording.passages}
+        for target in back.targets:
+            node = target._edge
+            self.ends.append(passages[id(node)] if isinstance(node, Passage) else by_array[id(target)])
+        return saved
+
+    def arrays(self, given: list[Tensor]) -> list[Any]:
+        """The arrays that are read, as they are now."""
+        return [
+            given[what]._array if kind == "given" else what._array if kind == "tensor" else what._grad._array
+            for kind, what in self.sources
+        ]
+
+    def possible(self, leaves: list[Any]) -> bool:
+        """Is everything as it was, and has each optimizer the form that was recorded?"""
+        if self.same:
+            given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+            if any(given[i] is not tensor for i, tensor in self.same):
+                return False
+        try:
+            if not self.holds() and not (self.watch.moved() and self.holds()):
+                return False
+            for again in self.refresh:
+                again.prepare()
+        except (AttributeError, KeyError, IndexError, ValueError, EngineError):
+            return False
+        return True
+
+    def call(self, leaves: list[Any]) -> Any:
+        """Replay: gives what the function would return."""
+        given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        for again in self.refresh:
+            again.commit()
+        quiet = silence()
+        try:
+            found = dict(zip(self.results, self.run(*self.arrays(given)), strict=True))
+        finally:
+            restore(quiet)
+        node = None if self.backward is None else self._node(found, given)
+        return tree_unflatten(self.effects.apply(found, node), self.effects.shape)
+
+    def _node(self, found: dict[int, Any], given: list[Tensor]) -> Any:
+        """The history of the results."""
+        back = self.backward
+        assert back is not None
+        node: Any = CompiledFunctionBackward()
+        node.blank()
+        ends = [self._tensor(slot, given) for slot in self.ends]
+        node.edges = tuple([end._edge or end for end in ends])
+        if any(end._nr for end in ends):
+            node.nrs = tuple([end._nr for end in ends])
+        node.saved = tuple([found[slot] for slot in self.saved])
+        node.n_out, node.out_meta, node.run = len(back.results), tuple(back.meta), self.run_backward
+        kept = [self._tensor(slot, given) for slot in self.saved if slot in self.owners]
+        node.watched = [(tensor, 0 if tensor._vc is None else tensor._vc.n) for tensor in kept]
+        return node
+
+    def _tensor(self, slot: int, given: list[Tensor]) -> Tensor:
+        kind, what = self.owners[slot]
+        found: Tensor = given[what] if kind == "given" else what if kind == "tensor" else what._grad
+        return found
+
+    def description(self) -> list[str]:
+        """The steps in words, with the user's lines."""
+        steps = [*self.steps, *(self.backward.steps if self.backward is not None else ())]
+        return [f"{getattr(step.function, '__name__', step.function)}  {provenance.text(step.place)}" for step in steps]

@@ -1,0 +1,416 @@
+"""What a function depends on beside its arguments, and the test that all of it is as it was.
+
+`Watch` begins with the globals and closures that the code reads and goes on through modules, optimizers, containers and objects. Every
+value it meets becomes a condition: the same object, an equal number, a dictionary of the same size. Tensors are collected: their
+values may change, their looks may not. What it meets and cannot compare (an iterator, a file) is refused.
+The conditions are compiled into one function, some 20 ns each.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import types
+from collections import OrderedDict, defaultdict, deque
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from ..core.devices import device
+from ..core.dtypes import Size, dtype
+from ..core.tensor import Tensor
+from ..nn.modules.hooks import everywhere
+from ..nn.modules.module import Module
+from ..ops.random.generator import Generator
+from ..optim.elementwise import Elementwise
+from ..optim.optimizer import Optimizer
+from .source import globals_read, is_users, names_read
+
+_VALUES = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    slice,
+    range,
+    dtype,
+    device,
+    Size,
+    enum.Enum,
+    np.dtype,
+    np.generic,
+)
+_FUNCTIONS = (
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.MethodDescriptorType,
+    np.ufunc,
+    type(np.sum),
+    property,
+    types.GenericAlias,
+    Generator,
+)
+_ARRAY = "the memory of a tensor"
+_MOST = 20_000  # conditions
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+class Unwatchable(Exception):
+    """Something that cannot be compared with what it was."""
+
+
+class Watch:
+    """Conditions under which a recording may be replayed."""
+
+    def __init__(self, codes: dict[CodeType, dict[str, Any]]) -> None:
+        self.conditions: list[tuple[str, str]] = []  # text, and what it is about
+        self.scope: dict[str, Any] = {}
+        self.tensors: list[tuple[Tensor, str]] = []
+        self.optimizers: list[Optimizer] = []
+        self._memory: list[tuple[Tensor, str]] = []
+        self.names: set[str] = set()
+        self._met: dict[int, Any] = {}
+        self._reached: set[CodeType] = set()
+        self._codes = codes
+        for code in codes:
+            self.names |= names_read(code)
+
+    # Conditions ------------------------------------------------------------------------------------------
+
+    def _constant(self, value: Any) -> str:
+        name = f"k{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def _require(self, condition: str, about: str) -> None:
+        if len(self.conditions) > _MOST:
+            raise Unwatchable(f"{about}: more than {_MOST} values would have to be compared")
+        self.conditions.append((condition, about))
+
+    def compile(self) -> Any:
+        """The test: a function without arguments. (An attribute or a key that is gone raises: the caller counts that as no.)"""
+        lines = (
+            ["def holds():"]
+            + [f"    if not ({text}): return False" for text, _ in self.conditions]
+            + ["    return True"]
+        )
+        exec(compile("\n".join(lines), "<conditions of a replay>", "exec"), self.scope)
+        return self.scope["holds"]
+
+    def broken(self) -> str | None:
+        """What is no longer as it was, in words."""
+        for text, about in self.conditions:
+            try:
+                if not eval(text, self.scope):
+                    return about
+            except Exception:
+                return about
+        return None
+
+    # Roots -------------------------------------------------------------------------------------------------
+
+    def function(self, function: Any, about: str) -> None:
+        """A function that is called: what it reads."""
+        while isinstance(function, functools.partial):
+            name = self._constant(function)
+            self.value(function.args, f"{name}.args", about)
+            self.value(function.keywords, f"{name}.keywords", about)
+            function = function.func
+        if isinstance(function, types.MethodType):
+            self.value(function.__self__, self._constant(function.__self__), about)
+            function = function.__func__
+        wrapped = getattr(function, "__wrapped__", None)
+        if wrapped is not None and wrapped is not function:
+            self.function(wrapped, about)
+        if isinstance(function, types.FunctionType):
+            self._closure(function, about)
+        elif id(function) not in self._met:
+            self.value(function, self._constant(function), about)
+
+    def _closure(self, function: types.FunctionType, about: str) -> None:
+        if id(function) in self._met:
+            return
+        self._met[id(function)] = function
+        code = function.__code__
+        if not is_users(code.co_filename):
+            return
+        self._reached.add(code)
+        name = self._constant(function)
+        self._require(f"{name}.__code__ is {self._constant(code)}", f"the code of {function.__qualname__}")
+        for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                inside = cell.cell_contents
+            except ValueError:
+                continue
+            self.value(inside, f"{self._constant(cell)}.cell_contents", variable)
+        for place in ("__defaults__", "__kwdefaults__"):
+            if getattr(function, place):
+                self.value(getattr(function, place), f"{name}.{place}", f"the defaults of {function.__qualname__}")
+
+    def globals(self) -> None:
+        """The globals that the code reads."""
+        for code, space in self._codes.items():
+            known = self._constant(space)
+            for name in globals_read(code):
+                if name in space:
+                    self.value(space[name], f"{known}[{name!r}]", name)
+                else:
+                    self._require(f"{name!r} not in {known}", name)
+
+    def closed(self) -> None:
+        """Is every closure that was called reached from somewhere, or made in the call itself?"""
+        inner = {each for code in self._codes for each in code.co_consts if isinstance(each, CodeType)}
+        for code in self._codes:
+            if (
+                code.co_freevars
+                and code not in self._reached
+                and code not in inner
+                and set(code.co_freevars) != {"__class__"}
+            ):
+                raise Unwatchable(f"the variables of {code.co_qualname} cannot be watched")
+
+    def argument(self, value: Any) -> None:
+        """An argument that is no tensor: what it holds, for as long as it is given."""
+        if isinstance(value, (list, tuple, dict)):
+            for each in value.values() if isinstance(value, dict) else value:
+                if not isinstance(each, Tensor):
+                    self.argument(each)
+        elif not isinstance(value, _VALUES):
+            self.value(value, self._constant(value), f"an argument ({type(value).__name__})")
+
+    # Tensors -------------------------------------------------------------------------------------------------
+
+    def counters(self) -> set[int]:
+        """The tensors of optimizers' states that count steps: they are read and written by Python, before each replay."""
+        return {
+            id(kept[name])
+            for optimizer in self.optimizers
+            if isinstance(optimizer, Elementwise)
+            for kept in optimizer.state.values()
+            for name in optimizer.counters
+            if name in kept
+        }
+
+    def counting(self) -> list[Tensor]:
+        """The tensors that `counters` names."""
+        counters = self.counters()
+        return [tensor for tensor, _ in self.tensors if id(tensor) in counters]
+
+    def stays(self, tensor: Tensor, array: Any, may_move: bool = False) -> str:
+        """A tensor's memory must be where it was (see `moved`); gives its name in conditions."""
+        name, memory = self._constant(tensor), self._constant(array)
+        if may_move:
+            self._memory.append((tensor, memory))
+        self._require(f"{name}._array is {memory}", _ARRAY)
+        return name
+
+    def look(self, known: Any) -> None:
+        """A tensor must look as it did: the same memory, no hook, no graph."""
+        name = self.stays(known.tensor, known.array, may_move=True)
+        edge = "None" if known.edge is None else self._constant(known.edge)
+        self._require(
+            f"{name}._edge is {edge} and {name}._rg is {known.needs} and {name}._hooks is None", "a tensor's history"
+        )
+        if known.needs:
+            self._require(f"({name}._grad is None) is {known.grad is None}", "whether a parameter has a gradient")
+
+    def moved(self) -> bool:
+        """Tensors that lie elsewhere now, in memory of the same form (an optimizer has gathered its state): take note of it."""
+        found = False
+        for tensor, name in self._memory:
+            now, old = tensor._array, self.scope[name]
+            if (
+                now is not old
+                and type(now) is np.ndarray
+                and (now.shape, now.strides, now.dtype) == (old.shape, old.strides, old.dtype)
+            ):
+                self.scope[name], found = now, True
+        return found
+
+    def look_at_gradient(self, leaf: Tensor, array: Any) -> None:
+        """A gradient that is read: its memory is found at each replay, its form must be the same."""
+        form = self._constant((array.shape, array.strides, array.dtype))
+        found = f"{self._constant(leaf)}._grad"
+        self._require(
+            f"{found}._edge is None and ({found}._array.shape, {found}._array.strides, {found}._array.dtype) == {form}",
+            "a gradient",
+        )
+
+    # Values --------------------------------------------------------------------------------------------------
+
+    def value(self, value: Any, text: str, about: str) -> None:
+        """A value that stands at `text`."""
+        if isinstance(value, _VALUES):
+            self._same_value(value, text, about)
+            return
+        if type(value) is tuple:  # (made anew each time it may be: its elements count)
+            self._require(f"type({text}) is tuple and len({text}) == {len(value)}", about)
+            for i, each in enumerate(value):
+                self.value(each, f"{text}[{i}]", about)
+            return
+        name = self._constant(value)
+        self._require(f"{text} is {name}", about)
+        if id(value) in self._met:
+            return
+        self._met[id(value)] = value
+        self._inside(value, name, about)
+
+    def _same_value(self, value: Any, text: str, about: str) -> None:
+        name = self._constant(value)
+        if value is None or value is True or value is False or isinstance(value, (enum.Enum, type(Ellipsis))):
+            self._require(f"{text} is {name}", about)
+        elif isinstance(value, float) and (value != value or value == 0):
+            self._require(f"({text} is {name} or repr({text}) == {repr(value)!r})", about)
+        else:
+            kind = self._constant(type(value))
+            self._require(f"({text} is {name} or (type({text}) is {kind} and {text} == {name}))", about)
+
+    def _inside(self, value: Any, name: str, about: str) -> None:
+        """What an object holds."""
+        if isinstance(value, Tensor):
+            self.tensors.append((value, about))
+        elif isinstance(value, Module):
+            self._module(value, about)
+        elif isinstance(value, Optimizer):
+            self._optimizer(value, name, about)
+        elif isinstance(value, types.ModuleType):
+            self._python_module(value, name)
+        elif isinstance(value, types.BuiltinFunctionType):
+            return
+        elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+            self.function(value, about)
+        elif isinstance(value, type):
+            self._class(value, name, about)
+        elif type(value) in (list, deque):
+            self._require(f"len({name}) == {len(value)}", about)
+            for i, each in enumerate(value):
+                self.value(each, f"{name}[{i}]", f"{about}[{i}]")
+        elif type(value) in (dict, OrderedDict, defaultdict, types.MappingProxyType):
+            self._dictionary(value, name, about)
+        elif type(value) in (set, frozenset):
+            self._require(f"{name} == {self._constant(set(value))}", about)
+        elif isinstance(value, _FUNCTIONS):
+            return
+        else:
+            self._object(value, name, about)
+
+    def _dictionary(self, value: Any, name: str, about: str, skip: tuple[str, ...] = ()) -> None:
+        self._require(f"len({name}) == {len(value)}", about)
+        for key, each in list(value.items()):
+            if key in skip:
+                continue
+            place = repr(key) if isinstance(key, (str, int, bool, float)) else self._constant(key)
+            self.value(each, f"{name}[{place}]", f"{about}[{key!r}]" if isinstance(key, (str, int)) else about)
+
+    def _no_hooks_everywhere(self) -> None:
+        """Hooks on all modules count for each."""
+        if "hooked" in self.scope:
+            return
+        self.scope["hooked"] = everywhere
+        tables = [f"hooked.{name}" for name in ("forward", "forward_pre", "backward", "backward_pre")]
+        if any(eval(table, self.scope) for table in tables):
+            raise Unwatchable("there are hooks on all modules")
+        self._require(f"not ({' or '.join(tables)})", "hooks on all modules")
+
+    def _module(self, module: Module, about: str) -> None:
+        self._no_hooks_everywhere()
+        space = self._constant(module.__dict__)
+        kind = self._constant(type(module))
+        self._require(f"{kind}.forward is {self._constant(type(module).forward)}", f"{about}.forward")
+        self.function(type(module).forward, f"{about}.forward")
+        for place in _HOOKS:
+            if module.__dict__.get(place):
+                raise Unwatchable(f"{about} has hooks")
+            self._require(f"not {space}[{place!r}]", f"the hooks of {about}")
+        hooks = tuple(key for key in module.__dict__ if "_hook" in key)
+        inside = ("_parameters", "_buffers", "_modules")
+        self._dictionary(module.__dict__, space, about, (*hooks, *inside, "_non_persistent_buffers_set"))
+        for place in inside:
+            members = module.__dict__[place]
+            known = self._constant(members)
+            self._require(f"{space}[{place!r}] is {known}", about)
+            self._dictionary(members, known, about)
+
+    def _optimizer(self, optimizer: Optimizer, name: str, about: str) -> None:
+        """Its groups and its state. The numbers that its rule reads afresh at each step may change."""
+        self.optimizers.append(optimizer)
+        if optimizer._hooked():
+            raise Unwatchable(f"{about} has hooks")
+        self._require(f"not {name}._hooked()", f"the hooks of {about}")
+        groups = optimizer.param_groups
+        self._require(
+            f"{name}.param_groups is {self._constant(groups)} and len({name}.param_groups) == {len(groups)}", about
+        )
+        fresh = isinstance(optimizer, Elementwise)
+        for group in groups:
+            known = self._constant(group)
+            numbers = tuple(
+                k for k, v in group.items() if fresh and (type(v) in (int, float) or k == "betas" or k == "params")
+            )
+            self._dictionary(group, known, about, numbers)
+            self.value(group["params"], f"{known}['params']", about)
+        self._require(f"{name}.state is {self._constant(optimizer.state)}", about)
+        self._require(f"len({name}.state) == {len(optimizer.state)}", f"the state of {about}")
+        for param, kept in optimizer.state.items():
+            where = f"{self._constant(optimizer.state)}[{self._constant(param)}]"
+            if isinstance(kept, dict):
+                self.value(kept, where, f"the state of {about}")
+
+    def _python_module(self, module: types.ModuleType, name: str) -> None:
+        """Of a module those names that the code reads."""
+        space = vars(module)
+        known = self._constant(space)
+        for each in sorted(self.names & set(space)):
+            inside = space[each]
+            if isinstance(inside, Tensor) or not _is_ours(inside) or isinstance(inside, types.ModuleType):
+                self.value(inside, f"{known}[{each!r}]", f"{module.__name__}.{each}")
+            else:
+                self._require(f"{known}[{each!r}] is {self._constant(inside)}", f"{module.__name__}.{each}")
+
+    def _class(self, kind: type, name: str, about: str) -> None:
+        for base in kind.__mro__:
+            if base.__module__ == "builtins" or _is_ours(base):
+                continue
+            space = self._constant(base.__dict__)
+            for each in sorted(self.names & set(base.__dict__)):
+                self.value(base.__dict__[each], f"{space}[{each!r}]", f"{base.__name__}.{each}")
+
+    def _object(self, value: Any, name: str, about: str) -> None:
+        """Any other object: the attributes that the code reads; of clarion's own objects all."""
+        kind = type(value)
+        if (
+            kind.__module__ == "builtins"
+            or inspect.isgenerator(value)
+            or not hasattr(value, "__dict__")
+            or isinstance(value, np.ndarray)
+        ):
+            raise Unwatchable(f"{about} is a {kind.__name__}: what it holds may differ from call to call")
+        if any(hasattr(kind, special) for special in ("__getattr__", "__next__")):
+            raise Unwatchable(f"{about} is a {kind.__name__}, whose attributes may differ from call to call")
+        self._class(kind, self._constant(kind), about)
+        space = self._constant(value.__dict__)
+        for each, inside in list(value.__dict__.items()):
+            if _is_ours(kind) or each in self.names:
+                self.value(inside, f"{space}[{each!r}]", f"{about}.{each}")
+
+
+def _is_ours(value: Any) -> bool:
+    """Is a function or class clarion's own, Python's or NumPy's?"""
+    module = getattr(value, "__module__", None) or ""
+    return module.partition(".")[0] in (
+        "clarion",
+        "numpy",
+        "math",
+        "builtins",
+        "typing",
+        "operator",
+        "functools",
+        "itertools",
+        "torch",
+    )
