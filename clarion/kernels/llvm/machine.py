@@ -43,6 +43,12 @@ def target() -> tuple[Any, str, int]:
     return machine, f"{machine.triple} {name} {words} {llvm.llvm_version_info} {VERSION}", width
 
 
+def multiplies_and_adds() -> bool:
+    """Has the processor an instruction for x * y + z?"""
+    _, description, _ = target()
+    return "+fma" in description or "aarch64" in description or "arm64" in description
+
+
 def compiled(source: str) -> Any:
     """An engine with the functions of a module, from the cache on disk or freshly compiled."""
     llvm = binding()

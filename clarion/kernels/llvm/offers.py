@@ -16,6 +16,7 @@ from ..quiet import quietly
 from ..updates import RULES
 from . import attention, recurrent
 from .kernel import CHEAP, Compiled, Fused, Rows, Update, sum_of_columns
+from .products import calls as products
 
 _ANY = config.COMPILE == "all"
 SOME = 1 if _ANY else 8192  # elements from which one exponential is worth the call
@@ -166,6 +167,7 @@ def make() -> None:
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.fuse_rules(Fused, GRADIENTS)
+    products.make()
 
 
 make()

@@ -85,7 +85,8 @@ def _raise_flags(f: Function, flags: str, x86: bool) -> None:
         f.call("llvm.x86.sse.ldmxcsr", "void", f"ptr {place}")
 
 
-def _clear_flags(f: Function, x86: bool) -> None:
+def clear_flags(f: Function, x86: bool) -> None:
+    """Forget the floating-point errors of this thread."""
     if not x86:
         return
     place = f.reserve("i32")
@@ -121,7 +122,7 @@ def worker(x86: bool) -> Function:
         wanted = f.op("icmp slt", "i64", f.op("add", "i64", number, "1"), _get(f, "threads"))
         offered = f.op("icmp ne", "i64", _get(f, "open"), "0")
         with f.when(f.op("and", "i1", wanted, offered)):
-            _clear_flags(f, x86)
+            clear_flags(f, x86)
             _take_chunks(f)
             f.let(f"atomicrmw or ptr @flags, i64 {_flags(f, x86)} {_ORDER}")
         _count(f, "active", -1)
@@ -148,7 +149,7 @@ def _start_workers(f: Function) -> None:
 
 def parallel(x86: bool) -> Function:
     """Run `task(context, chunk)` for all chunks, and wait until all are done."""
-    f = Function("parallel", "void", "ptr task", "ptr context", "i64 chunks", linkage="internal")
+    f = Function("parallel", "void", "ptr task", "ptr context", "i64 chunks")
     got = f.let(f"cmpxchg ptr @busy, i64 0, i64 1 {_ORDER} {_ORDER}")
     mine = f.let(f"extractvalue {{ i64, i1 }} {got}, 1")
     with f.when(f.op("xor", "i1", mine, "true")):  # another thread has the pool

@@ -225,6 +225,8 @@ class Runtime:
         engine = machine.compiled(source("x86" in description, width))
         self.elements, self.rows = (machine.address(engine, name) for name in ("elements", "rows"))
         self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
+        self.parallel = machine.address(engine, "parallel")
+        self.threads = int(engine.get_global_value_address("threads"))
         self.obeys = False  # the number of threads (build.py)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
         os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))

@@ -1,0 +1,122 @@
+"""Products as functions of NumPy's, and what is offered of them: transposes are strides, a batch is one call, a bias is where sums begin."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import numpy as np
+
+from ...portable.products.matmul import _rows
+from ...registry import offer
+from .. import build, machine, ufuncs
+from ..text import module
+from . import blocks, rooms
+from .tiles import shape_for
+
+LEAST = 1 << 16  # multiplications from which a product is worth the call
+ELEMENTS = 512  # of the first operand: with fewer nobody asks
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Products:
+    """The functions of one type: of matrices, with a bias, of batches with one dimension or two."""
+
+    def __init__(self, dtype: Any) -> None:
+        _, description, width = machine.target()
+        x86 = "x86" in description
+        shape = shape_for("double" if dtype is F64 else "float", width, x86)
+        engine = machine.compiled(module(blocks.functions(shape, x86), rooms.GLOBALS))
+        running = build.running()
+        plan = (ctypes.c_int64 * 2)(running.parallel, running.threads)
+        for name, (_, bias, signature) in blocks.FORMS.items():
+            inputs = 3 if bias else 2
+            loop = machine.address(engine, name)
+            setattr(self, name, ufuncs.make(name, loop, plan, [dtype] * (inputs + 1), inputs, signature))
+
+    matrices: Any
+    with_bias: Any
+    batch: Any
+    batches: Any
+
+
+@functools.cache
+def products(dtype: Any) -> Products | None:
+    """The functions of a type, compiled at first use; None where there are none."""
+    if dtype is not F32 and dtype is not F64:
+        return None
+    return Products(dtype) if machine.binding() is not None and machine.multiplies_and_adds() else None
+
+
+def product(x: Any, y: Any, bias: Any = None) -> Any:
+    """x @ y of two matrices, plus a bias for each column."""
+    if x.size * y.shape[1] < LEAST or x.dtype is not y.dtype or x.shape[1] != y.shape[0]:
+        return NotImplemented
+    made = products(x.dtype)
+    if made is None:
+        return NotImplemented
+    if bias is None:
+        return made.matrices(x, y)
+    if bias.dtype is not x.dtype or bias.ndim != 1:
+        return NotImplemented
+    return made.with_bias(x, y, bias if bias.flags.c_contiguous else bias.copy())
+
+
+def _fold(x: Any, y: Any, bias: Any = None) -> Any:
+    """The same with any number of leading dimensions."""
+    if x.ndim == 2:
+        return product(x, y, bias)
+    out = product(_rows(x), y, bias)
+    return out if out is NotImplemented else out.reshape(*x.shape[:-1], y.shape[1])
+
+
+def _fold_nt(x: Any, y: Any) -> Any:
+    return _fold(x, y.T)
+
+
+def _fold_tn(x: Any, y: Any) -> Any:
+    return product(x.T, y) if x.ndim == 2 else product(_rows(x).T, _rows(y))
+
+
+def _linear(x: Any, w: Any, b: Any) -> Any:
+    return _fold(x, w.T, b)
+
+
+def _addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    return product(mat1, mat2, x) if beta == 1 and alpha == 1 else NotImplemented
+
+
+def batch(x: Any, y: Any) -> Any:
+    """x @ y, matrix by matrix."""
+    ndim = x.ndim
+    if ndim != y.ndim or not 2 <= ndim <= 4 or x.shape[:-2] != y.shape[:-2]:
+        return NotImplemented
+    if ndim == 2:
+        return product(x, y)
+    if x.size * y.shape[-1] < LEAST or x.dtype is not y.dtype or x.shape[-1] != y.shape[-2]:
+        return NotImplemented
+    made = products(x.dtype)
+    if made is None:
+        return NotImplemented
+    return made.batch(x, y) if ndim == 3 else made.batches(x, y)
+
+
+def _batch_nt(x: Any, y: Any) -> Any:
+    return batch(x, y.swapaxes(-1, -2)) if y.ndim > 1 else NotImplemented
+
+
+def _batch_tn(x: Any, y: Any) -> Any:
+    return batch(x.swapaxes(-1, -2), y) if x.ndim > 1 else NotImplemented
+
+
+def make() -> None:
+    """Make all offers."""
+    offers = {
+        _fold: "fold_mm mm", _fold_nt: "fold_nt mm_nt", _fold_tn: "fold_tn", _linear: "linear linear_rows",
+        batch: "matmul bmm", _batch_nt: "matmul_nt", _batch_tn: "matmul_tn",
+    }  # fmt: skip
+    for function, names in offers.items():
+        for name in names.split():
+            offer(name, "llvm", function, least=ELEMENTS)
+    offer("addmm", "llvm", _addmm, least=1)
