@@ -23,8 +23,6 @@ THREADS: int | None = int(_threads) if _threads.isdigit() and int(_threads) > 0 
 # for arrays of any size, which is for tests.
 COMPILE: str = os.environ.get("CLARION_COMPILE", "1")
 
-# Large products and convolutions go to oneDNN where it is installed. CLARION_ONEDNN=0 turns that off.
-ONEDNN: bool = os.environ.get("CLARION_ONEDNN", "1") != "0"
 
 # Where compiled kernels are kept between processes. CLARION_CACHE names another folder.
 CACHE: str = os.environ.get("CLARION_CACHE") or os.path.join(

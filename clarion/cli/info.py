@@ -14,7 +14,7 @@ from ..core.namespace import OPS
 from ..kernels import registry, threads
 from ..version import __version__
 
-_LIBRARIES = ("numpy", "scipy", "llvmlite", "onednn-cpu-gomp", "cupy", "triton")
+_LIBRARIES = ("numpy", "scipy", "llvmlite", "cupy", "triton")
 
 
 def info(name: str | None = None, as_json: bool = False) -> int:
@@ -99,7 +99,7 @@ def _print(found: dict[str, Any], kernels: dict[str, dict[str, list[str]]], name
 
 
 def _said(chain: list[str]) -> str:
-    """`onednn` where it accepts the arguments, otherwise …"""
+    """`llvm` where it accepts the arguments, otherwise …"""
     *guarded, last = chain
     return ", else ".join([f"{backend} where it can" for backend in guarded] + [last])
 

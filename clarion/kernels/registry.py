@@ -3,7 +3,7 @@
     @kernel("softplus")
     def softplus(xp, x, beta): ...       # portable: any array library runs it as it stands; the last resort, always there
     ufunc("exp", quiet=True)             # the array library's own function, called directly (NumPy's without warnings)
-    offer("softmax", "onednn", fast, accepts=large)     # a faster one: taken where `accepts(*arguments)` holds
+    offer("softmax", "numpy", fast, accepts=large)      # a faster one: taken where `accepts(*arguments)` holds
     offer("softmax", "llvm", compiled, least=4096)      # one for large arrays
 
 An *array library* is a type of arrays with its namespace `xp` and its backends, fastest first; it is made known by
@@ -494,6 +494,6 @@ class RawNamespace:
 
 
 # NumPy's backends, fastest first.
-know("numpy", numpy.ndarray, numpy, ("onednn", "llvm", "numpy"))
+know("numpy", numpy.ndarray, numpy, ("llvm", "numpy"))
 describe("portable", "every kernel once, over any array library")
 raw = RawNamespace()

@@ -14,7 +14,32 @@ GRAIN = 100_000  # multiplications that are worth a thread (a microsecond)
 SLACK = 256  # bytes that panels are written further than they are long
 
 # What the threads of a product share, in places of eight bytes: the operands and their strides in bytes, the sizes, the batch, the parts.
-FIELDS = ["a", "b", "c", "start", "a_m", "a_k", "b_k", "b_n", "c_m", "m", "k", "n", "count", "inner", "a_outer", "a_inner", "b_outer", "b_inner", "c_outer", "c_inner", "pieces", "rows", "columns", "per"]
+FIELDS = [
+    "a",
+    "b",
+    "c",
+    "start",
+    "a_m",
+    "a_k",
+    "b_k",
+    "b_n",
+    "c_m",
+    "m",
+    "k",
+    "n",
+    "count",
+    "inner",
+    "a_outer",
+    "a_inner",
+    "b_outer",
+    "b_inner",
+    "c_outer",
+    "c_inner",
+    "pieces",
+    "rows",
+    "columns",
+    "per",
+]
 PLACE = {name: place for place, name in enumerate(FIELDS)}
 _POINTERS = ("a", "b", "c", "start")
 

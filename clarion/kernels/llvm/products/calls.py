@@ -15,7 +15,8 @@ from ..text import module
 from . import blocks, rooms
 from .tiles import shape_for
 
-LEAST = 1 << 16  # multiplications from which a product is worth the call
+LEAST = 1 << 18  # multiplications from which a product is worth the call: BLAS takes several threads from here on
+LEAST_WITH_BIAS = LEAST_OF_BATCH = 1 << 17  # the same where BLAS would need more than one pass, or call
 ELEMENTS = 512  # of the first operand: with fewer nobody asks
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -49,25 +50,34 @@ def products(dtype: Any) -> Products | None:
     return Products(dtype) if machine.binding() is not None and machine.multiplies_and_adds() else None
 
 
-def product(x: Any, y: Any, bias: Any = None) -> Any:
-    """x @ y of two matrices, plus a bias for each column."""
+def product(x: Any, y: Any) -> Any:
+    """x @ y of two matrices."""
     if x.size * y.shape[1] < LEAST or x.dtype is not y.dtype or x.shape[1] != y.shape[0]:
         return NotImplemented
     made = products(x.dtype)
-    if made is None:
-        return NotImplemented
+    return NotImplemented if made is None else made.matrices(x, y)
+
+
+def _with_bias(x: Any, y: Any, bias: Any) -> Any:
+    """The same, plus a number for each column."""
     if bias is None:
-        return made.matrices(x, y)
-    if bias.dtype is not x.dtype or bias.ndim != 1:
+        return product(x, y)
+    dtype = x.dtype
+    if x.size * y.shape[1] < LEAST_WITH_BIAS or dtype is not y.dtype or dtype is not bias.dtype:
+        return NotImplemented
+    if bias.shape != y.shape[1:] or x.shape[1] != y.shape[0]:
+        return NotImplemented
+    made = products(dtype)
+    if made is None:
         return NotImplemented
     return made.with_bias(x, y, bias if bias.flags.c_contiguous else bias.copy())
 
 
-def _fold(x: Any, y: Any, bias: Any = None) -> Any:
+def _fold(x: Any, y: Any) -> Any:
     """The same with any number of leading dimensions."""
     if x.ndim == 2:
-        return product(x, y, bias)
-    out = product(_rows(x), y, bias)
+        return product(x, y)
+    out = product(_rows(x), y)
     return out if out is NotImplemented else out.reshape(*x.shape[:-1], y.shape[1])
 
 
@@ -80,11 +90,14 @@ def _fold_tn(x: Any, y: Any) -> Any:
 
 
 def _linear(x: Any, w: Any, b: Any) -> Any:
-    return _fold(x, w.T, b)
+    if x.ndim == 2:
+        return _with_bias(x, w.T, b)
+    out = _with_bias(_rows(x), w.T, b)
+    return out if out is NotImplemented else out.reshape(*x.shape[:-1], w.shape[0])
 
 
 def _addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    return product(mat1, mat2, x) if beta == 1 and alpha == 1 else NotImplemented
+    return _with_bias(mat1, mat2, x) if beta == 1 and alpha == 1 else NotImplemented
 
 
 def batch(x: Any, y: Any) -> Any:
@@ -94,7 +107,7 @@ def batch(x: Any, y: Any) -> Any:
         return NotImplemented
     if ndim == 2:
         return product(x, y)
-    if x.size * y.shape[-1] < LEAST or x.dtype is not y.dtype or x.shape[-1] != y.shape[-2]:
+    if x.size * y.shape[-1] < LEAST_OF_BATCH or x.dtype is not y.dtype or x.shape[-1] != y.shape[-2]:
         return NotImplemented
     made = products(x.dtype)
     if made is None:

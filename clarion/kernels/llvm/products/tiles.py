@@ -130,8 +130,7 @@ def panel(shape: Shape, name: str, width: int) -> Function:
     turned = f.op("icmp eq", "i64", "%k_step", str(shape.size))
     first = f.variable("i64", "0")
     with f.when(turned), f.counted("0", f.op("sub", "i64", "%k", str(shape.lanes - 1)), str(shape.lanes)) as k:
-        for part in range(0, width, shape.lanes):
-            _turn(f, shape, width, part, k)
+        _turn(f, shape, width, k)
         first.set(f.op("add", "i64", k, str(shape.lanes)))
     with f.counted(first.get(), "%k") as k:
         target = f.element("%panel", f.op("mul", "i64", k, str(width)), shape.scalar)
@@ -154,21 +153,24 @@ def _copy_rows(f: Function, shape: Shape, width: int) -> None:
         f.store(type_, f.load(type_, source, shape.size), target, shape.size)
 
 
-def _turn(f: Function, shape: Shape, width: int, part: int, k: str) -> None:
-    """A square of numbers transposed: rows `part` and following, of as many steps of k as a vector has lanes."""
+def _turn(f: Function, shape: Shape, width: int, k: str) -> None:
+    """As many steps of k as a vector has lanes, whose numbers lie together for each of `width` rows: squares are transposed."""
     lanes, type_ = shape.lanes, shape.type
-    rows = []
-    for i in range(lanes):
-        if part + i >= width:
-            rows.append("zeroinitializer")
-            continue
-        there = f.op("icmp slt", "i64", str(part + i), "%count")
-        mask = f.spread(with_lanes(lanes, "i1"), there)
-        place = f.offset("%source", f.op("mul", "i64", "%step", str(part + i)))
-        rows.append(masked_load(f, shape, f.element(place, k, shape.scalar), mask))
-    for row, value in enumerate(transposed(f, type_, rows)):
-        at = f.op("add", "i64", f.op("mul", "i64", f.op("add", "i64", k, str(row)), str(width)), str(part))
-        f.store(type_, value, f.element("%panel", at, shape.scalar), shape.size)
+    squares = []
+    for part in range(0, width, lanes):
+        rows = ["zeroinitializer"] * lanes
+        for i in range(min(lanes, width - part)):
+            there = f.op("icmp slt", "i64", str(part + i), "%count")
+            mask = f.spread(with_lanes(lanes, "i1"), there)
+            place = f.offset("%source", f.op("mul", "i64", "%step", str(part + i)))
+            rows[i] = masked_load(f, shape, f.element(place, k, shape.scalar), mask)
+        squares.append(transposed(f, type_, rows))
+    # In this order what a vector is too long by is overwritten by the next.
+    for step in range(lanes):
+        at = f.op("mul", "i64", f.op("add", "i64", k, str(step)), str(width))
+        target = f.element("%panel", at, shape.scalar)
+        for part, square in enumerate(squares):
+            f.store(type_, square[step], f.element(target, str(part * lanes), shape.scalar), shape.size)
 
 
 def transposed(f: Function, type_: str, rows: list[str]) -> list[str]:
