@@ -9,6 +9,7 @@ from .ops.faces.api import with_out as _with_out
 from .ops.faces.autocast import autocast as _autocast
 from .ops.linalg import checked as _checked
 from .ops.linalg import decompositions as _linalg
+from .ops.linalg import eigen as _eigen
 from .ops.linalg import functions as _matrix_functions
 from .ops.linalg import lu as _lu
 from .ops.linalg import norms as _matrix_norm
@@ -46,6 +47,14 @@ matrix_exp = _matrix_functions.matrix_exp
 matrix_rank = _with_out("linalg.matrix_rank", _matrix_functions.matrix_rank)
 cond = _with_out("linalg.cond", _matrix_functions.cond)
 lstsq = _with_out("linalg.lstsq", _matrix_functions.lstsq)
+eig = _with_out("linalg.eig", _eigen.eig)
+eigvals = _with_out("linalg.eigvals", _eigen.eigvals)
+householder_product = _with_out("linalg.householder_product", _eigen.householder_product)
+ldl_factor = _with_out("linalg.ldl_factor", _eigen.ldl_factor)
+ldl_factor_ex = _with_out("linalg.ldl_factor_ex", _eigen.ldl_factor_ex)
+ldl_solve = _with_out("linalg.ldl_solve", _eigen.ldl_solve)
+tensorinv = _with_out("linalg.tensorinv", _eigen.tensorinv)
+tensorsolve = _with_out("linalg.tensorsolve", _eigen.tensorsolve)
 lu = _with_out("linalg.lu", _lu.lu)
 lu_factor = _with_out("linalg.lu_factor", _lu.lu_factor)
 lu_factor_ex = _with_out("linalg.lu_factor_ex", _lu.lu_factor_ex)

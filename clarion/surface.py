@@ -102,6 +102,7 @@ _MODULES = frozenset(
         "func",
         "functional",
         "linalg",
+        "masked",
         "mps",
         "nn",
         "optim",

@@ -41,6 +41,7 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             self._check_parameters()
+        super().__init__()  # a distribution can be a Module as well
 
     def _check_parameters(self) -> None:
         try:

@@ -8,6 +8,8 @@ library under test, so that the database's own argument shuffling is kept.
 import functools
 import types
 
+import torch
+
 from .convert import Missing, lookup
 
 
@@ -44,8 +46,8 @@ def _says_torch(code):
 
 
 def _rebind(function, lib, name):
-    # A name that is missing is to be told as such, not as a failing lambda.
-    if not hasattr(lib.Tensor, name):
+    # A name that is missing is to be told as such, not as a failing lambda. (Some entries have names of their own.)
+    if not hasattr(lib.Tensor, name) and hasattr(torch, name.split(".")[0]):
         if not _says_torch(function.__code__):
             raise Missing(f"{lib.__name__}.Tensor.{name} does not exist")
         lookup(lib, name)

@@ -38,6 +38,9 @@ COMPOSED = {
     "dist",
     "frobenius_norm",
     "special_ndtr",
+    "householder_product",
+    "ormqr",
+    "tensorinv",
 }
 # PyTorch's gradient of x is 0 where x survives, and flows where it was overwritten: finite differences say otherwise.
 WRONG_IN_PYTORCH = {"as_strided_scatter"}

@@ -12,9 +12,9 @@ from .programs import GOLDEN, LIBRARIES, golden, path
 
 # torchvision's own operations are compiled; where they do not load, its Python asks for two of them by name.
 RUN = """
-import runpy, sys, warnings
+import importlib.util, runpy, sys, warnings
 warnings.simplefilter("ignore")
-if "timm" in sys.argv[1] or "vit" in sys.argv[1]:
+if importlib.util.find_spec("torchvision"):
     import torch
     operations = torch.library.Library("torchvision", "DEF")
     for name in ("nms", "qnms"):

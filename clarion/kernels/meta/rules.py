@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -16,6 +16,7 @@ from ...errors import EngineError
 from .. import registry
 from ..layout import ARRAYS
 from ..portable.elementwise.library_special import BY_SCIPY
+from ..portable.elementwise.polynomials import FAMILIES
 from . import creation as creation
 from . import linalg as linalg
 from . import moving as moving
@@ -98,7 +99,7 @@ def _element_by_element(name: str) -> Callable[..., Any]:
     return function
 
 
-for _name in ("digamma", "polygamma", "gammainc", "gammaincc", *BY_SCIPY):
+for _name in ("digamma", "polygamma", "gammainc", "gammaincc", *BY_SCIPY, *[f"special_{name}" for name in FAMILIES]):
     RULES[_name] = _element_by_element(_name)
 
 
@@ -118,6 +119,32 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Any:
 @rule("linalg_matrix_exp", "no_second_zero_backward")
 def _as_it_is(x: Any, *_: Any) -> Any:
     return alike(x.shape, x.dtype, [x])
+
+
+@rule("linalg_eig")
+def _linalg_eig(x: Any) -> Any:
+    kind = numpy.result_type(x.dtype, numpy.complex64)
+    return fresh(x.shape[:-1], kind), fresh(x.shape, kind)
+
+
+def _columns(shape: Sequence[int], dtype: Any) -> Any:
+    """A new array of matrices that lie column by column."""
+    return fresh((*shape[:-2], shape[-1], shape[-2]), dtype).swapaxes(-1, -2)
+
+
+@rule("geqrf")
+def _geqrf(x: Any) -> Any:
+    return _columns(x.shape, x.dtype), fresh((*x.shape[:-2], min(x.shape[-2:])), x.dtype)
+
+
+@rule("linalg_ldl_factor_ex")
+def _linalg_ldl_factor_ex(x: Any, hermitian: bool) -> Any:
+    return _columns(x.shape, x.dtype), fresh(x.shape[:-1], numpy.int32), fresh(x.shape[:-2], numpy.int32)
+
+
+@rule("linalg_ldl_solve")
+def _linalg_ldl_solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
+    return _columns((*numpy.broadcast_shapes(factors.shape[:-2], b.shape[:-2]), *b.shape[-2:]), b.dtype)
 
 
 @rule("embedding_dense_backward")

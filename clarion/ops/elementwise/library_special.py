@@ -47,9 +47,9 @@ _one("i0e", lambda g, x, out, ops: g * (ops.special_i1e(x) - ops.sgn(x) * out), 
 
 
 def _i1e_rule(g: Any, x: Any, out: Any, ops: Any) -> Any:
-    """i0e(x) - i1e(x) (sgn(x) + 1/x), which is 1/2 at 0."""
-    safe = x + (x == 0)
-    return g * (ops.special_i0e(x) - out * (ops.sgn(x) + 1 / safe) - (safe - x) * 0.5)
+    """i0e(x) - i1e(x) (sgn(x) + 1/x), which is 1/2 at 0 (and its own slope there 0)."""
+    slope = ops.special_i0e(x) - out * (ops.sgn(x) + 1 / (x + (x == 0)))
+    return g * ops.where(x == 0, 0.5, slope)
 
 
 _one("i1e", _i1e_rule, "exp(-|x|) times i1(x).")

@@ -77,13 +77,19 @@ i0 = faces(i0_op, "The modified Bessel function of the first kind, of order 0.")
 
 
 def i1_rule(g: Any, x: Any, out: Any, ops: Any) -> Any:
-    """i0(x) - i1(x) / x, which is 1/2 at 0."""
-    safe = x + (x == 0)
-    return g * (ops.i0(x) - out / safe - (safe - x) * 0.5)
+    """i0(x) - i1(x) / x, which is 1/2 at 0 (and its own slope there 0)."""
+    return g * ops.where(x == 0, 0.5, ops.i0(x) - out / (x + (x == 0)))
 
 
 i1_op = TypedOp("i1", "x", node="SpecialI1Backward0", elementwise=True, promote="float").refusing("c", title="i1_cpu")
 i1_op.vjp(x=i1_rule)
+
+
+@public("special_i1", method=False, out=True)
+def special_i1(input: Any) -> Any:
+    """The modified Bessel function of the first kind, of order 1."""
+    return i1_op.call(input)
+
 
 logit_op = TypedOp("logit", "x", "eps", elementwise=True, promote="float").refusing("c")
 logit_op.vjp(x=lambda g, x, eps, ops: ops.logit_backward(g, x, eps))

@@ -58,6 +58,8 @@ inv_op.vjp(x=lambda g, out, ops: -(adjoint(out, ops) @ g @ adjoint(out, ops)))
 def _cofactor_grad(g: Any, x: Any, out: Any, ops: Any) -> Any:
     """g det(x) x^-H; where x is singular, the cofactors from its singular value decomposition."""
     g = column(column(g, ops), ops)
+    if x.shape[-1] == 1:
+        return g
     if ops.all(out, None, False):
         return g * ops.conj(column(column(out, ops), ops)) * adjoint(ops.linalg_inv(x), ops)
     from ..reductions.sums import product_of_others
@@ -153,7 +155,8 @@ def _eigh_grad(g: Any, values: Any, vectors: Any, ops: Any) -> Any:
     if gv is None:
         return (vectors * row(gl, ops)) @ adjoint(vectors, ops)
     eye = ops.identity_for(values)
-    inner = adjoint(vectors, ops) @ gv / gaps(values, ops) * (1 - eye)
+    # The vectors stay orthogonal: only the skew part of how they move counts, so that the gradient is symmetric.
+    inner = 0.5 * _skew(adjoint(vectors, ops) @ gv, ops) / gaps(values, ops) * (1 - eye)
     inner = inner if gl is None else inner + eye * row(gl, ops)
     return vectors @ inner @ adjoint(vectors, ops)
 

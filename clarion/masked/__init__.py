@@ -1,0 +1,228 @@
+"""`torch.masked`: reductions and normalisations over the elements where a mask is true.
+
+What is masked out takes the value that changes nothing (0 in a sum, 1 in a product, -inf in a maximum …). MaskedTensor, a
+tensor that carries its mask, is not there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import linalg as _linalg
+from ..absent import rest
+from ..core.dtypes import bool_, float32, int8, int16, int32, int64, uint8
+from ..core.dtypes import iinfo as _iinfo
+from ..errors import ArgumentIndexError, EngineError
+from ..ops.faces.api import FUNCTIONS as _FUNCTIONS
+from ..ops.faces.api import NN_FUNCTIONAL as _NN
+
+__all__ = [
+    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "is_masked_tensor", "log_softmax", "logaddexp", "logsumexp", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
+]  # fmt: skip
+
+_SMALL = (uint8, bool_, int8, int16, int32)
+
+
+def _filled(input: Any, mask: Any, value: Any) -> Any:
+    """The input, with `value` where the mask is false."""
+    if mask is None:
+        return input
+    return _FUNCTIONS["where"](
+        _whole(mask, input), input, _FUNCTIONS["tensor"](value, dtype=input.dtype, device=input.device)
+    )
+
+
+def _whole(mask: Any, input: Any) -> Any:
+    """The mask in the input's shape."""
+    if mask.ndim > input.ndim:
+        raise ArgumentIndexError(
+            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
+        )
+    return mask.to(bool_).broadcast_to(input.shape)
+
+
+def _lowest(input: Any) -> Any:
+    return -math.inf if input.is_floating_point() or input.is_complex() else _iinfo(input.dtype.numpy).min
+
+
+def _highest(input: Any) -> Any:
+    return math.inf if input.is_floating_point() else _iinfo(input.dtype.numpy).max
+
+
+def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Dimensions from the front; None stands for all."""
+    if dim is None:
+        return tuple(range(ndim))
+    found: list[int] = []
+    for each in (dim,) if isinstance(dim, int) else dim:
+        at = each % max(ndim, 1)
+        if at in found:
+            raise EngineError(f"dim={each} appears multiple times in the list of dims")
+        if not -max(ndim, 1) <= each < max(ndim, 1):
+            raise ArgumentIndexError(
+                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {each})"
+            )
+        found.append(at)
+    return tuple(sorted(found))
+
+
+def _wide(input: Any, dtype: Any) -> Any:
+    """The type of a sum."""
+    return dtype or (int64 if input.dtype in _SMALL else input.dtype)
+
+
+# Reductions ------------------------------------------------------------------------------------------
+
+
+def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The sum of what the mask shows."""
+    kind = _wide(input, dtype)
+    return _FUNCTIONS["sum"](_filled(input, mask, 0), _dims(dim, input.ndim), bool(keepdim), dtype=kind)
+
+
+def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The product of what the mask shows."""
+    result = _filled(input, mask, 1)
+    for each in reversed(_dims(dim, input.ndim)):
+        result = result.prod(dim=each, keepdim=bool(keepdim))
+    return result.to(_wide(input, dtype))
+
+
+def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The largest of what the mask shows."""
+    result = _FUNCTIONS["amax"](_filled(input, mask, _lowest(input)), _dims(dim, input.ndim), bool(keepdim))
+    return result.to(dtype or input.dtype)
+
+
+def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The smallest of what the mask shows."""
+    result = _FUNCTIONS["amin"](_filled(input, mask, _highest(input)), _dims(dim, input.ndim), bool(keepdim))
+    return result.to(dtype or input.dtype)
+
+
+def argmax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Where the largest of what the mask shows lies."""
+    return _FUNCTIONS["argmax"](_filled(input, mask, _lowest(input)), dim, bool(keepdim)).to(dtype or input.dtype)
+
+
+def argmin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Where the smallest of what the mask shows lies."""
+    return _FUNCTIONS["argmin"](_filled(input, mask, _highest(input)), dim, bool(keepdim)).to(dtype or input.dtype)
+
+
+def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
+    shown = _FUNCTIONS["ones"](input.shape, dtype=int64, device=input.device) if mask is None else _whole(mask, input)
+    return sum(shown.to(int64), dim, keepdim=keepdim)
+
+
+def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The mean of what the mask shows; NaN where it shows nothing."""
+    kind = dtype or input.dtype
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise EngineError("mean(): could not infer output dtype: expected a floating or complex dtype")
+    total = sum(input, dim, keepdim=bool(keepdim), dtype=kind, mask=mask)
+    return _FUNCTIONS["div"](total, _count(input, dim, bool(keepdim), mask))
+
+
+def median(input: Any, dim: Any = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The (lower) median of what the mask shows; NaN where it shows nothing."""
+    kind = dtype or input.dtype
+    (at,) = _dims(dim, input.ndim)
+    floating = input if input.is_floating_point() else input.to(float32)
+    if mask is None:
+        return _FUNCTIONS["nanmedian"](floating, at, bool(keepdim)).values.to(kind)
+    return _FUNCTIONS["nanmedian"](_filled(floating, mask, math.nan), at, bool(keepdim)).values.to(kind)
+
+
+def norm(
+    input: Any, ord: Any = 2.0, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The length of the vector of what the mask shows."""
+    masked = _filled(input, mask, math.inf if ord == -math.inf else 0)
+    return _linalg.vector_norm(masked, ord, _dims(dim, input.ndim), bool(keepdim), dtype=dtype or input.dtype)
+
+
+def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The logarithm of the sum of the exponentials of what the mask shows."""
+    masked = _filled(input, mask, _lowest(input))
+    return _FUNCTIONS["logsumexp"](masked, _dims(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
+
+
+def var(
+    input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None, keepdim: bool = False,
+    dtype: Any = None, mask: Any = None,
+) -> Any:  # fmt: skip
+    """The variance of what the mask shows."""
+    if unbiased is not None and correction is not None:
+        raise AssertionError("Only one of unbiased and correction may be given")
+    correction = (1.0 if unbiased is None else float(unbiased)) if correction is None else float(correction)
+    inexact = input.is_floating_point() or input.is_complex()
+    kind = dtype or (input.dtype if inexact else float32)
+    within = kind if kind.is_floating_point or kind.is_complex else float32
+    centre = sum(input, dim, keepdim=True, dtype=kind, mask=mask) / _count(input, dim, True, mask)
+    apart = input - centre
+    total = sum(apart * apart.conj(), dim, keepdim=bool(keepdim), dtype=within, mask=mask)
+    count = _count(input, dim, True, mask).reshape(total.shape)
+    if correction:
+        count = (count.to(total.real.dtype if total.is_complex() else within) - correction).clamp(min=0)
+    return (total / count).to(kind)
+
+
+def std(
+    input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None, keepdim: bool = False,
+    dtype: Any = None, mask: Any = None,
+) -> Any:  # fmt: skip
+    """The standard deviation of what the mask shows."""
+    return var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask).sqrt()
+
+
+# Element by element ----------------------------------------------------------------------------------
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Running sums of what the mask shows."""
+    kind = dtype or input.dtype
+    return _FUNCTIONS["cumsum"](_filled(input, mask, 0), _dims(dim, input.ndim)[0], dtype=kind)
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Running products of what the mask shows."""
+    kind = dtype or input.dtype
+    return _FUNCTIONS["cumprod"](_filled(input, mask, 1), _dims(dim, input.ndim)[0], dtype=kind)
+
+
+def is_masked_tensor(obj: Any, /) -> bool:
+    """Never: there are none."""
+    return False
+
+
+def _normalised(name: str, fill: Callable[[Any], Any]) -> Callable[..., Any]:
+    def function(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+        masked = _filled(input, mask, fill(input))
+        return _NN[name](masked, _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{name}` of what the mask shows."
+    return function
+
+
+softmax = _normalised("softmax", _lowest)
+log_softmax = _normalised("log_softmax", _lowest)
+softmin = _normalised("softmin", _highest)
+
+
+def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
+    """What the mask shows, divided by its length."""
+    length = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
+    return _filled(input, mask, 0) / length.clamp(min=eps)
+
+
+def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
+    """The logarithm of the sum of two exponentials, of those that the masks show."""
+    first, second = _filled(input, input_mask, _lowest(input)), _filled(other, other_mask, _lowest(other))
+    return _FUNCTIONS["logaddexp"](first, second).to(dtype or input.dtype)
+
+
+__getattr__ = rest(__name__)  # MaskedTensor
