@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from ..absent import refusing_class, why
+from ..core import engine as _engine
+from ..core import passes as _passes
 from ..core.devices import device as _device
+from ..core.node import Node as _Node
 from ..core.tensor import Tensor
+from ..errors import EngineError
 from ..linalg import LinAlgError as _LinAlgError  # noqa: F401
 from ..ops.random.generator import Generator as Generator
+from . import _functions as _functions
 from . import _functorch as _functorch
 from . import _nn as _nn
 
@@ -98,6 +104,34 @@ def _is_alias_of(first: Tensor, second: Tensor) -> bool:
     return first.untyped_storage() == second.untyped_storage()  # type: ignore[attr-defined,no-any-return]
 
 
+class _WeakTensorRef:
+    """A reference that does not keep a tensor alive."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._of = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Is the tensor gone?"""
+        return self._of() is None
+
+
+def _current_graph_task_id() -> int:
+    """The number of the backward pass that is running in this thread, or -1."""
+    return -1 if _passes.running.this is None else _passes.current_run()
+
+
+def _current_autograd_node() -> _Node | None:
+    """The node whose gradients are being computed, or None."""
+    return _engine.current_node()
+
+
+def _will_engine_execute_node(node: Any) -> bool:
+    """Will the running pass come to this node?"""
+    if not isinstance(node, _Node):
+        raise EngineError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
+    return _passes.will_run(node)
+
+
 def _log_api_usage_once(event: str) -> None:
     """Nobody is told."""
 
@@ -124,4 +158,8 @@ _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_set_nvfuser_guard_mode = _jit
 
 
 def __getattr__(name: str) -> Any:
+    if name == "_autograd":
+        from . import _autograd
+
+        return _autograd
     raise AttributeError(f"clarion does not have torch._C.{name}: {why('torch._C')}")

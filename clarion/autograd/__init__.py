@@ -10,6 +10,7 @@ from ..core.modes import enable_grad as enable_grad
 from ..core.modes import inference_mode as inference_mode
 from ..core.modes import no_grad as no_grad
 from ..core.modes import set_grad_enabled as set_grad_enabled
+from ..core.saved import SavedTensor as SavedTensor
 from ..core.tensor import Tensor
 from ..errors import EngineError
 from . import function as function
@@ -20,6 +21,12 @@ from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from .function import Function as Function
 
 # Here, not at first use: importing the module later would put it in the place of the function.
+from .grad_mode import _force_original_view_tracking as _force_original_view_tracking
+from .grad_mode import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
+from .grad_mode import enforce_grad_layout_policy as enforce_grad_layout_policy
+from .grad_mode import is_multithreading_enabled as is_multithreading_enabled
+from .grad_mode import is_view_replay_enabled as is_view_replay_enabled
+from .grad_mode import set_multithreading_enabled as set_multithreading_enabled
 from .gradcheck import gradcheck as gradcheck
 from .gradcheck import gradgradcheck as gradgradcheck
 from .variable import Variable as Variable
@@ -107,6 +114,14 @@ def _batched(
     return tuple(None if column[0] is None else stack(column, 0) for column in zip(*rows, strict=True))
 
 
+def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Any, Any]:
+    """The shapes of an output and of a gradient for it, which should be the same."""
+    shape = (
+        output.node._input_metadata[output.output_nr].shape if isinstance(output, graph.GradientEdge) else output.shape
+    )
+    return shape, grad.shape[1:] if is_grads_batched else grad.shape
+
+
 def variable(*args: Any, **kwargs: Any) -> Any:
     """Gone from PyTorch, too."""
     raise EngineError("Legacy autograd function 'variable' is gone; use torch.tensor(...)")
@@ -115,6 +130,8 @@ def variable(*args: Any, **kwargs: Any) -> Any:
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("functional", "forward_ad", "profiler", "profiler_util"):
+    if name == "_profiler_enabled":
+        return importlib.import_module(".profiler", __name__).is_running
+    if name in ("functional", "forward_ad", "profiler", "profiler_util", "profiler_legacy", "anomaly_mode"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"clarion.autograd has no attribute {name!r}")

@@ -15,11 +15,14 @@ import numpy as np
 
 from ..core import alike
 from ..core.backward import gradients
+from ..core.delayed import UndefinedGrad
 from ..core.devices import write
-from ..core.dtypes import c128, f64
+from ..core.dtypes import FROM_NUMPY, Size, c128, f64
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from . import gradcheck_forward
+from .gradcheck_jacobians import get_analytical_jacobian as get_analytical_jacobian
+from .gradcheck_jacobians import get_numerical_jacobian as get_numerical_jacobian
 
 Function = Callable[..., Any]
 
@@ -33,6 +36,9 @@ NONDETERMINISM = (
     "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
     "this failure might be expected. Pass `nondet_tol=<tol>` to gradcheck to allow for it."
 )
+
+
+_NOTES = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
@@ -162,17 +168,18 @@ class Checker:
         """Numerical slopes of all outputs, for a step of one entry of `x`."""
         low, high = self._moved(x, index, -step), self._moved(x, index, step)
         for a, b in zip(low, high, strict=True):
-            if a.shape != b.shape:
-                raise AssertionError(
-                    "Expected `func` to return outputs with the same shape when inputs are perturbed on index "
-                    f"{index} by {self.eps}, but got: shapes {list(a.shape)} and {list(b.shape)}."
-                )
-            if a.dtype != b.dtype:
-                raise AssertionError(
-                    "Expected `func` to return outputs with the same dtype when inputs are perturbed on index "
-                    f"{index} by {self.eps}, but got: dtypes {a.dtype} and {b.dtype}."
-                )
+            self._alike(a, b, f"on index {index} by {self.eps}")
         return [(b - a) / (2 * size) for a, b in zip(low, high, strict=True)]
+
+    def _alike(self, a: Any, b: Any, how: str) -> None:
+        """Outputs must not change their kind with the values of the inputs."""
+        phrase = (
+            "Expected `func` to return outputs with the same {} when inputs are perturbed {}, but got: {}s {} and {}."
+        )
+        if a.shape != b.shape:
+            raise AssertionError(phrase.format("shape", how, "shape", Size(a.shape), Size(b.shape)))
+        if a.dtype != b.dtype:
+            raise AssertionError(phrase.format("dtype", how, "dtype", FROM_NUMPY[a.dtype], FROM_NUMPY[b.dtype]))
 
     # Slow mode -----------------------------------------------------------------------------------
 
@@ -298,6 +305,7 @@ class Checker:
             high = self._values(k)
         finally:
             write(array, before)
+        self._alike(low, high, f"by {self.eps}")
         return (high - low) / (2 * self.eps)
 
     def _require_fast(self, analytical: float, numerical: float, k: int, i: int, part: str, size: int) -> None:
@@ -340,22 +348,33 @@ class Checker:
                 raise GradcheckError("grad is incorrect size")
 
     def undefined_gradients(self) -> None:
-        """Backward copes with outputs that get no gradient."""
-        outputs = _outputs(self.func(*self.inputs))
-        for skipped in range(len(outputs)) if len(outputs) > 1 else ():
-            kept = tuple(out for k, out in enumerate(_outputs(self.func(*self.inputs))) if k != skipped)
+        """Backward copes with outputs that get no gradient: none of them does, and then each in its turn."""
+        count = len(_outputs(self.func(*self.inputs)))
+        for skipped in (None, *range(count if count > 1 else 0)):
+            outputs = _outputs(self.func(*self.inputs))
+            kept = [UndefinedGrad()(out) if skipped in (None, k) else out for k, out in enumerate(outputs)]
             seeds = tuple(alike.zeros(out) for out in kept)
             try:
                 grads = gradients(kept, self.wanted, seeds, allow_unused=True)
             except (RuntimeError, TypeError, AttributeError) as error:
-                raise GradcheckError(
-                    "Expected backward function to handle undefined output grads. Please look at "
-                    f'"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"\nIt raised: {error}'
+                raise self._undefined(
+                    f"Expected backward function to handle undefined output grads. {_NOTES}"
                 ) from error
             if any(g is not None and np.any(alike.values(g) != 0) for g in grads):
-                raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
+                raise self._undefined(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                    + _NOTES
                 )
+
+    def _undefined(self, text: str) -> GradcheckError:
+        warnings.warn(
+            "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+            "break existing callers of this function. If this is true for you, you can call this function with "
+            '"check_undefined_grad=False" to disable the feature',
+            UserWarning,
+            stacklevel=4,
+        )
+        return GradcheckError(text)
 
     def batched(self, outputs: Any) -> None:
         """A batch of vectors gives what the vectors give one by one."""

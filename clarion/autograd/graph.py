@@ -28,8 +28,6 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     node = tensor.grad_fn
     if node is None:
         return GradientEdge(accumulator(tensor), 0)
-    if node.out_meta is None:
-        node.out_meta = ((tensor._array.shape, tensor._array.dtype),)
     return GradientEdge(node, tensor.output_nr, node)
 
 

@@ -35,6 +35,12 @@ _OPTIM = os.path.join(os.path.dirname(os.path.dirname(_CORE)), "optim") + os.sep
 _FACTORIES = ("clarion.ops.creation.factories", "clarion.ops.creation.from_data", "clarion.ops.random.draws")
 _running: Recorder | None = None
 
+
+def is_running() -> bool:
+    """Is anything being measured?"""
+    return _running is not None
+
+
 # id of a code -> what it is called; or a function that says so of a frame; or None: nothing that is measured.
 _names: dict[int, Any] = {}
 _kept: list[CodeType] = []  # so that ids stay theirs; copies of a code are equal, so they cannot be keys themselves
@@ -46,7 +52,7 @@ class Recorder:
     def __init__(self, shapes: bool = False, stack: bool = False) -> None:
         self.events = EventList()
         self._shapes, self._stack = shapes, stack
-        self._open: list[list[Any]] = []  # frame or None, name, begin, time of what it called, shapes, stack
+        self._open: list[list[Any]] = []  # frame or None, name, begin, events of what it called, shapes, stack
 
     def start(self) -> None:
         """Begin to listen."""
@@ -69,23 +75,25 @@ class Recorder:
             _running = None
         while self._open:
             self.leave()
+        self.events.sort(key=lambda event: event.time_range.start)
 
     def enter(self, name: str, frame: FrameType | None = None) -> None:
         """Something of this name begins."""
         shapes = _shapes_in(frame) if self._shapes and frame is not None else []
         stack = [provenance.text(provenance.here())] if self._stack else []
-        self._open.append([frame, name, time.perf_counter_ns(), 0, shapes, stack])
+        self._open.append([frame, name, time.perf_counter_ns(), [], shapes, stack])
 
     def leave(self) -> None:
         """What began last has ended."""
         now = time.perf_counter_ns()
-        _, name, begin, inner, shapes, stack = self._open.pop()
-        took = now - begin
+        _, name, begin, called, shapes, stack = self._open.pop()
+        thread, number = threading.get_native_id(), len(self.events)
+        event = FunctionEvent(number, name, thread, begin / 1e3, now / 1e3, input_shapes=shapes, stack=stack)
+        for child in called:
+            event.append_cpu_child(child)
         if self._open:
-            self._open[-1][3] += took
-        interval = Interval(begin / 1e3, now / 1e3)
-        thread = threading.get_native_id()
-        self.events.append(FunctionEvent(name, interval, (took - inner) / 1e3, thread, shapes, stack))
+            self._open[-1][3].append(event)
+        self.events.append(event)
 
     def _told(self, frame: FrameType, event: str, _: Any) -> None:
         if event == "call":
@@ -210,7 +218,7 @@ class profile:
 
     @property
     def function_events(self) -> EventList:
-        """All that was measured, in the order in which it ended."""
+        """All that was measured, in the order in which it began."""
         if not self.entered:
             raise EngineError("Profiler didn't finish running")
         return self._recorder.events
@@ -230,6 +238,11 @@ class profile:
     def export_chrome_trace(self, path: Any) -> None:
         """Write the events for chrome://tracing or Perfetto."""
         self.function_events.export_chrome_trace(path)
+
+    def __str__(self) -> str:
+        return self.table() if self.entered else "<unfinished torch.autograd.profile>"
+
+    __repr__ = __str__
 
     @property
     def self_cpu_time_total(self) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import NotSupportedError
 
 
-def _shown_time(microseconds: float) -> str:
+def _format_time(microseconds: float) -> str:
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if microseconds >= size:
             return f"{microseconds / size:.3f}{unit}"
@@ -37,17 +37,36 @@ class Interval:
         return self.end - self.start
 
 
-@dataclass
 class FunctionEvent(_OnNoDevice):
     """One operation, backward node, or region of `record_function`."""
 
-    name: str
-    time_range: Interval
-    self_cpu_time_total: float
-    thread: int = 0
-    input_shapes: list[list[int]] = field(default_factory=list)
-    stack: list[str] = field(default_factory=list)
     count = 1
+
+    def __init__(
+        self,
+        id: int,
+        name: str,
+        thread: int,
+        start_us: float,
+        end_us: float,
+        *,
+        input_shapes: list[list[int]] | None = None,
+        stack: list[str] | None = None,
+        node_id: int = -1,
+        sequence_nr: int = -1,
+        **others: Any,
+    ) -> None:
+        self.id, self.name, self.thread, self.node_id = id, name, thread, node_id
+        self.time_range = Interval(start_us, end_us)
+        self.input_shapes, self.stack = input_shapes or [], stack or []
+        self.sequence_nr = sequence_nr
+        self.cpu_children: list[FunctionEvent] = []
+        self.cpu_parent: FunctionEvent | None = None
+
+    def append_cpu_child(self, child: FunctionEvent) -> None:
+        """What it called."""
+        self.cpu_children.append(child)
+        child.cpu_parent = self
 
     @property
     def key(self) -> str:
@@ -61,12 +80,23 @@ class FunctionEvent(_OnNoDevice):
 
     cpu_time = cpu_time_total
 
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Without what it called."""
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEvent id={self.id} name={self.name} cpu_time={_format_time(self.cpu_time)} "
+            f"thread={self.thread} input_shapes={self.input_shapes}>"
+        )
+
 
 @dataclass
 class FunctionEventAvg(_OnNoDevice):
     """All events of one name."""
 
-    key: str
+    key: str | None = None
     input_shapes: Any = ""
     count: int = 0
     cpu_time_total: float = 0.0
@@ -74,6 +104,8 @@ class FunctionEventAvg(_OnNoDevice):
 
     def add(self, other: Any) -> FunctionEventAvg:
         """Count another event in."""
+        if self.key is None:
+            self.key = other.key
         self.count += other.count
         self.cpu_time_total += other.cpu_time_total
         self.self_cpu_time_total += other.self_cpu_time_total
@@ -87,17 +119,17 @@ class FunctionEventAvg(_OnNoDevice):
     @property
     def cpu_time_str(self) -> str:
         """The mean of one call, to be read."""
-        return _shown_time(self.cpu_time)
+        return _format_time(self.cpu_time)
 
     @property
     def cpu_time_total_str(self) -> str:
         """The time with all that was called, to be read."""
-        return _shown_time(self.cpu_time_total)
+        return _format_time(self.cpu_time_total)
 
     @property
     def self_cpu_time_total_str(self) -> str:
         """The time without what was called, to be read."""
-        return _shown_time(self.self_cpu_time_total)
+        return _format_time(self.self_cpu_time_total)
 
     def __repr__(self) -> str:
         return (
@@ -108,6 +140,19 @@ class FunctionEventAvg(_OnNoDevice):
 
 class EventList(list[Any]):
     """Events, or averages of them."""
+
+    def _populate_cpu_children(self) -> None:
+        """Whoever begins and ends within another of its thread was called by it: the smallest such one."""
+        open_now: dict[Any, list[Any]] = {}
+        for event in sorted(self, key=lambda event: (event.time_range.start, -event.time_range.end)):
+            callers = open_now.setdefault((event.thread, event.node_id), [])
+            while callers and callers[-1].time_range.end < event.time_range.end:
+                callers.pop()
+            while callers and callers[-1].time_range.end <= event.time_range.start:
+                callers.pop()
+            if callers:
+                callers[-1].append_cpu_child(event)
+            callers.append(event)
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -144,17 +189,20 @@ class EventList(list[Any]):
         **others: Any,
     ) -> str:
         """A table to be read, the largest first if `sort_by` says by what."""
-        rows = self if sort_by is None else sorted(self, key=lambda event: -getattr(event, sort_by))
+        outermost = [event for event in self if getattr(event, "cpu_parent", None) is None]
+        rows = outermost if top_level_events_only else list(self)
+        if sort_by is not None:
+            rows.sort(key=lambda event: -getattr(event, sort_by))
         whole = self.self_cpu_time_total or 1.0
         titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls"]
         cells = [
             [
                 _cut(event.key, max_name_column_width),
                 f"{100 * event.self_cpu_time_total / whole:.2f}%",
-                _shown_time(event.self_cpu_time_total),
+                _format_time(event.self_cpu_time_total),
                 f"{100 * event.cpu_time_total / whole:.2f}%",
-                _shown_time(event.cpu_time_total),
-                _shown_time(event.cpu_time_total / event.count),
+                _format_time(event.cpu_time_total),
+                _format_time(event.cpu_time_total / event.count),
                 str(event.count),
             ]
             for event in rows[: row_limit if row_limit >= 0 else None]
@@ -169,7 +217,7 @@ class EventList(list[Any]):
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [titles, *cells]
         ]
         lines = [*([header] if header else []), line, body[0], line, *body[1:], line]
-        return "\n".join(lines) + f"\nSelf CPU time total: {_shown_time(self.self_cpu_time_total)}\n"
+        return "\n".join(lines) + f"\nSelf CPU time total: {_format_time(self.self_cpu_time_total)}\n"
 
     def __str__(self) -> str:
         return self.table()

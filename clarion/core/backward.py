@@ -17,6 +17,7 @@ from .node import FREED, AccumulateGrad, GradientEdge, Node
 from .passes import Pass, Target, find_needed
 from .saved import freed_error
 from .tensor import Tensor, new_tensor
+from .versions import Claim
 
 # The gradient that backward() of a scalar begins with. Shared: the engine never writes into what it was given.
 _ONE = {dtype: HOST.xp.ones((), dtype) for dtype in (f32, f64, f16, bf16)}
@@ -103,7 +104,7 @@ def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -
             t.retain_grad()
         goals.add(t._edge or t)
     this.wanted = this.goals = goals
-    this.needed = find_needed(roots, goals)
+    this.needed = find_needed(roots, goals) | {goal for goal in goals if isinstance(goal, Node)}
 
 
 def gradients(
@@ -131,7 +132,7 @@ def gradients(
     this.recorded = recorded
     roots, start = _roots(outs, seeds, create_graph)
     if not ins:
-        raise errors.EngineError("grad requires non-empty inputs.")
+        raise errors.EngineError("`inputs` argument to `grad()` cannot be empty.")
     this.capture, this.captured = {}, [None] * len(ins)
     goals: set[Any] = set()
     for position, t in enumerate(ins):
@@ -141,7 +142,7 @@ def gradients(
         else:
             if not isinstance(t, Tensor):
                 raise errors.ArgumentTypeError(f"inputs must be Tensors or GradientEdges, but got {type(t).__name__}")
-            if not t.requires_grad:
+            if not t.requires_grad or type(t._view) is Claim:
                 raise errors.EngineError("One of the differentiated Tensors does not require grad")
             target, nr = t._edge or t, t._nr
         goals.add(target)
@@ -160,8 +161,10 @@ def _captured(this: Pass, i: int, t: Any, unused_ok: bool, materialize: bool) ->
     if g is None:
         if materialize:
             if isinstance(t, GradientEdge):
-                return new_tensor(HOST.xp.zeros(*_edge_meta(t)))
-            return new_tensor(xp_of(t._array).zeros(t._array.shape, t._array.dtype))
+                raise errors.EngineError("materialize_grads cannot be used when the given input is a GradientEdge")
+            zeros = new_tensor(xp_of(t._array).zeros(t._array.shape, t._array.dtype))
+            zeros._rg = this.create_graph and this.recorded
+            return zeros
         if not unused_ok:
             raise errors.EngineError(
                 f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "

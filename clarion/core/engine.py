@@ -15,6 +15,7 @@ end; with hooks, `count_leaf_uses` finds out beforehand how many contributions t
 
 from __future__ import annotations
 
+import sys
 import threading
 from heapq import heappop, heappush
 from typing import Any
@@ -39,6 +40,7 @@ def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     if hook_module.leaf_hook_count:
         count_leaf_uses(roots, this)
     outer = running.this
+    hooks = modes.state.saved_hooks
     this.roots = roots
     if outer is not None:
         this.depth = outer.depth + 1
@@ -53,6 +55,8 @@ def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 callback()
     finally:
         running.this = outer
+        if modes.state.saved_hooks is not hooks:  # left or entered by an unpack hook: of this pass alone
+            modes.set_saved_hooks(hooks)
     if hub.backward_ended is not None:
         hub.backward_ended(tuple(roots), this.retain)
 
@@ -120,9 +124,13 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             only = only_g = None
         elif heap:
             node = heappop(heap)[1]
-            g = grads.pop(node) if node.n_out == 1 else _collect(this, node)
+            g = grads.pop(node, None) if node.n_out == 1 else _collect(this, node)
             if g is None:
+                if node in this.undefined:
+                    _run_undefined(this, heap, leaves, node)
                 continue
+            if this.undefined:
+                this.undefined.discard(node)
         else:
             break
         edges = None
@@ -140,8 +148,9 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             result = node.apply_tensors(g, edges)
         else:
             result = node.apply_raw(g, edges)
-        if hooks is not None and hooks.post:
-            result = after_node(this, node, result, g)
+        late = node.hooks
+        if late is not None and late.post:
+            result = after_node(this, node, result, g if late is hooks else None)  # None: registered while it ran
         if not retain:
             saved = node.saved
             if type(saved) is not tuple:
@@ -188,6 +197,17 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     _finish_leaves(this, leaves)
 
 
+def current_node() -> Node | None:
+    """The node whose turn it is in this thread. The frames know: keeping it up to date would cost every node."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code is run.__code__ or frame.f_code is _run_undefined.__code__:
+            found: Node | None = frame.f_locals.get("node")
+            return found
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
 # Handing gradients on: the general way -------------------------------------------------------------
 
 
@@ -204,6 +224,8 @@ def _deliver_all(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor],
             continue
         if result[i] is None:
             _skip(this, leaves, target)
+            if node.hands_on_nothing or node in this.undefined:
+                _let_know(this, heap, target)
         else:
             _deliver(this, heap, leaves, target, 0 if node.nrs is None else node.nrs[i], result[i])
     if this.uses is not None:
@@ -226,6 +248,35 @@ def _deliver(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], tar
             heappush(heap, (target.seq, target))
         grads[key] = g
     _skip(this, leaves, target)
+
+
+def _let_know(this: Pass, heap: list[tuple[int, Node]], target: Any) -> None:
+    """NOTE [Undefined gradients]: where a custom backward returned None, nodes behind it have their turn all the same.
+
+    Another custom Function gets zeros (or None, as it asked), hooks get None, operations hand on nothing. The entry in the
+    heap comes right after the node's own: if a gradient arrives by another way, it has run by then.
+    """
+    if target.seq is None or target in this.undefined or not (this.needed is None or target in this.needed):
+        return
+    this.undefined.add(target)
+    heappush(heap, (target.seq + 0.5, target))
+
+
+def _run_undefined(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], node: Node) -> None:
+    """The turn of a node that no gradient has reached."""
+    g: Any = None if node.n_out == 1 else (None,) * node.n_out
+    if node.hooks is not None:
+        g = before_node(this, node, g)
+    result: Any = (None,) * len(node.edges)
+    if node.hands_on_nothing:
+        edges = None if this.needed is None else _needed_edges(this, node)
+        result = node.apply_tensors(g, edges) if this.create_graph else node.apply_raw(g, edges)
+    if node.hooks is not None and node.hooks.post:
+        result = after_node(this, node, result, g)
+    if not this.retain:
+        node.release()
+    _deliver_all(this, heap, leaves, node, result)
+    this.undefined.discard(node)
 
 
 def _skip(this: Pass, leaves: list[Tensor], target: Any) -> None:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from .. import errors
 from ..events import hub
 from . import modes
+from .delayed import DelayedError
 from .devices import as_array, xp_of
 from .function_outputs import SavedTensor, wrap_outputs
 from .inplace import sync
 from .node import Node
-from .op_node import fix_raw, fix_tensor
+from .op_node import fix_tensor
 from .saved import freed_error
 from .tensor import Tensor, new_tensor
 
@@ -63,6 +65,8 @@ class CustomNode(Node, FunctionCtx):
     materialize_grads = True
     in_meta: tuple[Any, ...] = ()
     freed = False
+    hands_on_nothing = True
+    _materialize_non_diff_grads = True
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -78,6 +82,7 @@ class CustomNode(Node, FunctionCtx):
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         """Old name of saved_tensors."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     @property
@@ -91,6 +96,10 @@ class CustomNode(Node, FunctionCtx):
         """One bool per argument of forward."""
         return self.needs or ()
 
+    @needs_input_grad.setter
+    def needs_input_grad(self, value: Any) -> None:
+        self.needs = value
+
     def name(self) -> str:
         return type(self).__name__
 
@@ -101,13 +110,13 @@ class CustomNode(Node, FunctionCtx):
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         parts = g if type(g) is tuple else (g,)
-        grads = tuple([None if x is None else new_tensor(as_array(x)) for x in parts])
+        grads: tuple[Any, ...] = tuple([None if x is None else new_tensor(as_array(x)) for x in parts])
         before = modes.set_grad(False)
         try:
             results = self._call_backward(grads)
         finally:
             modes.set_grad(before)
-        return [None if r is None else fix_raw(r._array, meta) for r, meta in zip(results, self.in_meta, strict=True)]
+        return [None if r is None else r._array for r in results]
 
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         return self._call_backward(g if type(g) is tuple else (g,))
@@ -127,8 +136,12 @@ class CustomNode(Node, FunctionCtx):
             )
         if self.materialize_grads and any(x is None for x in grads):
             xp = xp_of(next((x._array for x in grads if x is not None), None))
-            metas = zip(grads, self.out_meta or (), strict=False)
-            grads = tuple(new_tensor(xp.zeros(*meta)) if x is None else x for x, meta in metas)
+            frozen = () if self._materialize_non_diff_grads else self.__dict__.get("_frozen", ())
+            metas = enumerate(zip(grads, self.out_meta or (), strict=False))
+            grads = tuple(
+                new_tensor(xp.zeros(*meta)) if x is None and meta is not None and i not in frozen else x
+                for i, (x, meta) in metas
+            )
         result = rule(self, *grads)
         return self._check(result if isinstance(result, (tuple, list)) else (result,))
 
@@ -168,9 +181,9 @@ class CustomNode(Node, FunctionCtx):
             kept.append(value)
         for i, value in enumerate(kept):
             meta = self.in_meta[i]
-            if value is not None and meta is not None and value._array.shape != meta[0]:
+            if value is not None and value._array.shape != meta[0]:
                 kept[i] = self._shrink(i, value, meta)
-            elif value is not None and meta is not None and value._array.dtype != meta[1] and self.edges[i] is not None:
+            elif value is not None and meta[1] not in (None, value._array.dtype) and self.edges[i] is not None:
                 kept[i] = fix_tensor(value, meta)
         return kept
 
@@ -202,8 +215,6 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        import warnings
-
         warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
             "them on the class itself. Instantiating an autograd function will raise an error in a future version of "
@@ -265,6 +276,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         has_setup = cls.setup_context is not Function.setup_context
         if kwargs:
             args = _bind(cls, args, kwargs, has_setup)
+        elif has_setup and cls.forward.__defaults__:  # setup_context is given what forward was given
+            missing = cls.forward.__code__.co_argcount - len(args)
+            if 0 < missing <= len(cls.forward.__defaults__):
+                args += cls.forward.__defaults__[-missing:]
         node = cls._backward_cls()
         node.blank()
         node.saved = None  # what is kept stands in `_kept`, released by `release`
@@ -328,27 +343,10 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             return outputs
         if not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return outputs
-        single = not isinstance(outputs, tuple)
-        refused = tuple(_refuse_twice(out) for out in ((outputs,) if single else outputs))
-        return refused[0] if single else refused
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        refused = DelayedError(
+            "trying to differentiate twice a function that was marked with @once_differentiable", len(outputs)
+        )
+        return refused(*[v.detach().requires_grad_() if isinstance(v, Tensor) else v for v in outputs])
 
     return wrapper
-
-
-class _OnceError(Node):
-    """Stands behind the gradients of a once-differentiable backward."""
-
-    def apply_raw(self, g: Any, edges: Any = None) -> Any:
-        raise errors.EngineError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-    apply_tensors = apply_raw
-
-
-def _refuse_twice(out: Any) -> Any:
-    if not isinstance(out, Tensor):
-        return out
-    node = _OnceError()
-    node.blank()
-    result = new_tensor(out._array)
-    result._edge, result._rg = node, True
-    return result

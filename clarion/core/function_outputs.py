@@ -11,7 +11,7 @@ from .dtypes import INEXACT, f32, f64
 from .inplace import attach, refuse_creation, wrote
 from .recording import remember_stack
 from .saved import Packed, check_silent, output_clause, overwritten, version_of
-from .tensor import Tensor, new_tensor
+from .tensor import OWN, Tensor, new_tensor
 from .versions import INFERENCE
 from .views import as_view
 
@@ -30,20 +30,28 @@ def wrap_outputs(
     _check_dirty(node, raw, dirty, requires)
     node.__dict__["_argument_is_tensor"] = tuple(isinstance(a, Tensor) for a in args)
     recording_edges = [(t._edge or t) if t._rg and requires else None for t in inputs]
-    node.in_meta = tuple((t._array.shape, t._array.dtype) for t in inputs)
-    nrs = tuple(t._nr for t in inputs)
+    node.in_meta = tuple(_grad_meta(t) for t in inputs)
     node.edges = tuple(recording_edges)
-    node.nrs = nrs if any(nrs) else None
+    node.nrs = tuple(t._nr for t in inputs)
     frozen = {id(t) for t in node.non_differentiable}
     by_id = {id(t): t for t in inputs}
+    if frozen:
+        node.__dict__["_frozen"] = tuple(nr for nr, value in enumerate(raw) if id(value) in frozen)
     outs: list[Any] = []
     for nr, value in enumerate(raw):
-        if not isinstance(value, Tensor):
+        first = next((i for i in range(nr) if raw[i] is value), None) if isinstance(value, Tensor) else None
+        if first is not None and (
+            id(value) in dirty or id(value) not in by_id
+        ):  # returned twice: one tensor, its last place
+            outs.append(outs[first])
+            if outs[first]._edge is node:
+                outs[first]._nr = nr
+        elif isinstance(value, Tensor):
+            outs.append(_wrap_one(node, nr, value, by_id, id(value) in dirty, requires and id(value) not in frozen))
+        else:
             outs.append(value)
-            continue
-        outs.append(_wrap_one(node, nr, value, by_id, id(value) in dirty, requires and id(value) not in frozen))
     node.n_out = len(raw)
-    node.out_meta = tuple((o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), f32) for o in outs)
+    node.out_meta = tuple((o._array.shape, o._array.dtype) if isinstance(o, Tensor) else None for o in outs)  # type: ignore[misc]
     if requires:
         _keep_saved(node, raw, outs)
         if modes.special and modes.state.anomaly:
@@ -76,16 +84,20 @@ def _is_fresh(node: CustomNode, output: Any, inputs: list[Tensor]) -> bool:
 def _wrap_fresh(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Tensor) -> Tensor:
     """The usual case: one fresh output, recorded."""
     node.__dict__["_argument_is_tensor"] = tuple([isinstance(a, Tensor) for a in args])
-    node.in_meta = tuple([(t._array.shape, t._array.dtype) for t in inputs])
+    node.in_meta = tuple([_grad_meta(t) for t in inputs])
     node.edges = tuple([(t._edge or t) if t._rg else None for t in inputs])
-    nrs = tuple([t._nr for t in inputs])
-    node.nrs = nrs if any(nrs) else None
+    node.nrs = tuple([t._nr for t in inputs])  # also where all are 0: NOTE [Undefined gradients] in engine.py
     node.out_meta = ((output._array.shape, output._array.dtype),)
     output._edge, output._nr, output._rg = node, 0, True
     _keep_saved(node, (output,), [output])
     if hub.recorded is not None:
         hub.recorded(node, tuple(inputs), output)
     return output
+
+
+def _grad_meta(t: Tensor) -> tuple[Any, Any]:
+    """Shape and type that a gradient of this input is brought to (None: any type)."""
+    return t._array.shape, t._array.dtype if t._grad_dtype is OWN else t._grad_dtype and t._grad_dtype.numpy
 
 
 def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requires: bool) -> None:
@@ -98,6 +110,15 @@ def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requir
             "modified inplace must all be outputs of the Function."
         )
     for value in node.dirty_tensors if requires else ():
+        if value._view is not None and sum(isinstance(out, Tensor) for out in raw) > 1:
+            raise errors.EngineError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+                "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
+                "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+                "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
+                "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
+                "need help to do this change."
+            )
         if value._view is not None:
             refuse_creation(value, True)
             base = value._view.base

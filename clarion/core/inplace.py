@@ -20,7 +20,7 @@ from .devices import HOST, as_array, write
 from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64
 from .node import FREED, Node
 from .tensor import Tensor, new_tensor
-from .versions import INFERENCE, VersionCounter, View
+from .versions import INFERENCE, Claim, VersionCounter, View
 
 if TYPE_CHECKING:
     from .op import Op
@@ -29,30 +29,40 @@ if TYPE_CHECKING:
 def sync(x: Tensor) -> None:
     """Bring a view's grad_fn up to date with its base."""
     view = x._view
-    if view is None or x._vc is None or x._vc is INFERENCE or view.version == x._vc.n:
+    if view is None or x._vc is None or x._vc is INFERENCE:
         return
-    view.version = x._vc.n
+    if view.version == x._vc.n:
+        if not x._rg and view.base._rg and x._array.dtype in INEXACT:
+            x._rg, view.__class__ = True, Claim
+        return
     if view.base._view is not None:  # its shape was changed in place: `reshape_inplace` put a base under it
         view.base = view.base._view.base
-    base = view.base
-    if base._rg:
+    if view.base._rg:
+        refuse_creation(x, True, "and its base or another view of its base has been modified inplace")
         refresh(x)
+    view.version = x._vc.n
 
 
 def refresh(x: Tensor) -> None:
     """Give a view a fresh grad_fn: its slice of the base as it is now."""
     view = x._view
     assert view is not None
-    node = AsStridedBackward0()
-    node.blank()
     base = view.base
-    node.edges = (base._edge or base,)
-    node.nrs = (base._nr,) if base._nr else None
-    node.chain, node.layout = view.chain, layout_of(base)
     kept = x._edge.hooks.retain.pop(x._nr, None) if x._edge is not None and x._edge.hooks is not None else None
-    x._edge, x._nr, x._rg = node, 0, True
+    node: Any
+    if modes.state.view_replay:
+        with modes.enable_grad():
+            again = replay(view.chain, base)
+        node, x._nr = again._edge, again._nr
+    else:
+        node, x._nr = AsStridedBackward0(), 0
+        node.blank()
+        node.edges = (base._edge or base,)
+        node.nrs = (base._nr,) if base._nr else None
+        node.chain, node.layout = view.chain, layout_of(base)
+    x._edge, x._rg = node, True
     if kept is not None and kept() is x:
-        node._hooks().retain[0] = kept
+        node._hooks().retain[x._nr] = kept
 
 
 def layout_of(x: Tensor) -> tuple[Any, ...]:
@@ -144,7 +154,8 @@ def refuse_history(x: Tensor, name: str) -> None:
     if modes.special and not modes.recording():
         return
     if x._view is not None:
-        sync(x)
+        if x._view.creation == "normal":
+            sync(x)
         _refuse_view(x, name)
     elif x._rg and x._edge is None:
         raise errors.InplaceError(
@@ -170,11 +181,11 @@ def _refuse_view(x: Tensor, name: str) -> None:
                 "for.\nTo update it by hand, do so under torch.no_grad(); to compute with it, clone() it first."
             )
         return
-    refuse_creation(x, x.requires_grad)
+    refuse_creation(x, x._rg or base._rg)
 
 
-def refuse_creation(x: Tensor, writer_requires: bool) -> None:
-    """Views that may not be written, by the way they were made."""
+def refuse_creation(x: Tensor, writer_requires: bool, happens: str = "and is being modified inplace") -> None:
+    """Views that may not be written, nor used once their base was, by the way they were made."""
     view = x._view
     assert view is not None
     if view.creation == "normal" or not (writer_requires or x._rg or view.base._rg):
@@ -182,9 +193,9 @@ def refuse_creation(x: Tensor, writer_requires: bool) -> None:
     nr, origin = x._nr, type(x._edge).__name__ if x._edge is not None else "None"
     title = origin.removesuffix("0").removesuffix("Backward")
     text = (
-        f"Output {nr} of {title} is a view and is being modified inplace."
+        f"Output {nr} of {title} is a view {happens}."
         if x._edge is not None
-        else ("A view was created in no_grad mode and is being modified inplace with grad mode enabled.")
+        else f"A view was created in no_grad mode {happens} with grad mode enabled."
     )
     if view.creation == "multi":
         raise errors.InplaceError(
@@ -208,7 +219,7 @@ def refuse_creation(x: Tensor, writer_requires: bool) -> None:
               "inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the "
               "inplace to be tracked).")
     )  # fmt: skip
-    raise errors.InplaceError(f"A view was created in {made} and is being modified inplace {mode}. {remedy}")
+    raise errors.InplaceError(f"A view was created in {made} {happens} {mode}. {remedy}")
 
 
 # The write -----------------------------------------------------------------------------------------

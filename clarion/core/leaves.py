@@ -9,6 +9,7 @@ from typing import Any
 from .. import errors
 from ..events import hub
 from ..forks import fork_safe
+from ..kernels.layout import empty_like
 from . import modes
 from .devices import as_array, ndarray, writable
 from .dtypes import NumpyNumber
@@ -16,8 +17,9 @@ from .hooks import run_tensor_hooks
 from .inplace import inplace
 from .namespace import OPS
 from .passes import Pass
-from .tensor import Tensor, new_tensor
+from .tensor import OWN, Tensor, new_tensor
 from .user_hooks import guarded, is_raw, run_prehooks, to_tensor, to_world
+from .versions import Claim
 
 _accumulate_lock = fork_safe(threading.Lock())
 
@@ -26,22 +28,31 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
     """All gradients of a leaf are in: run its hooks, then capture or accumulate."""
     g = this.grads.pop(leaf)
     hooks = leaf._hooks
-    if hooks is None and this.capture is None and leaf._rg and type(g) is ndarray and g.shape == leaf._array.shape:
+    if (
+        hooks is None
+        and this.capture is None
+        and leaf._rg
+        and leaf._view is None
+        and type(g) is ndarray
+        and g.shape == leaf._array.shape
+    ):
         with _accumulate_lock:
-            leaf._grad = accumulated(this, leaf._grad, g)
+            leaf._grad = accumulated(this, leaf._grad, g, leaf._array)
         if hub.accumulated is not None:
             hub.accumulated(leaf)
         return
+    if leaf._grad_dtype is not OWN and leaf._grad_dtype is not None:
+        g = to_world(this, to_tensor(g).to(leaf._grad_dtype))
     if hooks is not None:
         if hooks.tensor:
             g = to_world(this, guarded(this, run_tensor_hooks, hooks.tensor[0], to_tensor(g)))
-        if hooks.pre:
+        if hooks.pre and this.capture is None:
             g = to_world(this, run_prehooks(this, hooks, (to_tensor(g),))[0])
     if this.capture is not None:
         for position in this.capture.get(leaf, ()):
             this.captured[position] = g
         return
-    if not leaf._rg:  # it was told so after it had been used
+    if not leaf._rg or type(leaf._view) is Claim:  # it was told so after it had been used; see Claim
         return
     array = g if is_raw(g) else g._array
     if array.shape != leaf._array.shape:
@@ -50,7 +61,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         meta = (leaf._array.shape, leaf._array.dtype)
         g = fix_raw(g, meta) if is_raw(g) else fix_tensor(g, meta)
     with _accumulate_lock:
-        leaf._grad = accumulated(this, leaf._grad, g)
+        leaf._grad = accumulated(this, leaf._grad, g, leaf._array)
     if hub.accumulated is not None:
         hub.accumulated(leaf)
     if hooks is not None:
@@ -62,34 +73,73 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
             guarded(this, hook, (), (to_tensor(g),))
 
 
-def accumulated(this: Pass, old: Tensor | None, g: Any) -> Tensor:
-    """The new `.grad`: in place where that is not recorded, a new tensor under create_graph."""
+def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Tensor:
+    """The new `.grad`: in place where that is not recorded, a new tensor under create_graph. It lies as the leaf's array does."""
     if isinstance(g, Tensor):
         if old is not None:
             if old._edge is None and not modes.state.grad:  # a level of forward mode: see backward.py
                 return inplace(OPS["add"], old, g)
             total: Tensor = old + g
             return total
-        return g if g._edge is not None or not this.create_graph else _alias_or_copy(g)
+        return _kept_with_history(this, g, leaf)
     if old is None:
         # Take the array over if nobody else can see it; otherwise copy.
         if (
             (type(g) is not ndarray and isinstance(g, NumpyNumber))
             or g.base is not None
-            or not g.flags.c_contiguous
-            or sys.getrefcount(g) > 4
+            or sys.getrefcount(g) > _ALONE
+            or not (g.flags.c_contiguous and (leaf is None or leaf.flags.c_contiguous or g.strides == leaf.strides))
         ):
-            g = as_array(g).copy()
+            g = _in_layout(as_array(g), leaf)
         return new_tensor(g)
     array = old._array
-    if (array.dtype is not g.dtype and array.dtype != g.dtype) or not writable(array):
+    if not writable(array):
         return new_tensor(as_array(array + g))
-    array += g
+    array += g if array.dtype is g.dtype or array.dtype == g.dtype else g.astype(array.dtype)
     old._counter().n += 1
     return old
 
 
-def _alias_or_copy(g: Tensor) -> Tensor:
+def _references_of_one_seen_here_alone() -> int:
+    """How many references Python counts, as `accumulated` asks, of a gradient that nobody else has; it depends on the version."""
+
+    def inner(this: Any, old: Any, g: Any, leaf: Any = None) -> int:
+        return sys.getrefcount(g)
+
+    def outer(grads: dict[int, Any]) -> int:
+        g = grads.pop(0)
+        return inner(None, None, g, None)
+
+    return outer({0: object()})
+
+
+_ALONE = _references_of_one_seen_here_alone()
+
+
+def _in_layout(g: Any, leaf: Any) -> Any:
+    """A gradient that may be kept: in the layout of its leaf if that has no gaps, contiguous otherwise."""
+    if g.base is None and not modes.state.grad_layout and sys.getrefcount(g) <= _ALONE + 1:
+        return g
+    like = None if leaf is None or leaf.shape != g.shape or not _has_no_gaps(leaf) else empty_like(leaf, g.dtype)
+    if like is None:
+        return g.copy()
+    like[...] = g
+    return like
+
+
+def _has_no_gaps(leaf: Any) -> bool:
+    like = empty_like(leaf)
+    return bool(leaf.flags.c_contiguous or like.strides == leaf.strides)
+
+
+def _kept_with_history(this: Pass, g: Tensor, leaf: Any) -> Tensor:
+    """The first gradient under create_graph: a copy, whose history says so."""
+    if not this.create_graph:
+        return g
+    if g._edge is not None and leaf is not None and modes.state.grad:
+        if not _has_no_gaps(leaf):
+            return g.contiguous() if not g.is_contiguous() else g.clone()
+        return inplace(OPS["copy"], new_tensor(_in_layout(g._array, leaf)), g)
     if g._rg:
         return g
     copy = new_tensor(g._array.copy("K"))

@@ -37,6 +37,9 @@ class _State(threading.local):
     anomaly_check_nan: bool = True
     # Are tangents computed? Only looked at while a level is open.
     forward: bool = True
+    grad_layout: bool = True  # do new gradients of leaves lie as the leaves do?
+    view_replay: bool = False  # is a view of a written base taken anew step by step?
+    multithreading: bool = True  # a promise only: backward runs in the thread that called it
     away: _Away | None = None
 
 

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ..errors import ArgumentTypeError, EngineError
+from ..errors import ArgumentTypeError
 from . import provenance
+from .dtypes import FROM_NUMPY, Size
 from .hooks import NodeHooks, RemovableHandle
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Node:
     # Shapes and dtypes of the outputs, kept where the engine may have to make zeros for them.
     out_meta: tuple[tuple[tuple[int, ...], Any], ...] | None = None
     needs: tuple[bool, ...] | None = None
+    # Does it run though no gradient has reached it, and do those behind it where it returns None? (NOTE [Undefined gradients])
+    hands_on_nothing: ClassVar[bool] = False
 
     def blank(self) -> None:
         """Set every slot to its empty value (for nodes made off the hot path)."""
@@ -130,7 +133,7 @@ class Node:
 
     @property
     def _input_metadata(self) -> tuple[Any, ...]:
-        return self.out_meta or ()
+        return tuple([InputMetadata(*meta) for meta in self.out_meta or ()])
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after this node has run; it may return new grad_inputs."""
@@ -148,7 +151,10 @@ class Node:
             if given is not None and not isinstance(given, Tensor):
                 raise ArgumentTypeError(f"expected Tensor or None, but got {type(given).__name__}")
         if len(grads) != self.n_out:
-            raise EngineError(f"{self.name()} takes {self.n_out} gradients of outputs, but got {len(grads)}")
+            raise ArgumentTypeError(
+                f"expected {self.n_out} arguments, got {len(grads)} instead\n"
+                f"{self.name()} takes one gradient for each of its outputs."
+            )
         op = getattr(type(self), "op", None)
         if self.n_out > 1 and op is not None and not op.multi_view and len(op.grad_outputs) == 1:
             grads = (grads[op.grad_outputs[0]],)
@@ -169,6 +175,15 @@ def as_node(target: Any) -> Any:
     if target is None or isinstance(target, Node):
         return target
     return accumulator(target)
+
+
+class InputMetadata:
+    """Shape and type of a gradient that a node takes: those of its output."""
+
+    is_tensor_subclass = is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = Size(shape), FROM_NUMPY[dtype]
 
 
 class AccumulateGrad(Node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -50,7 +51,8 @@ def _numbers(node: Node) -> Sequence[int]:
 def after_node(this: Pass, node: Node, result: Any, g: Any) -> Any:
     """Post hooks: `hook(grad_inputs, grad_outputs)`."""
     inputs = tuple(None if r is None else to_tensor(r) for r in result)
-    outputs = tuple(None if x is None else to_tensor(x) for x in (g if type(g) is tuple else (g,)))
+    parts = () if g is None else g if type(g) is tuple else (g,)
+    outputs = tuple(None if x is None else to_tensor(x) for x in parts)
     assert node.hooks is not None
     for hook in tuple(node.hooks.post.values()):
         changed = guarded(this, hook, inputs, outputs)
@@ -71,13 +73,13 @@ def apply_checked(this: Pass, node: Node, g: Any, edges: Any) -> Any:
     try:
         result = node.apply_tensors(g, edges) if this.create_graph else node.apply_raw(g, edges)
     except Exception as error:
-        _warn_forward(node, f"Error detected in {type(node).__name__}.")
+        _warn_forward(node)
         raise error
     if modes.state.anomaly_check_nan:
         for i, r in enumerate(result):
             array = r._array if isinstance(r, Tensor) else r
             if array is not None and array.dtype.kind in "fc" and xp_of(array).isnan(array).any():
-                _warn_forward(node, f"Error detected in {type(node).__name__}.")
+                _warn_forward(node)
                 raise errors.EngineError(
                     f"Function '{type(node).__name__}' returned nan values in its {i}th output.\n"
                     f"The operation was recorded at {provenance.text(node.place)}."
@@ -93,14 +95,23 @@ def _apply_told(this: Pass, node: Node, g: Any, edges: Any) -> Any:
     return result
 
 
-def _warn_forward(node: Node, text: str) -> None:
-
-    lines = node.__dict__.get("_metadata", {}).get("traceback_")
-    if lines:
-        text += " Traceback of forward call that caused the error:\n" + "".join(lines)
-    else:
-        text += (
-            " No forward pass information available. Enable detect anomaly during forward pass for more information. "
-            f"It was recorded at {provenance.text(node.place)}."
-        )
-    warnings.warn(text, UserWarning, stacklevel=2)
+def _warn_forward(node: Node) -> None:
+    """Say where a node that failed was recorded; and where those were whose gradients it was recorded for."""
+    text, told = f"Error detected in {type(node).__name__}.", " Traceback of forward call that caused the error:\n"
+    at: Node | None = node
+    while at is not None:
+        kept = at.__dict__.get("_metadata", {})
+        if kept.get("traceback_"):
+            text += told + "".join(kept["traceback_"])
+        else:
+            text += (
+                " No forward pass information available. Enable detect anomaly during forward pass for more information. "
+                f"It was recorded at {provenance.text(at.place)}."
+            )
+        try:
+            warnings.warn(text, UserWarning, stacklevel=2)
+        except UserWarning as refused:  # warnings are errors here: what went wrong in the node is still the news
+            print(f"Warning: {refused}", file=sys.stderr)
+        at = kept.get("parent_")
+        text = f"\n\nPrevious calculation was induced by {type(at).__name__}."
+        told = " Traceback of forward call that induced the previous calculation:\n"

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 from .. import errors
-from .node import Node
+from .node import AccumulateGrad, Node
 from .tensor import Tensor
 
 Target = tuple[Any, int]
@@ -34,6 +34,7 @@ class Pass:
         self.retain = retain
         self.create_graph = create_graph
         self.grads: dict[Any, Any] = {}  # node, leaf or (node, output number) -> gradient so far
+        self.undefined: set[Any] = set()  # nodes that have their turn though no gradient reached them
 
 
 class _Running(threading.local):
@@ -63,6 +64,21 @@ def will_reach(target: Any) -> bool:
     if this.reached is None:
         this.reached = _reachable(this)
     return target in this.reached
+
+
+def will_run(node: Any) -> bool:
+    """Will the running pass come to this node? A leaf's counts where gradients are accumulated."""
+    this = running.this
+    if this is None:
+        raise errors.EngineError("_get_should_execute_nodes should only be called during the backward pass")
+    if not isinstance(node, AccumulateGrad):
+        return will_reach(node) and (this.needed is None or node in this.needed)
+    if this.capture is not None:
+        raise errors.EngineError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported."
+        )
+    return will_reach(node.variable)
 
 
 def _reachable(this: Pass) -> set[Any]:

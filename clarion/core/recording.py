@@ -155,8 +155,12 @@ def remember_stack(node: Node) -> None:
     """In anomaly mode a node keeps the whole traceback of its birth."""
     import traceback
 
+    from .engine import current_node
+
     frames = [f for f in traceback.extract_stack() if not provenance.is_inside(f.filename)]
     node.metadata["traceback_"] = traceback.format_list(frames)
+    if (parent := current_node()) is not None:  # recorded while that one ran: a second derivative
+        node.metadata["parent_"] = parent
 
 
 def _variadic_keep(op: Op, n: int) -> tuple[bool, ...]:

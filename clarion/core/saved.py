@@ -162,12 +162,22 @@ def overwritten(node: Node, array: Any, counter: Any, expected: int, clause: str
     error = errors.SavedValueOverwrittenError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{kind} {list(array.shape)}]{clause} is at version {counter.n}; expected version {expected} instead. "
-        "Hint: the backtrace further below shows the operation that failed to compute its gradient.\n"
+        f"{_HINT_ANOMALY if modes.state.anomaly else _HINT}\n"
         f"The value was saved by {type(node).__name__} at {provenance.text(node.place)}\n"
         f"and overwritten at {provenance.text(counter.place)}.\n"
         "Write out of place there (x = x * 2 for x *= 2), or write into a clone() of it."
     )
     return told(error, saved_by=node, overwritten_at=counter.place, shape=array.shape, writes=counter.n - expected)
+
+
+_HINT = (
+    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True)."
+)
+_HINT_ANOMALY = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question "
+    "was changed in there or anywhere later. Good luck!"
+)
 
 
 def fingerprint(array: Any) -> int:

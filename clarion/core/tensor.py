@@ -27,6 +27,9 @@ else:
     Methods = object
 
 
+OWN = object()  # stands in `_grad_dtype`: the type of the tensor itself
+
+
 class Tensor(Description, Methods):
     """A multi-dimensional array that can record what is done to it."""
 
@@ -43,6 +46,7 @@ class Tensor(Description, Methods):
     _vc: VersionCounter | None
     _view: View | None
     _hooks: NodeHooks | None = None
+    _grad_dtype: Any = OWN  # of its gradient, where it was told: a dtype, or None for any
     _story: Any = None  # of a leaf: what the diagnoses know of it (diagnose/books/ledger.py)
 
     __array_priority__ = 1000
@@ -88,7 +92,17 @@ class Tensor(Description, Methods):
 
             sync(self)
         edge: Node | None = self._edge
+        if edge is not None and edge.out_meta is None and edge.n_out == 1:
+            edge.out_meta = ((self._array.shape, self._array.dtype),)  # whoever looks at a node may ask for it
         return edge
+
+    @property
+    def _grad_fn(self) -> Node | None:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise errors.EngineError("Deletion of _grad_fn not allowed. Detach tensor instead!")
 
     @property
     def is_leaf(self) -> bool:
@@ -119,12 +133,9 @@ class Tensor(Description, Methods):
 
     @property
     def requires_grad(self) -> bool:
-        """Will operations on this tensor be recorded?"""
-        if self._view is not None:
-            from .inplace import sync
-
-            sync(self)
-        return self._rg
+        """Will operations on this tensor be recorded? A view says what its base says."""
+        view = self._view
+        return self._rg or (view is not None and view.base._rg and self._array.dtype in INEXACT)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -133,6 +144,10 @@ class Tensor(Description, Methods):
         if value and self.grad_fn is not None:
             raise errors.EngineError("you can only change requires_grad flags of leaf variables.")
         self._set_requires_grad(value, "only Tensors of floating point and complex dtype can require gradients")
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise errors.EngineError("requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place."""
@@ -207,13 +222,34 @@ class Tensor(Description, Methods):
                 f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "
                 f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device"
             )
-        if value._array.dtype != self._array.dtype:
+        wanted = FROM_NUMPY[self._array.dtype] if self._grad_dtype is OWN else self._grad_dtype
+        if wanted is not None and value._array.dtype != wanted.numpy:
             raise errors.EngineError(
                 f"attempting to assign a gradient with dtype '{torch_names(value._array.dtype)[1]}' to a tensor with grad_dtype "
-                f"'{FROM_NUMPY[self._array.dtype].old}'. The gradient must match the tensor's grad_dtype (defaults to "
+                f"'{wanted.old}'. The gradient must match the tensor's grad_dtype (defaults to "
                 "the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
                 "allow any dtype."
             )
+
+    @property
+    def grad_dtype(self) -> Any:
+        """The type of this leaf's gradient: its own unless it was set; None for any."""
+        if self.grad_fn is not None:
+            raise errors.EngineError("grad_dtype can only be accessed on leaf tensors.")
+        return FROM_NUMPY[self._array.dtype] if self._grad_dtype is OWN else self._grad_dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None:
+        if self.grad_fn is not None:
+            raise errors.EngineError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and self._grad is not None and self._grad.dtype is not value:
+            raise errors.EngineError(
+                f"Cannot set grad_dtype to '{value.old}' because there is already a gradient with dtype "
+                f"'{torch_names(self._grad._array.dtype)[1]}'. Please clear the gradient (.grad = None) before changing "
+                "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
+            )
+        self._grad_dtype = value
+        self._leaf_hooks()  # leaves without hooks take the short way in leaves.py, which knows no types
 
     @property
     def retains_grad(self) -> bool:
@@ -259,8 +295,22 @@ class Tensor(Description, Methods):
     @property
     def _backward_hooks(self) -> Any:
         hooks = self._edge.hooks if self._edge is not None else self._hooks
-        found = None if hooks is None else hooks.tensor.get(self._nr)
-        return found or None
+        return None if hooks is None else hooks.tensor.get(self._nr)
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: Any) -> None:
+        hooks = self._edge._hooks() if self._edge is not None else self._leaf_hooks()
+        hooks.tensor[self._nr] = {} if value is None else value
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise errors.EngineError("Deletion of _backwards_hooks not allowed!")
+
+    @property
+    def volatile(self) -> bool:
+        """Gone: always False."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        return False
 
     def backward(
         self,
@@ -328,6 +378,10 @@ class Tensor(Description, Methods):
         if hub.entered is not None:
             hub.entered(result, self)
         return result
+
+    @data.deleter
+    def data(self) -> None:
+        raise errors.EngineError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     @data.setter
     def data(self, value: Tensor) -> None:

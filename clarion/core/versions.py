@@ -88,3 +88,12 @@ class View:
         self.chain = chain
         self.version = version
         self.creation = creation
+
+
+class Claim(View):
+    """Of a view without history whose base requires a gradient: it says that it does, too, and its own gradients vanish.
+
+    It was taken under no_grad or in inference mode, or before its base began to require a gradient.
+    """
+
+    __slots__ = ()

@@ -111,13 +111,20 @@ class Plan:
         lying = tuple(shape[i] for i in order)
         back = tuple(np.argsort(order))
         self.tensors = [np.arange(size).reshape(lying).transpose(back)]
-        self.frozen = [False]
+        self.frozen = [False]  # of split or unbind, or a view of such: may not be written
+        self.gone: set[int] = set()  # nor used once anything has been written
+
+    def usable(self, tensors: list[Any]) -> list[Any]:
+        """Those of the tensors that may still be used."""
+        return [tensor for i, tensor in enumerate(tensors) if i not in self.gone]
 
     def steps(self, program: list[Step]) -> Any:
         """Yield (name, tensor number, p, q) for every step that applies, keeping `tensors` up to date after it."""
         for kind, which, p, q in program:
             name = KINDS[kind % len(KINDS)]
             at = which % len(self.tensors)
+            if at in self.gone:
+                continue
             x = self.tensors[at]
             if name in VIEWS:
                 made = shape_step(name, x, p, q)
@@ -138,6 +145,8 @@ class Plan:
             elif self.frozen[at] or overlapping(x):
                 continue
             yield name, at, p, q
+            if name in WRITES or name in SHAPES:
+                self.gone.update(i for i, frozen in enumerate(self.frozen) if frozen)
 
 
 def run_in_place(t: Any, program: list[Step], shape: tuple[int, ...], order: tuple[int, ...]) -> tuple[Any, ...]:
@@ -159,6 +168,7 @@ def run_in_place(t: Any, program: list[Step], shape: tuple[int, ...], order: tup
             getattr(tensor, name)(*((0,) if name == "unsqueeze_" else ()))
         else:
             write(name, tensor, c, t.tensor(weight(tuple(tensor.shape), p)), p)
+    live = plan.usable(live)
     return live, _loss(t, live), a, c
 
 
@@ -178,7 +188,7 @@ def run_out_of_place(t: Any, program: list[Step], shape: tuple[int, ...], order:
             inside = np.zeros(memory.numel(), bool)
             inside[index.reshape(-1)] = True
             memory = t.where(t.tensor(inside), new[t.tensor(place)], memory)
-    live = [memory[t.tensor(i.reshape(-1).copy())].reshape(i.shape) for i in plan.tensors]
+    live = [memory[t.tensor(i.reshape(-1).copy())].reshape(i.shape) for i in plan.usable(plan.tensors)]
     return live, _loss(t, live), a, c
 
 

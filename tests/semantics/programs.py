@@ -46,6 +46,8 @@ AREAS = (
     "corner_values",
     "transforms",
     "memory",
+    "turns",
+    "kept_gradients",
 )
 
 GOLDEN = Path(__file__).parent / "golden"

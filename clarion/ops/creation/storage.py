@@ -9,7 +9,7 @@ from typing import Any
 from ...core.description import normalize_dim
 from ...core.devices import kind_of, xp_of
 from ...core.dtypes import FROM_NUMPY, uint8
-from ...core.inplace import reshape_inplace, wrote
+from ...core.inplace import refuse_history, reshape_inplace, wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ...kernels.layout import memory_root, strided
@@ -106,8 +106,7 @@ def resize_as_(self: Tensor, the_template: Any, *, memory_format: Any = None) ->
 @method("set_")
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Let this tensor stand for the memory of another one."""
-    if self.requires_grad:
-        raise EngineError("set_() is refused on a tensor that requires grad")
+    refuse_history(self, "set_")
     if source is None:
         self._array = xp_of(self._array).empty((0,), self._array.dtype)
     elif isinstance(source, Tensor):

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ..faces.api import FUNCTIONS, with_out
-from ..faces.typed import TypedOp, no_gradient, one_tensor
+from ..faces.typed import TypedOp, no_gradient, not_implemented, one_tensor
 
 
 def _title(name: str) -> str:
@@ -72,7 +72,7 @@ xlog1py_op.refusing("c").vjp(
     x=lambda g, x, y, ops: ops.where((x == 0) & (y <= -1), 0, g * ops.log1p(y)), y=lambda g, x, y: g * (x / (y + 1))
 )
 zeta_op = TypedOp("special_zeta", "x y", node="SpecialZetaBackward0", elementwise=True, promote="float").refusing("c")
-zeta_op.vjp(x=no_gradient("special_zeta"), y=lambda g, x, y, ops: g * (-x * ops.special_zeta(x + 1, y)))
+zeta_op.vjp(x=not_implemented("zeta"), y=lambda g, x, y, ops: g * (-x * ops.special_zeta(x + 1, y)))
 
 
 def _two(op: Op, words: str) -> None:

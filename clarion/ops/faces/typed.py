@@ -51,10 +51,19 @@ class TypedOp(Op):
 
 
 def no_gradient(name: str) -> Callable[[Any], Any]:
-    """The rule of an operation that PyTorch has no derivative for: it says so when it is needed."""
+    """The rule of an operation that PyTorch knows no derivative of: it says so when one is needed."""
 
     def rule(g: Any) -> Any:
-        raise NotSupportedError(f"derivative for aten::{name} is not implemented")
+        raise EngineError(f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
+def not_implemented(what: str) -> Callable[[Any], Any]:
+    """The rule of an operation (or of an input of it) whose derivative PyTorch lists as missing."""
+
+    def rule(g: Any) -> Any:
+        raise NotSupportedError(f"the derivative for '{what}' is not implemented.")
 
     return rule
 

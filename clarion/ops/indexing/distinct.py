@@ -13,27 +13,18 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.blocks import in_range
 from ..faces.api import functional, public
-from .scatter import no_derivative, tensor_argument
-
-
-def _never(name: str) -> Any:
-    """A rule for what has no useful derivative: it says so when a gradient is asked for."""
-
-    def rule(g: Any) -> Any:
-        raise NotSupportedError(f"the derivative for '{name}' is not implemented.")
-
-    return rule
-
+from ..faces.typed import no_gradient, not_implemented
+from .scatter import tensor_argument
 
 _three = "out inverse counts"
-unique_op = Op("unique", "x", outputs=_three, node="Unique2Backward0", moves=True).vjp(x=_never("_unique2"))
-unique_dim_op = Op("unique_dim", "x", "dim", outputs=_three, moves=True).vjp(x=_never("unique_dim"))
+unique_op = Op("unique", "x", outputs=_three, node="Unique2Backward0", moves=True).vjp(x=not_implemented("_unique2"))
+unique_dim_op = Op("unique_dim", "x", "dim", outputs=_three, moves=True).vjp(x=not_implemented("unique_dim"))
 unique_consecutive_op = Op("unique_consecutive", "x", "dim", outputs=_three, moves=True)
-unique_consecutive_op.vjp(x=_never("unique_consecutive"))
+unique_consecutive_op.vjp(x=not_implemented("unique_consecutive"))
 
 searchsorted_op = Op("searchsorted", "edges values", "right dtype", moves=True, differentiable=False)
 bincount_op = Op("bincount", "x weights?", "minlength", node="NotImplemented", moves=True)
-bincount_op.vjp(weights=no_derivative("bincount"))
+bincount_op.vjp(weights=no_gradient("bincount"))
 histc_op = Op("histc", "x", "bins low high", moves=True, differentiable=False)
 isin_op = Op("isin", "x y", "invert", promote="common", moves=True, differentiable=False)
 one_hot_op = Op("one_hot", "x", "classes", moves=True, differentiable=False)

@@ -12,6 +12,7 @@ from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError, no
 from ...kernels.blocks import in_range
 from ..faces.api import call, public
 from ..faces.strict_out import strict_out
+from ..faces.typed import no_gradient
 
 gather_op = Op("gather", "x index", "dim", moves=True, traits="rearranges", saved_constants={"sparse_grad": False})
 gather_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.gather_backward(g, index, x_shape, dim)).jvp("each")
@@ -32,17 +33,8 @@ scatter_add_op = Op("scatter_add", "x index src", "dim", moves=True)
 scatter_add_op.vjp(x=lambda g: g, src=lambda g, index, dim, ops: ops.gather(g, index, dim)).jvp("together")
 
 
-def no_derivative(name: str) -> Any:
-    """A rule for what PyTorch does not differentiate either: it says so when a gradient is asked for."""
-
-    def rule(g: Any) -> Any:
-        raise EngineError(f"derivative for aten::{name} is not implemented")
-
-    return rule
-
-
 scatter_combine_op = Op("scatter_combine", "x index src", "dim how", node="NotImplemented", moves=True)
-scatter_combine_op.vjp(x=no_derivative("scatter"), src=no_derivative("scatter"))
+scatter_combine_op.vjp(x=no_gradient("scatter"), src=no_gradient("scatter"))
 
 
 # Reductions: scatter_reduce and index_reduce differ in how an index reads and clears places ------------------

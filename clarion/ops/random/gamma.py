@@ -9,7 +9,7 @@ from ...core.tensor import Tensor
 from ...errors import DtypeError
 from ..faces.api import call, public
 from ..faces.options import tensor_argument
-from ..faces.typed import TypedOp, need_tensors, no_gradient
+from ..faces.typed import TypedOp, need_tensors, no_gradient, not_implemented
 from .generator import source
 
 standard_gamma_op = Op("standard_gamma", "x", "gen", moves=True)
@@ -42,9 +42,9 @@ def _density(a: Any, x: Any, ops: Any) -> Any:
 
 
 igamma_op = TypedOp("gammainc", "a x", node="IgammaBackward0", elementwise=True, promote="float").refusing("c")
-igamma_op.vjp(a=no_gradient("igamma"), x=lambda g, a, x, ops: g * _density(a, x, ops))
+igamma_op.vjp(a=not_implemented("igamma: input"), x=lambda g, a, x, ops: g * _density(a, x, ops))
 igammac_op = TypedOp("gammaincc", "a x", node="IgammacBackward0", elementwise=True, promote="float").refusing("c")
-igammac_op.vjp(a=no_gradient("igammac"), x=lambda g, a, x, ops: -(g * _density(a, x, ops)))
+igammac_op.vjp(a=not_implemented("igammac: input"), x=lambda g, a, x, ops: -(g * _density(a, x, ops)))
 
 
 @public("_standard_gamma")

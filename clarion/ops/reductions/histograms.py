@@ -13,10 +13,10 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ..faces.api import FUNCTIONS, public
 from ..faces.options import tensor_argument
-from ..indexing.scatter import no_derivative
+from ..faces.typed import no_gradient
 
 histogramdd_op = Op("histogramdd", "x weight?", "edges density", node="NotImplemented")
-histogramdd_op.vjp(x=no_derivative("histogram"), weight=no_derivative("histogram"))
+histogramdd_op.vjp(x=no_gradient("histogram"), weight=no_gradient("histogram"))
 
 _SHORT = {f32: "float", f64: "double"}
 
