@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from typing import Any
 
@@ -159,7 +160,5 @@ _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_set_nvfuser_guard_mode = _jit
 
 def __getattr__(name: str) -> Any:
     if name == "_autograd":
-        from . import _autograd
-
-        return _autograd
+        return importlib.import_module("._autograd", __name__)
     raise AttributeError(f"clarion does not have torch._C.{name}: {why('torch._C')}")

@@ -54,6 +54,9 @@ class FunctionCtx:
         self.materialize_grads = bool(value)
 
 
+_CLEARED: list[Any] = []  # stands in `_kept` once the values were taken out
+
+
 class CustomNode(Node, FunctionCtx):
     """Node of a custom Function. Attributes set on ctx land in its dictionary."""
 
@@ -75,9 +78,17 @@ class CustomNode(Node, FunctionCtx):
             return self.saved_for_forward
         if self.freed:
             raise freed_error(self)
-        if self.__dict__.get("_kept") is None:
+        kept = self.__dict__.get("_kept")
+        if kept is None:
             return tuple(self.to_save or ()) if self.to_save is not None else ()
-        return tuple(entry if entry is None else entry.unpack(self) for entry in self.__dict__["_kept"])
+        if self._function.clear_saved_tensors_on_access:
+            if kept is _CLEARED:
+                raise errors.EngineError(
+                    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                    "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+                )
+            self.__dict__["_kept"] = _CLEARED
+        return tuple(entry if entry is None else entry.unpack(self) for entry in kept)
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -142,7 +153,7 @@ class CustomNode(Node, FunctionCtx):
                 new_tensor(xp.zeros(*meta)) if x is None and meta is not None and i not in frozen else x
                 for i, (x, meta) in metas
             )
-        result = rule(self, *grads)
+        result = rule(self, list(grads)) if function.boxed_grads_call else rule(self, *grads)
         return self._check(result if isinstance(result, (tuple, list)) else (result,))
 
     def _check(self, results: Any) -> Any:
@@ -213,6 +224,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     _backward_cls: type[CustomNode]
     generate_vmap_rule = False
+    clear_saved_tensors_on_access = False  # True: `ctx.saved_tensors` can be read once, and keeps nothing afterwards
+    boxed_grads_call = False  # True: backward gets one list of gradients, and may take them out of it
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

@@ -53,7 +53,7 @@ def wrap_outputs(
     node.n_out = len(raw)
     node.out_meta = tuple((o._array.shape, o._array.dtype) if isinstance(o, Tensor) else None for o in outs)  # type: ignore[misc]
     if requires:
-        _keep_saved(node, raw, outs)
+        _keep_saved(node, raw, outs, inputs)
         if modes.special and modes.state.anomaly:
             remember_stack(node)
         if hub.recorded is not None:
@@ -152,7 +152,7 @@ def _wrap_one(
             value._vc = original._counter()
     elif value._rg or value._edge is not None:
         value = value.detach()
-    elif value._view is not None and requires:
+    elif value._view is not None:
         value._view.creation = "custom"
     if requires and value._array.dtype in INEXACT:
         if value._vc is INFERENCE:
@@ -173,13 +173,19 @@ def _rebase(node: CustomNode, nr: int, value: Tensor) -> None:
     attach(value, node)
 
 
-def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any]) -> None:
+def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any], inputs: Any = ()) -> None:
     if node.to_save is None:
         return
+    given, dirty = {id(t) for t in inputs}, {id(t) for t in node.dirty_tensors}
+
+    def own(value: Tensor) -> bool:
+        return id(value) not in given or id(value) in dirty
+
     values = node.to_save
     node.to_save = None
     kept: list[Any] = []
-    out_of = {id(value): out for value, out in zip(raw, outs, strict=True) if isinstance(value, Tensor)}
+    # An input returned as it is was replaced by a view of it, and is saved as the input.
+    out_of = {id(value): out for value, out in zip(raw, outs, strict=True) if isinstance(value, Tensor) and own(value)}
     hooks = modes.state.saved_hooks[-1] if modes.special and modes.state.saved_hooks else None
     for i, value in enumerate(values):
         if value is None:
@@ -239,8 +245,13 @@ class _Kept:
 class SavedTensor(saved.SavedTensor):
     """`ctx._raw_saved_tensors[i]`."""
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+    def _entry(self) -> Any:
+        entry = self._node.__dict__["_kept"][self._position]
+        return entry.unpack(self._node) if isinstance(entry, _Kept) else entry
+
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """Pack this saved tensor with hooks of its own."""
+        saved.need_functions(pack_hook, unpack_hook)
         kept = self._node.__dict__["_kept"]
         entry = kept[self._position]
         if isinstance(entry, Packed):

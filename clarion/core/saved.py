@@ -361,17 +361,54 @@ def saved_attribute(node: Node, name: str) -> Any:
     return values[position] if position < len(values) else None
 
 
+def need_functions(*hooks: Any) -> None:
+    """Refuse hooks that cannot be called."""
+    if not all(callable(hook) for hook in hooks):
+        raise errors.ArgumentTypeError(
+            "register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (pack_hook: function, unpack_hook: function) -> None"
+        )
+
+
 class SavedTensor:
     """One saved value of a node; `register_hooks(pack, unpack)` is `node._raw_saved_x.register_hooks`."""
 
-    def __init__(self, node: Node, position: int) -> None:
+    def __init__(self, node: Node | None = None, position: int = 0) -> None:
+        if node is None:
+            raise errors.EngineError("Trying to create a SavedTensor object from Python is forbidden.")
         self._node, self._position = node, position
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+    def _entry(self) -> Any:
+        if self._node.saved is FREED:
+            raise freed_error(self._node)
+        return self._node.saved[self._position]
+
+    @property
+    def data(self) -> Any:
+        """What is kept: what the pack hook returned, or the tensor itself (without history, if that begins or ends here)."""
+        entry = self._entry()
+        if isinstance(entry, Packed):
+            return entry.packed
+        if not isinstance(entry, Tensor):
+            return new_tensor(entry) if isinstance(entry, ndarray) else entry
+        return entry.detach() if entry._edge is None else entry
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that will bring the tensor back, or None."""
+        entry = self._entry()
+        return entry.unpack_hook if isinstance(entry, Packed) else None
+
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """Pack this one value with hooks of its own."""
         node, at = self._node, self._position
+        need_functions(pack_hook, unpack_hook)
         if node.saved is FREED:
-            raise errors.EngineError("Calling register_hooks on a saved tensor after it has been freed is forbidden.")
+            raise errors.EngineError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through the graph a second time or if you need to access saved variables after calling backward."
+            )
         if isinstance(node.saved[at], Packed):
             raise errors.EngineError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,18 +21,11 @@ from ..autograd import retrace
 from ..autograd.graph import saved_tensors_hooks
 from ..core import backward, modes, passes, provenance
 from ..core.function import Function
-from ..core.messages import told
-from ..core.tensor import Tensor, created, new_tensor
+from ..core.tensor import Tensor
 from ..kernels.random import default_generator
-
-
-class CheckpointError(errors.EngineError):
-    """The recomputation of a checkpointed region saved other values than its forward pass.
-
-    The region must do the same operations both times: no dependence on anything that changes in
-    between (a counter, a global, the time, random numbers drawn elsewhere).
-    """
-
+from .recomputation import CheckpointError as CheckpointError
+from .recomputation import GraphExecGroup as GraphExecGroup
+from .recomputation import Region, as_remembered, leaf_like
 
 _early_stop = True
 
@@ -55,7 +47,7 @@ _debug: bool | None = None
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """Accepted for compatibility: errors always name the lines, so there is nothing to turn on."""
+    """Whether errors list all operations of both runs: overrides what `checkpoint(debug=)` says; None leaves it."""
     global _debug
     before = _debug
     _debug = enabled
@@ -65,221 +57,19 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         _debug = before
 
 
-@contextlib.contextmanager
-def _as_remembered(contexts: list[contextlib.AbstractContextManager[Any]]) -> Iterator[None]:
-    with contextlib.ExitStack() as stack:
-        for context in contexts:
-            stack.enter_context(context)
-        yield
+def check_backward_validity(inputs: Any) -> None:
+    """Say so if no input requires a gradient."""
+    if not any(isinstance(value, Tensor) and value.requires_grad for value in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
 
 
-class _Holder:
-    """Stands in the graph for a value that will be recomputed: run -> the value, or None once handed out."""
-
-    __slots__ = ("__weakref__", "position", "values")
-
-    def __init__(self, position: int) -> None:
-        self.position = position
-        self.values: dict[int, Tensor | None] = {}
-
-
-class _Stop(Exception):
-    """Recomputation has provided everything."""
-
-
-class _SaveInputs(Function):
-    """Saves the tensor arguments of a region in the graph, where outer hooks can see them."""
-
-    @staticmethod
-    def forward(dummy: Tensor, *tensors: Tensor) -> Tensor:
-        return new_tensor(dummy._array.copy())
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.save_for_backward(*inputs[1:])
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        """Its output is only a place to keep the inputs: it has no tangent."""
-        return None
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise errors.EngineError("the arguments of a checkpoint are not differentiated through this node")
-
-
-class _Region:
-    """One checkpointed call: how to run it again, its holders, and what they held."""
-
-    trace: retrace.Trace | None = None  # of the forward pass, where somebody listens
-    again: retrace.Trace | None = None  # of the last recomputation
-    told: Callable[[retrace.Trace | None], None]  # tells them of the second run
-
-    def __init__(self, recompute: Callable[[tuple[Any, ...]], None], args: tuple[Any, ...], check: bool) -> None:
-        self.recompute = recompute
-        self.check = check
-        self.early_stop = _early_stop
-        self.place = provenance.here()
-        self.contexts = [note() for note in retrace.remembered]
-        self.holders: list[weakref.ref[_Holder]] = []
-        self.metadata: list[tuple[Any, ...]] = []
-        self.places: list[Any] = []
-        self.done: set[int] = set()
-        self.counts: dict[int, int] = {}
-        self.forward_complete = False
-        tensors = [a for a in args if isinstance(a, Tensor)]
-        self._others = [None if isinstance(a, Tensor) else a for a in args]
-        self._is_tensor = [isinstance(a, Tensor) for a in args]
-        self._saver = _SaveInputs.apply(_dummy(), *tensors).grad_fn
-
-    def arguments(self) -> tuple[Any, ...]:
-        """The arguments of the call, tensors detached but as ready for gradients as they were."""
-        saved = iter(self._saver.saved_tensors)
-        return tuple(_leaf_like(next(saved)) if t else o for t, o in zip(self._is_tensor, self._others, strict=True))
-
-    def pack(self, tensor: Tensor) -> _Holder:
-        """Forward pass: keep an empty holder and what the value looked like."""
-        holder = _Holder(len(self.holders))
-        self.holders.append(weakref.ref(holder))
-        self.metadata.append(_describe(tensor))
-        self.places.append(provenance.here())
-        if self.trace is not None:
-            self.trace.keep(tensor)
-        return holder
-
-    def unpack(self, holder: _Holder) -> Tensor:
-        """Backward pass: run the region once per pass, then hand out what it filled in."""
-        try:
-            run = passes.current_run()
-        except errors.EngineError:
-            run = -id(holder)  # somebody looks at saved values outside backward: recompute for them alone
-        if run not in self.done:
-            self._run_again(run)
-        if run not in holder.values:
-            raise CheckpointError(
-                "torch.utils.checkpoint: this value was not recomputed; the region did something else"
-            )
-        value = holder.values[run]
-        if value is None:
-            raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you "
-                "are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue "
-                "with details on your use case."
-            )
-        holder.values[run] = None
-        return value
-
-    def _run_again(self, run: int) -> None:
-        args = self.arguments()
-        self.counts[run] = 0
-        again = self.again = None if self.trace is None else retrace.begin()
-
-        def fill(tensor: Tensor) -> Tensor:
-            position = self.counts[run]
-            self.counts[run] += 1
-            if again is not None:
-                again.keep(tensor)
-            if position >= len(self.holders):
-                if not self.early_stop:
-                    raise self._count_error(run, more=True)
-                return tensor.detach()
-            holder = self.holders[position]()
-            if holder is not None:
-                holder.values[run] = tensor.detach()
-            if self.early_stop and self.counts[run] == len(self.holders):
-                raise _Stop
-            return tensor.detach()
-
-        hooks = saved_tensors_hooks(fill, lambda value: value)
-        around = _as_remembered([*self.contexts, retrace.listening(again)])
-        with contextlib.suppress(_Stop), hooks, modes.enable_grad(), around:
-            self.recompute(args)
-        self.done.add(run)
-        self._check_match(run)
-        self.told(again)
-
-    def _count_error(self, run: int, more: bool = False) -> CheckpointError:
-        count = f"at least {self.counts[run]}" if more else str(self.counts[run])
-        missing = ""
-        if not more and self.counts[run] < len(self.places):
-            missing = (
-                f"The first that was not saved again comes from {provenance.text(self.places[self.counts[run]])}.\n"
-            )
-        what = (
-            "trying to save more tensors during recomputation than during the original forward pass."
-            if more
-            else "A different number of tensors was saved during the original forward and recomputation."
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same values outside the graph, as ready for gradients as they were."""
+    if not isinstance(inputs, tuple):
+        raise errors.EngineError(
+            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
         )
-        error = CheckpointError(
-            f"torch.utils.checkpoint: {what}\nNumber of tensors saved during forward: {len(self.holders)}\n"
-            f"Number of tensors saved during recomputation: {count}.\n{missing}"
-            f"The region was checkpointed at {provenance.text(self.place)}. It must do the same both times: look for "
-            "a branch on something that changes between the two runs."
-        )
-        differs = provenance.here() if more else self.places[self._first_difference(run)]
-        return self._told(error, differs, (len(self.holders), self.counts[run]))
-
-    def _told(
-        self, error: CheckpointError, differs: provenance.Place | None, saved: tuple[int, int] | None
-    ) -> CheckpointError:
-        both = self.trace is not None and self.again is not None
-        operation = self.trace.first_other_operation(self.again) if both else None  # type: ignore[union-attr, arg-type]
-        return told(error, checkpoint=self.place, differs=differs, operation=operation, saved=saved)
-
-    def _first_difference(self, run: int) -> int:
-        """The first value that was not saved again, or looks different."""
-        for i in range(self.counts[run]):
-            value = self._recomputed(i, run)
-            if value is not None and _describe(value) != self.metadata[i]:
-                return i
-        return min(self.counts[run], len(self.places) - 1)
-
-    def _recomputed(self, i: int, run: int) -> Tensor | None:
-        holder = self.holders[i]()
-        return holder.values.get(run) if holder is not None else None
-
-    def _check_match(self, run: int) -> None:
-        if self.counts[run] != len(self.holders):
-            raise self._count_error(run)
-        if not self.check:
-            return
-        wrong = ""
-        for i in range(len(self.holders)):
-            value = self._recomputed(i, run)
-            if value is not None and _describe(value) != self.metadata[i]:
-                wrong += (
-                    f"tensor at position {i}:\nsaved metadata: {_metadata_text(self.metadata[i])}\n"
-                    f"recomputed metadata: {_metadata_text(_describe(value))}\n"
-                    f"saved at {provenance.text(self.places[i])}\n"
-                )
-        if wrong:
-            error = CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during "
-                f"the forward pass.\n{wrong}.\nThe region was checkpointed at {provenance.text(self.place)}."
-            )
-            raise self._told(error, self.places[self._first_difference(run)], None)
-
-
-def _dummy() -> Tensor:
-    import numpy as np
-
-    return created(np.zeros((0,), np.float32), requires_grad=True)
-
-
-def _leaf_like(tensor: Tensor) -> Tensor:
-    leaf = tensor.detach()
-    if modes.special and modes.dual is not None:
-        modes.dual.carry(tensor, leaf)
-    leaf._rg = tensor._rg
-    return leaf
-
-
-def _describe(tensor: Tensor) -> tuple[Any, ...]:
-    return tensor.shape, tensor.dtype, tensor.device
-
-
-def _metadata_text(described: tuple[Any, ...]) -> str:
-    return str(dict(zip(("shape", "dtype", "device"), described, strict=True)))
+    return tuple(v.detach().requires_grad_(v.requires_grad) if isinstance(v, Tensor) else v for v in inputs)
 
 
 def noop_context_fn() -> tuple[Any, Any]:
@@ -356,9 +146,10 @@ def checkpoint(
         with _replayed(state), recompute_context:
             run(values)
 
-    region = _Region(recompute, flat, determinism_check == "default")
-    region.early_stop = region.early_stop and early_stop
-    trace = region.trace = retrace.begin()
+    region = Region(recompute, flat, determinism_check == "default")
+    region.early_stop = _early_stop and early_stop
+    region.debug = debug if _debug is None else _debug
+    trace = region.trace = retrace.Trace() if region.debug else retrace.begin()
     region.told = functools.partial(retrace.tell, function, region.place, preserve, trace)
     with saved_tensors_hooks(region.pack, region.unpack), forward_context, retrace.listening(trace):
         result = function(*args, **kwargs)
@@ -395,9 +186,9 @@ class CheckpointFunction(Function):
                 ".backward() without passing the `inputs` argument."
             )
         saved = iter(ctx.saved_tensors)
-        inputs = tuple(_leaf_like(next(saved)) if t else o for t, o in zip(ctx.is_tensor, ctx.others, strict=True))
+        inputs = tuple(leaf_like(next(saved)) if t else o for t, o in zip(ctx.is_tensor, ctx.others, strict=True))
         again = None if ctx.trace is None else retrace.begin()
-        with _replayed(ctx.state), modes.enable_grad(), _as_remembered(ctx.contexts), retrace.listening(again):
+        with _replayed(ctx.state), modes.enable_grad(), as_remembered(ctx.contexts), retrace.listening(again):
             outputs = ctx.function(*inputs)
         _keep_outputs(again, outputs)
         retrace.tell(ctx.function, ctx.place, ctx.state is not None, ctx.trace, again)
