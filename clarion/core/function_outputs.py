@@ -247,7 +247,8 @@ class SavedTensor(saved.SavedTensor):
 
     def _entry(self) -> Any:
         entry = self._node.__dict__["_kept"][self._position]
-        return entry.unpack(self._node) if isinstance(entry, _Kept) else entry
+        node: Any = self._node
+        return entry.unpack(node) if isinstance(entry, _Kept) else entry
 
     def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """Pack this saved tensor with hooks of its own."""
