@@ -55,9 +55,12 @@ def _timed(step: Callable[[], object], count: int) -> Time:
     return Time((time.perf_counter() - wall) / count, (time.process_time() - processor) / count)
 
 
-def _repetitions(step: Callable[[], object], target: float = 0.02) -> int:
-    """How many calls take about `target` seconds. The first calls, which compile and fill caches, do not count."""
-    warm = time.perf_counter() + target
+def _repetitions(step: Callable[[], object], target: float = 0.02, before: float = 0.25) -> int:
+    """How many calls take about `target` seconds. The first calls, which compile and fill caches, do not count.
+
+    (Diagnoses listen closely to the first some thousand operations, and kernels are compiled for small arrays after some hundred.)
+    """
+    warm = time.perf_counter() + before
     step()
     while time.perf_counter() < warm:
         step()

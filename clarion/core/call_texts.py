@@ -9,7 +9,6 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from ..kernels import registry
 from .node_text import NO, Input, Output, as_tuple, filling, known_inputs, known_output, recorded
 
 if TYPE_CHECKING:
@@ -50,11 +49,6 @@ def _head(op: Op, inputs: list[str]) -> tuple[str, list[str]]:
     return f"def call({', '.join(signature)}):\n    global user\n", params
 
 
-def _kernel(op: Op, first: str = "a") -> str:
-    """The kernel; where there is one for large arrays, the size is asked for here, which is quicker than a function that asks."""
-    return f"(kernel if {first}.size < least else large)" if registry.for_large(op.name) else "kernel"
-
-
 # One tensor ---------------------------------------------------------------------------------------------
 
 
@@ -65,7 +59,7 @@ def unary(op: Op) -> str:
     if not op.moves or op.checks_types:  # else data is moved as it is, whatever its type
         text += "    if a.dtype is not f32 and a.dtype is not f64:\n"
         text += f"        return general_call(op, {as_tuple(['x', *params])})\n"
-    text += f"    try:\n        r = {_kernel(op)}({', '.join(['a', *params])})\n" + _NO_MEMORY
+    text += f"    try:\n        r = kernel({', '.join(['a', *params])})\n" + _NO_MEMORY
     text += _OUTPUT.format(r="r", out="out")
     text += "    if x._view is not None:\n        sync(x)\n"
     if op.differentiable:
@@ -103,7 +97,7 @@ _BINARY = """    a = x._array
     else:
         return otherwise(op, (x, y))
     try:
-        r = {kernel}(a, b)
+        r = kernel(a, b)
     except ValueError:
         raise broadcast_error(a.shape, b.shape) from None
 """
@@ -114,7 +108,7 @@ def binary(op: Op, is_operator: bool = False) -> str:
     text, _ = _head(op, ["x", "y"])
     if not is_operator:  # whose first operand is a Tensor
         text += "    if type(x) is not Tensor and not isinstance(x, Tensor):\n        return general_call(op, (x, y))\n"
-    text += _BINARY.format(kernel=_kernel(op)) + _NO_MEMORY + _OUTPUT.format(r="r", out="out")
+    text += _BINARY + _NO_MEMORY + _OUTPUT.format(r="r", out="out")
     text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
@@ -178,9 +172,7 @@ def several(op: Op) -> str:
     arrays = [f"a{i}" for i in numbers]
     text += "    if floating is None:\n"  # the type of a result of integers and masks alone is not known here
     text += f"        return general_call(op, {args})\n"
-    text += (
-        f"    try:\n        {', '.join(f'r{o}' for o in places)} = {_kernel(op, 'a0')}({', '.join(arrays + params)})\n"
-    )
+    text += f"    try:\n        {', '.join(f'r{o}' for o in places)} = kernel({', '.join(arrays + params)})\n"
     text += f"    except ValueError as error:\n        raise misfit(op, [{', '.join(arrays)}], error) from None\n"
     text += _NO_MEMORY
     for o in places:

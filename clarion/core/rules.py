@@ -43,6 +43,11 @@ class Rule:
         return run(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
 
 
+def _runs(scope: dict[str, Any], i: int, rule: Rule, run: Callable[..., Any]) -> None:
+    """From now on a rule is run so."""
+    scope[f"rule{i}"] = rule.run = run
+
+
 def spelled_at_first_use(op: Op, world: str) -> Callable[..., Any]:
     """Compiling the rules of all operations would cost 0.3 s at import; most programs need few of them."""
 
@@ -107,8 +112,6 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     terms: list[str] = []
     named: set[int] = set()
     used: set[int] = set()
-    fused: dict[str, Any] = {}
-    followed: list[tuple[str, Any, Rule]] = []
     for i, rule in enumerate(op.rules):
         if rule is None:
             terms.append("None")
@@ -118,14 +121,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
         named.update(p for p in positions if p is not None)
         used |= unpacked
         arguments = ["g"] + ["ops" if p is None else f"v{p}" if p in unpacked else f"saved[{p}]" for p in positions]
-        run = f"rule{i}"
-        if raw and op.elementwise and (large := registry.fused(f"{op.name}_gradient", rule.fn, rule.names)) is not None:
-            fused[f"large{i}"], least = large
-            run = f"(rule{i} if g.size < {least} else large{i})"
-            followed.append((f"large{i}", fused[f"large{i}"], rule))
-        if raw and op.elementwise:
-            followed.append((f"rule{i}", rule.fn, rule))
-        terms.append(f"None if edges[{i}] is None else {run}({', '.join(arguments)})")
+        terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
     text = _HEAD.format(array="" if raw else "._array")
     if named:
         text += _SAVED + (_GUARD if named & set(outputs) else "")
@@ -136,7 +132,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     filename = f"<gradient of {op.name}, {world}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
-    scope |= fused | {
+    scope |= {
         "f32": f32,
         "f64": f64,
         "FREED": FREED,
@@ -148,8 +144,8 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}
     scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors
     scope["fixed"] = fix_raw if raw else fix_tensor
-    for name, fn, rule in followed:
-        registry.follow_rule(fn, rule.names, partial(scope.__setitem__, name))
-        registry.follow_rule(rule.fn, rule.names, partial(setattr, rule, "run"))
+    for i, rule in enumerate(op.rules):
+        if raw and op.elementwise and rule is not None:
+            registry.follow_rule(f"{op.name}_gradient", rule.fn, rule.names, partial(_runs, scope, i, rule))
     exec(compile(text, filename, "exec"), scope)
     return scope["apply"]  # type: ignore[no-any-return]

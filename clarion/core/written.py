@@ -42,12 +42,7 @@ def written_at_first_call(
         filename, lines = f"<call of {name or op.name}>", text()
         linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
         exec(compile(lines, filename, "exec"), scope)
-        if "else large)" in lines:
-            registry.follow_sizes(
-                op.name, lambda small, least, large: scope.update(kernel=small, least=least, large=large)
-            )
-        else:
-            registry.follow(op.name, partial(scope.__setitem__, "kernel"))
+        registry.follow(op.name, partial(scope.__setitem__, "kernel"))
         written = scope["call"]
         call.__defaults__ = written.__defaults__
         set_code(call, written.__code__)

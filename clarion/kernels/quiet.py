@@ -26,6 +26,17 @@ def _raised(kind: str, flag: int) -> None:
         hub.float_error(kind)
 
 
+_KINDS = ((1, "invalid value"), (4, "divide by zero"), (8, "overflow"))  # the processor's flags, NumPy's words
+
+
+def tell_errors(flags: int) -> None:
+    """Compiled code calls this in place of a warning."""
+    if hub.float_error is not None:
+        for flag, kind in _KINDS:
+            if flags & flag:
+                hub.float_error(kind)
+
+
 try:
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 

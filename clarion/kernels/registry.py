@@ -31,25 +31,8 @@ from typing import Any
 import numpy
 
 from ..forks import fork_safe
+from .choosing import Guard, Kernel, Offer, by_size, called_directly, of_offers, rule_by_type, with_scalars
 from .quiet import quietly
-
-Kernel = Callable[..., Any]
-Guard = Callable[..., bool]
-
-
-@dataclass(frozen=True)
-class Offer:
-    """A kernel of one backend: `function(*arrays, *parameters)`, taken where `accepts` holds for the same arguments.
-
-    `writes`: it takes the keyword `out`, an array for its result, which may be its first input too. `least`: it is for large
-    arrays, and asked only where the first argument has so many elements; it may still decline, by giving NotImplemented.
-    """
-
-    backend: str
-    function: Kernel
-    accepts: Guard | None = None
-    writes: bool = False
-    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,17 +53,11 @@ class Library:
 
 @dataclass
 class Cell:
-    """What an operation's kernel is now, and everybody who keeps it.
-
-    Where offers are for large arrays, `small` is the kernel below `least` elements, and `large` from there on.
-    """
+    """What an operation's kernel is now, and everybody who keeps it."""
 
     function: Kernel
     writes: bool
-    small: Kernel
-    least: int
-    large: Kernel
-    followers: list[Callable[[Cell], None]] = field(default_factory=list)
+    followers: list[Callable[[Kernel], None]] = field(default_factory=list)
 
 
 _portable: dict[str, Kernel] = {}
@@ -182,7 +159,9 @@ def _offered(name: str, backend: str, accepts: Guard | None, writes: bool, least
         if backend in offers:
             raise ValueError(f"the backend {backend!r} offers {name!r} twice")
         offers[backend] = Offer(backend, function, accepts, writes, least)
-        _rebind(name)
+        if hasattr(function, "builtin"):
+            function.ready = partial(rebind, name)
+        rebind(name)
     return function
 
 
@@ -191,7 +170,7 @@ def withdraw(backend: str, name: str | None = None) -> None:
     with _lock:
         for each in [name] if name is not None else list(_offers):
             if _offers[each].pop(backend, None) is not None:
-                _rebind(each)
+                rebind(each)
 
 
 def know(
@@ -280,24 +259,10 @@ def writes(name: str) -> bool:
 
 def follow(name: str, tell: Callable[[Kernel], None]) -> None:
     """Call `tell` with the kernel of operation `name`, now and whenever it becomes another one."""
-    _follow(name, lambda cell: tell(cell.function))
-
-
-def follow_sizes(name: str, tell: Callable[[Kernel, int, Kernel], None]) -> None:
-    """The same for a caller that asks for the size itself: the kernel below `least` elements, `least`, the one for more."""
-    _follow(name, lambda cell: tell(cell.small, cell.least, cell.large))
-
-
-def for_large(name: str) -> bool:
-    """Is a kernel for large arrays offered?"""
-    return _cell(name).large is not _cell(name).small
-
-
-def _follow(name: str, tell: Callable[[Cell], None]) -> None:
     cell = _cell(name)
     with _lock:
         cell.followers.append(tell)
-        tell(cell)
+        tell(cell.function)
 
 
 def _cell(name: str) -> Cell:
@@ -308,178 +273,74 @@ def _cell(name: str) -> Cell:
     return found
 
 
-def _rebind(name: str) -> None:
-    cell = _cells.get(name)
-    if cell is not None:
-        cell.function, cell.writes, cell.small, cell.least, cell.large = _chosen(name)
-        for tell in cell.followers:
-            tell(cell)
+def rebind(name: str) -> None:
+    """Choose anew what calls of an operation take, and tell everybody who keeps it."""
+    with _lock:
+        cell = _cells.get(name)
+        if cell is not None:
+            cell.function, cell.writes = _chosen(name)
+            for tell in cell.followers:
+                tell(cell.function)
 
 
-def _chosen(name: str) -> tuple[Kernel, bool, Kernel, int, Kernel]:
+def _chosen(name: str) -> tuple[Kernel, bool]:
     """What a `Cell` holds."""
     chains = {library.array_type: chain(name, library.name) for library in _libraries.values()}
     writing = any(offer.writes for asked in chains.values() for offer in asked)
-    host = chains.pop(numpy.ndarray)
-    least = min([offer.least for offer in host if offer.least], default=sys.maxsize)
-    small = large = _one_after_the_other([offer for offer in host if not offer.least], writing)
-    others = {array_type: _one_after_the_other(asked, writing) for array_type, asked in chains.items()}
-    if least < sys.maxsize:
-        large = _one_after_the_other(host, writing)
-    function = small if large is small else _by_size(name, small, least, large)
-    if others:
-        function = _by_type(function, others)
-        return function, writing, function, least, function
-    return function, writing, small, least, large
-
-
-def _by_size(name: str, small: Kernel, least: int, large: Kernel) -> Kernel:
-    """One kernel for few elements, another one for many. (Written for two arguments, too: rules call such on small arrays.)"""
-
-    def call(first: Any, *more: Any, **out: Any) -> Any:
-        return (small if first.size < least else large)(first, *more, **out)
-
-    def call_of_two(x: Any, y: Any, **out: Any) -> Any:
-        kernel = small if x.size < least else large
-        return kernel(x, y, **out) if out else kernel(x, y)
-
-    return call_of_two if _arguments(name) == 2 else call
-
-
-def _arguments(name: str) -> int:
-    """How many arguments a kernel takes."""
-    if name in _direct:
-        return int(getattr(getattr(numpy, _direct[name]), "nin", 0))
-    return int(_unwrapped(name).__code__.co_argcount) - 1
-
-
-def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
-    """The first offer that accepts the arguments. With `writing`, the function takes `out`, whether all offers do or not."""
-    *guarded, last = asked
-    plain = last.function if last.writes or not writing else _copying(last.function)
-    if not guarded:
-        return plain
-
-    def call(*args: Any) -> Any:
-        for offer in guarded:
-            if (offer.accepts is None or offer.accepts(*args)) and (not offer.least or args[0].size >= offer.least):
-                result = offer.function(*args)
-                if result is not NotImplemented:
-                    return result
-        return plain(*args)
-
-    def call_or_write(*args: Any, out: Any = None) -> Any:
-        if out is None:
-            return call(*args)
-        for offer in guarded:
-            if not offer.writes or (offer.accepts is not None and not offer.accepts(*args)):
-                continue
-            if not offer.least or args[0].size >= offer.least:
-                result = offer.function(*args, out=out)
-                if result is not NotImplemented:
-                    return result
-        return plain(*args, out=out)
-
-    return call_or_write if writing else call
-
-
-def _copying(function: Kernel) -> Kernel:
-    """A kernel that cannot write, with `out`: the result is copied."""
-
-    def call(*args: Any, out: Any = None) -> Any:
-        result = function(*args)
-        if out is None:
-            return result
-        if result.shape != out.shape:
-            raise ValueError(f"could not broadcast: a result of shape {result.shape} into one of shape {out.shape}")
-        out[...] = result
-        return out
-
-    return call
-
-
-def _by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
-    """The kernel for the arguments' array library: NumPy's, unless one of them is another library's array.
-
-    Numbers come as NumPy's 0-dim arrays, so that is no sign of NumPy; another library's kernels get them as scalars.
-    A variadic kernel has a sequence first.
-    """
-
-    def call(*args: Any, **out: Any) -> Any:
-        for value in args:
-            found = kernels.get(type(value))
-            if found is not None:
-                args = tuple([a[()] if type(a) is numpy.ndarray and not a.ndim else a for a in args])
-                return found(*args, **out)
-        if type(args[0]) is list or type(args[0]) is tuple:
-            for value in args[0]:
-                found = kernels.get(type(value))
-                if found is not None:
-                    return found(*args, **out)
-        return host(*args, **out)
-
-    return call
+    return of_offers(chains.pop(numpy.ndarray), chains, writing), writing
 
 
 def _rebind_all() -> None:
     for each in _cells:
-        _rebind(each)
-    for rule, names, tell in _rules:
-        tell(_rule_by_type(rule, names))
+        rebind(each)
+    for rule in _rules:
+        rule.rebind()
 
 
 # Gradient rules ----------------------------------------------------------------------------------------
 
-_rules: list[tuple[Kernel, tuple[str, ...], Callable[[Kernel], None]]] = []
-
-
-def follow_rule(rule: Kernel, names: tuple[str, ...], tell: Callable[[Kernel], None]) -> None:
-    """Call `tell` with the function that runs a gradient rule on raw arrays, now and whenever it becomes another one."""
-    with _lock:
-        _rules.append((rule, names, tell))
-        tell(_rule_by_type(rule, names))
-
-
-def _rule_by_type(rule: Kernel, names: tuple[str, ...]) -> Kernel:
-    """The rule as it stands, unless arrays of another library are met."""
-    _, *others = _libraries.values()
-    if not others:
-        return rule
-    made = {lib.array_type: _with_scalars(rule) if lib.rules is None else lib.rules(rule, names) for lib in others}
-
-    def call(g: Any, *values: Any) -> Any:
-        return made.get(type(g), rule)(g, *values)
-
-    return call
-
-
-def _with_scalars(rule: Kernel) -> Kernel:
-    """The rule for arrays that do not meet NumPy's: numbers, which were kept as its 0-dim arrays, as scalars."""
-
-    def call(g: Any, *values: Any) -> Any:
-        return rule(g, *[value[()] if type(value) is numpy.ndarray and not value.ndim else value for value in values])
-
-    return call
-
-
-# Gradient rules on large arrays -------------------------------------------------------------------------
+_rules: list[RawRule] = []
 
 
 class Fusion:
     """How a backend runs gradient rules of elementwise operations on arrays of at least `least` elements."""
 
     least: int = sys.maxsize
-    make: Callable[[str, Kernel, tuple[str, ...]], Kernel] | None = None
+    make: Callable[[str, Kernel, tuple[str, ...], Callable[[], None]], Kernel] | None = None
 
 
 def fuse_rules(make: Any, least: int) -> None:
-    """From `least` elements on, a rule runs as `make(name, rule, names of its arguments after g)` does it."""
+    """From `least` elements on, a rule runs as `make(name, rule, names of its arguments after g, when it is ready)` does it."""
     Fusion.make, Fusion.least = make, least
 
 
-def fused(name: str, rule: Kernel, names: tuple[str, ...]) -> tuple[Kernel, int] | None:
-    """A gradient rule for large arrays, and how large they must be; None if no backend offers it."""
-    return None if Fusion.make is None else (Fusion.make(name, rule, names), Fusion.least)
+class RawRule:
+    """The gradient rule of an elementwise operation on raw arrays; `tell` is told what runs it, now and when that changes."""
+
+    def __init__(self, name: str, rule: Kernel, names: tuple[str, ...], tell: Callable[[Kernel], None]) -> None:
+        self.rule, self.names, self.tell = rule, names, tell
+        self.fused = None if Fusion.make is None else Fusion.make(name, rule, names, self.rebind)
+
+    def rebind(self) -> None:
+        """Choose anew what runs the rule."""
+        with _lock:
+            _, *others = _libraries.values()
+            run, fused = self.rule, self.fused
+            if fused is not None:
+                run = by_size(self.rule, Fusion.least, fused, fused)
+            run = rule_by_type(run, {library.array_type: self._elsewhere(library) for library in others})
+            self.tell(called_directly(run, fused))
+
+    def _elsewhere(self, library: Library) -> Kernel:
+        return with_scalars(self.rule) if library.rules is None else library.rules(self.rule, self.names)
+
+
+def follow_rule(name: str, rule: Kernel, names: tuple[str, ...], tell: Callable[[Kernel], None]) -> None:
+    """Call `tell` with the function that runs a gradient rule on raw arrays, now and whenever it becomes another one."""
+    with _lock:
+        made = RawRule(name, rule, names, tell)
+        _rules.append(made)
+        made.rebind()
 
 
 class RawNamespace:

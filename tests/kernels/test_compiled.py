@@ -20,7 +20,7 @@ from clarion.kernels.trace.graph import Untraceable
 
 from .test_offers import X, arguments, filled
 
-pytestmark = pytest.mark.skipif(machine.binding() is None, reason="llvmlite is not installed")
+pytestmark = pytest.mark.skipif(not machine.installed(), reason="llvmlite is not installed")
 
 OFFERED = sorted(name for name in registry.names() if any(o.backend == "llvm" for o in registry.chain(name)))
 KINDS: dict[str, type] = {name: type(registry._offers[name]["llvm"].function) for name in OFFERED}
@@ -236,7 +236,7 @@ RANGES = {"exp": (-103, 88), "expm1": (-18, 88), "exp2": (-140, 127), "log": (1e
 
 def function(name, dtype):
     program = tracer.trace(lambda xp, x: getattr(xp, name)(x), [tracer.Input(dtype)])
-    return build.elementwise(name, program)
+    return build.elementwise(name, program).function
 
 
 @pytest.mark.parametrize("name", RANGES)
@@ -273,7 +273,8 @@ def test_errors_are_told_as_by_the_array_library():
             function(name, np.float32)(x)
         for name in ("maximum", "minimum", "less", "greater_equal", "equal"):
             two = [tracer.Input(np.float32)] * 2
-            build.elementwise(name, tracer.trace(lambda xp, x, y, name=name: getattr(xp, name)(x, y), two))(x, x[::-1])
+            program = tracer.trace(lambda xp, x, y, name=name: getattr(xp, name)(x, y), two)
+            build.elementwise(name, program).function(x, x[::-1])
 
 
 # What cannot be compiled ---------------------------------------------------------------------------------
@@ -365,6 +366,39 @@ def test_a_damaged_object_is_compiled_again(tmp_path):
     assert run(WORK, CLARION_CACHE=str(tmp_path)) == first
 
 
-def test_nothing_is_loaded_for_small_arrays():
-    program = "import sys, clarion as t\nt.ones(100).exp().sum()\nprint('llvmlite' in sys.modules)"
-    assert run(program, CLARION_COMPILE="1").strip() == "False"
+def test_the_compiler_is_not_loaded_for_small_arrays_or_what_is_kept(tmp_path):
+    program = "import sys, clarion as t\nx = t.ones(100)\n(x * 2 + x).relu(){}\nprint('llvmlite' in sys.modules)"
+    there = {"CLARION_COMPILE": "1", "CLARION_CACHE": str(tmp_path / "kept")}
+    nowhere = there | {"CLARION_CACHE": os.devnull}
+    assert run(program.format(""), **there).strip() == "False"
+    assert [run(program.format(".exp()"), **there).strip() for _ in range(2)] == ["True", "False"]
+    assert run(program.format(".exp()"), **nowhere).strip() == "False"  # nothing can be kept: only what is worth it
+
+
+def test_a_folder_that_is_read_only_is_read(tmp_path):
+    first = run(WORK, CLARION_CACHE=str(tmp_path))
+    before = sorted(tmp_path.iterdir())
+    code = "import os\nopen_ = os.open\ndef refuse(path, flags, *args, **more):\n"
+    code += "    if flags & os.O_WRONLY or flags & os.O_RDWR: raise PermissionError(path)\n"
+    code += "    return open_(path, flags, *args, **more)\nos.open = refuse\nimport os, sys\n"
+    tmp_path.chmod(0o555)
+    try:
+        # (An administrator may write anywhere: there the refusal is played.)
+        assert run(code + WORK + "print('llvmlite' in sys.modules)", CLARION_CACHE=str(tmp_path)) == first + "False\n"
+        more = WORK.replace("gelu", "silu")
+        assert run(code + more, CLARION_CACHE=str(tmp_path)) == run(more, CLARION_CACHE=os.devnull)
+    finally:
+        tmp_path.chmod(0o755)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_two_processes_share_a_cold_cache(tmp_path):
+    env = {**os.environ, "CLARION_CACHE": str(tmp_path)}
+    several = [
+        subprocess.Popen([sys.executable, "-c", WORK], env=env, stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    results = [process.communicate()[0] for process in several]
+    assert all(process.returncode == 0 for process in several)
+    assert len(set(results)) == 1
+    assert not list(tmp_path.glob("*.part"))
+    assert run(WORK, CLARION_CACHE=str(tmp_path)) == results[0]

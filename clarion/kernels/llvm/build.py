@@ -11,34 +11,39 @@ import numpy as np
 from .. import registry, threads
 from ..trace.graph import EACH, ROW, Program, Untraceable
 from ..trace.tracer import Input
-from . import machine, ufuncs
-from .kernel import CHEAP, Rows
+from . import direct, machine, ufuncs
+from .cards import Form
+from .kernel import CHEAP, Rows, Version
 from .lower import cost, elements_body, lanes_of
+from .plan import plan
 from .rows import rows_body
-from .runtime import plan, runtime
+from .runtime import runtime
 
 if TYPE_CHECKING:
     from .kernel import Compiled
 
 WORTH = 12_000  # nanoseconds of work that are worth a thread
+_LONG = 5_000  # nanoseconds from which a loop lets go of Python's lock
 _SIMPLE = 0.2  # nanoseconds per element: what costs less waits for memory
 
 
-def function(kernel: Compiled, args: Sequence[Any]) -> tuple[np.ufunc, int] | None:
-    """The compiled function of a kernel for the types and parameters of `args`, and how many elements it is for."""
-    if machine.binding() is None:
-        registry.withdraw("llvm")
-        return None
+def version(kernel: Compiled, args: Sequence[Any]) -> Version | None:
+    """A kernel compiled for the types and parameters of `args`; None where that cannot be."""
+    rows = isinstance(kernel, Rows)
+    per_row = kernel.per_row if rows else ()
     try:
-        rows = isinstance(kernel, Rows)
-        per_row = kernel.per_row if rows else ()
         program = kernel.trace([_symbol(a, ROW if i in per_row else EACH) for i, a in enumerate(args)])
         if all(term.operation in ("input", "constant") for term in program.results):
             return None  # nothing is computed
         made = by_rows(kernel.name, program) if rows else elementwise(kernel.name, program)
     except Untraceable:
         return None
-    return made, 0 if rows or kernel.for_any_size or cost(program) > _SIMPLE else CHEAP
+    except machine.NoCompiler:
+        registry.withdraw("llvm")
+        return None
+    made.form.per_row = per_row
+    cheap = not rows and not kernel.for_any_size and cost(program) <= _SIMPLE
+    return made._replace(least=CHEAP if cheap else 0, words=frozenset(term.operation for term in program.terms))
 
 
 def _symbol(value: Any, space: int) -> Any:
@@ -46,34 +51,63 @@ def _symbol(value: Any, space: int) -> Any:
     return Input(value.dtype, space) if type(value) is np.ndarray else value
 
 
-def elementwise(name: str, program: Program) -> np.ufunc:
+def elementwise(name: str, program: Program) -> Version:
     """A function of arrays, element by element."""
-    lanes = lanes_of(program, machine.target()[2])
-    return _made(name, program, elements_body(program, lanes), lanes, running().elements, None)
+    lanes = lanes_of(program, machine.processor()[1])
+    made = _plan(program, elements_body(program, lanes), lanes)
+    dtypes = [term.dtype for term in (*program.inputs, *program.results)]
+    function = ufuncs.make(name, running().elements, made, dtypes, len(program.inputs))
+    return Version(function, 0, made, _form(program, direct.BY_ELEMENTS))
 
 
-def by_rows(name: str, program: Program) -> np.ufunc:
+def by_rows(name: str, program: Program) -> Version:
     """A function of rows: the last dimension of its arrays, whose elements are adjacent."""
-    lanes = lanes_of(program, machine.target()[2])
+    lanes = lanes_of(program, machine.processor()[1])
     places = ["(n)" if term.space == EACH else "()" for term in (*program.inputs, *program.results)]
     signature = ",".join(places[: len(program.inputs)]) + "->" + ",".join(places[len(program.inputs) :])
-    return _made(name, program, rows_body(program, lanes), lanes, running().rows, signature)
-
-
-def _made(name: str, program: Program, source: str, lanes: int, loop: int, signature: str | None) -> np.ufunc:
+    made = _plan(program, rows_body(program, lanes), lanes)
     dtypes = [term.dtype for term in (*program.inputs, *program.results)]
+    function = ufuncs.make(name, running().rows, made, dtypes, len(program.inputs), signature)
+    kept = [k for k, term in enumerate(program.results) if term.space == ROW and program.kept[k]]
+    return Version(_with_dimension(function, kept) if kept else function, 0, made, _form(program, direct.BY_ROWS))
+
+
+def _with_dimension(function: Any, kept: list[int]) -> Any:
+    """A function some of whose results have one value per row, in a last dimension of size 1."""
+
+    def call(*arrays: Any) -> Any:
+        results = function(*arrays)
+        if type(results) is not tuple:
+            return results[..., None]
+        return tuple([result[..., None] if k in kept else result for k, result in enumerate(results)])
+
+    return call
+
+
+def _plan(program: Program, source: str, lanes: int) -> Any:
+    sizes = [term.dtype.itemsize for term in (*program.inputs, *program.results)]
     place = machine.address(machine.compiled(source), "body")
-    grain = int(WORTH / cost(program))
-    made = plan(place, len(program.inputs), [dtype.itemsize for dtype in dtypes], lanes, grain)
-    return ufuncs.make(name, loop, made, dtypes, len(program.inputs), signature)
+    return plan(place, len(program.inputs), sizes, lanes, int(WORTH / cost(program)))
+
+
+def _form(program: Program, way: int) -> Form:
+    """How a program's function is called directly."""
+    shapes = [
+        direct.LIKE_THE_FIRST if term.space == EACH else direct.ONE_PER_ROW_KEPT if kept else direct.ONE_PER_ROW
+        for term, kept in zip(program.results, program.kept, strict=True)
+    ]
+    results = [(term.dtype, shape) for term, shape in zip(program.results, shapes, strict=True)]
+    return Form(way, results, int(_LONG / cost(program)))
 
 
 @functools.cache
 def sum_of_columns(kind: str) -> np.ufunc | None:
     """A function (m, n) -> (n) for arrays of the type with this letter."""
-    if machine.binding() is None:
+    try:
+        loops = running().columns
+    except machine.NoCompiler:
         return None
-    return ufuncs.make("sum_of_columns", running().columns[kind], plan(0, 1, [], 1, 1), [kind, kind], 1, "(m,n)->(n)")
+    return ufuncs.make("sum_of_columns", loops[kind], plan(0, 1, [], 1, 1), [kind, kind], 1, "(m,n)->(n)")
 
 
 def running() -> Any:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import config
+from ..choosing import HEAT
 from ..quiet import restore, silence
+from .kept import keeps
 
 ndarray = np.ndarray
 _lock = threading.RLock()
@@ -18,9 +20,21 @@ MOST = 16  # versions of one kernel, for different types and parameters: more ar
 CHEAP = (
     1 if config.COMPILE == "all" else 1 << 16
 )  # elements from which a loop that only waits for memory gains by threads
-
+GRADIENTS = 1 if config.COMPILE == "all" else 8192  # elements from which a gradient rule is worth compiling
+# Operations whose compiled results may have other last bits than the array library's.
+FUNCTIONS_OF_ITS_OWN = frozenset(["exp", "expm1", "exp2", "log", "log1p", "tanh", "erf", "sin", "cos", "pow", "sum"])
 
 WIDE = 2048  # bytes of a row up to which columns are added up faster than by a product with ones
+
+
+class Version(NamedTuple):
+    """A kernel compiled for types and parameters."""
+
+    function: Any  # as NumPy calls it
+    least: int  # elements from which that is worth the call
+    plan: Any  # of the loop around the compiled body
+    form: Any  # how it is called directly (cards.py)
+    words: frozenset[str] = frozenset()  # the operations that it is made of
 
 
 class Compiled:
@@ -28,59 +42,114 @@ class Compiled:
 
     for_any_size = False  # worth it even where it only waits for memory
 
-    def __init__(self, name: str, trace: Callable[[Sequence[Any]], Any]) -> None:
+    def __init__(self, name: str, trace: Callable[[Sequence[Any]], Any], least: int = 1) -> None:
         self.name, self.trace = name, trace
-        self.known: dict[Any, tuple[Any, int] | None] = {}
+        self.least = least  # elements from which it is called directly
+        self.heat = 1  # calls after which it is: NOTE [Warming up]
+        self.known: dict[Any, Version | None] = {}
+        self.card: Any = None
+        self.ready: Callable[[], None] = _nothing  # to be called when the kernel can first be called directly
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
         if type(args[0]) is not ndarray:  # a scalar: 0 dimensions
             return NotImplemented
-        key = tuple([a.dtype.char if type(a) is ndarray else a for a in args])
-        try:
-            found = self.known[key]
-        except KeyError:
-            found = self.compile(key, args)
-        except TypeError:  # a parameter that cannot be told from others
-            return NotImplemented
-        if found is None or args[0].size < found[1]:
+        found = self.version(args)
+        if found is None or args[0].size < found.least:
             return NotImplemented
         arrays = [a for a in args if type(a) is ndarray]
         quiet = silence()
         try:
-            return found[0](*arrays) if out is None else found[0](*arrays, out=out)
+            return found.function(*arrays) if out is None else found.function(*arrays, out=out)
         finally:
             restore(quiet)
 
-    def compile(self, key: Any, args: Sequence[Any]) -> tuple[Any, int] | None:
-        """The function for these types and parameters, and how large arrays must be; None if there is none."""
+    def arranged(self, args: Sequence[Any]) -> Sequence[Any] | None:
+        """The arguments as the compiled function takes them; None if they are not for it."""
+        return args if type(args[0]) is ndarray else None
+
+    def version(self, args: Sequence[Any]) -> Version | None:
+        """What is compiled for such arguments, None if that cannot be."""
+        key = tuple([a.dtype.char if type(a) is ndarray else a for a in args])
+        try:
+            return self.known[key]
+        except KeyError:
+            pass
+        except TypeError:  # a parameter that cannot be told from others
+            return None
         from . import build
 
         with _lock:
             if key not in self.known:
-                self.known[key] = build.function(self, args) if len(self.known) < MOST else None
+                self.known[key] = build.version(self, args) if len(self.known) < MOST else None
             return self.known[key]
+
+    # NOTE [Direct calls] -----------------------------------------------------------------------------
+
+    def warm(self, *args: Any) -> None:
+        """The kernel is often called with such arguments: from now on directly."""
+        arranged = self.arranged(args)
+        found = None if arranged is None else self.version(arranged)
+        if found is None:
+            return
+        from . import cards
+
+        if not cards.available():
+            return
+        with _lock:
+            new = self.card is None
+            if new:
+                self.card = cards.Card(self.name)
+            found.form.least = self.least_of(found)
+            self.card.add(found.plan, args, found.form)
+        if new:
+            self.ready()
+
+    def least_of(self, version: Version) -> int:
+        """Elements from which a version is called directly."""
+        return self.least
+
+    def builtin(self, otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
+        """The kernel as a builtin function, once it is warm; what it is not for goes to `otherwise`."""
+        return None if self.card is None else self.card.called(otherwise)  # type: ignore[no-any-return]
+
+
+def _nothing() -> None:
+    return None
+
+
+class InRows(Compiled):
+    """The same, with a result that is contiguous, however its inputs lie."""
+
+    def __call__(self, *args: Any, out: Any = None) -> Any:
+        result = super().__call__(*args, out=out)
+        return result if result is NotImplemented or out is not None else np.ascontiguousarray(result)
 
 
 class Rows(Compiled):
-    """The same for functions of rows, which are the last dimension; `arrange` brings arguments and results into that form."""
+    """The same for functions of rows, which are the last dimension; `arrange` brings arguments into that form."""
 
     def __init__(
-        self, name: str, trace: Callable[[Sequence[Any]], Any], arrange: Any, per_row: tuple[int, ...]
+        self,
+        name: str,
+        trace: Callable[[Sequence[Any]], Any],
+        arrange: Any,
+        per_row: tuple[int, ...] = (),
+        least: int = 1,
     ) -> None:
-        super().__init__(name, trace)
+        super().__init__(name, trace, least)
         self.arrange = arrange
         self.per_row = per_row  # which arguments have one value per row
 
-    def __call__(self, *args: Any, out: Any = None) -> Any:
-        arranged = self.arrange(*args)
-        if arranged is None:
-            return NotImplemented
-        args, shape = arranged
-        for a in args:
+    def arranged(self, args: Sequence[Any]) -> Sequence[Any] | None:
+        found: Sequence[Any] | None = self.arrange(*args)
+        for a in found or ():
             if type(a) is ndarray and not a.flags.c_contiguous:
-                return NotImplemented
-        result = super().__call__(*args)
-        return result if shape is None or result is NotImplemented else shape(result)
+                return None
+        return found
+
+    def __call__(self, *args: Any, out: Any = None) -> Any:
+        arranged = self.arranged(args)
+        return NotImplemented if arranged is None else super().__call__(*arranged)
 
 
 def sum_of_columns(x: Any, ndim: int = 1) -> Any:
@@ -125,25 +194,32 @@ class Update:
         return tracer.trace(call, args)
 
 
-class Fused:
-    """A gradient rule on large arrays: one pass where it can be compiled, the rule itself elsewhere."""
+class Fused(Compiled):
+    """A gradient rule: one pass where it can be compiled, the rule itself elsewhere. `ready` as in `Compiled`."""
 
-    def __init__(self, name: str, rule: Callable[..., Any], names: Sequence[str]) -> None:
-        self.rule = rule
-        self.ops = names.index("ops") + 1 if "ops" in names else None
-        self.compiled = Compiled(name, lambda args: _traced_rule(rule, names, args))
+    def __init__(
+        self, name: str, rule: Callable[..., Any], names: Sequence[str], ready: Callable[[], None] = _nothing
+    ) -> None:
+        super().__init__(name, self._traced)
+        self.rule, self.names, self.ready = rule, names, ready
+        self.heat = HEAT
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, out: Any = None) -> Any:
         g = args[0]
         if type(g) is ndarray and not any(g.strides) and g.size:  # one number in all places: it stays one
             if not any(type(a) is ndarray and a.ndim for a in args[1:]):
                 return np.broadcast_to(self.rule(g[(0,) * g.ndim], *args[1:]), g.shape)
-        given = args if self.ops is None else args[: self.ops] + args[self.ops + 1 :]
-        result = self.compiled(*given)
+        result = super().__call__(*args)
         return self.rule(*args) if result is NotImplemented else result
 
+    def least_of(self, version: Version) -> int:
+        # The rule itself calls compiled functions, too, if those are called on small arrays; but never a compiled power.
+        if version.words & ({"pow"} if keeps() else FUNCTIONS_OF_ITS_OWN):
+            return GRADIENTS
+        return 1
 
-def _traced_rule(rule: Callable[..., Any], names: Sequence[str], args: Sequence[Any]) -> Any:
-    from ..trace.tracer import trace_rule
+    def _traced(self, args: Sequence[Any]) -> Any:
+        from ..trace.tracer import trace_rule
 
-    return trace_rule(rule, names, args)
+        ops = self.names.index("ops") + 1 if "ops" in self.names else len(args)
+        return trace_rule(self.rule, self.names, [*args[:ops], *args[ops + 1 :]])

@@ -1,20 +1,21 @@
-"""The machine that kernels are compiled for, and the objects that come of it, kept on disk between processes."""
+"""The machine that kernels are compiled for, and the compiler. Objects are kept on disk (kept.py) and loaded without it (objects.py)."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 import hashlib
-import os
-import tempfile
+import importlib.util
+import platform
 import threading
 from typing import Any
 
 from ... import config
+from . import kept, objects
 
 _lock = threading.Lock()
 _kept: list[Any] = []  # engines own the memory of compiled functions
-VERSION = 1  # of what is written into objects, beside their source
+VERSION = 2  # of what is written into objects, beside their source
 
 
 @functools.cache
@@ -33,14 +34,44 @@ def binding() -> Any:
 
 
 @functools.cache
-def target() -> tuple[Any, str, int]:
-    """The target machine, its description, and the bytes of a vector register."""
+def installed() -> bool:
+    """Is llvmlite there? (Asked without loading it.)"""
+    return config.COMPILE != "0" and importlib.util.find_spec("llvmlite") is not None
+
+
+@functools.cache
+def processor() -> tuple[str, int]:
+    """What objects are compiled for, in words, and the bytes of a vector register. Does not load LLVM where Linux tells."""
+    words: set[str] = set()
+    name = ""
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                key, _, value = line.partition(":")
+                if key.strip() == "flags":
+                    words = set(value.split())
+                    break
+                name = value.strip() if key.strip() == "model name" else name
+    except OSError:
+        pass
+    if not words:
+        llvm = binding()
+        words = {word for word, there in llvm.get_host_cpu_features().items() if there}
+        name = llvm.get_host_cpu_name()
+    width = 64 if {"avx512f", "avx512dq"} <= words else 32 if "avx2" in words else 16
+    return f"{platform.machine()} {platform.system()} {name} {' '.join(sorted(words))} {VERSION}", width
+
+
+def x86() -> bool:
+    """Has the processor the flags of floating-point errors where code for x86 looks for them?"""
+    return platform.machine() in ("x86_64", "AMD64")
+
+
+@functools.cache
+def _target() -> Any:
     llvm = binding()
-    name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
-    words = features.flatten()
-    machine = llvm.Target.from_default_triple().create_target_machine(cpu=name, features=words, opt=2, reloc="pic")
-    width = 64 if features.get("avx512f") and features.get("avx512dq") else 32 if features.get("avx2") else 16
-    return machine, f"{machine.triple} {name} {words} {llvm.llvm_version_info} {VERSION}", width
+    name, words = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=words, opt=2, reloc="pic")
 
 
 def multiplies_and_adds() -> bool:
@@ -51,22 +82,39 @@ def multiplies_and_adds() -> bool:
 
 def compiled(source: str) -> Any:
     """An engine with the functions of a module, from the cache on disk or freshly compiled."""
-    llvm = binding()
-    machine, description, _ = target()
-    name = hashlib.sha256(f"{description}\n{source}".encode()).hexdigest()
-    code = _read(name)
+    name = hashlib.sha256(f"{processor()[0]}\n{source}".encode()).hexdigest()
+    code = kept.read(name)
     with _lock:
         if code is None:
-            code = _compile(llvm, machine, source)
-            _write(name, code)
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
+            code = _compile(source)
+            kept.write(name, code)
+        engine = _loaded(code)
     _kept.append(engine)
     return engine
 
 
-def _compile(llvm: Any, machine: Any, source: str) -> bytes:
+def _loaded(code: bytes) -> Any:
+    if objects.possible():
+        try:
+            return objects.load(code)
+        except objects.Unloadable:
+            pass
+    llvm = binding()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+class NoCompiler(Exception):
+    """llvmlite cannot be loaded."""
+
+
+def _compile(source: str) -> bytes:
+    llvm = binding()
+    if llvm is None:
+        raise NoCompiler
+    machine = _target()
     parsed = llvm.parse_assembly(source)
     parsed.verify()
     passes = llvm.create_new_module_pass_manager()
@@ -75,35 +123,6 @@ def _compile(llvm: Any, machine: Any, source: str) -> bytes:
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
     passes.run(parsed, builder)
     return bytes(machine.emit_object(parsed))
-
-
-# The cache ------------------------------------------------------------------------------------------------
-
-
-def _read(name: str) -> bytes | None:
-    try:
-        with open(os.path.join(config.CACHE, f"{name}.o"), "rb") as file:
-            code, digest = file.read()[:-32], b""
-            file.seek(-32, os.SEEK_END)
-            digest = file.read()
-    except OSError:
-        return None
-    return code if hashlib.sha256(code).digest() == digest else None  # cut short, or of somebody else
-
-
-def _write(name: str, code: bytes) -> None:
-    """Whole or not at all: a reader never sees a part. A folder that cannot be written to is no error."""
-    try:
-        os.makedirs(config.CACHE, exist_ok=True)
-        handle, path = tempfile.mkstemp(dir=config.CACHE, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(code + hashlib.sha256(code).digest())
-            os.replace(path, os.path.join(config.CACHE, f"{name}.o"))
-        except OSError:
-            os.unlink(path)
-    except OSError:
-        return
 
 
 def address(engine: Any, name: str) -> int:

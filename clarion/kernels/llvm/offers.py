@@ -10,27 +10,33 @@ import numpy
 
 from ... import config
 from .. import registry
-from ..layout import in_rows
+from ..choosing import HEAT
 from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
 from . import attention, recurrent
-from .kernel import CHEAP, Compiled, Fused, Rows, Update, sum_of_columns
+from .kept import keeps
+from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, Rows, Update, sum_of_columns
 from .products import calls as products
 
 _ANY = config.COMPILE == "all"
-SOME = 1 if _ANY else 8192  # elements from which one exponential is worth the call
-FEW = 1 if _ANY else 4096  # the same for functions of many steps
-GRADIENTS = 1 if _ANY else 8192  # for gradient rules
+FEW = 1 if _ANY else 4096  # elements from which functions of many steps are worth the call through NumPy
+# The same for kernels with functions of their own. They compute from the first call on, if they need not be compiled in each
+# process: NOTE [Warming up].
+SOME = 1 if _ANY or keeps() else 8192
+ROWS = 1 if _ANY or keeps() else 4096
 
 # Loops that wait for memory gain by threads alone.
 _SIMPLE = "add sub mul neg div"
-_FUNCTIONS = "exp expm1 exp2 log log1p tanh sin cos erf sigmoid rsqrt reciprocal square tanh_backward sigmoid_backward"
-_COMPOSED = """
-    gelu gelu_backward gelu_tanh gelu_tanh_backward silu silu_backward mish softplus softplus_backward softplus_bend logsigmoid
-    elu elu_backward elu_backward_result elu_written celu celu_written relu relu_backward leaky_relu leaky_relu_backward
-    hardtanh hardtanh_backward hardsigmoid hardswish hardswish_backward softshrink hardshrink shrink_backward prelu
-    threshold xlogy lerp_tensor addcmul addcdiv where divide_or_zero frac
+# What has the same bits as the array library's own steps.
+_EXACT = """
+    rsqrt reciprocal square tanh_backward sigmoid_backward relu relu_backward leaky_relu leaky_relu_backward hardtanh
+    hardtanh_backward hardsigmoid hardswish hardswish_backward softshrink hardshrink shrink_backward prelu threshold lerp_tensor
+    addcmul addcdiv where divide_or_zero frac
+    """
+_FUNCTIONS = """
+    exp expm1 exp2 log log1p tanh sin cos erf sigmoid gelu gelu_backward gelu_tanh gelu_tanh_backward silu silu_backward mish softplus
+    softplus_backward softplus_bend logsigmoid elu elu_backward elu_backward_result elu_written celu celu_written xlogy
     """
 
 
@@ -67,27 +73,21 @@ def _last_dim(*args: Any) -> Any:
     """The kernel's last parameter is the dimension: it must be the last, which is the second of rows."""
     *arrays, dim = args
     x = arrays[0]
-    return ((*arrays, 1), None) if x.ndim > 1 and dim == x.ndim - 1 and x.shape[-1] else None
+    return (*arrays, 1) if x.ndim > 1 and dim == x.ndim - 1 and x.shape[-1] else None
 
 
 def _layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     if ndim != 1 or x.ndim < 2 or not x.shape[-1]:
         return None
-    return (x, weight, bias, 1, eps), _with_statistic
+    return x, weight, bias, 1, eps
 
 
 def _rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
-    return None if ndim != 1 or x.ndim < 2 or not x.shape[-1] else ((x, weight, 1, eps), _with_statistic)
-
-
-def _with_statistic(results: Any) -> Any:
-    """The third result has one value per row."""
-    out, normal, statistic = results
-    return out, normal, statistic[..., None]
+    return None if ndim != 1 or x.ndim < 2 or not x.shape[-1] else (x, weight, 1, eps)
 
 
 def _norm_backward(g: Any, weight: Any, normal: Any, statistic: Any, ndim: int) -> Any:
-    return None if ndim != 1 or g.ndim < 2 or not g.shape[-1] else ((g, weight, normal, statistic[..., 0], 1), None)
+    return None if ndim != 1 or g.ndim < 2 or not g.shape[-1] else (g, weight, normal, statistic[..., 0], 1)
 
 
 def _cross_entropy(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
@@ -111,13 +111,13 @@ def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def _scores(scores: Any, mask: Any) -> Any:
-    return ((scores, mask), None) if scores.ndim > 1 and scores.shape[-1] else None
+    return (scores, mask) if scores.ndim > 1 and scores.shape[-1] else None
 
 
 def _sequence(*args: Any) -> bool:
     """Is a recurrent layer's work enough? (Its input is the first argument, or the second after the gradients.)"""
     x = args[1] if type(args[0]) is tuple else args[0]
-    return x.size >= SOME
+    return x.size >= (1 if _ANY else 8192)
 
 
 # How arguments are arranged, and which of them have one value per row.
@@ -139,16 +139,18 @@ def make() -> None:
     registry.describe("llvm", "compiled for this processor, large arrays on several threads", _missing)
     if _missing() is not None:
         return
-    for names, least in ((_SIMPLE, CHEAP), (_FUNCTIONS, SOME), (_COMPOSED, FEW)):
+    for names, least, heat in ((_SIMPLE, CHEAP, HEAT), (_EXACT, FEW, HEAT), (_FUNCTIONS, SOME, 1)):
         for name in names.split():
             # (Where the portable kernel does not write, small arrays would pay for asking.)
             writes = registry.portable_writes(name)
-            compiled: Any = Compiled(name, _traced(name))
-            if name == "logsigmoid":
-                compiled = in_rows(compiled)  # as the portable one, whatever the layout of its input
+            kind = (
+                InRows if name == "logsigmoid" else Compiled
+            )  # (as the portable one, whatever the layout of its input)
+            compiled = kind(name, _traced(name), 1 if heat == HEAT else least)
+            compiled.heat = heat
             registry.offer(name, "llvm", compiled, writes=writes, least=least)
     for name, (arrange, per_row) in _ROWS.items():
-        registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row), least=FEW)
+        registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row, ROWS), least=ROWS)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum", "llvm", _sum, least=FEW)

@@ -64,7 +64,7 @@ def _take_chunks(f: Function) -> None:
         _count(f, "done")
 
 
-def _flags(f: Function, x86: bool) -> str:
+def flags(f: Function, x86: bool) -> str:
     """The processor's floating-point flags of this thread, as an i64 (0 where there is no cheap way to ask)."""
     if not x86:
         return "0"
@@ -124,7 +124,7 @@ def worker(x86: bool) -> Function:
         with f.when(f.op("and", "i1", wanted, offered)):
             clear_flags(f, x86)
             _take_chunks(f)
-            f.let(f"atomicrmw or ptr @flags, i64 {_flags(f, x86)} {_ORDER}")
+            f.let(f"atomicrmw or ptr @flags, i64 {flags(f, x86)} {_ORDER}")
         _count(f, "active", -1)
     f.end("ptr null")
     return f

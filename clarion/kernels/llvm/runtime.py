@@ -1,7 +1,6 @@
 """The loops around compiled bodies, one for all kernels: they meet NumPy's strides, threads, and the ends of arrays.
 
-A kernel's `plan` says what its loop needs to know: where the body is, how many operands there are, their sizes, how many elements a
-vector has, and from how many elements on a thread is worth its while (`grain`).
+A kernel's `plan` (plan.py) says what its loop needs to know.
 """
 
 from __future__ import annotations
@@ -9,30 +8,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from typing import Any
 
-from . import columns, machine, pool
+from . import columns, direct, machine, pool
+from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
 from .text import Function, module
 
-BODY, INPUTS, OPERANDS, LANES, GRAIN, SIZES = range(6)  # the places in a plan, of eight bytes each
-MOST = 16  # operands of a kernel
 BLOCK = 512  # elements that are brought together at a time where an operand is not adjacent
 _FLOATS = {"f": "float", "d": "double"}  # NumPy's letters
 _ROOM = 128  # bytes of one vector, at most
-
-
-def plan(body: int, inputs: int, sizes: list[int], lanes: int, grain: int) -> Any:
-    """A plan, as memory that compiled code reads."""
-    assert len(sizes) <= MOST
-    return (ctypes.c_int64 * (SIZES + MOST))(body, inputs, len(sizes), lanes, grain, *sizes)
-
-
-def _field(f: Function, plan: str, number: int) -> str:
-    return f.load("i64", f.element(plan, str(number), "i64"))
-
-
-def _at(f: Function, array: str, index: str) -> str:
-    return f.load("i64", f.element(array, index, "i64"))
 
 
 def _copy(name: str, gathers: bool) -> Function:
@@ -53,13 +36,13 @@ def _staged() -> Function:
     f = Function("staged", "void", "ptr plan", "ptr args", "ptr steps", "i64 first", "i64 count", linkage="internal")
     room = f.reserve("i8", MOST * BLOCK * 8)
     places, strides = f.reserve("ptr", MOST), f.reserve("i64", MOST)
-    lanes, inputs, operands = (_field(f, "%plan", k) for k in (LANES, INPUTS, OPERANDS))
+    lanes, inputs, operands = (field(f, "%plan", k) for k in (LANES, INPUTS, OPERANDS))
     vectors = f.op("sdiv", "i64", f.op("add", "i64", "%count", f.op("sub", "i64", lanes, "1")), lanes)
     whole = f.op("mul", "i64", vectors, lanes)
     missing = f.op("sub", "i64", whole, "%count")
     with f.counted("0", operands) as k:
-        size = _at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
-        step = _at(f, "%steps", k)
+        size = at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
+        step = at(f, "%steps", k)
         near = f.offset(room, f.op("mul", "i64", k, str(BLOCK * 8)))
         far = f.offset(f.load("ptr", f.element("%args", k, "ptr")), f.op("mul", "i64", "%first", step))
         f.store("ptr", near, f.element(places, k, "ptr"))
@@ -72,8 +55,8 @@ def _staged() -> Function:
             f.line(f"call void @gather(ptr {rest}, ptr {last}, i64 0, i64 {missing}, i64 {size})")
     f.line(f"call void {_body(f)}(i64 {vectors}, ptr {places}, ptr {strides})")
     with f.counted(inputs, operands) as k:
-        size = _at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
-        step = _at(f, "%steps", k)
+        size = at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
+        step = at(f, "%steps", k)
         near = f.offset(room, f.op("mul", "i64", k, str(BLOCK * 8)))
         far = f.offset(f.load("ptr", f.element("%args", k, "ptr")), f.op("mul", "i64", "%first", step))
         f.line(f"call void @scatter(ptr {near}, ptr {far}, i64 {step}, i64 %count, i64 {size})")
@@ -90,12 +73,12 @@ def _range() -> Function:
     f = Function("range", "void", "ptr plan", "ptr args", "ptr steps", "i64 first", "i64 end", linkage="internal")
     places, strides = f.reserve("ptr", MOST), f.reserve("i64", MOST)
     numbers = f.reserve("i8", MOST * _ROOM)  # a number in all lanes, for each operand that does not move
-    lanes, inputs, operands = (_field(f, "%plan", k) for k in (LANES, INPUTS, OPERANDS))
+    lanes, inputs, operands = (field(f, "%plan", k) for k in (LANES, INPUTS, OPERANDS))
     count = f.op("sub", "i64", "%end", "%first")
     direct = f.variable("i1", "true")
     with f.counted("0", operands) as k:
-        size = _at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
-        step = _at(f, "%steps", k)
+        size = at(f, "%plan", f.op("add", "i64", k, str(SIZES)))
+        step = at(f, "%steps", k)
         far = f.offset(f.load("ptr", f.element("%args", k, "ptr")), f.op("mul", "i64", "%first", step))
         f.store("ptr", far, f.element(places, k, "ptr"))
         f.store("i64", f.op("mul", "i64", lanes, size), f.element(strides, k, "i64"))
@@ -135,7 +118,7 @@ def _shared(f: Function, values: tuple[str, ...]) -> str:
 def _from_shared(f: Function) -> tuple[str, ...]:
     """Plan, arguments, steps, and the part of the loop that a chunk is."""
     plan, args, steps = (f.load("ptr", f.element("%context", str(k), "i64")) for k in (_PLAN, _ARGS, _STEPS))
-    length, chunk = _field(f, "%context", _LENGTH), _field(f, "%context", _CHUNK)
+    length, chunk = field(f, "%context", _LENGTH), field(f, "%context", _CHUNK)
     first = f.op("mul", "i64", "%number", chunk)
     end = f.call("llvm.smin.i64", "i64", f"i64 {f.op('add', 'i64', first, chunk)}", f"i64 {length}")
     return plan, args, steps, first, end
@@ -166,7 +149,7 @@ def _elements() -> Function:
     """NumPy's loop of an elementwise function."""
     f = Function("elements", "void", "ptr args", "ptr dimensions", "ptr steps", "ptr plan")
     n = f.load("i64", "%dimensions")
-    shared, size, count = _chunks(f, n, _field(f, "%plan", GRAIN), 64)
+    shared, size, count = _chunks(f, n, field(f, "%plan", GRAIN), 64)
     with f.when(shared):
         context = _shared(f, ("%plan", "%args", "%steps", n, size))
         f.line(f"call void @parallel(ptr @range_chunk, ptr {context}, i64 {count})")
@@ -181,12 +164,12 @@ def _rows_chunk() -> Function:
     f = Function("rows_chunk", "void", "ptr context", "i64 number", linkage="internal")
     plan, args, steps, first, end = _from_shared(f)
     places = f.reserve("ptr", MOST)
-    operands = _field(f, plan, OPERANDS)
+    operands = field(f, plan, OPERANDS)
     with f.counted("0", operands) as k:
-        far = f.offset(f.load("ptr", f.element(args, k, "ptr")), f.op("mul", "i64", first, _at(f, steps, k)))
+        far = f.offset(f.load("ptr", f.element(args, k, "ptr")), f.op("mul", "i64", first, at(f, steps, k)))
         f.store("ptr", far, f.element(places, k, "ptr"))
     rows = f.op("sub", "i64", end, first)
-    inner = _field(f, "%context", _INNER)
+    inner = field(f, "%context", _INNER)
     f.line(f"call void {f.load('ptr', plan)}(i64 {rows}, i64 {inner}, ptr {places}, ptr {steps})")
     f.end()
     return f
@@ -196,9 +179,9 @@ def _rows() -> Function:
     """NumPy's loop of a function of rows: so many rows, each of so many adjacent elements."""
     f = Function("rows", "void", "ptr args", "ptr dimensions", "ptr steps", "ptr plan")
     rows = f.load("i64", "%dimensions")
-    length = _at(f, "%dimensions", "1")
+    length = at(f, "%dimensions", "1")
     per_row = f.op("add", "i64", length, "8")
-    grain = f.op("add", "i64", f.op("sdiv", "i64", _field(f, "%plan", GRAIN), per_row), "1")
+    grain = f.op("add", "i64", f.op("sdiv", "i64", field(f, "%plan", GRAIN), per_row), "1")
     shared, size, count = _chunks(f, rows, grain, 1)
     with f.when(shared):
         context = _shared(f, ("%plan", "%args", "%steps", rows, size, length))
@@ -214,22 +197,29 @@ def source(x86: bool, width: int) -> str:
     """The whole runtime as one module, for vector registers of so many bytes."""
     loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(width)]
-    return module([*pool.functions(x86), *loops], pool.GLOBALS)
+    return module([*pool.functions(x86), *loops, *direct.functions(x86)], pool.GLOBALS + direct.GLOBALS)
 
 
 class Runtime:
     """The compiled runtime of this process."""
 
     def __init__(self) -> None:
-        _, description, width = machine.target()
-        engine = machine.compiled(source("x86" in description, width))
+        self.x86 = machine.x86()
+        engine = machine.compiled(source(self.x86, machine.processor()[1]))
         self.elements, self.rows = (machine.address(engine, name) for name in ("elements", "rows"))
         self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
         self.parallel = machine.address(engine, "parallel")
         self.threads = int(engine.get_global_value_address("threads"))
+        self.direct = machine.address(engine, "direct")
+        self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self.obeys = False  # the number of threads (build.py)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
         os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))
+
+    def set_api(self, addresses: list[int]) -> None:
+        """What builtin functions call and compare with, in the order of `direct.API`."""
+        for number, place in enumerate(addresses):
+            self._set_api(number, place)
 
     def set_threads(self, count: int) -> None:
         """How many threads a loop may use."""

@@ -51,6 +51,7 @@ class Program:
     inputs: list[Term]
     results: list[Term]
     by_rows: bool
+    kept: list[bool] = field(default_factory=list)  # of results per row: do they have the last dimension, with size 1?
     terms: list[Term] = field(default_factory=list)
 
     def __post_init__(self) -> None:

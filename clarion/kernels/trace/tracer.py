@@ -67,7 +67,7 @@ def _run(book: Book, by_rows: bool, arguments: Sequence[Any], call: Callable[[li
         raise Untraceable("a result that is no array")
     if not by_rows and any(term.space == ROW for term in [result.term for result in results]):
         raise Untraceable("a result with a value per row")
-    return Program(inputs, [result.term for result in results], by_rows)
+    return Program(inputs, [result.term for result in results], by_rows, [result.kept for result in results])
 
 
 class Kernels:

@@ -1,0 +1,168 @@
+"""What a call takes of an operation's offers: functions made of kernels, so that a call asks as little as possible."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from .. import config
+
+Kernel = Callable[..., Any]
+Guard = Callable[..., bool]
+
+# NOTE [Warming up] A kernel is compiled when it has been called on small arrays so often that it may be worth it. From then on
+# it computes: so this is for kernels that give the same bits either way (arithmetic, comparisons, roots). A kernel with functions of its
+# own (exp, a sum in another order) computes from its first call on, or never below a size: a program that does the same
+# thing twice gets the same numbers twice.
+HEAT = 1 if config.COMPILE == "all" else 600
+_LARGE = 100  # what a call on a large array counts for
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A kernel of one backend: `function(*arrays, *parameters)`, taken where `accepts` holds for the same arguments.
+
+    `writes`: it takes the keyword `out`, an array for its result, which may be its first input too. `least`: it is for large
+    arrays, and asked only where the first argument has so many elements; it may still decline, by giving NotImplemented.
+
+    A function may have a method `builtin(otherwise)`: then it can be called directly, and hands what it is not for to `otherwise`;
+    `builtin` gives None until `warm(*arguments)` has prepared it, after `heat` calls (NOTE [Direct calls] in llvm/direct.py).
+    """
+
+    backend: str
+    function: Kernel
+    accepts: Guard | None = None
+    writes: bool = False
+    least: int = 0
+
+
+def of_offers(asked: list[Offer], others: dict[type, list[Offer]], writing: bool) -> Kernel:
+    """What a call takes: of the offers for NumPy's arrays in turn, unless an array of another library is met."""
+    elsewhere = {array_type: _one_after_the_other(offers, writing) for array_type, offers in others.items()}
+    large = _one_after_the_other(asked, writing)
+    least = min([offer.least for offer in asked if offer.least], default=sys.maxsize)
+    if least == sys.maxsize:
+        return by_type(large, elsewhere)
+    small = _one_after_the_other([offer for offer in asked if not offer.least], writing)
+    first = asked[0].function
+    return called_directly(by_type(by_size(small, least, large, first), elsewhere), first)
+
+
+def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
+    """One kernel for few elements, another one for many. After so many calls `compiled` is told what is asked for."""
+    left = getattr(compiled, "heat", 0)
+    few = int(left > 1)  # what a call on a small array counts for: nothing, where only large ones are compiled
+
+    def call(first: Any, *more: Any, **out: Any) -> Any:
+        nonlocal left
+        kernel, spent = (small, few) if first.size < least else (large, _LARGE)
+        left -= spent
+        if left <= 0 < left + spent:
+            left = HEAT
+            compiled.warm(first, *more)
+        return kernel(first, *more, **out)
+
+    return call
+
+
+def called_directly(otherwise: Kernel, compiled: Any) -> Kernel:
+    """A kernel that is called directly if it can be; what it is not for goes to `otherwise`."""
+    made = compiled.builtin(otherwise) if hasattr(compiled, "builtin") else None
+    return otherwise if made is None else made  # type: ignore[no-any-return]
+
+
+def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
+    """The first offer that accepts the arguments. With `writing`, the function takes `out`, whether all offers do or not."""
+    *guarded, last = asked
+    plain = last.function if last.writes or not writing else _copying(last.function)
+    if not guarded:
+        return plain
+
+    def call(*args: Any) -> Any:
+        for offer in guarded:
+            if (offer.accepts is None or offer.accepts(*args)) and (not offer.least or args[0].size >= offer.least):
+                result = offer.function(*args)
+                if result is not NotImplemented:
+                    return result
+        return plain(*args)
+
+    def call_or_write(*args: Any, out: Any = None) -> Any:
+        if out is None:
+            return call(*args)
+        for offer in guarded:
+            if not offer.writes or (offer.accepts is not None and not offer.accepts(*args)):
+                continue
+            if not offer.least or args[0].size >= offer.least:
+                result = offer.function(*args, out=out)
+                if result is not NotImplemented:
+                    return result
+        return plain(*args, out=out)
+
+    return call_or_write if writing else call
+
+
+def _copying(function: Kernel) -> Kernel:
+    """A kernel that cannot write, with `out`: the result is copied."""
+
+    def call(*args: Any, out: Any = None) -> Any:
+        result = function(*args)
+        if out is None:
+            return result
+        if result.shape != out.shape:
+            raise ValueError(f"could not broadcast: a result of shape {result.shape} into one of shape {out.shape}")
+        out[...] = result
+        return out
+
+    return call
+
+
+def by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
+    """The kernel for the arguments' array library: NumPy's, unless one of them is another library's array.
+
+    Numbers come as NumPy's 0-dim arrays, so that is no sign of NumPy; another library's kernels get them as scalars.
+    A variadic kernel has a sequence first.
+    """
+    if not kernels:
+        return host
+
+    def call(*args: Any, **out: Any) -> Any:
+        for value in args:
+            found = kernels.get(type(value))
+            if found is not None:
+                args = tuple([a[()] if type(a) is numpy.ndarray and not a.ndim else a for a in args])
+                return found(*args, **out)
+        if type(args[0]) is list or type(args[0]) is tuple:
+            for value in args[0]:
+                found = kernels.get(type(value))
+                if found is not None:
+                    return found(*args, **out)
+        return host(*args, **out)
+
+    return call
+
+
+# Gradient rules ----------------------------------------------------------------------------------------
+
+
+def rule_by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
+    """The same for a gradient rule, whose first argument is the gradient."""
+    if not kernels:
+        return host
+
+    def call(g: Any, *values: Any) -> Any:
+        return kernels.get(type(g), host)(g, *values)
+
+    return call
+
+
+def with_scalars(rule: Kernel) -> Kernel:
+    """The rule for arrays that do not meet NumPy's: numbers, which were kept as its 0-dim arrays, as scalars."""
+
+    def call(g: Any, *values: Any) -> Any:
+        return rule(g, *[value[()] if type(value) is numpy.ndarray and not value.ndim else value for value in values])
+
+    return call

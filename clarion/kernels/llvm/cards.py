@@ -1,0 +1,161 @@
+"""Builtin functions around compiled kernels, from Python's side: see NOTE [Direct calls] in direct.py."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..quiet import tell_errors
+from . import direct
+from .plan import MOST, SIZES
+from .runtime import runtime
+
+VERSIONS = 12  # of one kernel, at most
+_FASTCALL_WITH_KEYWORDS = 0x82
+_NEW_FROM_DESCR = 94  # PyArray_NewFromDescr in NumPy's table of C functions
+_ARRAY_TYPE = 2  # PyArray_Type in the same
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("call", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+    )
+
+
+def _address(name: str) -> int:
+    return int(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
+
+
+def _numpy_api() -> Any:
+    from numpy._core import _multiarray_umath as umath
+
+    table = ctypes.pythonapi.PyCapsule_GetPointer
+    table.restype, table.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.cast(table(umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))  # type: ignore[attr-defined]
+
+
+def _layout_is_known() -> bool:
+    """Do Python's and NumPy's objects lie in memory as direct.py reads them? (They do in every usual build.)"""
+    if sysconfig.get_config_var("Py_GIL_DISABLED") or object.__basicsize__ != 16 or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    array = np.zeros((3, 5), np.float32)[:, 1:4]
+    words = ctypes.cast(id(array), ctypes.POINTER(ctypes.c_int64))
+    dims, strides = (ctypes.cast(words[k], ctypes.POINTER(ctypes.c_int64)) for k in (4, 5))
+    return (
+        words[1] == id(np.ndarray)
+        and words[2] == array.__array_interface__["data"][0]
+        and words[3] & 0xFFFFFFFF == 2
+        and (dims[0], dims[1], strides[0], strides[1]) == (3, 3, 20, 4)
+        and words[7] == id(array.dtype)
+        and words[8] & 0xFFFF == array.flags.num
+    )
+
+
+@functools.cache
+def available() -> bool:
+    """Can kernels be called directly here? Tells the compiled side all that it needs to know."""
+    made = runtime()
+    if not made.x86 or not _layout_is_known():
+        return False
+    try:
+        numpy_api = _numpy_api()
+    except (ImportError, AttributeError):  # another NumPy
+        return False
+    if numpy_api[_ARRAY_TYPE] != id(np.ndarray):
+        return False
+    addresses = {
+        "array_type": id(np.ndarray),
+        "float_type": id(float),
+        "new_array": numpy_api[_NEW_FROM_DESCR],
+        "vectorcall": _address("PyObject_Vectorcall"),
+        "save_thread": _address("PyEval_SaveThread"),
+        "restore_thread": _address("PyEval_RestoreThread"),
+        "new_tuple": _address("PyTuple_New"),
+        "set_item": _address("PyTuple_SetItem"),
+        "incref": _address("Py_IncRef"),
+        "decref": _address("Py_DecRef"),
+        "out": id(sys.intern("out")),
+        "tuple_type": id(tuple),
+        "from_int64": _address("PyLong_FromLongLong"),
+        "float_errors": id(tell_errors),
+    }
+    made.set_api([addresses[name] for name in direct.API])
+    return True
+
+
+@functools.cache
+def _maker() -> Any:
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_void_p]
+    return make
+
+
+class Form:
+    """How a version runs: over what, what its results are (type, shape), from how many elements on without Python's lock."""
+
+    __slots__ = ("least", "long", "per_row", "results", "way")
+
+    def __init__(self, way: int, results: list[tuple[Any, int]], long: int) -> None:
+        self.way, self.results, self.long = way, results, long
+        self.per_row: tuple[int, ...] = ()  # which arguments have one value per row
+        self.least = 1  # elements from which it is called
+
+
+class Card:
+    """A kernel as a builtin function. Versions are added as they are compiled."""
+
+    def __init__(self, name: str) -> None:
+        self.words = np.zeros(direct.FIRST + VERSIONS * direct.VERSION, np.int64)
+        self.method = _Method(name.encode(), runtime().direct, _FASTCALL_WITH_KEYWORDS, b"")
+        self.kept: list[Any] = []  # what the card points to
+        self.known: set[tuple[Any, ...]] = set()
+        self.function: Callable[..., Any] = _maker()(ctypes.byref(self.method), self.words, None)
+        _cards.append(self)  # compiled code and Python's function point here
+
+    def called(self, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+        """The function. What no version is for goes to `otherwise`."""
+        self.kept.append(otherwise)
+        self.words[direct.OTHERWISE] = id(otherwise)
+        return self.function
+
+    def add(self, plan: Any, args: Sequence[Any], form: Form) -> None:
+        """Another version: for arguments like these."""
+        count = int(self.words[direct.COUNT])
+        expected = [_expected(value, i in form.per_row, form.way) for i, value in enumerate(args)]
+        if count == VERSIONS or len(args) > MOST or tuple(expected) in self.known:
+            return
+        self.known.add(tuple(expected))
+        start = direct.FIRST + count * direct.VERSION
+        words = self.words[start : start + direct.VERSION]
+        words[: SIZES + MOST] = plan
+        words[direct.ARGUMENTS], words[direct.FORM] = len(args), form.way
+        words[direct.RESULTS], words[direct.LONG], words[direct.LEAST] = len(form.results), form.long, form.least
+        words[direct.EXPECTED : direct.EXPECTED + 3 * len(args)] = np.array(expected).reshape(-1)
+        results = [(id(dtype), shape) for dtype, shape in form.results]
+        words[direct.MADE : direct.MADE + 2 * len(results)] = np.array(results).reshape(-1)
+        self.kept += [plan, form, *[value.dtype if isinstance(value, np.ndarray) else value for value in args]]
+        self.words[direct.COUNT] = count + 1
+
+
+def _expected(value: Any, per_row: bool, way: int) -> tuple[int, int, int]:
+    """What an argument must be: the words on the card."""
+    if type(value) is np.ndarray:
+        ndim = value.ndim if way == direct.BY_ROWS else -1
+        return direct.PER_ROW if per_row else direct.AN_ARRAY, id(value.dtype), ndim
+    if type(value) is float:
+        return direct.THE_NUMBER, int(np.float64(value).view(np.int64)), 0
+    return direct.THE_OBJECT, id(value), 0
+
+
+_cards: list[Card] = []

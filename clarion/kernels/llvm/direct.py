@@ -1,0 +1,442 @@
+"""Compiled kernels as builtin functions of Python: on small arrays most of a call is the call.
+
+NOTE [Direct calls]: NumPy's ufuncs cost 0.35 µs however small the arrays, Python around them more. `direct(self, args, n, names)` is
+what CPython calls for a builtin with positional arguments (METH_FASTCALL): compiled once for all kernels, it reads a *card*, which
+stands in the memory of `self`, an array of int64. A card lists versions of one kernel: which types and parameters each is for, and the
+plan of its loop (runtime.py). The first version that fits is run: adjacent arrays of one shape, numbers, a gradient that is one
+number in all places; for rows also one row for all. Whatever else comes (strides, broadcasting, other types) is handed to the
+card's `otherwise`, an ordinary Python function, which knows everything.
+
+A long loop runs without Python's lock, and on several threads. Floating-point errors are told as NumPy would (kernels/quiet.py).
+"""
+
+from __future__ import annotations
+
+from .plan import MOST, SIZES, at, field
+from .pool import clear_flags, flags
+from .text import Function
+
+# A version on the card: the plan of its loop, then these.
+ARGUMENTS, FORM, RESULTS, LONG, LEAST = range(SIZES + MOST, SIZES + MOST + 5)
+EXPECTED = LEAST + 1  # three words for each argument: what it must be, the object that says so, how many dimensions
+MADE = EXPECTED + 3 * MOST  # two words for each result: its type, and its form
+VERSION = MADE + 2 * MOST  # words of a version
+OTHERWISE, COUNT, FIRST = range(3)  # a card: the function for all else, how many versions, the first
+
+# What an argument must be: an array with one element for each of the loop's, one per row, the same object, the same number.
+AN_ARRAY, PER_ROW, THE_OBJECT, THE_NUMBER = range(4)
+# What the loop goes over: elements, rows (the last dimension), or everything as one row.
+BY_ELEMENTS, BY_ROWS, AS_ONE_ROW = range(3)
+# Results: like the first array, one per row, or one per row with a last dimension of size 1.
+LIKE_THE_FIRST, ONE_PER_ROW, ONE_PER_ROW_KEPT = range(3)
+
+# What compiled code calls and compares with: addresses that Python knows (calls.py), in this order.
+API = (
+    "array_type", "float_type", "new_array", "vectorcall", "save_thread", "restore_thread", "new_tuple", "set_item",
+    "incref", "decref", "out", "tuple_type", "from_int64", "float_errors",
+)  # fmt: skip
+GLOBALS = f"\n@api = internal global [{len(API)} x i64] zeroinitializer\n"
+
+_TYPE, _DATA, _NDIM, _DIMS, _STRIDES, _DESCR, _FLAGS = 8, 16, 24, 32, 40, 56, 64  # of NumPy's arrays, in bytes
+_ITEM, _SIZE = 24, 16  # of Python's tuples; the value of its floats stands at _SIZE, too
+_ADJACENT, _WRITEABLE = 0x101, 0x400  # C-contiguous and aligned
+_ERRORS = "13"  # of the processor's flags: invalid, division by zero, overflow
+DECLINED = "inttoptr (i64 1 to ptr)"  # neither a result nor an exception
+
+
+def _api(f: Function, name: str, type_: str = "ptr") -> str:
+    return f.load(type_, f.element("@api", str(API.index(name)), "i64"))
+
+
+def _of(f: Function, what: str, where: int, type_: str = "ptr") -> str:
+    return f.load(type_, f.offset(what, str(where)))
+
+
+def _all(f: Function, *conditions: str) -> str:
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = f.op("and", "i1", result, condition)
+    return result
+
+
+def _same(f: Function, a: str, b: str, type_: str = "ptr") -> str:
+    return f.op("icmp eq", type_, a, b)
+
+
+def set_api() -> Function:
+    """Note an address."""
+    f = Function("set_api", "void", "i64 number", "i64 address")
+    f.store("i64", "%address", f.element("@api", "%number", "i64"))
+    f.end()
+    return f
+
+
+def _refuse(f: Function, condition: str, answer: str = "0") -> None:
+    """Return `answer` where the condition does not hold."""
+    with f.when(f.op("xor", "i1", condition, "true")):
+        f.line(f"ret i64 {answer}")
+        f.begin(*f.labels("unreachable"))
+
+
+def _expected() -> Function:
+    """Is an argument what a version expects?"""
+    f = Function("expected", "i64", "ptr expected", "ptr argument", linkage="internal")
+    what, value, ndim = (at(f, "%expected", str(k)) for k in range(3))
+    kind = _of(f, "%argument", _TYPE)
+    with f.when(f.op("icmp sle", "i64", what, str(PER_ROW))):
+        _refuse(f, _same(f, kind, _api(f, "array_type")))
+        _refuse(f, _same(f, _of(f, "%argument", _DESCR, "i64"), value, "i64"))
+        has = f.cast("sext", "i32", _of(f, "%argument", _NDIM, "i32"), "i64")
+        right = f.op("or", "i1", f.op("icmp slt", "i64", ndim, "0"), _same(f, has, ndim, "i64"))
+        f.line(f"ret i64 {f.cast('zext', 'i1', right, 'i64')}")
+        f.begin(*f.labels("unreachable"))
+    with f.when(_same(f, what, str(THE_NUMBER), "i64")):
+        _refuse(f, _same(f, kind, _api(f, "float_type")))
+        right = _same(f, _of(f, "%argument", _SIZE, "i64"), value, "i64")
+        f.line(f"ret i64 {f.cast('zext', 'i1', right, 'i64')}")
+        f.begin(*f.labels("unreachable"))
+    found = _same(f, f.cast("ptrtoint", "ptr", "%argument", "i64"), value, "i64")
+    f.end(f"i64 {f.cast('zext', 'i1', found, 'i64')}")
+    return f
+
+
+def _fitting() -> Function:
+    """The version of a card that is for these arguments; null if there is none."""
+    f = Function("fitting", "ptr", "ptr card", "ptr args", "i64 count", linkage="internal")
+    version = f.variable("ptr", f.element("%card", str(FIRST), "i64"))
+    with f.counted("0", field(f, "%card", COUNT)):
+        here = version.get()
+        right = f.variable("i64", f.cast("zext", "i1", _same(f, field(f, here, ARGUMENTS), "%count", "i64"), "i64"))
+        k = f.variable("i64", "0")
+        with f.forever() as done:
+            f.leave_when(f.op("icmp eq", "i64", right.get(), "0"), done)
+            f.leave_when(f.op("icmp sge", "i64", k.get(), "%count"), done)
+            words = f.element(here, f.op("add", "i64", f.op("mul", "i64", k.get(), "3"), str(EXPECTED)), "i64")
+            argument = f.load("ptr", f.element("%args", k.get(), "ptr"))
+            right.set(f.let(f"call i64 @expected(ptr {words}, ptr {argument})"))
+            k.set(f.op("add", "i64", k.get(), "1"))
+        with f.when(f.op("icmp ne", "i64", right.get(), "0")):
+            f.line(f"ret ptr {here}")
+            f.begin(*f.labels("unreachable"))
+        version.set(f.element(here, str(VERSION), "i64"))
+    f.end("ptr null")
+    return f
+
+
+def _same_dims() -> Function:
+    """Have two arrays one shape?"""
+    f = Function("same_dims", "i64", "ptr a", "ptr b", linkage="internal")
+    ndim = _of(f, "%a", _NDIM, "i32")
+    _refuse(f, _same(f, ndim, _of(f, "%b", _NDIM, "i32"), "i32"))
+    a, b = _of(f, "%a", _DIMS), _of(f, "%b", _DIMS)
+    with f.counted("0", f.cast("sext", "i32", ndim, "i64")) as k:
+        _refuse(f, _same(f, at(f, a, k), at(f, b, k), "i64"))
+    f.end("i64 1")
+    return f
+
+
+def _size() -> Function:
+    """How many elements an array has."""
+    f = Function("size_of", "i64", "ptr array", linkage="internal")
+    dims, total = _of(f, "%array", _DIMS), f.variable("i64", "1")
+    with f.counted("0", f.cast("sext", "i32", _of(f, "%array", _NDIM, "i32"), "i64")) as k:
+        total.set(f.op("mul", "i64", total.get(), at(f, dims, k)))
+    f.end(f"i64 {total.get()}")
+    return f
+
+
+def _adjacent(f: Function, array: str, also: int = 0) -> str:
+    flags, wanted = _of(f, array, _FLAGS, "i32"), str(_ADJACENT | also)
+    return _same(f, f.op("and", "i32", flags, wanted), wanted, "i32")
+
+
+def _one_number() -> Function:
+    """Does an array show one number in all places? (All strides are 0, as those of a gradient that was broadcast.)"""
+    f = Function("one_number", "i64", "ptr array", linkage="internal")
+    strides = _of(f, "%array", _STRIDES)
+    with f.counted("0", f.cast("sext", "i32", _of(f, "%array", _NDIM, "i32"), "i64")) as k:
+        _refuse(f, _same(f, at(f, strides, k), "0", "i64"))
+    aligned = f.op("and", "i32", _of(f, "%array", _FLAGS, "i32"), "256")
+    f.end(f"i64 {f.cast('zext', 'i1', f.op('icmp ne', 'i32', aligned, '0'), 'i64')}")
+    return f
+
+
+def _step() -> Function:
+    """How far to go in an array after each element (each row): 0, its size (a row's); -1 if it cannot be read so.
+
+    `size`: bytes of an element; `length`: elements of a row, 0 where the loop goes over elements.
+    """
+    parameters = ("ptr array", "ptr first", "i64 size", "i64 length", "i64 per_row")
+    f = Function("step_of", "i64", *parameters, linkage="internal")
+    alike = f.let("call i64 @same_dims(ptr %array, ptr %first)")
+    elements = f.let("call i64 @size_of(ptr %array)")
+    by_elements = _same(f, "%length", "0", "i64")
+    one = f.op("icmp eq", "i32", _of(f, "%array", _NDIM, "i32"), "0")
+    with f.when(f.op("xor", "i1", _adjacent(f, "%array"), "true")):
+        _refuse(f, _all(f, by_elements, f.op("icmp ne", "i64", alike, "0")), "-1")
+        _refuse(f, f.op("icmp ne", "i64", f.let("call i64 @one_number(ptr %array)"), "0"), "-1")
+        f.line("ret i64 0")
+        f.begin(*f.labels("unreachable"))
+    with f.when(by_elements):
+        with f.when(one):
+            f.line("ret i64 0")
+            f.begin(*f.labels("unreachable"))
+        _refuse(f, f.op("icmp ne", "i64", alike, "0"), "-1")
+        f.line("ret i64 %size")
+        f.begin(*f.labels("unreachable"))
+    with f.when(f.op("icmp ne", "i64", "%per_row", "0")):  # as many as there are rows
+        rows = f.op("sdiv", "i64", f.let("call i64 @size_of(ptr %first)"), "%length")
+        _refuse(f, _same(f, elements, rows, "i64"), "-1")
+        f.line("ret i64 %size")
+        f.begin(*f.labels("unreachable"))
+    with f.when(f.op("icmp ne", "i64", alike, "0")):
+        f.line(f"ret i64 {f.op('mul', 'i64', '%size', '%length')}")
+        f.begin(*f.labels("unreachable"))
+    # One row for all: it has the last dimension, and no other.
+    _refuse(f, _same(f, _of(f, "%array", _NDIM, "i32"), "1", "i32"), "-1")
+    _refuse(f, _same(f, elements, "%length", "i64"), "-1")
+    f.end("i64 0")
+    return f
+
+
+def _first_array() -> Function:
+    """The argument whose shape is that of the loop: the first of those with the most dimensions; null if there is none."""
+    f = Function("first_array", "ptr", "ptr version", "ptr args", "i64 count", linkage="internal")
+    best, most = f.variable("ptr", "null"), f.variable("i32", "-1")
+    with f.counted("0", "%count") as k:
+        what = at(f, "%version", f.op("add", "i64", f.op("mul", "i64", k, "3"), str(EXPECTED)))
+        with f.when(_same(f, what, str(AN_ARRAY), "i64")):
+            argument = f.load("ptr", f.element("%args", k, "ptr"))
+            ndim = _of(f, argument, _NDIM, "i32")
+            with f.when(f.op("icmp sgt", "i32", ndim, most.get())):
+                most.set(ndim)
+                best.set(argument)
+    f.end(f"ptr {best.get()}")
+    return f
+
+
+def _new_result() -> Function:
+    """A new array for a result."""
+    f = Function("new_result", "ptr", "ptr descr", "i64 form", "i64 way", "ptr first", linkage="internal")
+    own = f.reserve("i64", 64)
+    ndim, dims = _of(f, "%first", _NDIM, "i32"), _of(f, "%first", _DIMS)
+    count = f.cast("sext", "i32", ndim, "i64")
+    f.line(f"call void {_api(f, 'incref')}(ptr %descr)")
+
+    def made(dimensions: str, places: str) -> None:
+        kind = _api(f, "array_type")
+        arguments = f"ptr {kind}, ptr %descr, i32 {dimensions}, ptr {places}, ptr null, ptr null, i32 0, ptr null"
+        new = _api(f, "new_array")
+        f.line(f"ret ptr {f.let(f'call ptr {new}({arguments})')}")
+        f.begin(*f.labels("unreachable"))
+
+    with f.when(_same(f, "%form", str(LIKE_THE_FIRST), "i64")):
+        made(ndim, dims)
+    with f.when(_same(f, "%way", str(AS_ONE_ROW), "i64")):
+        made("0", dims)
+    with f.when(_same(f, "%form", str(ONE_PER_ROW), "i64")):
+        made(f.op("sub", "i32", ndim, "1"), dims)
+    last = f.op("sub", "i64", count, "1")
+    with f.counted("0", last) as k:
+        f.store("i64", at(f, dims, k), f.element(own, k, "i64"))
+    f.store("i64", "1", f.element(own, last, "i64"))
+    made(ndim, own)
+    f.end("ptr null")
+    return f
+
+
+def _may_write() -> Function:
+    """Can a loop over elements write its results here? Into an array like the first, apart from all inputs or in place of one."""
+    parameters = (
+        "ptr target",
+        "ptr descr",
+        "ptr first",
+        "i64 elements",
+        "i64 size",
+        "ptr places",
+        "ptr steps",
+        "ptr version",
+    )
+    f = Function("may_write", "i64", *parameters, linkage="internal")
+    _refuse(f, _same(f, _of(f, "%target", _TYPE), _api(f, "array_type")))
+    _refuse(f, _same(f, _of(f, "%target", _DESCR), "%descr"))
+    _refuse(f, _adjacent(f, "%target", _WRITEABLE))
+    _refuse(f, f.op("icmp ne", "i64", f.let("call i64 @same_dims(ptr %target, ptr %first)"), "0"))
+    here = _of(f, "%target", _DATA, "i64")
+    end = f.op("add", "i64", here, f.op("mul", "i64", "%elements", "%size"))
+    with f.counted("0", field(f, "%version", 1)) as k:
+        there, step = at(f, "%places", k), at(f, "%steps", k)
+        size = at(f, "%version", f.op("add", "i64", k, str(SIZES)))
+        extent = f.call("llvm.smax.i64", "i64", f"i64 {f.op('mul', 'i64', step, '%elements')}", f"i64 {size}")
+        apart = f.op(
+            "or",
+            "i1",
+            f.op("icmp sge", "i64", there, end),
+            f.op("icmp sle", "i64", f.op("add", "i64", there, extent), here),
+        )
+        in_place = _all(f, _same(f, there, here, "i64"), _same(f, step, "%size", "i64"))
+        _refuse(f, f.op("or", "i1", apart, in_place))
+    f.end("i64 1")
+    return f
+
+
+def _places(f: Function, first: str, length: str, places: str, steps: str) -> tuple[str, str]:
+    """Note where the arguments' arrays lie, and their steps. Gives how many there are, and whether any moves."""
+    count, moves = f.variable("i64", "0"), f.variable("i1", "false")
+    with f.counted("0", "%count") as k:
+        what = at(f, "%version", f.op("add", "i64", f.op("mul", "i64", k, "3"), str(EXPECTED)))
+        with f.when(f.op("icmp sle", "i64", what, str(PER_ROW))):
+            array, number = f.load("ptr", f.element("%args", k, "ptr")), count.get()
+            size = at(f, "%version", f.op("add", "i64", number, str(SIZES)))
+            arguments = f"ptr {array}, ptr {first}, i64 {size}, i64 {length}, i64 {what}"
+            step = f.let(f"call i64 @step_of({arguments})")
+            _decline(f, f.op("icmp sge", "i64", step, "0"))
+            f.store("i64", _of(f, array, _DATA, "i64"), f.element(places, number, "i64"))
+            f.store("i64", step, f.element(steps, number, "i64"))
+            moves.set(f.op("or", "i1", moves.get(), f.op("icmp ne", "i64", step, "0")))
+            count.set(f.op("add", "i64", number, "1"))
+    return count.get(), moves.get()
+
+
+def _decline(f: Function, condition: str) -> None:
+    """Decline where the condition does not hold."""
+    with f.when(f.op("xor", "i1", condition, "true")):
+        f.line(f"ret ptr {DECLINED}")
+        f.begin(*f.labels("unreachable"))
+
+
+def _attempt(x86: bool) -> Function:
+    """Run a version: the result, null with an exception, or `DECLINED`."""
+    f = Function("attempt", "ptr", "ptr version", "ptr args", "i64 count", "ptr out", linkage="internal")
+    places, steps, made = f.reserve("i64", MOST), f.reserve("i64", 2 * MOST), f.reserve("ptr", MOST)
+    extents = f.reserve("i64", 2)
+    way, results = field(f, "%version", FORM), field(f, "%version", RESULTS)
+    elementwise = _same(f, way, str(BY_ELEMENTS), "i64")
+    writing = f.op("icmp ne", "ptr", "%out", "null")
+    _decline(f, f.op("or", "i1", elementwise, f.op("xor", "i1", writing, "true")))
+    first = f.let("call ptr @first_array(ptr %version, ptr %args, i64 %count)")
+    _decline(f, f.op("icmp ne", "ptr", first, "null"))
+    elements = f.let(f"call i64 @size_of(ptr {first})")
+    _decline(f, f.op("icmp sge", "i64", elements, field(f, "%version", LEAST)))
+    length = f.variable("i64", "0")
+    with f.when(_same(f, way, str(AS_ONE_ROW), "i64")):
+        length.set(elements)
+    with f.when(_same(f, way, str(BY_ROWS), "i64")):
+        last = f.op("sub", "i64", f.cast("sext", "i32", _of(f, first, _NDIM, "i32"), "i64"), "1")
+        _decline(f, f.op("icmp sge", "i64", last, "0"))
+        length.set(at(f, _of(f, first, _DIMS), last))
+    inputs, moves = _places(f, first, length.get(), places, steps)
+    _decline(f, f.op("or", "i1", moves, f.op("icmp sle", "i64", elements, "1")))
+    _results(f, first, elements, length.get(), inputs, places, steps, made)
+    clear_flags(f, x86)
+    long = f.op("icmp sge", "i64", elements, field(f, "%version", LONG))
+    thread = f.variable("ptr", "null")
+    with f.when(long):
+        thread.set(f.let(f"call ptr {_api(f, 'save_thread')}()"))
+    with f.when(elementwise):
+        with f.when(long):
+            f.store("i64", elements, extents)
+            f.line(f"call void @elements(ptr {places}, ptr {extents}, ptr {steps}, ptr %version)")
+        with f.when(f.op("xor", "i1", long, "true")):
+            f.line(f"call void @range(ptr %version, ptr {places}, ptr {steps}, i64 0, i64 {elements})")
+    with f.when(f.op("xor", "i1", elementwise, "true")):
+        f.store("i64", f.op("sdiv", "i64", elements, length.get()), extents)
+        f.store("i64", length.get(), f.element(extents, "1", "i64"))
+        f.line(f"call void @rows(ptr {places}, ptr {extents}, ptr {steps}, ptr %version)")
+    with f.when(long):
+        f.line(f"call void {_api(f, 'restore_thread')}(ptr {thread.get()})")
+    errors = f.op("and", "i64", flags(f, x86), _ERRORS)
+    with f.when(f.op("icmp ne", "i64", errors, "0"), rarely=True):
+        _tell(f, errors, made, results, writing)
+    with f.when(writing):
+        f.line(f"call void {_api(f, 'incref')}(ptr %out)")
+        f.line("ret ptr %out")
+        f.begin(*f.labels("unreachable"))
+    with f.when(_same(f, results, "1", "i64")):
+        f.line(f"ret ptr {f.load('ptr', made)}")
+        f.begin(*f.labels("unreachable"))
+    pack = f.let(f"call ptr {_api(f, 'new_tuple')}(i64 {results})")
+    with f.counted("0", results) as k:
+        item = f.load("ptr", f.element(made, k, "ptr"))
+        f.let(f"call i32 {_api(f, 'set_item')}(ptr {pack}, i64 {k}, ptr {item})")
+    f.end(f"ptr {pack}")
+    return f
+
+
+def _tell(f: Function, errors: str, made: str, results: str, writing: str) -> None:
+    """Tell Python of floating-point errors. It may raise an exception: then there is no result."""
+    number = f.let(f"call ptr {_api(f, 'from_int64')}(i64 {errors})")
+    given = f.reserve("ptr")
+    f.store("ptr", number, given)
+    answer = f.let(f"call ptr {_api(f, 'vectorcall')}(ptr {_api(f, 'float_errors')}, ptr {given}, i64 1, ptr null)")
+    f.line(f"call void {_api(f, 'decref')}(ptr {number})")
+    with f.when(f.op("icmp eq", "ptr", answer, "null")):
+        with f.when(f.op("xor", "i1", writing, "true")), f.counted("0", results) as k:
+            f.line(f"call void {_api(f, 'decref')}(ptr {f.load('ptr', f.element(made, k, 'ptr'))})")
+        f.line("ret ptr null")
+        f.begin(*f.labels("unreachable"))
+    f.line(f"call void {_api(f, 'decref')}(ptr {answer})")
+
+
+def _results(
+    f: Function, first: str, elements: str, length: str, inputs: str, places: str, steps: str, made: str
+) -> None:
+    """Note where results go: into new arrays, or those that `out` names."""
+    way, results = field(f, "%version", FORM), field(f, "%version", RESULTS)
+    with f.counted("0", results) as k:
+        words = f.op("add", "i64", f.op("mul", "i64", k, "2"), str(MADE))
+        descr = f.load("ptr", f.element("%version", words, "i64"))
+        form = at(f, "%version", f.op("add", "i64", words, "1"))
+        number = f.op("add", "i64", inputs, k)
+        size = at(f, "%version", f.op("add", "i64", number, str(SIZES)))
+        target = f.variable("ptr", "%out")
+        with f.when(f.op("icmp ne", "ptr", "%out", "null")):
+            with f.when(_same(f, _of(f, "%out", _TYPE), _api(f, "tuple_type"))):
+                _decline(f, f.op("icmp slt", "i64", k, _of(f, "%out", _SIZE, "i64")))
+                target.set(f.load("ptr", f.element(f.offset("%out", str(_ITEM)), k, "ptr")))
+            arguments = f"ptr {target.get()}, ptr {descr}, ptr {first}, i64 {elements}, i64 {size}"
+            may = f.let(f"call i64 @may_write({arguments}, ptr {places}, ptr {steps}, ptr %version)")
+            _decline(f, f.op("icmp ne", "i64", may, "0"))
+        with f.when(f.op("icmp eq", "ptr", "%out", "null")):
+            new = f.let(f"call ptr @new_result(ptr {descr}, i64 {form}, i64 {way}, ptr {first})")
+            with f.when(f.op("icmp eq", "ptr", new, "null"), rarely=True):
+                with f.counted("0", k) as j:
+                    f.line(f"call void {_api(f, 'decref')}(ptr {f.load('ptr', f.element(made, j, 'ptr'))})")
+                f.line("ret ptr null")
+                f.begin(*f.labels("unreachable"))
+            target.set(new)
+            f.store("ptr", new, f.element(made, k, "ptr"))
+        f.store("i64", _of(f, target.get(), _DATA, "i64"), f.element(places, number, "i64"))
+        step = f.variable("i64", size)
+        by_rows = f.op("and", "i1", f.op("icmp ne", "i64", length, "0"), _same(f, form, str(LIKE_THE_FIRST), "i64"))
+        with f.when(by_rows):
+            step.set(f.op("mul", "i64", size, length))
+        f.store("i64", step.get(), f.element(steps, number, "i64"))
+
+
+def _direct() -> Function:
+    """What CPython calls."""
+    f = Function("direct", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+    card, out = _of(f, "%self", _DATA), f.variable("ptr", "null")
+    result = f.variable("ptr", DECLINED)
+    known = f.variable("i1", f.op("icmp eq", "ptr", "%names", "null"))
+    with f.when(f.op("icmp ne", "ptr", "%names", "null")):
+        one = _same(f, _of(f, "%names", _SIZE, "i64"), "1", "i64")
+        known.set(_all(f, one, _same(f, _of(f, "%names", _ITEM), _api(f, "out"))))
+        with f.when(known.get()):
+            out.set(f.load("ptr", f.element("%args", "%count", "ptr")))
+    with f.when(known.get()):
+        version = f.let(f"call ptr @fitting(ptr {card}, ptr %args, i64 %count)")
+        with f.when(f.op("icmp ne", "ptr", version, "null")):
+            result.set(f.let(f"call ptr @attempt(ptr {version}, ptr %args, i64 %count, ptr {out.get()})"))
+    with f.when(f.op("icmp eq", "ptr", result.get(), DECLINED)):
+        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
+        result.set(f.let(f"call ptr {_api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
+    f.end(f"ptr {result.get()}")
+    return f
+
+
+def functions(x86: bool) -> list[Function]:
+    """All functions."""
+    parts = [_expected(), _fitting(), _same_dims(), _size(), _one_number(), _step(), _first_array(), _new_result()]
+    return [set_api(), *parts, _may_write(), _attempt(x86), _direct()]

@@ -1,0 +1,261 @@
+"""Compiled kernels that are called directly, without NumPy in between: NOTE [Direct calls] in kernels/llvm/direct.py."""
+
+from __future__ import annotations
+
+import copy
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import clarion
+from clarion.events import hub
+from clarion.kernels import registry
+from clarion.kernels.llvm import cards, machine
+from clarion.kernels.llvm.cards import VERSIONS
+
+from .test_compiled import EACH, FORMS, ROWS, agree
+from .test_offers import arguments, filled
+
+pytestmark = pytest.mark.skipif(
+    not machine.installed() or not cards.available(), reason="kernels cannot be called directly here"
+)
+
+
+class Otherwise:
+    """What a kernel is not for."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, *args, **out):
+        self.calls.append((args, out))
+        return "otherwise"
+
+
+@pytest.fixture
+def directly():
+    """A kernel as a builtin function, warm for the arguments that are given, and where everything else goes."""
+
+    def make(name, *args):
+        kernel = copy.copy(registry._offers[name]["llvm"].function)
+        kernel.known, kernel.card, kernel.ready = {}, None, lambda: None
+        kernel.warm(*args)
+        otherwise = Otherwise()
+        return kernel.builtin(otherwise), otherwise, kernel
+
+    return make
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_agrees_with_the_portable_kernel(name, directly):
+    plain = registry.portable(name)
+    for dtype in ("float32", "float64"):
+        for form in arguments(name):
+            call, otherwise, _ = directly(name, *filled(name, form, (2, 3), dtype))
+            assert call is not None, f"{name} {form} cannot be compiled"
+            for shape in ((1,), (1, 1), (3, 5), (2, 33), (2, 3, 4, 5), (400, 103)):
+                args = filled(name, form, shape, dtype)
+                with np.errstate(all="ignore"):
+                    agree(call(*args), plain(*args), dtype, f"{dtype} {shape} {form}")
+            assert not otherwise.calls
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_agree_with_the_portable_kernel(name, directly):
+    plain = registry.portable(name)
+    for dtype in ("float32", "float64"):
+        for form in arguments(name):
+            if form[-1] == 0:
+                continue
+            call, otherwise, _ = directly(name, *filled(name, form, (2, 3), dtype))
+            for shape in ((1, 1), (3, 5), (5, 33), (300, 48), (6, 5000)):
+                args = filled(name, form, shape, dtype)
+                with np.errstate(all="ignore"):
+                    agree(call(*args), plain(*args), dtype, f"{dtype} {shape} {form}")
+            assert not otherwise.calls
+
+
+@pytest.mark.parametrize("ndim", [3, 4])
+def test_rows_of_any_number_of_dimensions(ndim, directly):
+    x = np.random.default_rng(0).random((2, 3, 4, 5)[-ndim:]).astype("f4")
+    weight = np.arange(x.shape[-1]).astype("f4")
+    call, otherwise, _ = directly("layer_norm", x, weight, weight, 1, 1e-5)
+    agree(call(x, weight, weight, 1, 1e-5), registry.portable("layer_norm")(x, weight, weight, 1, 1e-5), "float32", "")
+    assert not otherwise.calls
+    call(x[0], weight, weight, 1, 1e-5)  # of another number of dimensions: another version
+    assert otherwise.calls
+
+
+# What goes elsewhere -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def add(directly):
+    x = np.ones((3, 4), np.float32)
+    return directly("add", x, x)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "as it is"])
+def test_strides_go_to_the_general_kernel(form, add):
+    x = np.random.default_rng(0).random((3, 4)).astype("f4")
+    call, otherwise, _ = add
+    given = FORMS[form](x)
+    assert call(x, given) == "otherwise"
+    assert otherwise.calls[0][0][1] is given
+
+
+def test_shapes_types_and_numbers_of_arguments_go_to_the_general_kernel(add):
+    call, otherwise, _ = add
+    x = np.ones((3, 4), np.float32)
+    swapped = x.astype(x.dtype.newbyteorder())
+    unaligned = np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(np.float32).reshape(3, 4)
+    for args in (
+        (x, x.astype("f8")), (x.astype("f8"), x), (x, swapped), (x, unaligned), (x, x[0]), (x, x[:, :1]), (x, x[:2]),
+        (x, 1.0), (x, None), (x,), (x, x, x), (), (x, np.ma.array(x)), (x[:0], x[:0]), (x, np.float32(1)),
+    ):  # fmt: skip
+        assert call(*args) == "otherwise"
+        assert otherwise.calls[-1][0] == args or otherwise.calls[-1][0][0] is args[0]
+    assert call(x, x, other=1) == "otherwise"
+    assert otherwise.calls[-1][1] == {"other": 1}
+
+
+def test_numbers_and_gradients_that_are_one_number(add):
+    call, otherwise, _ = add
+    x, one = np.random.default_rng(0).random((3, 5)).astype("f4"), np.asarray(2, np.float32)
+    for args in ((x, one), (one, x), (np.broadcast_to(one, (3, 5)), x), (x, np.broadcast_to(one, (3, 5))), (one, one)):
+        np.testing.assert_array_equal(call(*args), args[0] + args[1])
+    assert not otherwise.calls
+    assert type(call(one, one)) is np.ndarray
+    spread = np.broadcast_to(one, (3, 5))
+    assert call(spread, spread) == "otherwise"  # stays one number
+
+
+def test_writes_into_what_is_given(add):
+    call, otherwise, _ = add
+    x, y, out = (np.random.default_rng(k).random(100).astype("f4") for k in range(3))
+    expected = x + y
+    assert call(x, y, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    assert call(x, y, out=x) is x
+    np.testing.assert_array_equal(x, expected)
+    assert not otherwise.calls
+    fixed = np.zeros(100, np.float32)
+    fixed.flags.writeable = False
+    for target in (fixed, np.zeros(99, np.float32), np.zeros(100), np.zeros(200, np.float32)[::2], None, [out]):
+        assert call(x, y, out=target) == "otherwise"
+    shifted = np.zeros(101, np.float32)
+    assert call(shifted[:100], y, out=shifted[1:]) == "otherwise"  # it would read what it has written
+    neighbours = np.zeros(200, np.float32)
+    assert call(neighbours[:100], y, out=neighbours[100:]) is not None
+    assert otherwise.calls[-1][1]["out"].base is shifted
+
+
+def test_parameters_are_told_apart(directly):
+    x = np.random.default_rng(0).standard_normal((3, 4)).astype("f4")
+    call, _, kernel = directly("leaky_relu", x, 0.2)
+    np.testing.assert_allclose(call(x, float("0.2")), np.where(x > 0, x, x * np.float32(0.2)))
+    assert call(x, 0.3) == "otherwise"
+    kernel.warm(x, 0.3)
+    np.testing.assert_allclose(call(x, 0.3), np.where(x > 0, x, x * np.float32(0.3)))
+    for slope in np.linspace(1, 2, 2 * VERSIONS):
+        kernel.warm(x, float(slope))
+    assert call(x, 2.0) == "otherwise"  # a card has an end
+
+
+# Life ------------------------------------------------------------------------------------------------------
+
+
+def test_references_are_counted(add):
+    call, otherwise, _ = add
+    x, out, one = np.ones((3, 4), np.float32), np.empty((3, 4), np.float32), np.ones(3, np.float32)
+    float32 = x.dtype
+    things, shared = (x, out, one), (float32, None)  # what others use, too, changes by a few
+    before, about = ([sys.getrefcount(thing) for thing in each] for each in (things, shared))
+    for _ in range(100):
+        call(x, x)
+        call(x, x, out=out)
+        call(x, one)
+    otherwise.calls.clear()
+    assert [sys.getrefcount(thing) for thing in things] == before
+    np.testing.assert_allclose([sys.getrefcount(thing) for thing in shared], about, atol=50)
+    assert sys.getrefcount(call(x, x)) == 1 + 1 - (sys.version_info >= (3, 14))
+
+
+def test_an_exception_of_the_general_kernel_comes_through(directly):
+    x = np.ones(3, np.float32)
+    _, _, kernel = directly("add", x, x)
+
+    def refuses(*args, **out):
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        kernel.builtin(refuses)(x)
+
+
+def test_errors_are_told(directly, monkeypatch):
+    told = []
+    x = np.ones(20, np.float32)
+    call, _, _ = directly("log", x)
+    monkeypatch.setattr(hub, "float_error", told.append)
+    call(x)
+    assert told == []
+    x[3], x[4] = 0, -1
+    call(x)
+    assert sorted(told) == ["divide by zero", "invalid value"]
+
+    def refuses(kind):
+        raise FloatingPointError(kind)
+
+    monkeypatch.setattr(hub, "float_error", refuses)
+    with pytest.raises(FloatingPointError):
+        call(x)
+
+
+def test_threads_call_at_once(add):
+    call, _, _ = add
+    x = np.random.default_rng(0).random(300_000).astype("f4")
+    expected, results = x + x, []
+    several = [threading.Thread(target=lambda: results.extend(call(x, x) for _ in range(5))) for _ in range(4)]
+    for thread in several:
+        thread.start()
+    for thread in several:
+        thread.join()
+    assert len(results) == 20
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("name", [name for name in EACH if registry._offers[name]["llvm"].function.heat > 1])
+def test_what_takes_over_later_has_the_same_bits(name, directly):
+    """NOTE [Warming up]: a program that does the same thing twice gets the same numbers twice."""
+    small = next(offer for offer in registry.chain(name) if not offer.least).function
+    rng = np.random.default_rng(0)
+    for dtype in ("float32", "float64"):
+        for form in arguments(name):
+            for scale in (1e-3, 1.0, 50.0):
+                args = filled(name, form, (40, 33), dtype)
+                shifted = [
+                    a * rng.choice([-scale, scale], a.shape).astype(dtype)
+                    if isinstance(a, np.ndarray) and a.ndim
+                    else a
+                    for a in args
+                ]
+                call, _, _ = directly(name, *shifted)
+                with np.errstate(all="ignore"):
+                    np.testing.assert_array_equal(call(*shifted), small(*shifted), f"{dtype} {form}")
+
+
+# In programs -------------------------------------------------------------------------------------------------
+
+
+def test_a_program_that_calls_often_calls_directly():
+    x, w = clarion.rand(4, 4, requires_grad=True), clarion.rand(4, 4)
+    expected = None
+    for _ in range(700):
+        x.grad = None
+        (x * w).tanh().sum().backward()
+        expected = x.grad if expected is None else expected
+    assert type(registry.bind("tanh")) is type(len)
+    np.testing.assert_allclose(x.grad.numpy(), expected.numpy(), rtol=1e-6)
