@@ -17,18 +17,18 @@ _f32 = np.float32
 _EIGHT = np.dtype((np.void, 32))  # eight float32
 
 # Cephes' polynomials and constants for log, sin and cos in single precision.
-_LOG = tuple(
+LOG = tuple(
     map(_f32, (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
                -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1))
 )  # fmt: skip
-_COS_SIN = np.array(
+COS_SIN = np.array(
     [[2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2],
      [-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1]], np.float32,
 ).T[:, :, None]  # fmt: skip
-_LN2_HIGH, _LN2_LOW = _f32(0.693359375), _f32(-2.12194440e-4)
-_SQRT_HALF_BITS = 0x3F3504F3
-_FOUR_OVER_PI = _f32(1.27323954473516)
-_QUARTER_PI = (_f32(-0.78515625), _f32(-2.4187564849853515625e-4), np.float64(_f32(-3.77489497744594108e-8)))
+LN2_HIGH, LN2_LOW = _f32(0.693359375), _f32(-2.12194440e-4)
+SQRT_HALF_BITS = 0x3F3504F3
+FOUR_OVER_PI = _f32(1.27323954473516)
+QUARTER_PI = (_f32(-0.78515625), _f32(-2.4187564849853515625e-4), np.float64(_f32(-3.77489497744594108e-8)))
 
 
 def fma32(x: np.ndarray, scale: np.float32, shift: np.float32) -> np.ndarray:
@@ -100,40 +100,40 @@ def _multiply_add(a: np.ndarray, b: np.ndarray | np.float64, c: np.ndarray | np.
 def _log(x: np.ndarray, exact: bool) -> np.ndarray:
     """Cephes logf for normal positive x, with or without fused arithmetic. Overwrites `x`."""
     bits = x.view(np.int32)
-    power = bits - _SQRT_HALF_BITS
+    power = bits - SQRT_HALF_BITS
     power >>= 23
     bits -= power << 23  # now sqrt(1/2) <= x < sqrt(2), and `power` holds the power of two taken out
     exponent = power.astype(np.float32)
     x -= _f32(1)
     square = x * x
     factor, factor_square = (x.astype(np.float64), square.astype(np.float64)) if exact else (x, square)
-    value = (factor * _LOG[0] + _LOG[1]).astype(np.float32, copy=False)
-    for c in _LOG[2:]:
+    value = (factor * LOG[0] + LOG[1]).astype(np.float32, copy=False)
+    for c in LOG[2:]:
         _multiply_add(value, factor, c)
     value *= x
-    _multiply_add(value, factor_square, exponent * _LN2_LOW)
+    _multiply_add(value, factor_square, exponent * LN2_LOW)
     square *= _f32(0.5)
     value -= square
     x += value
-    exponent *= _LN2_HIGH  # exact: few bits times few bits
+    exponent *= LN2_HIGH  # exact: few bits times few bits
     x += exponent
     return x
 
 
 def _cos_sin(x: np.ndarray) -> np.ndarray:
     """Cephes cosf and sinf for x in [0, 2 pi), with fused arithmetic, as two rows. Overwrites `x`."""
-    octant = (x * _FOUR_OVER_PI).astype(np.int32)
+    octant = (x * FOUR_OVER_PI).astype(np.int32)
     octant += 1
     octant &= ~1
     y = octant.astype(np.float32)
-    x += y * _QUARTER_PI[0]  # this product and the next are exact, the third is not
-    x += y * _QUARTER_PI[1]
-    _multiply_add(y, _QUARTER_PI[2], x)
+    x += y * QUARTER_PI[0]  # this product and the next are exact, the third is not
+    x += y * QUARTER_PI[1]
+    _multiply_add(y, QUARTER_PI[2], x)
     # Row 0 works out 1 - z/2 + z*z*p(z), row 1 works out x + x*z*q(z), with z = x*x.
     square = y * y
     factor = square.astype(np.float64)
-    both: np.ndarray = (factor * _COS_SIN[0] + _COS_SIN[1]).astype(np.float32)
-    _multiply_add(both, factor, _COS_SIN[2])
+    both: np.ndarray = (factor * COS_SIN[0] + COS_SIN[1]).astype(np.float32)
+    _multiply_add(both, factor, COS_SIN[2])
     both *= square
     _multiply_add(both, np.stack((factor, y)), np.stack((square * _f32(-0.5), y)))
     both[0] += _f32(1)

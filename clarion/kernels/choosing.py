@@ -30,7 +30,8 @@ class Offer:
     arrays, and asked only where the first argument has so many elements; it may still decline, by giving NotImplemented.
 
     A function may have a method `builtin(otherwise)`: then it can be called directly, and hands what it is not for to `otherwise`;
-    `builtin` gives None until `warm(*arguments)` has prepared it, after `heat` calls (NOTE [Direct calls] in llvm/direct.py).
+    `builtin` gives None until `warm(*arguments)` has prepared it, after `heat` calls (NOTE [Direct calls] in llvm/direct.py). A function
+    with an attribute `alone` can be called in no other way.
     """
 
     backend: str
@@ -42,6 +43,9 @@ class Offer:
 
 def of_offers(asked: list[Offer], others: dict[type, list[Offer]], writing: bool) -> Kernel:
     """What a call takes: of the offers for NumPy's arrays in turn, unless an array of another library is met."""
+    alone = asked[0].function
+    if hasattr(alone, "alone"):
+        return _before(of_offers(asked[1:], others, writing), alone)
     elsewhere = {array_type: _one_after_the_other(offers, writing) for array_type, offers in others.items()}
     large = _one_after_the_other(asked, writing)
     least = min([offer.least for offer in asked if offer.least], default=sys.maxsize)
@@ -67,6 +71,16 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
         return kernel(first, *more, **out)
 
     return call
+
+
+def _before(rest: Kernel, alone: Any) -> Kernel:
+    """A kernel that exists as a builtin function alone, before all others: made at the first call."""
+
+    def call(*args: Any, **out: Any) -> Any:
+        alone.warm(*args)
+        return called_directly(rest, alone)(*args, **out)
+
+    return called_directly(rest if alone.card else call, alone)
 
 
 def called_directly(otherwise: Kernel, compiled: Any) -> Kernel:

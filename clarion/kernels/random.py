@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .blocks import largest, smallest
-from .boxmuller import box_muller32, box_muller64, box_muller_pairs, fma32, fma64
+from .boxmuller import box_muller64, box_muller_pairs, fma32, fma64
 from .mt19937 import Generator as Generator
 from .mt19937 import default_generator as default_generator
 from .mt19937 import uint64, unit_float32, unit_float64
+from .registry import raw
 
 Shape = int | Sequence[int]
 
@@ -185,10 +186,12 @@ def normal(
         return _as_complex(lambda s, d: normal(gen, s, d, mean, half, contiguous), shape, dtype)
     if not digits(dtype):
         raise unsupported("normal_kernel_cpu", dtype)
+    if dtype is _FLOAT32 and contiguous and mean == 0.0 and std == 1.0:
+        n = shape if isinstance(shape, int) else math.prod(shape)
+        if 16 <= n <= _FEW and not n % 16:
+            return gen.standard_normals(n, _box_muller).reshape(shape)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
-    if dtype is _FLOAT32 and contiguous and 16 <= out.size <= _FEW and not out.size % 16 and mean == 0.0 and std == 1.0:
-        return gen.standard_normals(out.size, _box_muller).reshape(shape)
     if flat.size >= 16 and contiguous:
         _fill_by_sixteen(gen, flat, mean, std)
     elif flat.size:
@@ -197,7 +200,7 @@ def normal(
 
 
 def _box_muller(unit: np.ndarray) -> np.ndarray:
-    return box_muller32(unit, 0.0, 1.0, True)
+    return raw.normals_by_sixteen(unit, 0.0, 1.0, True)
 
 
 def _fill_by_sixteen(gen: Generator, flat: np.ndarray, mean: float, std: float) -> None:
@@ -208,7 +211,7 @@ def _fill_by_sixteen(gen: Generator, flat: np.ndarray, mean: float, std: float) 
     def draw(count: int) -> np.ndarray:
         if flat.dtype == np.float64:
             return box_muller64(unit_float64(gen.words(2 * count)), mean, std)
-        return cast(box_muller32(unit_float32(gen.words(count)), mean, std, exact), flat.dtype)
+        return cast(raw.normals_by_sixteen(unit_float32(gen.words(count)), mean, std, exact), flat.dtype)
 
     for lo, hi in _pieces(n - tail):
         flat[lo:hi] = draw(hi - lo)

@@ -355,6 +355,6 @@ class RawNamespace:
 
 
 # NumPy's backends, fastest first.
-know("numpy", numpy.ndarray, numpy, ("llvm", "numpy"))
+know("numpy", numpy.ndarray, numpy, ("direct", "llvm", "numpy"))
 describe("portable", "every kernel once, over any array library")
 raw = RawNamespace()

@@ -81,11 +81,11 @@ def test_an_offer_reaches_an_operation_that_was_called_before(name, backend):
 def test_an_offer_reaches_gradient_rules_that_were_used_before(backend):
     def gradient():
         x = torch.tensor([0.5], requires_grad=True)
-        x.tanh().sum().backward()
+        torch.nn.functional.hardswish(x).sum().backward()
         return x.grad.item()
 
     before = gradient()
-    registry.offer("tanh_backward", backend, lambda g, y: 2 * (g - g * y * y))
+    registry.offer("hardswish_backward", backend, lambda g, x: 2 * g * (2 * x + 3) / 6)
     assert gradient() == pytest.approx(2 * before)
 
 

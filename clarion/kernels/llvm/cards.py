@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..quiet import tell_errors
-from . import direct
+from . import api, direct, small_products
 from .plan import MOST, SIZES
 from .runtime import runtime
 
@@ -90,7 +90,7 @@ def available() -> bool:
         "from_int64": _address("PyLong_FromLongLong"),
         "float_errors": id(tell_errors),
     }
-    made.set_api([addresses[name] for name in direct.API])
+    made.set_api([addresses[name] for name in api.NAMES])
     return True
 
 
@@ -112,22 +112,38 @@ class Form:
         self.least = 1  # elements from which it is called
 
 
-class Card:
-    """A kernel as a builtin function. Versions are added as they are compiled."""
+class _Builtin:
+    """A builtin function with a card."""
 
-    def __init__(self, name: str) -> None:
-        self.words = np.zeros(direct.FIRST + VERSIONS * direct.VERSION, np.int64)
-        self.method = _Method(name.encode(), runtime().direct, _FASTCALL_WITH_KEYWORDS, b"")
+    def __init__(self, name: str, place: int, words: int) -> None:
+        self.words = np.zeros(words, np.int64)
+        self.method = _Method(name.encode(), place, _FASTCALL_WITH_KEYWORDS, b"")
         self.kept: list[Any] = []  # what the card points to
-        self.known: set[tuple[Any, ...]] = set()
         self.function: Callable[..., Any] = _maker()(ctypes.byref(self.method), self.words, None)
         _cards.append(self)  # compiled code and Python's function point here
 
     def called(self, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-        """The function. What no version is for goes to `otherwise`."""
+        """The function. What it is not for goes to `otherwise`."""
         self.kept.append(otherwise)
         self.words[direct.OTHERWISE] = id(otherwise)
         return self.function
+
+
+class Product(_Builtin):
+    """Products of small matrices: small_products.py."""
+
+    def __init__(self, name: str, form: str) -> None:
+        super().__init__(name, runtime().direct_product, 5)
+        self.kept += [np.dtype(np.float32), np.dtype(np.float64)]
+        self.words[1:] = small_products.FORMS.index(form), *map(id, self.kept), id(None)
+
+
+class Card(_Builtin):
+    """A kernel. Versions are added as they are compiled."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().direct, direct.FIRST + VERSIONS * direct.VERSION)
+        self.known: set[tuple[Any, ...]] = set()
 
     def add(self, plan: Any, args: Sequence[Any], form: Form) -> None:
         """Another version: for arguments like these."""
@@ -158,4 +174,4 @@ def _expected(value: Any, per_row: bool, way: int) -> tuple[int, int, int]:
     return direct.THE_OBJECT, id(value), 0
 
 
-_cards: list[Card] = []
+_cards: list[_Builtin] = []

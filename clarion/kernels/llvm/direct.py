@@ -12,6 +12,27 @@ A long loop runs without Python's lock, and on several threads. Floating-point e
 
 from __future__ import annotations
 
+from .api import (
+    ALIGNED,
+    DATA,
+    DECLINED,
+    DESCR,
+    DIMS,
+    FLAGS,
+    ITEM,
+    NDIM,
+    SIZE,
+    STRIDES,
+    TYPE,
+    WRITEABLE,
+    adjacent,
+    api,
+    every,
+    of,
+    same,
+    set_api,
+    when_not,
+)
 from .plan import MOST, SIZES, at, field
 from .pool import clear_flags, flags
 from .text import Function
@@ -30,72 +51,32 @@ BY_ELEMENTS, BY_ROWS, AS_ONE_ROW = range(3)
 # Results: like the first array, one per row, or one per row with a last dimension of size 1.
 LIKE_THE_FIRST, ONE_PER_ROW, ONE_PER_ROW_KEPT = range(3)
 
-# What compiled code calls and compares with: addresses that Python knows (calls.py), in this order.
-API = (
-    "array_type", "float_type", "new_array", "vectorcall", "save_thread", "restore_thread", "new_tuple", "set_item",
-    "incref", "decref", "out", "tuple_type", "from_int64", "float_errors",
-)  # fmt: skip
-GLOBALS = f"\n@api = internal global [{len(API)} x i64] zeroinitializer\n"
-
-_TYPE, _DATA, _NDIM, _DIMS, _STRIDES, _DESCR, _FLAGS = 8, 16, 24, 32, 40, 56, 64  # of NumPy's arrays, in bytes
-_ITEM, _SIZE = 24, 16  # of Python's tuples; the value of its floats stands at _SIZE, too
-_ADJACENT, _WRITEABLE = 0x101, 0x400  # C-contiguous and aligned
 _ERRORS = "13"  # of the processor's flags: invalid, division by zero, overflow
-DECLINED = "inttoptr (i64 1 to ptr)"  # neither a result nor an exception
-
-
-def _api(f: Function, name: str, type_: str = "ptr") -> str:
-    return f.load(type_, f.element("@api", str(API.index(name)), "i64"))
-
-
-def _of(f: Function, what: str, where: int, type_: str = "ptr") -> str:
-    return f.load(type_, f.offset(what, str(where)))
-
-
-def _all(f: Function, *conditions: str) -> str:
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = f.op("and", "i1", result, condition)
-    return result
-
-
-def _same(f: Function, a: str, b: str, type_: str = "ptr") -> str:
-    return f.op("icmp eq", type_, a, b)
-
-
-def set_api() -> Function:
-    """Note an address."""
-    f = Function("set_api", "void", "i64 number", "i64 address")
-    f.store("i64", "%address", f.element("@api", "%number", "i64"))
-    f.end()
-    return f
 
 
 def _refuse(f: Function, condition: str, answer: str = "0") -> None:
     """Return `answer` where the condition does not hold."""
-    with f.when(f.op("xor", "i1", condition, "true")):
-        f.line(f"ret i64 {answer}")
-        f.begin(*f.labels("unreachable"))
+    when_not(f, condition, f"i64 {answer}")
 
 
 def _expected() -> Function:
     """Is an argument what a version expects?"""
     f = Function("expected", "i64", "ptr expected", "ptr argument", linkage="internal")
     what, value, ndim = (at(f, "%expected", str(k)) for k in range(3))
-    kind = _of(f, "%argument", _TYPE)
+    kind = of(f, "%argument", TYPE)
     with f.when(f.op("icmp sle", "i64", what, str(PER_ROW))):
-        _refuse(f, _same(f, kind, _api(f, "array_type")))
-        _refuse(f, _same(f, _of(f, "%argument", _DESCR, "i64"), value, "i64"))
-        has = f.cast("sext", "i32", _of(f, "%argument", _NDIM, "i32"), "i64")
-        right = f.op("or", "i1", f.op("icmp slt", "i64", ndim, "0"), _same(f, has, ndim, "i64"))
+        _refuse(f, same(f, kind, api(f, "array_type")))
+        _refuse(f, same(f, of(f, "%argument", DESCR, "i64"), value, "i64"))
+        has = f.cast("sext", "i32", of(f, "%argument", NDIM, "i32"), "i64")
+        right = f.op("or", "i1", f.op("icmp slt", "i64", ndim, "0"), same(f, has, ndim, "i64"))
         f.line(f"ret i64 {f.cast('zext', 'i1', right, 'i64')}")
         f.begin(*f.labels("unreachable"))
-    with f.when(_same(f, what, str(THE_NUMBER), "i64")):
-        _refuse(f, _same(f, kind, _api(f, "float_type")))
-        right = _same(f, _of(f, "%argument", _SIZE, "i64"), value, "i64")
+    with f.when(same(f, what, str(THE_NUMBER), "i64")):
+        _refuse(f, same(f, kind, api(f, "float_type")))
+        right = same(f, of(f, "%argument", SIZE, "i64"), value, "i64")
         f.line(f"ret i64 {f.cast('zext', 'i1', right, 'i64')}")
         f.begin(*f.labels("unreachable"))
-    found = _same(f, f.cast("ptrtoint", "ptr", "%argument", "i64"), value, "i64")
+    found = same(f, f.cast("ptrtoint", "ptr", "%argument", "i64"), value, "i64")
     f.end(f"i64 {f.cast('zext', 'i1', found, 'i64')}")
     return f
 
@@ -106,7 +87,7 @@ def _fitting() -> Function:
     version = f.variable("ptr", f.element("%card", str(FIRST), "i64"))
     with f.counted("0", field(f, "%card", COUNT)):
         here = version.get()
-        right = f.variable("i64", f.cast("zext", "i1", _same(f, field(f, here, ARGUMENTS), "%count", "i64"), "i64"))
+        right = f.variable("i64", f.cast("zext", "i1", same(f, field(f, here, ARGUMENTS), "%count", "i64"), "i64"))
         k = f.variable("i64", "0")
         with f.forever() as done:
             f.leave_when(f.op("icmp eq", "i64", right.get(), "0"), done)
@@ -126,11 +107,11 @@ def _fitting() -> Function:
 def _same_dims() -> Function:
     """Have two arrays one shape?"""
     f = Function("same_dims", "i64", "ptr a", "ptr b", linkage="internal")
-    ndim = _of(f, "%a", _NDIM, "i32")
-    _refuse(f, _same(f, ndim, _of(f, "%b", _NDIM, "i32"), "i32"))
-    a, b = _of(f, "%a", _DIMS), _of(f, "%b", _DIMS)
+    ndim = of(f, "%a", NDIM, "i32")
+    _refuse(f, same(f, ndim, of(f, "%b", NDIM, "i32"), "i32"))
+    a, b = of(f, "%a", DIMS), of(f, "%b", DIMS)
     with f.counted("0", f.cast("sext", "i32", ndim, "i64")) as k:
-        _refuse(f, _same(f, at(f, a, k), at(f, b, k), "i64"))
+        _refuse(f, same(f, at(f, a, k), at(f, b, k), "i64"))
     f.end("i64 1")
     return f
 
@@ -138,25 +119,20 @@ def _same_dims() -> Function:
 def _size() -> Function:
     """How many elements an array has."""
     f = Function("size_of", "i64", "ptr array", linkage="internal")
-    dims, total = _of(f, "%array", _DIMS), f.variable("i64", "1")
-    with f.counted("0", f.cast("sext", "i32", _of(f, "%array", _NDIM, "i32"), "i64")) as k:
+    dims, total = of(f, "%array", DIMS), f.variable("i64", "1")
+    with f.counted("0", f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64")) as k:
         total.set(f.op("mul", "i64", total.get(), at(f, dims, k)))
     f.end(f"i64 {total.get()}")
     return f
 
 
-def _adjacent(f: Function, array: str, also: int = 0) -> str:
-    flags, wanted = _of(f, array, _FLAGS, "i32"), str(_ADJACENT | also)
-    return _same(f, f.op("and", "i32", flags, wanted), wanted, "i32")
-
-
 def _one_number() -> Function:
     """Does an array show one number in all places? (All strides are 0, as those of a gradient that was broadcast.)"""
     f = Function("one_number", "i64", "ptr array", linkage="internal")
-    strides = _of(f, "%array", _STRIDES)
-    with f.counted("0", f.cast("sext", "i32", _of(f, "%array", _NDIM, "i32"), "i64")) as k:
-        _refuse(f, _same(f, at(f, strides, k), "0", "i64"))
-    aligned = f.op("and", "i32", _of(f, "%array", _FLAGS, "i32"), "256")
+    strides = of(f, "%array", STRIDES)
+    with f.counted("0", f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64")) as k:
+        _refuse(f, same(f, at(f, strides, k), "0", "i64"))
+    aligned = f.op("and", "i32", of(f, "%array", FLAGS, "i32"), str(ALIGNED))
     f.end(f"i64 {f.cast('zext', 'i1', f.op('icmp ne', 'i32', aligned, '0'), 'i64')}")
     return f
 
@@ -170,10 +146,10 @@ def _step() -> Function:
     f = Function("step_of", "i64", *parameters, linkage="internal")
     alike = f.let("call i64 @same_dims(ptr %array, ptr %first)")
     elements = f.let("call i64 @size_of(ptr %array)")
-    by_elements = _same(f, "%length", "0", "i64")
-    one = f.op("icmp eq", "i32", _of(f, "%array", _NDIM, "i32"), "0")
-    with f.when(f.op("xor", "i1", _adjacent(f, "%array"), "true")):
-        _refuse(f, _all(f, by_elements, f.op("icmp ne", "i64", alike, "0")), "-1")
+    by_elements = same(f, "%length", "0", "i64")
+    one = f.op("icmp eq", "i32", of(f, "%array", NDIM, "i32"), "0")
+    with f.when(f.op("xor", "i1", adjacent(f, "%array"), "true")):
+        _refuse(f, every(f, by_elements, f.op("icmp ne", "i64", alike, "0")), "-1")
         _refuse(f, f.op("icmp ne", "i64", f.let("call i64 @one_number(ptr %array)"), "0"), "-1")
         f.line("ret i64 0")
         f.begin(*f.labels("unreachable"))
@@ -186,15 +162,15 @@ def _step() -> Function:
         f.begin(*f.labels("unreachable"))
     with f.when(f.op("icmp ne", "i64", "%per_row", "0")):  # as many as there are rows
         rows = f.op("sdiv", "i64", f.let("call i64 @size_of(ptr %first)"), "%length")
-        _refuse(f, _same(f, elements, rows, "i64"), "-1")
+        _refuse(f, same(f, elements, rows, "i64"), "-1")
         f.line("ret i64 %size")
         f.begin(*f.labels("unreachable"))
     with f.when(f.op("icmp ne", "i64", alike, "0")):
         f.line(f"ret i64 {f.op('mul', 'i64', '%size', '%length')}")
         f.begin(*f.labels("unreachable"))
     # One row for all: it has the last dimension, and no other.
-    _refuse(f, _same(f, _of(f, "%array", _NDIM, "i32"), "1", "i32"), "-1")
-    _refuse(f, _same(f, elements, "%length", "i64"), "-1")
+    _refuse(f, same(f, of(f, "%array", NDIM, "i32"), "1", "i32"), "-1")
+    _refuse(f, same(f, elements, "%length", "i64"), "-1")
     f.end("i64 0")
     return f
 
@@ -205,9 +181,9 @@ def _first_array() -> Function:
     best, most = f.variable("ptr", "null"), f.variable("i32", "-1")
     with f.counted("0", "%count") as k:
         what = at(f, "%version", f.op("add", "i64", f.op("mul", "i64", k, "3"), str(EXPECTED)))
-        with f.when(_same(f, what, str(AN_ARRAY), "i64")):
+        with f.when(same(f, what, str(AN_ARRAY), "i64")):
             argument = f.load("ptr", f.element("%args", k, "ptr"))
-            ndim = _of(f, argument, _NDIM, "i32")
+            ndim = of(f, argument, NDIM, "i32")
             with f.when(f.op("icmp sgt", "i32", ndim, most.get())):
                 most.set(ndim)
                 best.set(argument)
@@ -219,22 +195,22 @@ def _new_result() -> Function:
     """A new array for a result."""
     f = Function("new_result", "ptr", "ptr descr", "i64 form", "i64 way", "ptr first", linkage="internal")
     own = f.reserve("i64", 64)
-    ndim, dims = _of(f, "%first", _NDIM, "i32"), _of(f, "%first", _DIMS)
+    ndim, dims = of(f, "%first", NDIM, "i32"), of(f, "%first", DIMS)
     count = f.cast("sext", "i32", ndim, "i64")
-    f.line(f"call void {_api(f, 'incref')}(ptr %descr)")
+    f.line(f"call void {api(f, 'incref')}(ptr %descr)")
 
     def made(dimensions: str, places: str) -> None:
-        kind = _api(f, "array_type")
+        kind = api(f, "array_type")
         arguments = f"ptr {kind}, ptr %descr, i32 {dimensions}, ptr {places}, ptr null, ptr null, i32 0, ptr null"
-        new = _api(f, "new_array")
+        new = api(f, "new_array")
         f.line(f"ret ptr {f.let(f'call ptr {new}({arguments})')}")
         f.begin(*f.labels("unreachable"))
 
-    with f.when(_same(f, "%form", str(LIKE_THE_FIRST), "i64")):
+    with f.when(same(f, "%form", str(LIKE_THE_FIRST), "i64")):
         made(ndim, dims)
-    with f.when(_same(f, "%way", str(AS_ONE_ROW), "i64")):
+    with f.when(same(f, "%way", str(AS_ONE_ROW), "i64")):
         made("0", dims)
-    with f.when(_same(f, "%form", str(ONE_PER_ROW), "i64")):
+    with f.when(same(f, "%form", str(ONE_PER_ROW), "i64")):
         made(f.op("sub", "i32", ndim, "1"), dims)
     last = f.op("sub", "i64", count, "1")
     with f.counted("0", last) as k:
@@ -258,11 +234,11 @@ def _may_write() -> Function:
         "ptr version",
     )
     f = Function("may_write", "i64", *parameters, linkage="internal")
-    _refuse(f, _same(f, _of(f, "%target", _TYPE), _api(f, "array_type")))
-    _refuse(f, _same(f, _of(f, "%target", _DESCR), "%descr"))
-    _refuse(f, _adjacent(f, "%target", _WRITEABLE))
+    _refuse(f, same(f, of(f, "%target", TYPE), api(f, "array_type")))
+    _refuse(f, same(f, of(f, "%target", DESCR), "%descr"))
+    _refuse(f, adjacent(f, "%target", WRITEABLE))
     _refuse(f, f.op("icmp ne", "i64", f.let("call i64 @same_dims(ptr %target, ptr %first)"), "0"))
-    here = _of(f, "%target", _DATA, "i64")
+    here = of(f, "%target", DATA, "i64")
     end = f.op("add", "i64", here, f.op("mul", "i64", "%elements", "%size"))
     with f.counted("0", field(f, "%version", 1)) as k:
         there, step = at(f, "%places", k), at(f, "%steps", k)
@@ -274,7 +250,7 @@ def _may_write() -> Function:
             f.op("icmp sge", "i64", there, end),
             f.op("icmp sle", "i64", f.op("add", "i64", there, extent), here),
         )
-        in_place = _all(f, _same(f, there, here, "i64"), _same(f, step, "%size", "i64"))
+        in_place = every(f, same(f, there, here, "i64"), same(f, step, "%size", "i64"))
         _refuse(f, f.op("or", "i1", apart, in_place))
     f.end("i64 1")
     return f
@@ -291,7 +267,7 @@ def _places(f: Function, first: str, length: str, places: str, steps: str) -> tu
             arguments = f"ptr {array}, ptr {first}, i64 {size}, i64 {length}, i64 {what}"
             step = f.let(f"call i64 @step_of({arguments})")
             _decline(f, f.op("icmp sge", "i64", step, "0"))
-            f.store("i64", _of(f, array, _DATA, "i64"), f.element(places, number, "i64"))
+            f.store("i64", of(f, array, DATA, "i64"), f.element(places, number, "i64"))
             f.store("i64", step, f.element(steps, number, "i64"))
             moves.set(f.op("or", "i1", moves.get(), f.op("icmp ne", "i64", step, "0")))
             count.set(f.op("add", "i64", number, "1"))
@@ -300,9 +276,7 @@ def _places(f: Function, first: str, length: str, places: str, steps: str) -> tu
 
 def _decline(f: Function, condition: str) -> None:
     """Decline where the condition does not hold."""
-    with f.when(f.op("xor", "i1", condition, "true")):
-        f.line(f"ret ptr {DECLINED}")
-        f.begin(*f.labels("unreachable"))
+    when_not(f, condition, f"ptr {DECLINED}")
 
 
 def _attempt(x86: bool) -> Function:
@@ -311,7 +285,7 @@ def _attempt(x86: bool) -> Function:
     places, steps, made = f.reserve("i64", MOST), f.reserve("i64", 2 * MOST), f.reserve("ptr", MOST)
     extents = f.reserve("i64", 2)
     way, results = field(f, "%version", FORM), field(f, "%version", RESULTS)
-    elementwise = _same(f, way, str(BY_ELEMENTS), "i64")
+    elementwise = same(f, way, str(BY_ELEMENTS), "i64")
     writing = f.op("icmp ne", "ptr", "%out", "null")
     _decline(f, f.op("or", "i1", elementwise, f.op("xor", "i1", writing, "true")))
     first = f.let("call ptr @first_array(ptr %version, ptr %args, i64 %count)")
@@ -319,12 +293,12 @@ def _attempt(x86: bool) -> Function:
     elements = f.let(f"call i64 @size_of(ptr {first})")
     _decline(f, f.op("icmp sge", "i64", elements, field(f, "%version", LEAST)))
     length = f.variable("i64", "0")
-    with f.when(_same(f, way, str(AS_ONE_ROW), "i64")):
+    with f.when(same(f, way, str(AS_ONE_ROW), "i64")):
         length.set(elements)
-    with f.when(_same(f, way, str(BY_ROWS), "i64")):
-        last = f.op("sub", "i64", f.cast("sext", "i32", _of(f, first, _NDIM, "i32"), "i64"), "1")
+    with f.when(same(f, way, str(BY_ROWS), "i64")):
+        last = f.op("sub", "i64", f.cast("sext", "i32", of(f, first, NDIM, "i32"), "i64"), "1")
         _decline(f, f.op("icmp sge", "i64", last, "0"))
-        length.set(at(f, _of(f, first, _DIMS), last))
+        length.set(at(f, of(f, first, DIMS), last))
     inputs, moves = _places(f, first, length.get(), places, steps)
     _decline(f, f.op("or", "i1", moves, f.op("icmp sle", "i64", elements, "1")))
     _results(f, first, elements, length.get(), inputs, places, steps, made)
@@ -332,7 +306,7 @@ def _attempt(x86: bool) -> Function:
     long = f.op("icmp sge", "i64", elements, field(f, "%version", LONG))
     thread = f.variable("ptr", "null")
     with f.when(long):
-        thread.set(f.let(f"call ptr {_api(f, 'save_thread')}()"))
+        thread.set(f.let(f"call ptr {api(f, 'save_thread')}()"))
     with f.when(elementwise):
         with f.when(long):
             f.store("i64", elements, extents)
@@ -344,38 +318,38 @@ def _attempt(x86: bool) -> Function:
         f.store("i64", length.get(), f.element(extents, "1", "i64"))
         f.line(f"call void @rows(ptr {places}, ptr {extents}, ptr {steps}, ptr %version)")
     with f.when(long):
-        f.line(f"call void {_api(f, 'restore_thread')}(ptr {thread.get()})")
+        f.line(f"call void {api(f, 'restore_thread')}(ptr {thread.get()})")
     errors = f.op("and", "i64", flags(f, x86), _ERRORS)
     with f.when(f.op("icmp ne", "i64", errors, "0"), rarely=True):
         _tell(f, errors, made, results, writing)
     with f.when(writing):
-        f.line(f"call void {_api(f, 'incref')}(ptr %out)")
+        f.line(f"call void {api(f, 'incref')}(ptr %out)")
         f.line("ret ptr %out")
         f.begin(*f.labels("unreachable"))
-    with f.when(_same(f, results, "1", "i64")):
+    with f.when(same(f, results, "1", "i64")):
         f.line(f"ret ptr {f.load('ptr', made)}")
         f.begin(*f.labels("unreachable"))
-    pack = f.let(f"call ptr {_api(f, 'new_tuple')}(i64 {results})")
+    pack = f.let(f"call ptr {api(f, 'new_tuple')}(i64 {results})")
     with f.counted("0", results) as k:
         item = f.load("ptr", f.element(made, k, "ptr"))
-        f.let(f"call i32 {_api(f, 'set_item')}(ptr {pack}, i64 {k}, ptr {item})")
+        f.let(f"call i32 {api(f, 'set_item')}(ptr {pack}, i64 {k}, ptr {item})")
     f.end(f"ptr {pack}")
     return f
 
 
 def _tell(f: Function, errors: str, made: str, results: str, writing: str) -> None:
     """Tell Python of floating-point errors. It may raise an exception: then there is no result."""
-    number = f.let(f"call ptr {_api(f, 'from_int64')}(i64 {errors})")
+    number = f.let(f"call ptr {api(f, 'from_int64')}(i64 {errors})")
     given = f.reserve("ptr")
     f.store("ptr", number, given)
-    answer = f.let(f"call ptr {_api(f, 'vectorcall')}(ptr {_api(f, 'float_errors')}, ptr {given}, i64 1, ptr null)")
-    f.line(f"call void {_api(f, 'decref')}(ptr {number})")
+    answer = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {api(f, 'float_errors')}, ptr {given}, i64 1, ptr null)")
+    f.line(f"call void {api(f, 'decref')}(ptr {number})")
     with f.when(f.op("icmp eq", "ptr", answer, "null")):
         with f.when(f.op("xor", "i1", writing, "true")), f.counted("0", results) as k:
-            f.line(f"call void {_api(f, 'decref')}(ptr {f.load('ptr', f.element(made, k, 'ptr'))})")
+            f.line(f"call void {api(f, 'decref')}(ptr {f.load('ptr', f.element(made, k, 'ptr'))})")
         f.line("ret ptr null")
         f.begin(*f.labels("unreachable"))
-    f.line(f"call void {_api(f, 'decref')}(ptr {answer})")
+    f.line(f"call void {api(f, 'decref')}(ptr {answer})")
 
 
 def _results(
@@ -391,9 +365,9 @@ def _results(
         size = at(f, "%version", f.op("add", "i64", number, str(SIZES)))
         target = f.variable("ptr", "%out")
         with f.when(f.op("icmp ne", "ptr", "%out", "null")):
-            with f.when(_same(f, _of(f, "%out", _TYPE), _api(f, "tuple_type"))):
-                _decline(f, f.op("icmp slt", "i64", k, _of(f, "%out", _SIZE, "i64")))
-                target.set(f.load("ptr", f.element(f.offset("%out", str(_ITEM)), k, "ptr")))
+            with f.when(same(f, of(f, "%out", TYPE), api(f, "tuple_type"))):
+                _decline(f, f.op("icmp slt", "i64", k, of(f, "%out", SIZE, "i64")))
+                target.set(f.load("ptr", f.element(f.offset("%out", str(ITEM)), k, "ptr")))
             arguments = f"ptr {target.get()}, ptr {descr}, ptr {first}, i64 {elements}, i64 {size}"
             may = f.let(f"call i64 @may_write({arguments}, ptr {places}, ptr {steps}, ptr %version)")
             _decline(f, f.op("icmp ne", "i64", may, "0"))
@@ -401,14 +375,14 @@ def _results(
             new = f.let(f"call ptr @new_result(ptr {descr}, i64 {form}, i64 {way}, ptr {first})")
             with f.when(f.op("icmp eq", "ptr", new, "null"), rarely=True):
                 with f.counted("0", k) as j:
-                    f.line(f"call void {_api(f, 'decref')}(ptr {f.load('ptr', f.element(made, j, 'ptr'))})")
+                    f.line(f"call void {api(f, 'decref')}(ptr {f.load('ptr', f.element(made, j, 'ptr'))})")
                 f.line("ret ptr null")
                 f.begin(*f.labels("unreachable"))
             target.set(new)
             f.store("ptr", new, f.element(made, k, "ptr"))
-        f.store("i64", _of(f, target.get(), _DATA, "i64"), f.element(places, number, "i64"))
+        f.store("i64", of(f, target.get(), DATA, "i64"), f.element(places, number, "i64"))
         step = f.variable("i64", size)
-        by_rows = f.op("and", "i1", f.op("icmp ne", "i64", length, "0"), _same(f, form, str(LIKE_THE_FIRST), "i64"))
+        by_rows = f.op("and", "i1", f.op("icmp ne", "i64", length, "0"), same(f, form, str(LIKE_THE_FIRST), "i64"))
         with f.when(by_rows):
             step.set(f.op("mul", "i64", size, length))
         f.store("i64", step.get(), f.element(steps, number, "i64"))
@@ -417,12 +391,12 @@ def _results(
 def _direct() -> Function:
     """What CPython calls."""
     f = Function("direct", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
-    card, out = _of(f, "%self", _DATA), f.variable("ptr", "null")
+    card, out = of(f, "%self", DATA), f.variable("ptr", "null")
     result = f.variable("ptr", DECLINED)
     known = f.variable("i1", f.op("icmp eq", "ptr", "%names", "null"))
     with f.when(f.op("icmp ne", "ptr", "%names", "null")):
-        one = _same(f, _of(f, "%names", _SIZE, "i64"), "1", "i64")
-        known.set(_all(f, one, _same(f, _of(f, "%names", _ITEM), _api(f, "out"))))
+        one = same(f, of(f, "%names", SIZE, "i64"), "1", "i64")
+        known.set(every(f, one, same(f, of(f, "%names", ITEM), api(f, "out"))))
         with f.when(known.get()):
             out.set(f.load("ptr", f.element("%args", "%count", "ptr")))
     with f.when(known.get()):
@@ -431,7 +405,7 @@ def _direct() -> Function:
             result.set(f.let(f"call ptr @attempt(ptr {version}, ptr %args, i64 %count, ptr {out.get()})"))
     with f.when(f.op("icmp eq", "ptr", result.get(), DECLINED)):
         otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
-        result.set(f.let(f"call ptr {_api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
+        result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
     f.end(f"ptr {result.get()}")
     return f
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import config
+from .. import registry
 from ..choosing import HEAT
 from ..quiet import restore, silence
 from .kept import keeps
@@ -150,6 +151,37 @@ class Rows(Compiled):
     def __call__(self, *args: Any, out: Any = None) -> Any:
         arranged = self.arranged(args)
         return NotImplemented if arranged is None else super().__call__(*arranged)
+
+
+class SmallProduct:
+    """A product of small matrices, as a builtin function alone."""
+
+    alone = True
+
+    def __init__(self, name: str, form: str) -> None:
+        self.name, self.form = name, form
+        self.card: Any = None
+        self.ready: Callable[[], None] = _nothing
+
+    def __call__(self, *args: Any) -> Any:
+        return NotImplemented
+
+    def warm(self, *args: Any) -> None:
+        """At the first call."""
+        from . import cards, machine
+
+        try:
+            if self.card is None and cards.available():
+                self.card = cards.Product(self.name, self.form)
+                self.ready()
+        except machine.NoCompiler:
+            pass
+        if self.card is None:
+            registry.withdraw("direct")
+
+    def builtin(self, otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
+        """As in `Compiled`."""
+        return None if self.card is None else self.card.called(otherwise)  # type: ignore[no-any-return]
 
 
 def sum_of_columns(x: Any, ndim: int = 1) -> Any:

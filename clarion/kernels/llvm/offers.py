@@ -14,9 +14,9 @@ from ..choosing import HEAT
 from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import attention, recurrent
+from . import attention, normals, recurrent
 from .kept import keeps
-from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, Rows, Update, sum_of_columns
+from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, Rows, SmallProduct, Update, sum_of_columns
 from .products import calls as products
 
 _ANY = config.COMPILE == "all"
@@ -120,6 +120,14 @@ def _sequence(*args: Any) -> bool:
     return x.size >= (1 if _ANY else 8192)
 
 
+# Products of small matrices: their form, and the kernels that are it where matrices have two dimensions.
+_PRODUCTS = {
+    "mm": "fold_mm mm matmul",
+    "nt": "fold_nt mm_nt matmul_nt",
+    "tn": "fold_tn matmul_tn",
+    "linear": "linear linear_rows",
+}
+
 # How arguments are arranged, and which of them have one value per row.
 _ROWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "softmax": (_last_dim, ()),
@@ -168,6 +176,11 @@ def make() -> None:
         registry.offer(name, "llvm", quietly(layer(step)), accepts=_sequence)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
+    registry.offer("normals_by_sixteen", "llvm", normals.normals_by_sixteen, least=ROWS)
+    registry.describe("direct", "products of small matrices, compiled and called without BLAS", _missing)
+    for form, names in _PRODUCTS.items():
+        for name in names.split() if SOME == 1 else ():
+            registry.offer(name, "direct", SmallProduct(name, form), least=1)
     registry.fuse_rules(Fused, GRADIENTS)
     products.make()
 

@@ -9,7 +9,7 @@ import ctypes
 import functools
 import os
 
-from . import columns, direct, machine, pool
+from . import api, columns, direct, machine, pool, small_products
 from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
 from .text import Function, module
 
@@ -197,7 +197,8 @@ def source(x86: bool, width: int) -> str:
     """The whole runtime as one module, for vector registers of so many bytes."""
     loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(width)]
-    return module([*pool.functions(x86), *loops, *direct.functions(x86)], pool.GLOBALS + direct.GLOBALS)
+    loops += [*direct.functions(x86), *small_products.functions(width)]
+    return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
 class Runtime:
@@ -210,14 +211,14 @@ class Runtime:
         self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
         self.parallel = machine.address(engine, "parallel")
         self.threads = int(engine.get_global_value_address("threads"))
-        self.direct = machine.address(engine, "direct")
+        self.direct, self.direct_product = (machine.address(engine, name) for name in ("direct", "direct_product"))
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self.obeys = False  # the number of threads (build.py)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
         os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))
 
     def set_api(self, addresses: list[int]) -> None:
-        """What builtin functions call and compare with, in the order of `direct.API`."""
+        """What builtin functions call and compare with, in the order of `api.NAMES`."""
         for number, place in enumerate(addresses):
             self._set_api(number, place)
 

@@ -1,0 +1,61 @@
+"""What builtin functions know of Python's and NumPy's objects: where things stand in them, and whom to call."""
+
+from __future__ import annotations
+
+from .text import Function
+
+# Addresses that compiled code calls and compares with: Python tells them (cards.py), in this order.
+NAMES = (
+    "array_type", "float_type", "new_array", "vectorcall", "save_thread", "restore_thread", "new_tuple", "set_item",
+    "incref", "decref", "out", "tuple_type", "from_int64", "float_errors",
+)  # fmt: skip
+GLOBALS = f"\n@api = internal global [{len(NAMES)} x i64] zeroinitializer\n"
+
+TYPE, DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64  # of NumPy's arrays, in bytes
+ITEM, SIZE = 24, 16  # of Python's tuples; the value of its floats stands at SIZE, too
+ADJACENT, ALIGNED, WRITEABLE = 0x101, 0x100, 0x400  # flags of arrays: C-contiguous and aligned
+DECLINED = "inttoptr (i64 1 to ptr)"  # neither a result nor an exception
+
+
+def api(f: Function, name: str, type_: str = "ptr") -> str:
+    """An address that Python has told."""
+    return f.load(type_, f.element("@api", str(NAMES.index(name)), "i64"))
+
+
+def of(f: Function, what: str, where: int, type_: str = "ptr") -> str:
+    """What stands in an object."""
+    return f.load(type_, f.offset(what, str(where)))
+
+
+def same(f: Function, a: str, b: str, type_: str = "ptr") -> str:
+    """Are two values equal?"""
+    return f.op("icmp eq", type_, a, b)
+
+
+def every(f: Function, *conditions: str) -> str:
+    """Do all conditions hold?"""
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = f.op("and", "i1", result, condition)
+    return result
+
+
+def when_not(f: Function, condition: str, answer: str) -> None:
+    """Return `answer` where the condition does not hold."""
+    with f.when(f.op("xor", "i1", condition, "true")):
+        f.line(f"ret {answer}")
+        f.begin(*f.labels("unreachable"))
+
+
+def adjacent(f: Function, array: str, also: int = 0) -> str:
+    """Do the elements of an array stand side by side?"""
+    flags, wanted = of(f, array, FLAGS, "i32"), str(ADJACENT | also)
+    return same(f, f.op("and", "i32", flags, wanted), wanted, "i32")
+
+
+def set_api() -> Function:
+    """Note an address."""
+    f = Function("set_api", "void", "i64 number", "i64 address")
+    f.store("i64", "%address", f.element("@api", "%number", "i64"))
+    f.end()
+    return f

@@ -1,0 +1,168 @@
+"""Products of small matrices, called directly (NOTE [Direct calls]): BLAS takes longer to begin than to multiply 8 × 8 numbers.
+
+One loop for all forms: rows of the second factor are adjacent vectors, elements of the first are spread over the lanes. Where the
+second factor is given transposed, it is turned in memory on the stack first. What is large, strided or of another type goes elsewhere.
+"""
+
+from __future__ import annotations
+
+from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, of, same, when_not
+from .plan import at, field
+from .text import Function, literal, with_lanes
+
+FORMS = ("mm", "nt", "tn", "linear")  # what is multiplied: x y, x yᵀ, xᵀ y, x yᵀ + b
+OTHERWISE, FORM, FLOAT, DOUBLE, NONE = range(5)  # a card: where else to go, the form, types, Python's None
+WORK = 32768  # multiplications that are done here at most
+ROOM = 4096  # elements of a factor that is turned at most
+_ROWS = 4  # rows of the result at a time
+
+
+def _tile(f: Function, scalar: str, lanes: int, rows: int, first: str, column: str, mask: str) -> None:
+    """`rows` rows of the result, as many columns as there are lanes."""
+    type_, size = with_lanes(lanes, scalar), 8 if scalar == "double" else 4
+    word = f"v{lanes}{'f64' if size == 8 else 'f32'}"
+    masked = (f"i32 {size}", f"<{lanes} x i1> {mask}")
+    totals = [f.variable(type_, literal(type_, 0)) for _ in range(rows)]
+    with f.when(f.op("icmp ne", "ptr", "%bias", "null")):
+        place = f.element("%bias", column, scalar)
+        value = f.call(f"llvm.masked.load.{word}.p0", type_, f"ptr {place}", *masked, f"{type_} zeroinitializer")
+        for total in totals:
+            total.set(value)
+    with f.counted("0", "%k") as p:
+        place = f.element("%y", f.op("add", "i64", f.op("mul", "i64", p, "%n"), column), scalar)
+        value = f.call(f"llvm.masked.load.{word}.p0", type_, f"ptr {place}", *masked, f"{type_} zeroinitializer")
+        along = f.op("mul", "i64", p, "%across")
+        for r, total in enumerate(totals):
+            row = f.op("mul", "i64", f.op("add", "i64", first, str(r)), "%down")
+            factor = f.load(scalar, f.element("%x", f.op("add", "i64", row, along), scalar), size)
+            total.set(f.intrinsic("fma", type_, f.spread(type_, factor), value, total.get()))
+    for r, total in enumerate(totals):
+        row = f.op("mul", "i64", f.op("add", "i64", first, str(r)), "%n")
+        place = f.element("%out", f.op("add", "i64", row, column), scalar)
+        f.call(f"llvm.masked.store.{word}.p0", "void", f"{type_} {total.get()}", f"ptr {place}", *masked)
+
+
+def _multiply(scalar: str, lanes: int) -> Function:
+    """out (m, n) = x (m, k), whose elements lie `down` and `across` apart, times y (k, n), plus a row."""
+    parameters = ("ptr x", "i64 down", "i64 across", "ptr y", "ptr bias", "ptr out", "i64 m", "i64 n", "i64 k")
+    f = Function(f"multiply_{scalar}", "void", *parameters, linkage="internal")
+    numbers = with_lanes(lanes, "i64")
+    places = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
+    with f.counted("0", "%n", str(lanes)) as column:
+        mask = f.op("icmp slt", numbers, places, f.spread(numbers, f.op("sub", "i64", "%n", column)))
+        row = f.variable("i64", "0")
+        for rows in (_ROWS, 1):
+            with f.forever() as done:
+                after = f.op("add", "i64", row.get(), str(rows))
+                f.leave_when(f.op("icmp sgt", "i64", after, "%m"), done)
+                _tile(f, scalar, lanes, rows, row.get(), column, mask)
+                row.set(after)
+    f.end()
+    return f
+
+
+def _turned(scalar: str) -> Function:
+    """y (k, n) from (n, k)."""
+    f = Function(f"turned_{scalar}", "void", "ptr source", "ptr target", "i64 n", "i64 k", linkage="internal")
+    with f.counted("0", "%n") as j, f.counted("0", "%k") as p:
+        value = f.load(scalar, f.element("%source", f.op("add", "i64", f.op("mul", "i64", j, "%k"), p), scalar))
+        f.store(scalar, value, f.element("%target", f.op("add", "i64", f.op("mul", "i64", p, "%n"), j), scalar))
+    f.end()
+    return f
+
+
+def _matrix(f: Function, array: str, descr: str, decline: str) -> None:
+    """Go on only with an adjacent array of a type."""
+    when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), decline)
+    when_not(f, same(f, of(f, array, DESCR, "i64"), descr, "i64"), decline)
+    when_not(f, adjacent(f, array), decline)
+
+
+def _attempt(scalar: str) -> Function:
+    """The product of two arrays of a type, null with an exception, or `DECLINED`."""
+    parameters = ("ptr card", "ptr left", "ptr right", "ptr bias", "i64 descr")
+    f = Function(f"product_{scalar}", "ptr", *parameters, linkage="internal")
+    no, room, shape = f"ptr {DECLINED}", f.reserve(scalar, ROOM), f.reserve("i64", 64)
+    form = field(f, "%card", FORM)
+    row, at_bias = f.variable("ptr", "null"), f.op("icmp ne", "ptr", "%bias", "null")
+    _matrix(f, "%left", "%descr", no)
+    _matrix(f, "%right", "%descr", no)
+    when_not(f, same(f, of(f, "%right", NDIM, "i32"), "2", "i32"), no)
+    ndim = f.cast("sext", "i32", of(f, "%left", NDIM, "i32"), "i64")
+    transposed = same(f, form, str(FORMS.index("tn")), "i64")
+    when_not(f, f.op("icmp sge", "i64", ndim, "2"), no)
+    when_not(f, f.op("or", "i1", same(f, ndim, "2", "i64"), f.op("xor", "i1", transposed, "true")), no)
+    left, right = of(f, "%left", DIMS), of(f, "%right", DIMS)
+    last = at(f, left, f.op("sub", "i64", ndim, "1"))
+    size = f.let("call i64 @size_of(ptr %left)")
+    when_not(f, f.op("icmp sgt", "i64", size, "0"), no)
+    turned = f.op("or", "i1", same(f, form, "1", "i64"), same(f, form, "3", "i64"))
+    other = [at(f, right, str(axis)) for axis in (0, 1)]
+    k = f.let(f"select i1 {transposed}, i64 {at(f, left, '0')}, i64 {last}")
+    m = f.op("sdiv", "i64", size, k)
+    n = f.let(f"select i1 {turned}, i64 {other[0]}, i64 {other[1]}")
+    when_not(f, same(f, k, f.let(f"select i1 {turned}, i64 {other[1]}, i64 {other[0]}"), "i64"), no)
+    when_not(f, f.op("icmp sgt", "i64", n, "0"), no)
+    when_not(f, f.op("icmp sle", "i64", f.op("mul", "i64", size, n), str(WORK)), no)
+    source = f.variable("ptr", of(f, "%right", DATA))
+    with f.when(at_bias):
+        _matrix(f, "%bias", "%descr", no)
+        when_not(f, same(f, of(f, "%bias", NDIM, "i32"), "1", "i32"), no)
+        when_not(f, same(f, at(f, of(f, "%bias", DIMS), "0"), n, "i64"), no)
+        row.set(of(f, "%bias", DATA))
+    with f.when(turned):
+        when_not(f, f.op("icmp sle", "i64", f.op("mul", "i64", n, k), str(ROOM)), no)
+        f.line(f"call void @turned_{scalar}(ptr {source.get()}, ptr {room}, i64 {n}, i64 {k})")
+        source.set(room)
+    first = f.let(f"select i1 {transposed}, i64 {m}, i64 {at(f, left, '0')}")
+    f.store("i64", first, shape)
+    with f.counted("1", f.op("sub", "i64", ndim, "1")) as d:
+        f.store("i64", at(f, left, d), f.element(shape, d, "i64"))
+    f.store("i64", n, f.element(shape, f.op("sub", "i64", ndim, "1"), "i64"))
+    type_ = f.cast("inttoptr", "i64", "%descr", "ptr")
+    f.line(f"call void {api(f, 'incref')}(ptr {type_})")
+    given = f"ptr {api(f, 'array_type')}, ptr {type_}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {shape}"
+    out = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
+    with f.when(f.op("icmp ne", "ptr", out, "null")):
+        down, across = (f.let(f"select i1 {transposed}, i64 {a}, i64 {b}") for a, b in (("1", k), (m, "1")))
+        places = f"ptr {of(f, '%left', DATA)}, i64 {down}, i64 {across}, ptr {source.get()}, ptr {row.get()}"
+        sizes = f"ptr {of(f, out, DATA)}, i64 {m}, i64 {n}, i64 {k}"
+        f.line(f"call void @multiply_{scalar}({places}, {sizes})")
+    f.end(f"ptr {out}")
+    return f
+
+
+def _direct() -> Function:
+    """What CPython calls."""
+    f = Function("direct_product", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+    card, result = of(f, "%self", DATA), f.variable("ptr", DECLINED)
+    bias = f.variable("ptr", "null")
+    linear = same(f, field(f, card, FORM), str(FORMS.index("linear")), "i64")
+    wanted = f.let(f"select i1 {linear}, i64 3, i64 2")
+    right = f.op("and", "i1", same(f, "%count", wanted, "i64"), f.op("icmp eq", "ptr", "%names", "null"))
+    with f.when(right):
+        left, other = (f.load("ptr", f.element("%args", str(k), "ptr")) for k in (0, 1))
+        with f.when(linear):
+            given = f.load("ptr", f.element("%args", "2", "ptr"))
+            none = f.load("ptr", f.element(card, str(NONE), "i64"))
+            bias.set(f.let(f"select i1 {same(f, given, none)}, ptr null, ptr {given}"))
+        with f.when(same(f, of(f, left, TYPE), api(f, "array_type"))):
+            for number, scalar in ((FLOAT, "float"), (DOUBLE, "double")):
+                descr = field(f, card, number)
+                with f.when(same(f, of(f, left, DESCR, "i64"), descr, "i64")):
+                    arguments = f"ptr {card}, ptr {left}, ptr {other}, ptr {bias.get()}, i64 {descr}"
+                    result.set(f.let(f"call ptr @product_{scalar}({arguments})"))
+    with f.when(same(f, result.get(), DECLINED)):
+        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
+        call = f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"
+        result.set(f.let(call))
+    f.end(f"ptr {result.get()}")
+    return f
+
+
+def functions(width: int) -> list[Function]:
+    """All functions, for both types."""
+    made: list[Function] = []
+    for scalar, size in (("float", 4), ("double", 8)):
+        made += [_multiply(scalar, width // size), _turned(scalar), _attempt(scalar)]
+    return [*made, _direct()]
