@@ -18,6 +18,10 @@ _kept: list[Any] = []  # engines own the memory of compiled functions
 VERSION = 2  # of what is written into objects, beside their source
 
 
+class NoCompiler(Exception):
+    """llvmlite cannot be loaded."""
+
+
 @functools.cache
 def binding() -> Any:
     """llvmlite, or None where it is not installed. (Loading it takes 0.1 s: nobody does so without need.)"""
@@ -56,6 +60,8 @@ def processor() -> tuple[str, int]:
         pass
     if not words:
         llvm = binding()
+        if llvm is None:
+            raise NoCompiler
         words = {word for word, there in llvm.get_host_cpu_features().items() if there}
         name = llvm.get_host_cpu_name()
     width = 64 if {"avx512f", "avx512dq"} <= words else 32 if "avx2" in words else 16
@@ -76,8 +82,7 @@ def _target() -> Any:
 
 def multiplies_and_adds() -> bool:
     """Has the processor an instruction for x * y + z?"""
-    _, description, _ = target()
-    return "+fma" in description or "aarch64" in description or "arm64" in description
+    return "fma" in processor()[0].split() or platform.machine() in ("aarch64", "arm64")
 
 
 def compiled(source: str) -> Any:
@@ -104,10 +109,6 @@ def _loaded(code: bytes) -> Any:
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
-
-
-class NoCompiler(Exception):
-    """llvmlite cannot be loaded."""
 
 
 def _compile(source: str) -> bytes:

@@ -45,8 +45,10 @@ class Loaded:
         self.memory, self.addresses = memory, addresses
 
     def get_function_address(self, name: str) -> int:
-        """Where a function stands (the name is that of LLVM's engines)."""
+        """Where a function stands (the names are those of LLVM's engines)."""
         return self.addresses[name]
+
+    get_global_value_address = get_function_address
 
 
 def possible() -> bool:

@@ -25,8 +25,7 @@ class Products:
     """The functions of one type: of matrices, with a bias, of batches with one dimension or two."""
 
     def __init__(self, dtype: Any) -> None:
-        _, description, width = machine.target()
-        x86 = "x86" in description
+        x86, width = machine.x86(), machine.processor()[1]
         shape = shape_for("double" if dtype is F64 else "float", width, x86)
         engine = machine.compiled(module(blocks.functions(shape, x86), rooms.GLOBALS))
         running = build.running()
@@ -47,7 +46,10 @@ def products(dtype: Any) -> Products | None:
     """The functions of a type, compiled at first use; None where there are none."""
     if dtype is not F32 and dtype is not F64:
         return None
-    return Products(dtype) if machine.binding() is not None and machine.multiplies_and_adds() else None
+    try:
+        return Products(dtype) if machine.multiplies_and_adds() else None
+    except machine.NoCompiler:
+        return None
 
 
 def product(x: Any, y: Any) -> Any:
