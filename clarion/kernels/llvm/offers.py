@@ -169,11 +169,11 @@ def make() -> None:
     registry.offer(sdpa, "llvm", quietly(attention.attention(weights)), accepts=attention.enough(FEW))
     backward = quietly(attention.attention_backward)
     registry.offer("attention_backward", "llvm", backward, accepts=attention.enough_backward(FEW))
-    for name, layer in (("lstm_layer", recurrent.lstm_layer), ("lstm_layer_backward", recurrent.lstm_layer_backward)):
-        cell = name.replace("layer", "cell")
-        step = Compiled(cell, _traced(cell))
-        step.for_any_size = True
-        registry.offer(name, "llvm", quietly(layer(step)), accepts=_sequence)
+    for layer in ("lstm_layer", "gru_layer", "rnn_layer"):
+        for name in (layer, f"{layer}_backward"):
+            cell = name.replace("layer", "cell")
+            made = getattr(recurrent, name)(Compiled(cell, _traced(cell)))
+            registry.offer(name, "llvm", quietly(made), accepts=_sequence)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.offer("normals_by_sixteen", "llvm", normals.normals_by_sixteen, least=ROWS)

@@ -70,7 +70,7 @@ def _body(f: Function) -> str:
 
 def _range() -> Function:
     """The elements from `first` to below `end`."""
-    f = Function("range", "void", "ptr plan", "ptr args", "ptr steps", "i64 first", "i64 end", linkage="internal")
+    f = Function("range", "void", "ptr plan", "ptr args", "ptr steps", "i64 first", "i64 end")
     places, strides = f.reserve("ptr", MOST), f.reserve("i64", MOST)
     numbers = f.reserve("i8", MOST * _ROOM)  # a number in all lanes, for each operand that does not move
     lanes, inputs, operands = (field(f, "%plan", k) for k in (LANES, INPUTS, OPERANDS))
@@ -207,7 +207,7 @@ class Runtime:
     def __init__(self) -> None:
         self.x86 = machine.x86()
         engine = machine.compiled(source(self.x86, machine.processor()[1]))
-        self.elements, self.rows = (machine.address(engine, name) for name in ("elements", "rows"))
+        self.elements, self.rows, self.range = (machine.address(engine, name) for name in ("elements", "rows", "range"))
         self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
         self.parallel = machine.address(engine, "parallel")
         self.threads = int(engine.get_global_value_address("threads"))

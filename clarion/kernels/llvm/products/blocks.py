@@ -14,34 +14,12 @@ GRAIN = 100_000  # multiplications that are worth a thread (a microsecond)
 SLACK = 256  # bytes that panels are written further than they are long
 
 # What the threads of a product share, in places of eight bytes: the operands and their strides in bytes, the sizes, the batch, the parts.
-FIELDS = [
-    "a",
-    "b",
-    "c",
-    "start",
-    "a_m",
-    "a_k",
-    "b_k",
-    "b_n",
-    "c_m",
-    "m",
-    "k",
-    "n",
-    "count",
-    "inner",
-    "a_outer",
-    "a_inner",
-    "b_outer",
-    "b_inner",
-    "c_outer",
-    "c_inner",
-    "pieces",
-    "rows",
-    "columns",
-    "per",
-]
+FIELDS = (
+    "a", "b", "c", "start", "a_m", "a_k", "b_k", "b_n", "c_m", "m", "k", "n", "count", "inner",
+    "a_outer", "a_inner", "b_outer", "b_inner", "c_outer", "c_inner", "pieces", "rows", "columns", "per", "parallel", "threads",
+)  # fmt: skip
 PLACE = {name: place for place, name in enumerate(FIELDS)}
-_POINTERS = ("a", "b", "c", "start")
+_POINTERS = ("a", "b", "c", "start", "parallel", "threads")
 
 
 def get(f: Function, name: str, context: str = "%context") -> str:
@@ -157,7 +135,7 @@ def block(shape: Shape) -> Function:
         near_b = f.let(f"select i1 {direct_b}, ptr {far_b}, ptr {own_b}")
         offset = times(f, column, size)
         c_column = f.offset("%c", offset)
-        first = f.op("icmp eq", "i64", depth, "0")
+        first = f.op("and", "i1", f.op("icmp eq", "i64", depth, "0"), f.op("icmp ne", "ptr", "%given", "%c"))
         given = _further(f, "%given", offset)
         row = f.variable("i64", "0")
         for height in shape.heights:
@@ -207,7 +185,9 @@ def chunk(size: int) -> Function:
 
         a, b = place("a", (row, value["a_m"])), place("b", (column, value["b_n"]))
         c = place("c", (row, value["c_m"]), (column, str(size)))
-        start = _further(f, value["start"], times(f, column, str(size)))
+        adds = f.op("icmp eq", "ptr", value["start"], value["c"])
+        row_of = _further(f, value["start"], times(f, column, str(size)))
+        start = f.let(f"select i1 {adds}, ptr {c}, ptr {row_of}")
         f.line(
             f"call void @block(ptr {a}, i64 {value['a_m']}, i64 {value['a_k']}, ptr {b}, i64 {value['b_k']}, "
             f"i64 {value['b_n']}, ptr {c}, i64 {value['c_m']}, ptr {start}, i64 {m}, i64 {value['k']}, i64 {n})"
@@ -218,11 +198,11 @@ def chunk(size: int) -> Function:
 
 def share(shape: Shape) -> Function:
     """All of a product: cut into parts, and the parts computed, by several threads where that is worth it."""
-    f = Function("product", "void", "ptr context", "ptr parallel", "ptr threads", linkage="internal")
+    f = Function("product", "void", "ptr context")
     m, k, n, count = (get(f, name) for name in ("m", "k", "n", "count"))
     work = times(f, times(f, m, k), n)
     total = times(f, work, count)
-    threads = f.let("load atomic i64, ptr %threads monotonic, align 8")
+    threads = f.let(f"load atomic i64, ptr {get(f, 'threads')} monotonic, align 8")
     worth = f.op("sdiv", "i64", total, str(GRAIN))
     wanted = f.variable("i64", least(f, times(f, threads, "2"), worth))
     with f.when(f.op("icmp sle", "i64", threads, "1")):
@@ -251,7 +231,7 @@ def share(shape: Shape) -> Function:
         put(f, "%context", name, value)
     chunks = times(f, shares(f, count, per), made)
     with f.when(f.op("icmp sgt", "i64", parts, "1")):
-        f.line(f"call void %parallel(ptr @product_chunk, ptr %context, i64 {chunks})")
+        f.line(f"call void {get(f, 'parallel')}(ptr @product_chunk, ptr %context, i64 {chunks})")
         f.line("ret void")
         f.begin(*f.labels("unreachable"))
     with f.counted("0", chunks) as number:
@@ -286,7 +266,8 @@ def loop(name: str, batch: int, bias: bool, x86: bool) -> Function:
     ones = ["1"] * (2 - batch) + outer
     put(f, context, "count", times(f, ones[0], ones[1]))
     put(f, context, "inner", ones[1])
-    parallel, threads = (f.load("ptr", f.element("%plan", str(k), "i64")) for k in (0, 1))
+    for place, name_ in enumerate(("parallel", "threads")):
+        put(f, context, name_, f.load("ptr", f.element("%plan", str(place), "i64")))
     with f.counted("0", f.load("i64", "%dimensions")) as each:
         if not bias:
             put(f, context, "start", "null")
@@ -294,7 +275,7 @@ def loop(name: str, batch: int, bias: bool, x86: bool) -> Function:
             step = f.load("i64", f.element("%steps", str(operand), "i64"))
             place = f.offset(f.load("ptr", f.element("%args", str(operand), "ptr")), times(f, each, step))
             put(f, context, name_, place)
-        f.line(f"call void @product(ptr {context}, ptr {parallel}, ptr {threads})")
+        f.line(f"call void @product(ptr {context})")
     clear_flags(f, x86)  # as BLAS, a product says nothing of floating-point errors
     f.end()
     return f

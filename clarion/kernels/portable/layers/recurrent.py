@@ -155,6 +155,25 @@ def lstm_layer_backward(
 # Gated recurrent unit ---------------------------------------------------------------------------------
 
 
+@kernel("gru_cell")
+@quietly
+def gru_cell(xp: Any, r: Any, z: Any, n: Any, hr: Any, hz: Any, hn: Any, bias: Any, h: Any) -> Any:
+    """One step as an expression: the three gates from both projections, the state's part of the last, the state."""
+    inner = hn if bias is None else hn + bias
+    r, z = (1 / (1 + xp.exp(-(a + b))) for a, b in ((r, hr), (z, hz)))
+    n = xp.tanh(n + inner * r)
+    return r, z, n, inner, (h - n) * z + n
+
+
+@kernel("gru_cell_backward")
+@quietly
+def gru_cell_backward(xp: Any, dh: Any, g: Any, r: Any, z: Any, n: Any, inner: Any, before: Any) -> Any:
+    """Gradients of the state's three projections, of the input's last, and of the state before, past the projections."""
+    dh = dh if g is None else dh + g
+    slope = (1 - z) * (1 - n * n) * dh
+    return slope * inner * r * (1 - r), (before - n) * z * (1 - z) * dh, slope * r, slope, dh * z
+
+
 @kernel("gru_layer")
 @quietly
 def gru_layer(xp: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, steps: Steps) -> Any:
@@ -215,6 +234,19 @@ def gru_layer_backward(
 
 
 # Elman's network --------------------------------------------------------------------------------------
+
+
+@kernel("rnn_cell")
+def rnn_cell(xp: Any, x: Any, hidden: Any, relu: bool) -> Any:
+    """One step as an expression."""
+    return xp.maximum(x + hidden, x.dtype.type(0)) if relu else xp.tanh(x + hidden)
+
+
+@kernel("rnn_cell_backward")
+def rnn_cell_backward(xp: Any, dh: Any, g: Any, out: Any, relu: bool) -> Any:
+    """The gradient of what goes into the cell."""
+    dh = dh if g is None else dh + g
+    return xp.where(out > 0, dh, xp.zeros_like(dh)) if relu else (1 - out * out) * dh
 
 
 @kernel("rnn_layer")
