@@ -142,6 +142,9 @@ def block(shape: Shape) -> Function:
             with f.forever() as enough:
                 after = plus(f, row.get(), str(height))
                 f.leave_when(f.op("icmp sgt", "i64", after, "%m"), enough)
+                if height == shape.rows:  # two strips of one height rather than a tall and a low one
+                    left = f.op("sub", "i64", "%m", row.get())
+                    f.leave_when(f.op("icmp eq", "i64", left, str(2 * shape.heights[1])), enough)
                 far_a = f.offset(f.offset("%a", times(f, depth, "%a_k")), times(f, row.get(), "%a_m"))
                 with f.when(f.op("xor", "i1", direct_a, "true")):
                     f.line(
