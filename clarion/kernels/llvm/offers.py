@@ -142,6 +142,26 @@ _ROWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 }
 
 
+def _multiply_add(compiled: Compiled) -> Callable[..., Any]:
+    """x * factor + y, rounded once: in float64 the product is exact."""
+
+    def run(x: Any, factor: Any, y: Any, to: Any) -> Any:
+        if not x.dtype == y.dtype == to.dtype == numpy.float32:
+            return NotImplemented
+        return compiled(x, y, numpy.asarray(factor, numpy.float64), out=to)
+
+    return run
+
+
+def _traced_multiply_add(args: Sequence[Any]) -> Any:
+    from ..trace import tracer
+
+    def call(xp: Any, x: Any, y: Any, factor: Any) -> Any:
+        return (x.astype(numpy.float64) * factor + y.astype(numpy.float64)).astype(numpy.float32)
+
+    return tracer.trace(call, args)
+
+
 def make() -> None:
     """Make all offers."""
     registry.describe("llvm", "compiled for this processor, large arrays on several threads", _missing)
@@ -174,6 +194,9 @@ def make() -> None:
             cell = name.replace("layer", "cell")
             made = getattr(recurrent, name)(Compiled(cell, _traced(cell)))
             registry.offer(name, "llvm", quietly(made), accepts=_sequence)
+    fused = Compiled("multiply_add", _traced_multiply_add)
+    fused.for_any_size = True
+    registry.offer("multiply_add", "llvm", _multiply_add(fused), least=SOME)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.offer("normals_by_sixteen", "llvm", normals.normals_by_sixteen, least=ROWS)

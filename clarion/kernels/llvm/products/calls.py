@@ -119,6 +119,13 @@ def batch(x: Any, y: Any) -> Any:
     return made.batch(x, y) if ndim == 3 else made.batches(x, y)
 
 
+def _batch_into(x: Any, y: Any, out: Any) -> Any:
+    made = products(x.dtype) if x.dtype is y.dtype is out.dtype else None
+    if made is None or x.ndim != 3 or y.ndim != 3 or out.strides[2] != out.itemsize or x.size * y.shape[2] < LEAST:
+        return NotImplemented
+    return made.batch(x, y, out=out)
+
+
 def _batch_nt(x: Any, y: Any) -> Any:
     return batch(x, y.swapaxes(-1, -2)) if y.ndim > 1 else NotImplemented
 
@@ -131,7 +138,7 @@ def make() -> None:
     """Make all offers."""
     offers = {
         _fold: "fold_mm mm", _fold_nt: "fold_nt mm_nt", _fold_tn: "fold_tn", _linear: "linear linear_rows",
-        batch: "matmul bmm", _batch_nt: "matmul_nt", _batch_tn: "matmul_tn",
+        batch: "matmul bmm", _batch_into: "matmul_into", _batch_nt: "matmul_nt", _batch_tn: "matmul_tn",
     }  # fmt: skip
     for function, names in offers.items():
         for name in names.split():

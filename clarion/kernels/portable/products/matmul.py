@@ -69,6 +69,12 @@ def matmul(xp: Any, x: Any, y: Any) -> Any:
     return xp.matmul(blas_ready(xp, x), blas_ready(xp, y))
 
 
+@kernel("matmul_into")
+def matmul_into(xp: Any, x: Any, y: Any, out: Any) -> Any:
+    """The same into memory that is there."""
+    return xp.matmul(x, y, out)
+
+
 @kernel("matmul_nt")
 def matmul_nt(xp: Any, x: Any, y: Any) -> Any:
     return xp.matmul(blas_ready(xp, x), blas_ready(xp, y.swapaxes(-1, -2)))

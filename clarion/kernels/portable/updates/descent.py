@@ -7,8 +7,10 @@ from typing import Any
 import numpy
 
 from ...flat import kept_number
-from ...registry import kernel
+from ...registry import kernel, raw
 from ...updates import update
+
+LARGE = 1 << 14  # elements of a parameter from which a pass of its own is worth the call
 
 
 @update("sgd")
@@ -25,9 +27,12 @@ def sgd(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ...]) 
 
 @kernel("descend_")
 def descend(xp: Any, params: list[Any], grads: list[Any], rate: float) -> None:
-    """The plain rule for parameters as they lie in memory, of any type."""
+    """The plain rule for parameters as they lie in memory, of any type; large ones in one pass."""
     multiply, subtract, kind = xp.multiply, xp.subtract, None
     for p, g in zip(params, grads, strict=True):
+        if p.size >= LARGE and p.dtype == g.dtype and p.itemsize > 2:
+            raw.sgd_(p, g, (), (rate,), ())
+            continue
         if p.dtype is not kind:
             kind = p.dtype
             number = kept_number(rate, kind) if xp is numpy else rate

@@ -66,7 +66,7 @@ def _product(xp: Any, x: Any, y: Any, out: Any) -> None:
     """x @ y, small ones summed in PyTorch's order: each fourth term in a sum of its own, and what is left in the first."""
     count, rows, inner = x.shape
     if rows * inner * y.shape[2] > OWN_LOOP:
-        xp.matmul(x, y, out)
+        raw.matmul_into(x, y, out)
         return
     whole = inner - inner % LANES
     left = x[:, :, :whole].reshape(count, rows, whole // LANES, LANES).transpose(3, 0, 1, 2)
