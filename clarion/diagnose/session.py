@@ -140,6 +140,8 @@ class Session:
             if old is not new:
                 replace(event, old, new)
         self._bound = table
+        if self.mode == NEAR and not engine.knows_all_nodes:
+            self.ledger.forget_updates_by_hand()  # writes are not heard of from now on
         self.mode = mode
         self.near, self.resting = mode == NEAR, mode == REST
         self._heard = 0

@@ -1,12 +1,13 @@
 """Operations whose derivative may break, found before a backward pass while nobody listens closely.
 
 PyTorch tells of no floating-point error. So the graph is walked, and of those operations that have an infinite slope somewhere
-the saved values are looked at: a root, a logarithm or a fractional power of 0, a division by it, an arc cosine of 1. What such a
-node gives is then looked at in the pass itself, and nothing else is.
+the saved values are looked at: a root, a logarithm or a fractional power of 0, a division by it, an arc cosine of 1; and of
+products, whether a factor is NaN or infinite. What such a node gives is then looked at in the pass itself, and nothing else is.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -52,16 +53,24 @@ def _at_the_end(fn: Any) -> bool:
     return value is not None and not bool((value.abs() < 1).all())
 
 
-def _infinite(fn: Any) -> bool:
-    value = _saved(fn, "result")
-    return value is not None and not bool(torch.isfinite(value).all())
+def _not_finite(*names: str) -> _Test:
+    def test(fn: Any) -> bool:
+        found = [value for name in names if (value := _saved(fn, name)) is not None]
+        return any(not math.isfinite(value.sum().item()) for value in found)
+
+    return test
+
+
+_infinite = _not_finite("result")
+_spoilt = _not_finite("self")
 
 
 def _steep_power(fn: Any) -> bool:
     exponent = getattr(fn, "_saved_exponent", 2)
     if isinstance(exponent, torch.Tensor):
         exponent = float(exponent.min()) if _saved(fn, "exponent") is not None and exponent.numel() else 2
-    return isinstance(exponent, (int, float)) and exponent < 1 and _not_positive("self")(fn)
+    steep = isinstance(exponent, (int, float)) and exponent < 1 and _not_positive("self")(fn)
+    return steep or _spoilt(fn)
 
 
 _TESTS: dict[str, _Test] = {
@@ -79,6 +88,10 @@ _TESTS: dict[str, _Test] = {
     "AsinBackward0": _at_the_end,
     "AtanhBackward0": _at_the_end,
     "ExpBackward0": _infinite,
+    "MulBackward0": _not_finite("self", "other"),
+    "MseLossBackward0": _not_finite("target"),
+    "SmoothL1LossBackward0": _not_finite("target"),
+    "HuberLossBackward0": _not_finite("target"),
 }
 
 

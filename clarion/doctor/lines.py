@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import sysconfig
@@ -35,13 +36,37 @@ def _is_engine(file: str) -> bool:
 
 
 def is_library(file: str) -> bool:
-    """Is a file part of PyTorch, of clarion, of Python's library or of a package that is installed?"""
+    """Is a file part of PyTorch, of clarion, of Python's library or of a package that is installed, wherever?"""
     found = _known.get(file)
     if found is None:
-        installed = any(part in file for part in _INSTALLED)
+        installed = any(part in file for part in _INSTALLED) or _is_recorded(file)
         found = _is_engine(file) or installed or file.startswith((*_STANDARD, "<frozen ", "<eval_with_key>", "<torch"))
         _known[file] = found
     return found
+
+
+def _is_recorded(file: str) -> bool:
+    """Was it installed into a folder of another name (`pip install --target`)? Then a RECORD beside it lists it."""
+    folders = [entry for entry in sys.path if entry and file.startswith(entry.rstrip(os.sep) + os.sep)]
+    if not folders:
+        return False
+    folder = max(folders, key=len).rstrip(os.sep)
+    return file[len(folder) + 1 :].split(os.sep)[0] in _recorded_in(folder)
+
+
+@functools.cache
+def _recorded_in(folder: str) -> frozenset[str]:
+    """The names at the top of a folder that packages have installed there."""
+    found: set[str] = set()
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            if name.endswith(".dist-info"):
+                with (
+                    contextlib.suppress(OSError),
+                    open(os.path.join(folder, name, "RECORD"), encoding="utf-8") as record,
+                ):
+                    found.update(line.split(",")[0].split("/")[0] for line in record)
+    return frozenset(found)
 
 
 def here() -> Place | None:

@@ -19,10 +19,6 @@ EXCEPTIONS = {
     "checkpoint-diverges/cache_grows_in_the_region.broken.py",
     "checkpoint-diverges/reentrant_dropout.broken.py",
     "checkpoint-diverges/table_of_learned_frequencies.broken.py",
-    # The gradient breaks at a step that is not listened to closely: the finding says so, and asks for --listen-at.
-    "non-finite-backward/missing_targets.broken.py",
-    # Gradients that are decayed by hand: writes to them are heard while listening closely only.
-    "stale-gradient/hand_written_update.clean.py",
 }
 PROGRAMS = sorted(path for path in CASES.rglob("*.py") if "/".join(path.parts[-2:]) not in EXCEPTIONS)
 # Every diagnosis is here with some of its programs; all of them: python -m tests.doctor.harness

@@ -221,7 +221,7 @@ class Departures:
         if how in NUMBERS:
             departure = self._depart(how, [tensor], tensor)
             if engine.size(tensor) == 1 and how != "numpy":
-                value = float(engine.array(tensor).item().real)
+                value = float(engine.number(tensor).real)
                 (self._whole if value.is_integer() else self._numbers)[value] = departure
 
     def near_aliased(self, tensor: Any, other: Any) -> None:
@@ -286,7 +286,7 @@ class Departures:
             departure.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(sources))
             departure.ends = [weakref.ref(node) for source in sources for node in _terms_of(engine.node(source))]
         if engine.size(value) == 1:
-            departure.add(step, place, float(engine.array(value).item().real))
+            departure.add(step, place, float(engine.number(value).real))
         return departure
 
     def _note_penalties(self, departure: Departure, array: Any) -> None:
@@ -314,7 +314,7 @@ class Departures:
 
     def _note_number(self, value: Any, marks: frozenset[Any]) -> None:
         """A value outside of the graph may become a number unseen."""
-        number = float(engine.array(value).item().real)
+        number = float(engine.number(value).real)
         place = here()
         for mark in marks:
             if type(mark) is Departure:
@@ -328,7 +328,7 @@ class Departures:
             if engine.is_tensor(t):
                 if engine.requires_grad(t) or engine.size(t) != 1 or engine.kind(t) != "f":
                     continue
-                found.append(Term(float(engine.array(t).item()), node.place, self.marks(t)))
+                found.append(Term(float(engine.number(t)), node.place, self.marks(t)))
             elif isinstance(t, (float, np.floating)):
                 t = float(t)
                 marks = frozenset([self._numbers[t]]) if t in self._numbers else NONE

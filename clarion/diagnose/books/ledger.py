@@ -374,6 +374,15 @@ class Ledger:
         if not passes % CYCLE:
             self.session.wake()
 
+    def forget_updates_by_hand(self) -> None:
+        """Who cleared what, and when, is not known any more of leaves that no optimizer owns."""
+        for known in tuple(self._by_memory.values()):
+            leaf = known()
+            story = None if leaf is None else engine.story(leaf)
+            if story is not None and story.owner is None:
+                story.consumed = story.fresh = False
+                story.stale_run = 0
+
     def forget_gradients(self) -> None:
         """After a rest: what lies in `.grad` may be anything."""
         self._thread.open.clear()

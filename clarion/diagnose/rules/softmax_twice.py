@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..source.places import Place, Where, here, text
 
 # What may lie between a softmax and a loss if the values still are probabilities (they are looked at).
 _STILL_PROBABILITIES = having("rearranges arithmetic clamps selects total")
+_TIMES = 3  # losses in a row whose input consists of probabilities
 _STILL_SIGMOID = having("rearranges clamps")
 
 
@@ -52,6 +54,7 @@ class SoftmaxTwice(Diagnosis):
         super().__init__(session)
         # Values without a graph that a softmax or sigmoid gave, by id: which, and where.
         self._made: dict[int, tuple[weakref.ref[Any], str, Place | None]] = {}
+        self._probable: Counter[Place | None] = Counter()  # per line: losses in a row whose input adds up to one
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """An operation ran without being recorded: does it give probabilities, or hand them on?"""
@@ -104,9 +107,11 @@ class SoftmaxTwice(Diagnosis):
     def _cross_entropy(self, input: Any) -> None:
         source = _softmax_behind(input) or _sigmoid_behind(input)
         classes = _classes(engine.array(input))
+        floor = math.log(1 + (classes - 1) / math.e) if classes > 1 else 0.0
+        if source is None and classes > 2 and engine.op(engine.node(input)) is None:
+            self._look_at_values(input, floor)
         if source is None or classes < 2:
             return
-        floor = math.log(1 + (classes - 1) / math.e)
         self._say(
             source.place,
             f"`cross_entropy` applies a softmax, and its input is the result of a {operation(source)} already "
@@ -114,6 +119,19 @@ class SoftmaxTwice(Diagnosis):
             f"give it the scores: leave out the {operation(source)} at {text(source.place)}, and apply it only where "
             "probabilities are wanted.",
         )
+
+    def _look_at_values(self, input: Any, floor: float) -> None:
+        """What comes out of a compiled region or a custom Function tells nothing of its past: do its values?"""
+        array, place = engine.array(input), here()
+        probable = array.size and array.ndim > 1 and array.shape[0] > 1 and _adds_up_to_one(array)
+        times = self._probable[place] = self._probable[place] + 1 if probable else 0
+        if times == _TIMES:
+            self._say(
+                place,
+                f"`cross_entropy` applies a softmax, and its input consists of probabilities already (every row adds up to 1, "
+                f"{times} times in a row): with {_classes(array)} classes the loss cannot fall below {floor:.3f}.",
+                "give it the scores, and apply softmax only where probabilities are wanted.",
+            )
 
     def _binary(self, name: str, input: Any) -> None:
         source = _sigmoid_behind(input, ("sigmoid", "softmax"))
