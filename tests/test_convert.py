@@ -188,3 +188,18 @@ def test_assert_close():
             torch.testing.assert_close(x, other)
     with pytest.raises(ValueError, match="but got no atol"):
         torch.testing.assert_close(x, x, rtol=1e-3)
+
+
+def test_to_takes_a_memory_format():
+    x = torch.arange(2 * 3 * 4 * 5.0).reshape(2, 3, 4, 5)
+    y = x.to(memory_format=torch.channels_last)
+    assert y.stride() == (60, 1, 15, 3) and torch.equal(x, y)
+    assert y.to(torch.float64, memory_format=torch.contiguous_format).stride() == (60, 20, 5, 1)
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4)).to(memory_format=torch.channels_last)
+    assert model[0].weight.stride() == (27, 1, 9, 3) and model[1].weight.stride() == (1,)
+    optimizer = torch.optim.AdamW(model.parameters())
+    model(y).sum().backward()
+    before = model[0].weight.detach().clone()
+    optimizer.step()
+    assert optimizer.state[model[0].weight]["exp_avg"].stride() == (27, 1, 9, 3)
+    assert not torch.equal(model[0].weight, before)

@@ -21,10 +21,12 @@ from heapq import heappop, heappush
 from typing import Any
 
 from ..events import hub
+from ..kernels import registry
 from ..kernels.quiet import restore, silence
 from . import hooks as hook_module
 from . import modes
 from .devices import HOST, ndarray
+from .dtypes import NumpyNumber
 from .leaves import finish_leaf
 from .node import FREED, Node
 from .node_turn import after_node, apply_checked, before_node
@@ -177,7 +179,8 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 add_to(total, r, total)
                 total = None
             elif target in grads:
-                total = grads[target] = grads[target] + r
+                total = grads[target]
+                total = grads[target] = total + r if type(total) is ndarray else added(total, r)
                 if type(total) is ndarray:
                     sums.add(target)
                 total = None
@@ -185,7 +188,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 grads[target] = r
                 leaves.append(target)
             elif target is only:
-                only_g = only_g + r
+                only_g = only_g + r if type(only_g) is ndarray else added(only_g, r)
             else:
                 if only is not None:
                     grads[only] = only_g
@@ -209,6 +212,11 @@ def current_node() -> Node | None:
 
 
 # Handing gradients on: the general way -------------------------------------------------------------
+
+
+def added(a: Any, b: Any) -> Any:
+    """The sum of two gradients: by the array library's own operator on the host, by the kernel of `add` elsewhere."""
+    return a + b if isinstance(a, (ndarray, Tensor, NumpyNumber)) else registry.raw.add(a, b)
 
 
 def _needed_edges(this: Pass, node: Node) -> tuple[Any, ...]:
@@ -237,7 +245,7 @@ def _deliver(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], tar
     grads = this.grads
     key = target if nr == 0 else (target, nr)
     if key in grads:
-        grads[key] = grads[key] + g
+        grads[key] = added(grads[key], g)
     elif target.seq is None:
         if (this.wanted is None and this.capture is None) or _leaf_wanted(this, target):
             grads[target] = g

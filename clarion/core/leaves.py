@@ -88,7 +88,7 @@ def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Ten
             (type(g) is not ndarray and isinstance(g, NumpyNumber))
             or g.base is not None
             or sys.getrefcount(g) > _ALONE
-            or not (g.flags.c_contiguous and (leaf is None or leaf.flags.c_contiguous or g.strides == leaf.strides))
+            or not (g.flags.c_contiguous if leaf is None or leaf.flags.c_contiguous else g.strides == leaf.strides)
         ):
             g = _in_layout(as_array(g), leaf)
         return new_tensor(g)

@@ -32,7 +32,7 @@ def before_node(this: Pass, node: Node, g: Any) -> Any:
         if hooks is not None and nr in hooks.retain and parts[i] is not None:
             keeper = hooks.retain[nr]()
             if keeper is not None:
-                keeper._grad = accumulated(this, keeper._grad, parts[i])
+                keeper._grad = accumulated(this, keeper._grad, parts[i], keeper._array)
         key = node if nr == 0 else (node, nr)
         if this.capture is not None and key in this.capture:
             for position in this.capture[key]:

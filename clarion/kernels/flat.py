@@ -20,14 +20,24 @@ def real_type(array: Any) -> Any:
 
 
 def flat(array: Any, kind: Any) -> Any:
-    """A contiguous array as a flat one of real numbers."""
-    found = array.reshape(-1)
+    """An array without gaps as a flat one of real numbers, in the order in which they lie in memory."""
+    found = (array if array.flags.c_contiguous else in_order(array)).reshape(-1)
     return found if found.dtype == kind else found.view(kind)
+
+
+def in_order(array: Any) -> Any:
+    """The array with its dimensions in the order in which they lie in memory (that of channels-last images is another)."""
+    return array.transpose(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
 
 
 def beside(array: Any, length: int, kind: Any) -> Any:
     """Uninitialised flat memory where the array is."""
     return library_of(array).xp.empty_like(array, kind, shape=(length,))
+
+
+def laid_like(array: Any, kind: Any) -> Any:
+    """Uninitialised memory of an array's shape and layout, where the array is."""
+    return library_of(array).xp.empty_like(array, kind)
 
 
 def windows(memory: Any, arrays: Iterable[Any]) -> Iterator[Any]:
@@ -40,10 +50,14 @@ def windows(memory: Any, arrays: Iterable[Any]) -> Iterator[Any]:
 
 
 def alike(array: Any, others: Iterable[Any]) -> bool:
-    """Are all of them contiguous and of one type that can be computed in?"""
-    if array.dtype.char not in REAL or not array.flags.c_contiguous:
+    """Are all of them without gaps, laid out in one way, and of one type that can be computed in?"""
+    if array.dtype.char not in REAL:
         return False
-    return all(other.flags.c_contiguous and other.dtype == array.dtype for other in others)
+    if array.flags.c_contiguous:
+        return all(other.flags.c_contiguous and other.dtype == array.dtype for other in others)
+    if not in_order(array).flags.c_contiguous:
+        return False
+    return all(other.strides == array.strides and other.dtype == array.dtype for other in others)
 
 
 def span(array: Any) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..core.versions import INFERENCE
 from ..errors import EngineError
 from ..kernels import captures
-from ..kernels.flat import alike, beside, flat, number, overlap, real_type, windows
+from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real_type, windows
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
 from .optimizer import Optimizer, scalar, writable
@@ -170,7 +170,7 @@ class Plan:
         gathered: dict[Any, list[Member]] = {}
         for member in members:
             array = member.param._array
-            if alone or (member.plain and array.size > SMALL):
+            if alone or (member.plain and (array.size > SMALL or not array.flags.c_contiguous)):
                 self.parts.append((Whole if member.plain else Gathered)(optimizer, [member]))
             else:
                 agreed = (array.dtype, member.fresh, member.plain, *(each.item() for each in member.counters))
@@ -301,15 +301,16 @@ class Whole(Part):
         (member,) = members
         self.param = member.param
         self.copied: Any = None
+        self.in_rows = self.param._array.flags.c_contiguous
         self.p = flat(self.param._array, self.kind)
         self.kept = tuple(flat(array, self.kind) for _, array in member.kept)
 
     def gradient(self) -> Any:
         """The gradient as flat memory; what has to be copied is copied now."""
         grad = self.param._grad._array  # type: ignore[union-attr]
-        if not grad.flags.c_contiguous:
+        if not (grad.flags.c_contiguous and self.in_rows) and grad.strides != self.param._array.strides:
             if self.copied is None:
-                self.copied = beside(grad, grad.size, grad.dtype).reshape(grad.shape)
+                self.copied = laid_like(self.param._array, grad.dtype)
             self.copied[...] = grad
             grad = self.copied
         return flat(grad, self.kind)

@@ -1,4 +1,4 @@
-"""Batch normalization by cuDNN, in training: images row by row or channels last, statistics in float32."""
+"""Batch normalization by cuDNN, in training, of images row by row: statistics in float32. (Channels last: kernels/triton.)"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 
 from ..registry import offer
-from .convolutions import _TYPES, _cudnn, _laid, _made, _prefers_last, _tensor, empty_as
+from .convolutions import _TYPES, _cudnn, _made, _tensor, is_channels_last, laid
 from .libraries import check
 
 _PERSISTENT = 2  # cudnnBatchNormMode_t: over images, in as few passes as can be
@@ -19,7 +19,8 @@ _ONE, _ZERO = c_float(1), c_float(0)
 
 
 def _accepts(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> bool:
-    return bool(training and x.ndim == 4 and x.size > 0 and x.dtype.itemsize <= 4 and x.dtype in _TYPES and eps >= 1e-5)
+    known = x.dtype.itemsize <= 4 and x.dtype in _TYPES
+    return bool(training and known and x.ndim == 4 and x.size > 0 and eps >= 1e-5 and not is_channels_last(x))
 
 
 @cache
@@ -64,10 +65,9 @@ def _stream() -> tuple[Any, c_void_p]:
 def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> Any:
     """The result, and the mean and 1 / standard deviation of the batch."""
     dnn, handle = _stream()
-    last = _prefers_last(x)
-    x = _laid(x, last)
+    x = laid(x, False)
     channels = x.shape[1]
-    out = empty_as(x.shape, x.dtype, last)
+    out = cupy.empty(x.shape, x.dtype)
     mean, rstd = cupy.empty((channels,), np.float32), cupy.empty((channels,), np.float32)
     scale, shift = _single(weight, channels, 1.0), _single(bias, channels, 0.0)
     status = dnn.cudnnBatchNormalizationForwardTraining(
@@ -86,10 +86,9 @@ def _accepts_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, trainin
 def batch_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any) -> Any:
     """Gradients of the input, the weight and the bias."""
     dnn, handle = _stream()
-    last = _prefers_last(x, g)
-    x, g = _laid(x, last), _laid(g, last)
+    x, g = laid(x, False), laid(g, False)
     channels = x.shape[1]
-    out = empty_as(x.shape, x.dtype, last)
+    out = cupy.empty(x.shape, x.dtype)
     scale = _single(weight, channels, 1.0)
     gw, gb = cupy.empty((channels,), np.float32), cupy.empty((channels,), np.float32)
     status = dnn.cudnnBatchNormalizationBackward(

@@ -85,3 +85,12 @@ def from_host(values: np.ndarray) -> Any:
         _side.synchronize()
     capture.held.append(made)
     return made
+
+
+def received(values: np.ndarray) -> Any:
+    """An array of the host on the GPU; its layout stays, where it has no gaps."""
+    if values.ndim > 1 and not values.flags.c_contiguous:
+        order = sorted(range(values.ndim), key=lambda d: -values.strides[d])
+        back = sorted(range(values.ndim), key=order.__getitem__)
+        return received(np.ascontiguousarray(values.transpose(order))).transpose(back)
+    return from_host(values)

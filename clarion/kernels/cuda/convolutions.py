@@ -105,7 +105,7 @@ def empty_as(shape: tuple[int, ...], dtype: Any, channels_last: bool) -> Any:
     return cupy.moveaxis(cupy.empty((n, *places, c), dtype), -1, 1)
 
 
-def _laid(x: Any, channels_last: bool) -> Any:
+def laid(x: Any, channels_last: bool) -> Any:
     """The array in a layout that cuDNN reads."""
     if is_channels_last(x) if channels_last else x._c_contiguous:
         return x
@@ -211,7 +211,7 @@ def _prefers_last(*arrays: Any) -> bool:
 def correlate(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     """The convolution of x, without bias."""
     last = _prefers_last(x, weight)
-    x, weight = _laid(x, last), _laid(weight, last)
+    x, weight = laid(x, last), laid(weight, last)
     shape = (x.shape[0], weight.shape[0], *_out_size(x.shape[2:], weight.shape[2:], stride, padding, dilation))
     out = empty_as(shape, x.dtype, last)
     if out.size:
@@ -223,7 +223,7 @@ def correlate(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, gro
 def correlate_input(g: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, in_size: Any) -> Any:
     """What each place of an input of size `in_size` gets from g."""
     last = _prefers_last(g, weight)
-    g, weight = _laid(g, last), _laid(weight, last)
+    g, weight = laid(g, last), laid(weight, last)
     out = empty_as((g.shape[0], weight.shape[1] * groups, *in_size), g.dtype, last)
     _plan("BackwardData", out, weight, g, (stride, padding, dilation, groups), last).run(weight, g, out)
     return out
@@ -233,7 +233,7 @@ def correlate_input(g: Any, weight: Any, stride: Any, padding: Any, dilation: An
 def correlate_weight(g: Any, x: Any, stride: Any, padding: Any, dilation: Any, groups: int, ksize: Any) -> Any:
     """The gradient of the weight: (O, C / groups, *ksize)."""
     last = _prefers_last(x, g)
-    g, x = _laid(g, last), _laid(x, last)
+    g, x = laid(g, last), laid(x, last)
     out = empty_as((g.shape[1], x.shape[1] // groups, *ksize), x.dtype, last)
     _plan("BackwardFilter", x, out, g, (stride, padding, dilation, groups), last).run(x, g, out)
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -81,24 +82,31 @@ def _rounded(result: Any, half: Any) -> Any:
 def make_known() -> None:
     """From now on CuPy's arrays find their kernels."""
     missing = _no_triton()
+    registry.describe("views", "results that need no copy")
     registry.describe("cublaslt", "matrix products by NVIDIA's library")
     registry.describe("cudnn", "convolutions by NVIDIA's library")
     registry.describe("triton", "kernels compiled for this GPU", lambda: missing)
-    from . import batch_norm, convolutions, products  # noqa: F401  (their offers)
-
+    _load("cuda", "batch_norm", "convolutions", "joining", "products")
     if missing is not None:
-        registry.know("cupy", cupy.ndarray, xp, ("cublaslt", "cudnn"), adapted)
+        registry.know("cupy", cupy.ndarray, xp, ("views", "cublaslt", "cudnn"), adapted)
         return
-    from ..triton import attention, elements, rows, updates  # noqa: F401  (their offers)
+    _load("triton", "attention", "batch_norm", "reductions", "rows", "together", "updates")
+    from ..triton import elements
 
     registry.know(
         "cupy",
         cupy.ndarray,
         xp,
-        ("cublaslt", "cudnn", "triton"),
+        ("views", "cublaslt", "cudnn", "triton"),
         lambda name: elements.kernel(name, adapted(name)),
         elements.rule,
     )
+
+
+def _load(room: str, *names: str) -> None:
+    """Have the offers of these files made."""
+    for name in names:
+        importlib.import_module(f"..{room}.{name}", __package__)
 
 
 def _no_triton() -> str | None:

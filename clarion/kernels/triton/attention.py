@@ -80,6 +80,18 @@ def tiled_attention(q: Any, k: Any, v: Any, mask: Any, scale: float, causal: boo
     return out, lse
 
 
+def _like_all(q: Any, k: Any, v: Any) -> tuple[Any, Any, Any]:
+    """New arrays laid out as these; parts of one array, if these are."""
+    batch, heads, rows, width = q.shape
+    part = heads * width * q.itemsize
+    apart = q.data.ptr + part == k.data.ptr and k.data.ptr + part == v.data.ptr
+    steps = (3 * part * rows, width * q.itemsize, 3 * part, q.itemsize)
+    if not apart or k.shape != q.shape or not (q.strides == k.strides == v.strides == steps):
+        return cupy.empty_like(q), cupy.empty_like(k), cupy.empty_like(v)
+    whole = cupy.ndarray((batch, rows, 3, heads, width), q.dtype)
+    return tuple([whole[:, :, i].transpose(0, 2, 1, 3) for i in range(3)])  # type: ignore[return-value]
+
+
 @offer("tiled_attention_backward", "triton", accepts=_accepts_backward)
 def tiled_attention_backward(
     g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
@@ -89,7 +101,7 @@ def tiled_attention_backward(
     keys = k.shape[-2]
     if g.strides[-1] != g.itemsize or g.dtype != q.dtype:
         g = cupy.ascontiguousarray(g, q.dtype)
-    gq, gk, gv = cupy.empty_like(q), cupy.empty_like(k), cupy.empty_like(v)
+    gq, gk, gv = _like_all(q, k, v)
     delta = cupy.empty((batch, heads, rows), np.float32)
     memory, steps, kind = _mask_of(mask, q)
     _dots.launch(

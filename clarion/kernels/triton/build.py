@@ -39,9 +39,9 @@ _NAMES: dict[Any, str] = {
 }
 
 
-def type_name(dtype: Any) -> str:
-    """What Triton calls a data type."""
-    return _NAMES[np.dtype(dtype)]
+FLOATS = frozenset(
+    [np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16), np.dtype(bfloat16)]
+)  # (bfloat16 is of kind "V")
 
 
 @cache
@@ -57,18 +57,17 @@ class Kernel:
         self.function, self.warps, self.stages = function, warps, stages
         self._ready: dict[Any, Callable[..., None]] = {}
 
-    def ready(self, args: tuple[Any, ...], constants: dict[str, Any], aligned: bool) -> Callable[..., None]:
-        """The compiled function for arguments like these: all multiples of 16 (`aligned`), or none known to be."""
-        kinds = [_kind(a).removesuffix("/16") for a in args]
-        return self._compile(tuple([f"{kind}/16" for kind in kinds] if aligned else kinds), dict(constants))
-
-    def launch(self, grid: tuple[int, ...], args: tuple[Any, ...], **constants: Any) -> None:
-        """Run on the current stream. Numbers that are floats are passed as float32."""
+    def ready(self, args: tuple[Any, ...], **constants: Any) -> Callable[..., None]:
+        """The compiled function for arguments like these: to be called with a grid and such arguments."""
         key = (tuple([_kind(a) for a in args]), tuple(constants.items()))
         ready = self._ready.get(key)
         if ready is None:
             ready = self._ready[key] = self._compile(key[0], constants)
-        ready(grid, tuple([np.float32(a) if type(a) is float else a for a in args]))
+        return ready
+
+    def launch(self, grid: tuple[int, ...], args: tuple[Any, ...], **constants: Any) -> None:
+        """Run on the current stream. Numbers that are floats are passed as float32."""
+        self.ready(args, **constants)(grid, tuple([np.float32(a) if type(a) is float else a for a in args]))
 
     def _compile(self, kinds: tuple[str, ...], constants: dict[str, Any]) -> Callable[..., None]:
         names = self.function.arg_names
@@ -93,10 +92,31 @@ class Kernel:
 
         def run(grid: tuple[int, ...], args: tuple[Any, ...]) -> None:
             # Triton's kernels end in two pointers to scratch memory, which ours do not use.
-            function(grid + (1,) * (3 - len(grid)), block, (*args, 0, 0), shared)
+            function(grid if len(grid) == 3 else grid + (1,) * (3 - len(grid)), block, (*args, 0, 0), shared)
 
         run.module = module  # type: ignore[attr-defined]  # it must live as long as its function
         return run
+
+
+class Launch:
+    """A launch whose numbers and constants are known: only the arrays, which come first, are given each time."""
+
+    def __init__(self, kernel: Kernel, grid: tuple[int, ...], numbers: tuple[Any, ...] = (), **constants: Any) -> None:
+        self.kernel, self.constants = kernel, constants
+        self.grid = grid + (1,) * (3 - len(grid))
+        self.numbers = tuple([np.float32(a) if type(a) is float else a for a in numbers])
+        self._run: Any = None
+
+    def __call__(self, *arrays: Any) -> None:
+        """Run on the current stream. (Kernels are compiled for arrays that begin at multiples of 16 bytes, as new ones do.)"""
+        for array in arrays:
+            if array.data.ptr & 15:
+                self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
+                return
+        run = self._run
+        if run is None:
+            run = self._run = self.kernel.ready(arrays + self.numbers, **self.constants)
+        run(self.grid, arrays + self.numbers)
 
 
 def _kind(value: Any) -> str:

@@ -102,62 +102,31 @@ def compiled(text: str, warps: int = 4) -> Kernel:
 
 
 class Traced:
-    """A program, and its kernels for the ways in which operands can lie."""
+    """A program, and its kernels for the ways in which operands can lie. Numbers of the host come as NumPy's scalars."""
 
     def __init__(self, program: Program, kinds: Sequence[Any]) -> None:
         self.program = program
         self.kinds = [np.dtype(kind) for kind in kinds]  # in memory, of the results
         self._kernels: dict[Any, Kernel] = {}
-        self._runs: dict[bool, Callable[..., None]] = {}
 
-    def __call__(self, operands: Sequence[Any], shape: tuple[int, ...], outs: Sequence[Any] | None = None) -> list[Any]:
-        """Run on arrays and host numbers that broadcast to `shape`."""
-        if (
-            outs is None
-            and len(self.kinds) == 1
-            and all(type(x) is cupy.ndarray and x._c_contiguous and x.shape == shape for x in operands)
-        ):
-            return [self._quick(operands, shape)]
+    def kernel(self, operands: Sequence[Any], ways: tuple[str, ...], dims: int) -> Kernel:
+        """The kernel for operands that lie in these ways."""
+        found = self._kernels.get((ways, dims))
+        if found is None:
+            found = self._kernels[ways, dims] = compiled(self._text(operands, ways, dims))
+        return found
+
+    def into(self, operands: Sequence[Any], shape: tuple[int, ...], outs: Sequence[Any]) -> None:
+        """Run on operands that broadcast to `shape`, and write to given arrays."""
         ways, alike = _ways(operands, shape)
-        if outs is None:
-            outs = [_empty_like(alike, shape, kind) for kind in self.kinds]
-        elif any(not _dense_as(out, alike, shape) for out in outs):
+        if any(not _dense_as(out, alike, shape) for out in outs):
             ways = [STRIDED if way == FLAT else way for way in ways]
         count = math.prod(shape)
-        if not count:
-            return list(outs)
-        numbers = [
-            np.float32(x) if x.dtype.itemsize <= 4 else np.float64(x) for x in operands if isinstance(x, np.ndarray)
-        ]
-        arrays = [x for x in operands if not isinstance(x, np.ndarray)]
-        if STRIDED in ways:
-            extents, strides = _collapsed(
-                shape, [x for x, way in zip(operands, ways, strict=True) if way == STRIDED], outs
-            )
-            key, extra = (tuple(ways), len(extents)), (*extents, *strides)
-        else:
-            key, extra = (tuple(ways), 0), ()
-        found = self._kernels.get(key)
-        if found is None:
-            found = self._kernels[key] = compiled(self._text(operands, ways, key[1]))
-        found.launch((-(-count // BLOCK),), (*arrays, *numbers, *outs, count, *extra), B=BLOCK)
-        return list(outs)
-
-    def _quick(self, operands: Sequence[Any], shape: tuple[int, ...]) -> Any:
-        """The usual case: arrays of one shape, row by row, and one result."""
-        out = cupy.ndarray(shape, self.kinds[0])
-        count = out.size
         if count:
-            aligned = not (count % 16 or any(x.data.ptr % 16 for x in operands))
-            run = self._runs.get(aligned)
-            if run is None:
-                key: Any = (tuple([FLAT] * len(operands)), 0)
-                kernel = self._kernels.get(key)
-                if kernel is None:
-                    kernel = self._kernels[key] = compiled(self._text(operands, key[0], 0))
-                run = self._runs[aligned] = kernel.ready((*operands, out, count), {"B": BLOCK}, aligned)
-            run((-(-count // BLOCK),), (*operands, out, count))
-        return out
+            extra, dims = _extra(operands, ways, shape, outs)
+            arrays, numbers = _divided(operands)
+            kernel = self.kernel(operands, tuple(ways), dims)
+            kernel.launch((-(-count // BLOCK),), (*arrays, *numbers, *outs, count, *extra), B=BLOCK)
 
     def _text(self, operands: Sequence[Any], ways: Sequence[str], dims: int) -> str:
         program = self.program
@@ -165,14 +134,14 @@ class Traced:
         strided = [k for k, way in enumerate(ways) if way == STRIDED]
         for k, (term, way) in enumerate(zip(program.inputs, ways, strict=True)):
             names[term] = f"x{k}"
-            if isinstance(operands[k], np.ndarray):
+            if isinstance(operands[k], np.generic):
                 continue
             given.append(f"p{k}")
             place = {FLAT: f"p{k} + at", ONE: f"p{k}", STRIDED: f"p{k} + at{k}"}[way]
             read = f"tl.load({place})" if way == ONE else f"tl.load({place}, mask=inside)"
             kind = "" if term.dtype.kind == "b" else f".to({_TYPES[term.dtype.name]})"
             lines.append(f"x{k} = {read}{' != 0' if term.dtype.kind == 'b' else kind}")
-        given += [f"x{k}" for k, x in enumerate(operands) if isinstance(x, np.ndarray)]
+        given += [f"x{k}" for k, x in enumerate(operands) if isinstance(x, np.generic)]
         outs = [f"out{j}" for j in range(len(program.results))]
         places = [f"at{k}" for k in strided] + [f"to{j}" for j in range(len(outs))] if dims else []
         sizes = [f"n{d}" for d in range(dims)]
@@ -191,6 +160,74 @@ class Traced:
         return text + "".join(f"    {line}\n" for line in body)
 
 
+class Plan:
+    """One launch, prepared: operands of known types, shapes and strides, new arrays for the results."""
+
+    def __init__(self, traced: Traced, operands: Sequence[Any], shape: tuple[int, ...]) -> None:
+        ways, alike = _ways(operands, shape)
+        outs = [_empty_like(alike, shape, kind) for kind in traced.kinds]
+        self.shape, self.count = shape, math.prod(shape)
+        self.kinds = [(out.dtype, None if out._c_contiguous else out.strides, out.nbytes) for out in outs]
+        self.single = outs[0].dtype if len(outs) == 1 and outs[0]._c_contiguous else None
+        self.numbers = [k for k, x in enumerate(operands) if isinstance(x, np.generic)]
+        self.arrays = [k for k, x in enumerate(operands) if not isinstance(x, np.generic)]
+        if not self.count:
+            return
+        extra, dims = _extra(operands, ways, shape, outs)
+        self.grid, self.tail = (-(-self.count // BLOCK), 1, 1), (self.count, *extra)
+        self.kernel = traced.kernel(operands, tuple(ways), dims)
+        arrays, numbers = _divided(operands)
+        self.run: Any = None
+        if all(x.data.ptr % 16 == 0 for x in arrays):
+            self.run = self.kernel.ready((*arrays, *numbers, *outs, *self.tail), B=BLOCK)
+
+    def __call__(self, operands: Sequence[Any]) -> Any:
+        if self.single is not None:
+            outs: tuple[Any, ...] = (cupy.ndarray(self.shape, self.single),)
+        else:
+            outs = tuple([_new(self.shape, *kind) for kind in self.kinds])
+        if self.count:
+            arrays = operands
+            if self.numbers:
+                arrays = [*[operands[k] for k in self.arrays], *[_number(operands[k]) for k in self.numbers]]
+            given = (*arrays, *outs, *self.tail)
+            for k in self.arrays:
+                if operands[k].data.ptr % 16:
+                    self.kernel.launch(self.grid, given, B=BLOCK)
+                    break
+            else:
+                if self.run is None:
+                    self.run = self.kernel.ready(given, B=BLOCK)
+                self.run(self.grid, given)
+        return outs[0] if len(outs) == 1 else outs
+
+
+def _number(x: Any) -> Any:
+    """A number of the host as kernels take it."""
+    return np.float32(x) if x.dtype in _HALF else x[()]
+
+
+def _divided(operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Arrays and numbers."""
+    arrays = [x for x in operands if not isinstance(x, np.generic)]
+    return arrays, [_number(x) for x in operands if isinstance(x, np.generic)]
+
+
+def _new(shape: tuple[int, ...], kind: Any, strides: Any, size: int) -> Any:
+    return cupy.ndarray(shape, kind) if strides is None else cupy.ndarray(shape, kind, cupy.cuda.alloc(size), strides)
+
+
+def _extra(
+    operands: Sequence[Any], ways: Sequence[str], shape: tuple[int, ...], outs: Sequence[Any]
+) -> tuple[tuple[int, ...], int]:
+    """What a kernel is told of strides, and in how many dimensions: nothing, where everything lies flat."""
+    if STRIDED not in ways:
+        return (), 0
+    strided = [x for x, way in zip(operands, ways, strict=True) if way == STRIDED]
+    extents, strides = _collapsed(shape, strided, outs)
+    return (*extents, *strides), len(extents)
+
+
 def _places(places: Sequence[str], dims: int) -> list[str]:
     """Lines that turn a number of an element into its place in each operand: the last dimension runs fastest."""
     lines = ["left = at", *[f"{place} = tl.zeros([B], tl.int64)" for place in places]]
@@ -207,7 +244,7 @@ def _ways(operands: Sequence[Any], shape: tuple[int, ...]) -> tuple[list[str], A
     alike = None
     ways = []
     for x in operands:
-        if isinstance(x, np.ndarray) or x.size == 1:
+        if isinstance(x, np.generic) or x.size == 1:
             ways.append(ONE)
         elif x.shape != shape:
             ways.append(STRIDED)
@@ -281,6 +318,7 @@ def _elements(x: Any) -> list[int]:
 # Kernels and rules -------------------------------------------------------------------------------------------
 
 MOST = 64  # versions of one kernel, for different types and parameters: more are not worth compiling
+PLANS = 2048  # launches of one kernel that are kept prepared
 
 
 class Element:
@@ -289,17 +327,48 @@ class Element:
     def __init__(self, trace: Callable[[Sequence[Any]], Program], otherwise: Callable[..., Any]) -> None:
         self.trace, self.otherwise = trace, otherwise
         self.known: dict[Any, Traced | None] = {}
+        self.plans: dict[Any, Plan | None] = {}
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
+        if out is not None:
+            return self._into(args, out)
+        key: list[Any] = []
+        for a in args:
+            kind = type(a)
+            if kind is cupy.ndarray:
+                key += (a.dtype, a.shape, a._c_contiguous or a.strides)
+            elif kind in _PLAIN:
+                key += (kind, repr(a))
+            elif kind is np.ndarray:
+                key += (a.dtype, a.ndim)
+            else:
+                key.append(kind)
+        made = tuple(key)
+        plan = self.plans.get(made, _MISSING)
+        if plan is _MISSING:
+            plan = self._prepared(made, args)
+        if plan is None:
+            return self.otherwise(*args)
+        return plan([a for a in args if type(a) not in _PLAIN])
+
+    def _prepared(self, key: Any, args: Sequence[Any]) -> Plan | None:
+        traced = self._found(args)
+        plan = None
+        if traced is not None:
+            operands, shape = _operands(args)
+            plan = Plan(traced, operands, shape)
+        if len(self.plans) >= PLANS:
+            self.plans.clear()
+        self.plans[key] = plan
+        return plan
+
+    def _into(self, args: Sequence[Any], out: Any) -> Any:
         found = self._found(args)
-        if found is None:
-            return self.otherwise(*args) if out is None else self.otherwise(*args, out=out)
-        operands = [a for a in args if type(a) is cupy.ndarray or type(a) is np.ndarray]
-        shape = operands[0].shape
-        if any(a.shape != shape for a in operands):
-            shape = np.broadcast_shapes(*[a.shape for a in operands])
-        results = found(operands, shape, None if out is None else [out])
-        return results[0] if len(results) == 1 else tuple(results)
+        if found is None or len(found.kinds) != 1:
+            return self.otherwise(*args, out=out)
+        operands, shape = _operands(args)
+        found.into(operands, shape, [out])
+        return out
 
     def _found(self, args: Sequence[Any]) -> Traced | None:
         key: list[Any] = []
@@ -307,10 +376,12 @@ class Element:
             kind = type(a)
             if kind is cupy.ndarray:
                 key.append(a.dtype)
-            elif kind is np.ndarray:
-                key.append((a.dtype.char, a.ndim))
             elif kind in _PLAIN:
                 key.append((kind, repr(a)))
+            elif kind in _NUMBERS:
+                key.append(kind)
+            elif kind is np.ndarray and not a.ndim and a.dtype.type in _NUMBERS:
+                key.append(a.dtype.type)
             else:
                 return None
         made = tuple(key)
@@ -327,10 +398,12 @@ class Element:
             if all(k in _HALF or k.kind == "b" for k in kinds)
             else None
         )
-        if not kinds or any(type(a) is np.ndarray and a.ndim for a in args):
-            return None  # (arrays of the host are refused there)
+        if not kinds:
+            return None
         try:
             program = self.trace([_symbol(a) for a in args])
+            if any(term.operation == "input" for term in program.results):
+                return None  # nothing is computed
             steps(program, dict.fromkeys(program.inputs, "x"))  # all of it can be written
             results = [
                 half if half is not None and term.dtype == np.float32 else term.dtype for term in program.results
@@ -342,13 +415,24 @@ class Element:
 
 _HALF = (np.dtype(np.float16), np.dtype(bfloat16))
 _PLAIN = frozenset([int, float, bool, str, type(None)])
+_NUMBERS = frozenset([np.float32, np.float64, np.float16, bfloat16, np.int64, np.int32])
+_MISSING: Any = object()
 
 
 def _symbol(a: Any) -> Any:
     """What stands for an argument in a trace."""
     if type(a) is cupy.ndarray:
         return Input(np.dtype(np.float32) if a.dtype in _HALF else a.dtype)
-    return Input(a.dtype, graph.ONE) if type(a) is np.ndarray else a
+    if type(a) in _PLAIN:
+        return a
+    return Input(np.dtype(np.float32) if a.dtype in _HALF else a.dtype, graph.ONE)
+
+
+def _operands(args: Sequence[Any]) -> tuple[list[Any], tuple[int, ...]]:
+    """Arrays, and numbers as NumPy's scalars; and the shape that they broadcast to."""
+    operands = [a[()] if type(a) is np.ndarray else a for a in args if type(a) not in _PLAIN]
+    shapes = {a.shape for a in operands}
+    return operands, shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
 
 def kernel(name: str, otherwise: Callable[..., Any]) -> Element:

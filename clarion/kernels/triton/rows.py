@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import cupy
 import numpy as np
 import triton.language as tl
 
+from ..flat import in_order
 from ..portable.layers.normalization import stat_shape
 from ..registry import offer
 from . import rows_text as text
-from .build import Kernel
+from .build import FLOATS, Kernel, Launch
 
 _layer_norm, _layer_norm_backward = Kernel(text.layer_norm), Kernel(text.layer_norm_backward)
 _rms_norm = Kernel(text.rms_norm)
 _softmax, _softmax_backward = Kernel(text.softmax, warps=8), Kernel(text.softmax_backward, warps=8)
 _embedding_backward = Kernel(text.embedding_backward)
+_two_sums = Kernel(text.two_sums)
 
 _LONGEST = 16384  # elements of a row that is held in registers
 _SHARES = (
@@ -44,26 +47,42 @@ def _warps(block: int) -> int:
 
 def _normed(x: Any, weight: Any, *rest: Any) -> bool:
     *_, ndim, _ = rest
-    return x.dtype.kind == "f" and x.size > 0 and math.prod(x.shape[x.ndim - ndim :]) <= _LONGEST
+    return x.dtype in FLOATS and x.size > 0 and math.prod(x.shape[x.ndim - ndim :]) <= _LONGEST
 
 
 def _contiguous(x: Any) -> Any:
     return x if x is None or x._c_contiguous else cupy.ascontiguousarray(x)
 
 
+_launches: dict[Any, Any] = {}
+
+
+def _kept(key: Any, make: Any) -> Any:
+    """What was prepared for calls of a kind; prepared now, at the first of them."""
+    found = _launches.get(key)
+    if found is None:
+        if len(_launches) > 4096:
+            _launches.clear()
+        found = _launches[key] = make()
+    return found
+
+
 @offer("layer_norm", "triton", accepts=_normed)
 def layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
     x, weight, bias = _contiguous(x), _contiguous(weight), _contiguous(bias)
-    n = math.prod(x.shape[x.ndim - ndim :])
-    out, normal = cupy.ndarray(x.shape, x.dtype), cupy.ndarray(x.shape, x.dtype)
-    rstd = cupy.ndarray(stat_shape(x, ndim), _wide(x.dtype))
-    block = _block(n)
-    _layer_norm.launch(
-        (x.size // n,),
-        (x, x if weight is None else weight, x if bias is None else bias, out, normal, rstd, n, float(eps)),
-        WEIGHT=weight is not None, BIAS=bias is not None, B=block, num_warps=_warps(block),
-    )  # fmt: skip
+    shape, kind = x.shape, x.dtype
+    out, normal = cupy.ndarray(shape, kind), cupy.ndarray(shape, kind)
+    rstd = cupy.ndarray(stat_shape(x, ndim), _wide(kind))
+
+    def make() -> Launch:
+        n = math.prod(shape[x.ndim - ndim :])
+        modes = {"WEIGHT": weight is not None, "BIAS": bias is not None, "B": _block(n), "num_warps": _warps(_block(n))}
+        return Launch(_layer_norm, (x.size // n,), (n, float(eps)), **modes)
+
+    kinds = None if weight is None else weight.dtype, None if bias is None else bias.dtype
+    launch = _kept(("layer_norm", shape, kind, kinds, ndim, eps), make)
+    launch(x, x if weight is None else weight, x if bias is None else bias, out, normal, rstd)
     return out, normal, rstd
 
 
@@ -97,9 +116,7 @@ def _norm_backward(g: Any, weight: Any, normal: Any, scale: Any, ndim: int, cent
 
 
 def _normed_backward(g: Any, weight: Any, normal: Any, scale: Any, ndim: int) -> bool:
-    return (
-        g.dtype.kind == "f" and g.size > 0 and math.prod(g.shape[g.ndim - ndim :]) <= _LONGEST and scale._c_contiguous
-    )
+    return g.dtype in FLOATS and g.size > 0 and math.prod(g.shape[g.ndim - ndim :]) <= _LONGEST and scale._c_contiguous
 
 
 @offer("layer_norm_backward", "triton", accepts=_normed_backward)
@@ -123,19 +140,23 @@ def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int,
     rows = g.size // n
     per = -(-rows // _SHARES)
     shares = -(-rows // per)
-    out = cupy.ndarray(g.shape, g.dtype)
-    parts = cupy.ndarray((2, shares, n), _wide(g.dtype))
-    block = _block(n)
-    _layer_norm_backward.launch(
-        (shares,), (g, g if weight is None else weight, normal, rstd, out, parts[0], parts[1], rows, n, per),
-        WEIGHT=weight is not None, SUMS=True, CENTERED=True, B=block, num_warps=_warps(block),
-    )  # fmt: skip
-    sums = parts.sum(axis=1)
-    return (
-        out,
-        sums[0].reshape(shape).astype(g.dtype) if needs[1] else None,
-        sums[1].reshape(shape).astype(g.dtype) if needs[2] else None,
-    )
+    kind = g.dtype if weight is None else weight.dtype
+    out = cupy.ndarray(g.shape, normal.dtype)
+    first, second = cupy.ndarray((shares, n), rstd.dtype), cupy.ndarray((shares, n), rstd.dtype)
+    gw, gb = cupy.ndarray(shape, kind), cupy.ndarray(shape, kind)
+
+    def make() -> tuple[Launch, Launch]:
+        block = _block(n)
+        modes = {"WEIGHT": weight is not None, "SUMS": True, "CENTERED": True, "B": block, "num_warps": _warps(block)}
+        return (
+            Launch(_layer_norm_backward, (shares,), (rows, n, per), **modes),
+            Launch(_two_sums, (-(-n // 32),), (shares, n), P=64, C=32),
+        )
+
+    rows_launch, sums_launch = _kept(("layer_norm_gradients", g.shape, g.dtype, kind, normal.dtype, ndim), make)
+    rows_launch(g, g if weight is None else weight, normal, rstd, out, first, second)
+    sums_launch(first, second, gw, gb)
+    return out, gw if needs[1] else None, gb if needs[2] else None
 
 
 @offer("rms_norm_backward", "triton", accepts=_normed_backward)
@@ -147,7 +168,7 @@ def rms_norm_backward(g: Any, weight: Any, normal: Any, rrms: Any, ndim: int) ->
 def _last(*args: Any) -> bool:
     """Along the last dimension, of a floating type, with elements."""
     x, dim = args[0], args[-1]
-    return bool(x.dtype.kind == "f" and x.ndim and dim == x.ndim - 1 and x.size > 0)
+    return bool(x.dtype in FLOATS and x.ndim and dim == x.ndim - 1 and x.size > 0)
 
 
 def _rows_of(launch: Any, arrays: tuple[Any, ...], log: bool) -> Any:
@@ -204,20 +225,34 @@ def cross_entropy_of_scores_backward(g: Any, x: Any, target: Any, lse: Any, row:
 _cast = Kernel(text.cast)
 
 
-@offer(
-    "cast",
-    "triton",
-    accepts=lambda x, dtype: x._c_contiguous and x.dtype.kind == "f" and dtype.kind == "f" and x.size > 0,
-)
+@offer("cast", "triton", accepts=lambda x, dtype: x.dtype in FLOATS and dtype in FLOATS and x.size > 0)
 def cast(x: Any, dtype: Any) -> Any:
-    """Another floating type."""
-    out = cupy.ndarray(x.shape, dtype)
-    _cast.launch((-(-x.size // 2048),), (x, out, x.size), B=2048)
+    """Another floating type, laid out as x is; NotImplemented where x has gaps."""
+    launch, strides, size = _kept(
+        ("cast", x.shape, x._c_contiguous or x.strides, x.dtype, dtype), partial(_cast_plan, x, dtype)
+    )
+    if launch is None:
+        return NotImplemented
+    out = (
+        cupy.ndarray(x.shape, dtype)
+        if strides is None
+        else cupy.ndarray(x.shape, dtype, cupy.cuda.alloc(size), strides)
+    )
+    launch(x, out)
     return out
 
 
+def _cast_plan(x: Any, dtype: Any) -> tuple[Launch | None, Any, int]:
+    launch = Launch(_cast, (-(-x.size // 2048),), (x.size,), B=2048)
+    if x._c_contiguous:
+        return launch, None, 0
+    if not in_order(x)._c_contiguous:
+        return None, None, 0
+    return launch, tuple([s // x.itemsize * dtype.itemsize for s in x.strides]), x.size * dtype.itemsize
+
+
 def _addable(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool) -> bool:
-    return g.dtype.kind == "f" and not scale_grad_by_freq and g.size > 0
+    return g.dtype in FLOATS and not scale_grad_by_freq and g.size > 0
 
 
 @offer("embedding_dense_backward", "triton", accepts=_addable)

@@ -74,6 +74,23 @@ def layer_norm_backward(
 
 
 @triton.jit
+def two_sums(first, second, out_first, out_second, rows, n, P: tl.constexpr, C: tl.constexpr):
+    """The sums over the rows of two matrices, of a block of columns."""
+    c = tl.program_id(0) * C + tl.arange(0, C)
+    kind = first.dtype.element_ty
+    a = tl.zeros([P, C], kind)
+    b = tl.zeros([P, C], kind)
+    for start in range(0, rows, P):
+        r = start + tl.arange(0, P)
+        inside = (r < rows)[:, None] & (c < n)[None, :]
+        at = r[:, None] * n + c[None, :]
+        a += tl.load(first + at, mask=inside, other=0.0)
+        b += tl.load(second + at, mask=inside, other=0.0)
+    tl.store(out_first + c, tl.sum(a, 0).to(out_first.dtype.element_ty), mask=c < n)
+    tl.store(out_second + c, tl.sum(b, 0).to(out_second.dtype.element_ty), mask=c < n)
+
+
+@triton.jit
 def rms_norm(x, weight, out, normal, rrms, n, eps, WEIGHT: tl.constexpr, B: tl.constexpr):
     """One row: the result, the row divided by its root mean square, and 1 / that."""
     row = tl.program_id(0).to(tl.int64)

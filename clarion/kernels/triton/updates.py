@@ -17,7 +17,7 @@ from ..registry import offer
 from ..trace.graph import ONE, Book, Program
 from ..trace.symbols import Array, Namespace
 from ..updates import RULES
-from .build import Kernel
+from .build import FLOATS, Kernel
 from .elements import _TYPES, compiled, steps
 
 PIECE = 4096  # elements that one program updates
@@ -85,7 +85,7 @@ _updates: dict[Any, Update] = {}
 _tables: dict[Any, Table] = {}
 
 
-@offer("update_all", "triton", accepts=lambda params, *_: params[0].dtype.kind == "f" and params[0].dtype.itemsize <= 4)
+@offer("update_all", "triton", accepts=lambda params, *_: params[0].dtype in FLOATS and params[0].dtype.itemsize <= 4)
 def update_all(params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how: tuple[str, ...]) -> Any:
     """Overwrite parameters and state, which are flat and of one type; where the numbers lie."""
     first = params[0]

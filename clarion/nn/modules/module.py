@@ -382,14 +382,16 @@ class Module(StateMixin, HookMixin):
                     stacklevel=2,
                 )
         device_only = tuple(a for a in args if not isinstance(a, DType))
-        rest = {k: v for k, v in kwargs.items() if k != "dtype"}
+        rest = {k: v for k, v in kwargs.items() if k not in ("dtype", "memory_format")}
+        layout = kwargs.get("memory_format")
         if args and isinstance(args[0], Tensor):
             wanted, device_only = args[0].dtype, args[1:]
 
         def convert(t: Any) -> Any:
+            more = {**rest, "memory_format": layout} if layout is not None and t.dim() in (4, 5) else rest
             if t.is_floating_point() or t.is_complex():
-                return t.to(*device_only, dtype=wanted, **rest) if wanted is not None else t.to(*device_only, **rest)
-            return t.to(*device_only, **rest) if device_only or rest else t
+                return t.to(*device_only, dtype=wanted, **more) if wanted is not None else t.to(*device_only, **more)
+            return t.to(*device_only, **more) if device_only or more else t
 
         try:
             return self._apply(convert)

@@ -70,12 +70,14 @@ def clip_grads_with_norm_(
 
 def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
     factor = max_norm / (total + 1e-6)
-    known = isinstance(factor, float)
-    if known and factor >= 1.0:  # everything would be multiplied by 1
+    if not isinstance(factor, float):  # it is known on a device
+        raw.scale_all([grad._array for grad in grads], factor.clip(None, 1.0))
+    elif factor >= 1.0:  # everything would be multiplied by 1
         return
-    for grad in grads:
-        array = grad._array
-        array *= array.dtype.type(factor) if known else factor.clip(None, 1.0).astype(array.dtype)
+    else:
+        for grad in grads:
+            array = grad._array
+            array *= array.dtype.type(factor)
     bump(grads)
 
 

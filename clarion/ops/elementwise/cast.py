@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core import devices, dtypes
 from ...core.devices import HOST, Kind, find, kind_of
-from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo
+from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo, preserve_format
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
@@ -78,8 +78,12 @@ def to(
         raise ArgumentTypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
     kind = self._array.dtype if dtype is None else dtype.numpy
     if device is not None and (where := find(device)) is not kind_of(self._array):
-        return transfer(cast(self, kind), where)
-    return cast(self, kind, copy)
+        found = transfer(cast(self, kind), where)
+    else:
+        found = cast(self, kind, copy)
+    if memory_format is None or memory_format is preserve_format:
+        return found
+    return found.contiguous(memory_format=memory_format)
 
 
 def _converter(kind: Any, title: str) -> Any:

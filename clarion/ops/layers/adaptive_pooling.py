@@ -91,7 +91,7 @@ def _adaptive_avg(n: int, input: Any, output_size: Any) -> Any:
     sizes = _sizes("avg", input, output_size, n)
     if n == 1:
         return _average(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2)
-    if math.prod(sizes) == 1 and input._array.dtype.kind in "fc":
+    if math.prod(sizes) == 1 and input._array.dtype.kind in "fcV":  # (bfloat16 is of kind "V")
         return input.mean(tuple(range(-n, 0)), keepdim=True)
     return _average(n, input, sizes)
 

@@ -10,7 +10,8 @@ from ...core.dtypes import HALF, Size, f32
 from ...core.inplace import wrote
 from ...core.op import Op
 from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
-from ...kernels.registry import RawNamespace
+from ...kernels.portable.layers.batch_norm import move, statistics
+from ...kernels.registry import RawNamespace, raw
 from ..faces.api import NN_FUNCTIONAL, functional, no_gradient, public
 
 # Backward saves the input and the statistics. Second derivatives have to know how the statistics depend on the input,
@@ -104,24 +105,6 @@ def _refuse(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: 
         raise ShapeError(f"Expected an input with a dimension of channels, but got {list(x.shape)}")
 
 
-def _statistics(x: Any, mean: Any, rstd: Any, eps: float, axes: tuple[int, ...]) -> tuple[Any, Any, int]:
-    """Mean and unbiased variance, as arrays, and how many values they come from."""
-    count = math.prod(x.shape[a] for a in axes)
-    if x.dtype in HALF:  # the outputs are rounded
-        wide = x.astype(f32)
-        mean, var = wide.mean(axis=axes), wide.var(axis=axes)
-    else:
-        var = xp_of(rstd).maximum(1 / (rstd * rstd) - eps, 0)
-    return mean, var * (count / max(count - 1, 1)), count
-
-
-def _move(running: Any, value: Any, momentum: float) -> None:
-    """running = (1 - momentum) * running + momentum * value, in place."""
-    array = running._array
-    array[...] = (1 - momentum) * array + momentum * value
-    wrote(running)
-
-
 @public("batch_norm", method=False)
 def _torch_batch_norm(
     input: Any,
@@ -142,12 +125,11 @@ def _torch_batch_norm(
         return batch_norm_op.call(input, weight, bias, running_mean, running_var, False, eps)[0]
     out, mean, rstd = batch_norm_op.call(input, weight, bias, None, None, True, eps)
     if running_mean is not None or running_var is not None:
-        axes = (0, *range(2, input._array.ndim))
-        average, var, count = _statistics(input._array, mean._array, rstd._array, eps, axes)
-        if count and running_mean is not None:
-            _move(running_mean, average, momentum)
-        if count and running_var is not None:
-            _move(running_var, var, momentum)
+        running = [None if t is None else t._array for t in (running_mean, running_var)]
+        raw.move_statistics(*running, input._array, mean._array, rstd._array, momentum, eps)
+        for moved in (running_mean, running_var):
+            if moved is not None and input._array.size:
+                wrote(moved)
     return out
 
 
@@ -212,11 +194,11 @@ def _torch_instance_norm(
         return batch_norm_op.call(single, weight, bias, mean, var, False, eps)[0].view(shape)
     out, mean, rstd = batch_norm_op.call(single, weight, bias, None, None, True, eps)
     if n and (running_mean is not None or running_var is not None):
-        axes = (0, *range(2, len(shape)))
-        average, unbiased, _ = _statistics(single._array, mean._array, rstd._array, eps, axes)
-        for running, value in ((running_mean, average), (running_var, unbiased)):
+        found = statistics(xp_of(rstd._array), single._array, mean._array, rstd._array, eps)
+        for running, value in zip((running_mean, running_var), found, strict=True):
             if running is not None:
-                _move(running, value.reshape(n, c).mean(axis=0), momentum)
+                move(running._array, value.reshape(n, c).mean(axis=0), momentum)
+                wrote(running)
     return out.view(shape)
 
 

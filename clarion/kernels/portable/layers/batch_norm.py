@@ -37,6 +37,36 @@ def _column(values: Any) -> Any:
     return values[:, None]
 
 
+def statistics(xp: Any, x: Any, mean: Any, rstd: Any, eps: float) -> tuple[Any, Any]:
+    """Mean and unbiased variance of each channel, from what the normalization of x has found out."""
+    axes = (0, *range(2, x.ndim))
+    count = math.prod(x.shape[a] for a in axes)
+    if mean.dtype.itemsize == 2:  # they were rounded
+        wide = x.astype(xp.float32)
+        mean, var = wide.mean(axis=axes), wide.var(axis=axes)
+    else:
+        var = xp.maximum(1 / (rstd * rstd) - eps, 0)
+    return mean, var * (count / max(count - 1, 1))
+
+
+def move(running: Any, value: Any, momentum: float) -> None:
+    """running = (1 - momentum) * running + momentum * value, in place."""
+    running[...] = (1 - momentum) * running + momentum * value
+
+
+@kernel("move_statistics")
+def move_statistics(
+    xp: Any, running_mean: Any, running_var: Any, x: Any, mean: Any, rstd: Any, momentum: float, eps: float
+) -> None:
+    """Move the running statistics (either may be None) towards those of a batch, in place; an empty one moves nothing."""
+    if x.size:
+        average, var = statistics(xp, x, mean, rstd, eps)
+        if running_mean is not None:
+            move(running_mean, average, momentum)
+        if running_var is not None:
+            move(running_var, var, momentum)
+
+
 @kernel("batch_norm")
 @as_images
 @quietly

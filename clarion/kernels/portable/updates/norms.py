@@ -25,6 +25,19 @@ def total_norm(xp: Any, arrays: list[Any], order: float) -> float:
     return float(xp.asarray(sum(float(xp.sum(a**order)) for a in sizes)) ** (1.0 / order))
 
 
+@kernel("squares_of_all")
+def squares_of_all(xp: Any, arrays: list[Any]) -> Any:
+    """The sum of the squares of each array."""
+    return [_squares(xp, array) for array in arrays]
+
+
+@kernel("scale_all")
+def scale_all(xp: Any, arrays: list[Any], factor: Any) -> None:
+    """All arrays times one number, which is an array without dimensions, in place."""
+    for array in arrays:
+        array *= factor.astype(array.dtype)
+
+
 def _squares(xp: Any, array: Any) -> float:
     if array.dtype.char in "fd":
         flat = array.reshape(-1)
