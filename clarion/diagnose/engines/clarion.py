@@ -118,11 +118,12 @@ def is_inference(t: Any) -> bool:
 
 
 def squares(gradients: list[Any]) -> list[float]:
-    if not gradients or not all(late(gradient) for gradient in gradients):
+    if any(type(gradient._array) is np.ndarray for gradient in gradients) or not gradients:
         return [_square(array(gradient)) for gradient in gradients]
     if captures.current() is None:
         found = raw.squares_of_all([gradient._array for gradient in gradients])
-        found = found if type(found) is list else _sent("squares", found)
+        if type(found) is not list:
+            found = _sent("squares", found) if late(gradients[0]) else found.tolist()
         if found is not None:
             return found
     return [1.0] * len(gradients)  # nothing has arrived: nothing to speak of

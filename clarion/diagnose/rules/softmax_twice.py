@@ -94,7 +94,7 @@ class SoftmaxTwice(Diagnosis):
             return
         source, place = known
         wanted = "sigmoid" if name not in ("cross_entropy", "nll_loss") else "softmax"
-        if source == wanted and (source == "sigmoid" or (_classes(array) > 1 and _adds_up_to_one(array))):
+        if source == wanted and (source == "sigmoid" or (_classes(input) > 1 and _adds_up_to_one(array))):
             what = "logarithms of probabilities" if name == "nll_loss" else "scores"
             self._say(
                 place,
@@ -106,7 +106,7 @@ class SoftmaxTwice(Diagnosis):
 
     def _cross_entropy(self, input: Any) -> None:
         source = _softmax_behind(input) or _sigmoid_behind(input)
-        classes = _classes(engine.array(input))
+        classes = _classes(input)
         floor = math.log(1 + (classes - 1) / math.e) if classes > 1 else 0.0
         if source is None and classes > 2 and engine.op(engine.node(input)) is None:
             self._look_at_values(input, floor)
@@ -158,7 +158,7 @@ class SoftmaxTwice(Diagnosis):
                 )
             return
         source = _softmax_behind(input) or _sigmoid_behind(input)
-        if source is not None and _classes(engine.array(input)) > 1:
+        if source is not None and _classes(input) > 1:
             self._say(
                 source.place,
                 f"`nll_loss` wants logarithms of probabilities, and was given the result of a {operation(source)} "
@@ -171,29 +171,31 @@ class SoftmaxTwice(Diagnosis):
         self.report(here(), what, fix=fix, also=[source], why=why)
 
 
-def _classes(array: Any) -> int:
-    count: int = array.shape[min(array.ndim - 1, 1)] if array.ndim else 0
-    return count
+def _classes(input: Any) -> int:
+    shape = engine.shape(input)
+    return int(shape[min(len(shape) - 1, 1)]) if len(shape) else 0
 
 
 def _floor(input: Any) -> float:
-    return math.log(1 + (_classes(engine.array(input)) - 1) / math.e)
+    return math.log(1 + (_classes(input) - 1) / math.e)
 
 
 def _softmax_behind(input: Any) -> Any:
     """The softmax that an input comes from, if along the dimension of the classes it still adds up to one."""
-    array = engine.array(input)
-    if not array.size or array.dtype.kind != "f" or not _adds_up_to_one(array):
+    found = origin(engine.node(input), "softmax".__eq__, _STILL_PROBABILITIES)
+    array = engine.array(input) if found is not None else None  # (values are read last: on a GPU that waits for it)
+    if array is None or not array.size or array.dtype.kind != "f" or not _adds_up_to_one(array):
         return None
-    return origin(engine.node(input), "softmax".__eq__, _STILL_PROBABILITIES)
+    return found
 
 
 def _sigmoid_behind(input: Any, names: tuple[str, ...] = ("sigmoid",)) -> Any:
     """The sigmoid that all of an input comes from."""
-    array = engine.array(input)
-    if not array.size or not (array.min() >= 0 and array.max() <= 1):
+    found = origin(engine.node(input), names.__contains__, _STILL_SIGMOID)
+    array = engine.array(input) if found is not None else None
+    if array is None or not array.size or not (array.min() >= 0 and array.max() <= 1):
         return None
-    return origin(engine.node(input), names.__contains__, _STILL_SIGMOID)
+    return found
 
 
 def _adds_up_to_one(array: Any) -> bool:

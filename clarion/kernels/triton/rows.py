@@ -153,7 +153,9 @@ def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int,
             Launch(_two_sums, (-(-n // 32),), (shares, n), P=64, C=32),
         )
 
-    rows_launch, sums_launch = _kept(("layer_norm_gradients", g.shape, g.dtype, kind, normal.dtype, ndim), make)
+    rows_launch, sums_launch = _kept(
+        ("layer_norm_gradients", g.shape, g.dtype, weight is None, kind, normal.dtype, ndim), make
+    )
     rows_launch(g, g if weight is None else weight, normal, rstd, out, first, second)
     sums_launch(first, second, gw, gb)
     return out, gw if needs[1] else None, gb if needs[2] else None
