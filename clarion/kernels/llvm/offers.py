@@ -15,6 +15,7 @@ from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
 from . import attention, normals, recurrent
+from .convolutions import calls as convolutions
 from .kept import keeps
 from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, Rows, SmallProduct, Update, sum_of_columns
 from .products import calls as products
@@ -206,6 +207,7 @@ def make() -> None:
             registry.offer(name, "direct", SmallProduct(name, form), least=1)
     registry.fuse_rules(Fused, GRADIENTS)
     products.make()
+    convolutions.make()
 
 
 make()

@@ -1,0 +1,242 @@
+"""What is offered: convolutions, and their gradients by the input and by the weight."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import threads
+from ...layout import channels_last
+from ...portable.layers.convolution import is_pointwise, transposed_size
+from ...registry import offer
+from .. import build, machine
+from ..products import calls as products
+from ..products.tiles import shape_for
+from ..sequences import address
+from ..text import module
+from . import drivers, geometry
+from .geometry import Geometry, Sizes, three
+from .slabs import FIELDS
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+LEAST = 1 << 14  # multiplications from which a convolution is worth the call
+ELEMENTS = 64  # of the first array: with fewer nobody asks
+SHARED = 1 << 18  # multiplications from which threads share it
+
+
+class Convolutions:
+    """The functions of one type."""
+
+    def __init__(self, dtype: Any) -> None:
+        x86, width = machine.x86(), machine.processor()[1]
+        self.shape = shape_for("double" if dtype is F64 else "float", width, x86)
+        engine = machine.compiled(module(drivers.functions(self.shape, x86)))
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        self.convolve, self.gradient = (
+            machine.callable_at(machine.address(engine, name), None, pointer) for name in ("convolve", "gradient")
+        )
+        self._pack = machine.callable_at(machine.address(engine, "pack"), None, pointer, pointer, number, number)
+
+    def panels(self, matrices: Any) -> Any:
+        """Matrices (groups, rows, k) as the panels that tiles read."""
+        groups, rows, k = matrices.shape
+        matrices = np.ascontiguousarray(matrices)
+        each = -(-rows // self.shape.rows) * self.shape.rows * k
+        packed = np.empty(groups * each + 64, matrices.dtype)  # panels are written a little further than they are long
+        for group in range(groups):
+            self._pack(address(packed[group * each :]), address(matrices[group]), rows, k)
+        return packed, each * matrices.itemsize
+
+
+@functools.cache
+def convolutions(dtype: Any) -> Convolutions | None:
+    """The functions of a type, compiled at first use; None where there are none."""
+    if dtype is not F32 and dtype is not F64:
+        return None
+    try:
+        return Convolutions(dtype) if machine.multiplies_and_adds() else None
+    except machine.NoCompiler:
+        return None
+
+
+def _context(made: Geometry, x: Any, out: Any, groups: int, rows: int, per: int, places: dict[str, int]) -> Any:
+    """What the threads share; `x` and `out` are (images, channels, depth, height, width)."""
+    running = build.running()
+    slab = made.channels * math.prod(made.slab) * x.itemsize
+    values = {
+        "x": address(x), "x_image": x.strides[0], "x_group": x.strides[1] * (x.shape[1] // groups),
+        "table": address(made.table), "channels": made.channels, "q_d": made.slab[0], "q_h": made.slab[1],
+        "q_w": made.slab[2], "offsets": address(made.offsets), "taps": len(made.offsets),
+        "out": address(out), "out_image": out.strides[0], "out_group": out.strides[1] * rows, "out_o": out.strides[1],
+        "out_d": out.strides[2], "out_h": out.strides[3], "out_w": out.strides[4],
+        "rows": rows, "o_d": made.size[0], "o_h": made.size[1], "o_w": made.size[2], "height": made.height,
+        "blocks": made.blocks, "groups": groups, "count": x.shape[0], "per": per, "slab": (slab + 63) // 64 * 64,
+        "parallel": running.parallel, "threads": running.threads, **places,
+    }  # fmt: skip
+    return (ctypes.c_int64 * len(FIELDS))(*[values.get(name, 0) for name in FIELDS])
+
+
+def _five(x: Any) -> Any:
+    """Images of three dimensions."""
+    return x if x.ndim == 5 else x.reshape(*x.shape[:2], *three(x.shape[2:], 1))
+
+
+def _work(made: Geometry, count: int, groups: int, rows: int) -> int:
+    return count * groups * rows * len(made.offsets) * math.prod(made.size)
+
+
+def _parts(images: int, groups: int, work: int) -> int:
+    """Into how many blocks the results of an image should be cut, so that there is something to do for every thread."""
+    return 1 if work < SHARED else max(1, -(-2 * threads.number() // (images * groups)))
+
+
+def _convolve(on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, matrices: Any, out: Any, bias: Any) -> None:
+    """out = matrices @ what the taps meet in x; `matrices` is (groups, rows, taps)."""
+    groups, rows, _ = matrices.shape
+    panels, each = on.panels(matrices)
+    items = x.shape[0] * groups * made.blocks
+    shared = _work(made, x.shape[0], groups, rows) >= SHARED and threads.number() > 1
+    per = -(-items // (4 * threads.number())) if shared else items
+    places = {"a": address(panels), "a_group": each, "bias": 0 if bias is None else address(bias)}
+    places |= dict(zip(("x_d", "x_h", "x_w"), x_steps, strict=True))
+    on.convolve(_context(made, x, out, groups, rows, per, places))
+
+
+def _room(shape: Sizes, dtype: Any, last: bool) -> Any:
+    """Room for images, contiguous or with their channels last."""
+    if not last:
+        return np.empty(shape, dtype)
+    n, c, *size = shape
+    return np.empty((n, *size, c), dtype).transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
+
+
+def _ready(*arrays: Any) -> Convolutions | None:
+    """The functions for these arrays, if they are of one type and there is something to compute."""
+    dtype = arrays[0].dtype
+    if any(array.dtype is not dtype or not array.size for array in arrays):
+        return None
+    return convolutions(dtype)
+
+
+def _times(steps: Sizes, stride: Sizes) -> Sizes:
+    return tuple(a * b for a, b in zip(steps, stride, strict=True))
+
+
+def correlate(
+    x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, bias: Any = None
+) -> Any:
+    """The convolution of x."""
+    ksize, n, o = weight.shape[2:], x.shape[0], weight.shape[0]
+    size = tuple(
+        (s + 2 * p - d * (k - 1) - 1) // t + 1
+        for s, p, d, k, t in zip(x.shape[2:], padding, dilation, ksize, stride, strict=True)
+    )
+    work = math.prod(weight.shape) * n * math.prod(size)
+    on = _ready(x, weight) if min(size) > 0 and work >= LEAST else None
+    if on is None or (bias is not None and bias.dtype is not x.dtype):
+        return NotImplemented
+    if groups == 1 and is_pointwise(ksize, stride, padding) and x.flags.c_contiguous:
+        return _pointwise(x, weight.reshape(o, -1), size, bias)
+    images = _five(x)
+    made = geometry.forward(
+        weight.shape[1], images.shape[2:], three(size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
+        three(dilation, 1), images.strides[1:], x.itemsize, _parts(n, groups, work),
+    )  # fmt: skip
+    out = _room((n, o, *size), x.dtype, channels_last(x))
+    matrices = weight.reshape(groups, o // groups, -1)
+    if bias is not None:
+        bias = np.ascontiguousarray(bias)
+    _convolve(on, made, images, _times(images.strides[2:], three(stride, 1)), matrices, _five(out), bias)
+    return out
+
+
+def _pointwise(x: Any, matrix: Any, size: Sizes, bias: Any) -> Any:
+    """One product for each image."""
+    n, c = x.shape[:2]
+    out = products.products(x.dtype).batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
+    if bias is not None:
+        out += bias[:, None]
+    return out.reshape(n, len(matrix), *size)
+
+
+def correlate_input(
+    g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
+) -> Any:
+    """What each place of an input of size `in_size` gets from g."""
+    n, o, ksize = g.shape[0], g.shape[1], weight.shape[2:]
+    c = weight.shape[1] * groups
+    work = math.prod(weight.shape) * n * math.prod(g.shape[2:])
+    on = _ready(g, weight) if min(in_size, default=0) > 0 and work >= LEAST else None
+    if on is None:
+        return NotImplemented
+    if groups == 1 and is_pointwise(ksize, stride, padding) and g.flags.c_contiguous and in_size == g.shape[2:]:
+        return _pointwise(g, weight.reshape(o, -1).T, in_size, None)
+    images = _five(g)
+    ways = geometry.backward(
+        o // groups, images.shape[2:], three(in_size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
+        three(dilation, 1), images.strides[1:], g.itemsize, _parts(n, groups, work),
+    )  # fmt: skip
+    out = _room((n, c, *in_size), g.dtype, channels_last(g))
+    whole = _five(out)
+    by_tap = weight.reshape(groups, o // groups, c // groups, -1)
+    for first, taps, made in ways:
+        part = whole[(..., *[slice(a, None, s) for a, s in zip(first, three(stride, 1), strict=True)])]
+        if made is None:
+            part[...] = 0
+            continue
+        chosen = by_tap if len(taps) == by_tap.shape[3] else by_tap[..., taps]
+        matrices = chosen.transpose(0, 2, 1, 3).reshape(groups, c // groups, -1)
+        _convolve(on, made, images, images.strides[2:], matrices, part, None)
+    return out
+
+
+def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes) -> Any:
+    """The gradient of the weight."""
+    n, o, c = x.shape[0], g.shape[1], x.shape[1]
+    work = o * (c // groups) * math.prod(ksize) * n * math.prod(g.shape[2:])
+    on = _ready(g, x) if min(ksize, default=0) > 0 and work >= LEAST else None
+    if on is None:
+        return NotImplemented
+    images, gradients = _five(x), _five(g)
+    made = geometry.forward(
+        c // groups, images.shape[2:], gradients.shape[2:], three(ksize, 1), three(stride, 1), three(padding, 0),
+        three(dilation, 1), images.strides[1:], x.itemsize, _parts(n, groups, work),
+    )  # fmt: skip
+    rows, items = o // groups, n * groups * made.blocks
+    shared = work >= SHARED and threads.number() > 1
+    per = -(-items // threads.number()) if shared else items
+    sums = np.zeros((-(-items // per), groups, rows, len(made.offsets)), x.dtype)
+    steps = _times(images.strides[2:], three(stride, 1))
+    places = {"a": address(sums)} | dict(zip(("x_d", "x_h", "x_w"), steps, strict=True))
+    on.gradient(_context(made, images, gradients, groups, rows, per, places))
+    total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
+    return total.reshape(o, c // groups, *ksize)
+
+
+def convolution(
+    x: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+    output_padding: Sizes, groups: int,
+) -> Any:  # fmt: skip
+    """What PyTorch's convolutions compute."""
+    if not transposed:
+        return correlate(x, weight, stride, padding, dilation, groups, bias)
+    size = transposed_size(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
+    out = correlate_input(x, weight, stride, padding, dilation, groups, size)
+    if out is not NotImplemented and bias is not None:
+        out += bias.reshape(-1, *(1,) * (x.ndim - 2))
+    return out
+
+
+def make() -> None:
+    """Make all offers."""
+    for function in (correlate_input, correlate_weight, convolution):
+        offer(function.__name__, "llvm", function, least=ELEMENTS)
+
+    def plain(x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Any:
+        return correlate(x, weight, stride, padding, dilation, groups)
+
+    offer("correlate", "llvm", plain, least=ELEMENTS)

@@ -1,0 +1,215 @@
+"""From images to results, and from images and gradients to the weight's gradient: one chunk for a thread is some blocks of results."""
+
+from __future__ import annotations
+
+from ..pool import clear_flags
+from ..products.blocks import least, plus, shares, strip, times
+from ..products.tiles import Shape
+from ..products.tiles import panel as plain_panel
+from ..products.tiles import tile as plain_tile
+from ..text import Function
+from . import slabs, taps
+from .slabs import extent, get, height_of
+
+DEEP = 256  # results at a time whose share of the weight's gradient is computed,
+WIDE = 512  # for so many taps
+
+
+def _places(f: Function, number: str) -> tuple[str, str, str]:
+    """Image, group and block of a part."""
+    blocks, groups = get(f, "blocks"), get(f, "groups")
+    block = f.op("srem", "i64", number, blocks)
+    rest = f.op("sdiv", "i64", number, blocks)
+    return f.op("sdiv", "i64", rest, groups), f.op("srem", "i64", rest, groups), block
+
+
+def _image(f: Function, image: str, group: str) -> str:
+    return f.offset(f.offset(get(f, "x"), times(f, image, get(f, "x_image"))), times(f, group, get(f, "x_group")))
+
+
+def _result(f: Function, image: str, group: str, first: str) -> str:
+    place = f.offset(
+        f.offset(get(f, "out"), times(f, image, get(f, "out_image"))), times(f, group, get(f, "out_group"))
+    )
+    return f.offset(place, times(f, first, get(f, "out_h")))
+
+
+def _rounded_up(f: Function, length: str, multiple: int) -> str:
+    return times(f, shares(f, length, str(multiple)), str(multiple))
+
+
+def _each_part(f: Function) -> tuple[str, str]:
+    """The parts of a chunk."""
+    per = get(f, "per")
+    first = times(f, "%number", per)
+    total = times(f, times(f, get(f, "count"), get(f, "groups")), get(f, "blocks"))
+    return first, least(f, plus(f, first, per), total)
+
+
+def convolve_chunk(shape: Shape) -> Function:
+    """Some blocks of results."""
+    f = Function("convolve_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    size = str(shape.size)
+    slab_bytes, k, rows, out_o = (get(f, name) for name in ("slab", "taps", "rows", "out_o"))
+    longest = _rounded_up(f, extent(f, get(f, "height")), shape.columns)
+    room = plus(f, slab_bytes, times(f, longest, str(shape.rows * shape.size)))
+    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {_rounded_up(f, room, 64)}")
+    row_of_results = f.offset(slab, slab_bytes)
+    step = times(f, longest, size)
+    offsets, bias = get(f, "offsets"), get(f, "bias")
+    first_part, end = _each_part(f)
+    with f.counted(first_part, end) as part:
+        image, group, block = _places(f, part)
+        first, height = height_of(f, block)
+        f.line(f"call void @fill(ptr %context, ptr {slab}, ptr {_image(f, image, group)}, i64 {first})")
+        length = extent(f, height)
+        result = _result(f, image, group, first)
+        a = f.offset(get(f, "a"), times(f, group, get(f, "a_group")))
+        row = f.variable("i64", "0")
+        for tall in shape.heights:
+            with f.forever() as enough:
+                after = plus(f, row.get(), str(tall))
+                f.leave_when(f.op("icmp sgt", "i64", after, rows), enough)
+                panel, inside = (f.op(word, "i64", row.get(), str(shape.rows)) for word in ("sdiv", "srem"))
+                start = f.element(a, plus(f, times(f, times(f, panel, k), str(shape.rows)), inside), shape.scalar)
+                f.line(
+                    f"call void @strip_of_taps_{tall}(i64 {k}, ptr {start}, ptr {slab}, ptr {offsets}, "
+                    f"ptr {row_of_results}, i64 {step}, i64 {length})"
+                )
+                for i in range(tall):
+                    channel = plus(f, row.get(), str(i))
+                    whole = plus(f, times(f, group, rows), channel)
+                    there = f.op("icmp ne", "ptr", bias, "null")
+                    number = f.let(f"select i1 {there}, i64 {whole}, i64 0")
+                    f.line(
+                        f"call void @write(ptr %context, ptr {f.offset(row_of_results, times(f, step, str(i)))}, "
+                        f"ptr {f.offset(result, times(f, channel, out_o))}, i64 {height}, "
+                        f"ptr {f.element(bias, number, shape.scalar)})"
+                    )
+                row.set(after)
+    f.call("free", "void", f"ptr {slab}")
+    f.end()
+    return f
+
+
+def strip_of_taps(shape: Shape, height: int) -> Function:
+    """`height` channels of a block of results: tile after tile."""
+    parameters = ("i64 k", "ptr a", "ptr b", "ptr offsets", "ptr out", "i64 out_step", "i64 columns")
+    f = Function(f"strip_of_taps_{height}", "void", *parameters, linkage="internal")
+    with f.counted("0", "%columns", str(shape.columns)) as column:
+        left = f.op("sub", "i64", "%columns", column)
+        b, out = (f.element(base, column, shape.scalar) for base in ("%b", "%out"))
+        arguments = f"i64 %k, ptr %a, ptr {b}, ptr %offsets, ptr {out}, i64 %out_step, i64 {left}"
+        narrow = f.op("icmp sle", "i64", left, str(shape.lanes))
+        one, two, after = f.labels("one", "two", "after")
+        f.line(f"br i1 {narrow}, label %{one}, label %{two}")
+        for label, vectors in ((one, 1), (two, shape.vectors)):
+            f.begin(label)
+            f.line(f"call void @{taps.tile_name(height, vectors)}({arguments})")
+            f.jump(after)
+        f.begin(after)
+    f.end()
+    return f
+
+
+def gradient_chunk(shape: Shape) -> Function:
+    """The share of some blocks of results in the weight's gradient, into a sum of the chunk's own (`a`: groups, rows, taps)."""
+    f = Function("gradient_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    size = str(shape.size)
+    slab_bytes, k, rows, offsets = (get(f, name) for name in ("slab", "taps", "rows", "offsets"))
+    long_bytes = times(f, times(f, times(f, get(f, "o_d"), get(f, "q_h")), get(f, "q_w")), size)
+    panels = shares(f, least(f, k, str(WIDE)), str(shape.columns))
+    panel_bytes = str(DEEP * shape.columns * shape.size)
+    parts = [slab_bytes, _rounded_up(f, times(f, long_bytes, rows), 64), times(f, panels, panel_bytes)]
+    total = plus(f, plus(f, parts[0], parts[1]), plus(f, parts[2], str(DEEP * shape.rows * shape.size + 256)))
+    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {_rounded_up(f, total, 64)}")
+    gradient = f.offset(slab, parts[0])
+    own_b = f.offset(gradient, parts[1])
+    own_a = f.offset(own_b, parts[2])
+    sum_bytes = times(f, times(f, rows, k), size)
+    sums = f.offset(get(f, "a"), times(f, times(f, "%number", get(f, "groups")), sum_bytes))
+    first_part, end = _each_part(f)
+    with f.counted(first_part, end) as part:
+        image, group, block = _places(f, part)
+        first, height = height_of(f, block)
+        f.line(f"call void @fill(ptr %context, ptr {slab}, ptr {_image(f, image, group)}, i64 {first})")
+        g = _result(f, image, group, first)
+        with f.counted("0", rows) as channel:
+            source = f.offset(g, times(f, channel, get(f, "out_o")))
+            target = f.offset(gradient, times(f, channel, long_bytes))
+            f.line(f"call void @spread_gradient(ptr %context, ptr {target}, ptr {source}, i64 {height})")
+        length = extent(f, height)
+        mine = f.offset(sums, times(f, group, sum_bytes))
+        with f.counted("0", length, str(DEEP)) as depth, f.counted("0", k, str(WIDE)) as wide:
+            steps = least(f, f.op("sub", "i64", length, depth), str(DEEP))
+            columns = least(f, f.op("sub", "i64", k, wide), str(WIDE))
+            base = f.element(slab, depth, shape.scalar)
+            with f.counted("0", columns, str(shape.columns)) as column:
+                target = f.offset(own_b, times(f, f.op("sdiv", "i64", column, str(shape.columns)), panel_bytes))
+                count = f.op("sub", "i64", columns, column)
+                places = f.element(offsets, plus(f, wide, column), "i64")
+                f.line(f"call void @panel_taps(ptr {target}, ptr {base}, ptr {places}, i64 {steps}, i64 {count})")
+            row = f.variable("i64", "0")
+            for tall in shape.heights:
+                with f.forever() as enough:
+                    after = plus(f, row.get(), str(tall))
+                    f.leave_when(f.op("icmp sgt", "i64", after, rows), enough)
+                    far_a = f.element(f.offset(gradient, times(f, row.get(), long_bytes)), depth, shape.scalar)
+                    f.line(
+                        f"call void @panel_a(ptr {own_a}, ptr {far_a}, i64 {long_bytes}, i64 {size}, i64 {steps}, "
+                        f"i64 {tall})"
+                    )
+                    c = f.element(mine, plus(f, times(f, row.get(), k), wide), shape.scalar)
+                    f.line(
+                        f"call void @strip_{tall}(i64 {steps}, ptr {own_a}, i64 {shape.rows * shape.size}, ptr {own_b}, "
+                        f"i64 {shape.columns * shape.size}, i64 {panel_bytes}, ptr {c}, i64 {times(f, k, size)}, "
+                        f"i64 {columns}, ptr {c})"
+                    )
+                    row.set(after)
+    f.call("free", "void", f"ptr {slab}")
+    f.end()
+    return f
+
+
+def pack(shape: Shape) -> Function:
+    """Rows of a matrix as panels, one after the other."""
+    f = Function("pack", "void", "ptr target", "ptr source", "i64 rows", "i64 k")
+    step = times(f, "%k", str(shape.size))
+    with f.counted("0", "%rows", str(shape.rows)) as row:
+        target = f.element("%target", times(f, row, "%k"), shape.scalar)
+        count = least(f, f.op("sub", "i64", "%rows", row), str(shape.rows))
+        source = f.offset("%source", times(f, row, step))
+        f.line(f"call void @panel_a(ptr {target}, ptr {source}, i64 {step}, i64 {shape.size}, i64 %k, i64 {count})")
+    f.end()
+    return f
+
+
+def run(name: str, x86: bool) -> Function:
+    """All chunks, by several threads where there are several; gives back to Python."""
+    f = Function(name, "void", "ptr context")
+    total = times(f, times(f, get(f, "count"), get(f, "groups")), get(f, "blocks"))
+    chunks = shares(f, total, get(f, "per"))
+    shared, alone, after = f.labels("shared", "alone", "after")
+    f.line(f"br i1 {f.op('icmp sgt', 'i64', chunks, '1')}, label %{shared}, label %{alone}")
+    f.begin(shared)
+    f.line(f"call void {get(f, 'parallel')}(ptr @{name}_chunk, ptr %context, i64 {chunks})")
+    f.jump(after)
+    f.begin(alone)
+    f.line(f"call void @{name}_chunk(ptr %context, i64 0)")
+    f.jump(after)
+    f.begin(after)
+    clear_flags(f, x86)
+    f.end()
+    return f
+
+
+def functions(shape: Shape, x86: bool) -> list[Function]:
+    """All functions of a module of convolutions."""
+    made = [slabs.copy_row(shape), slabs.fill(shape), slabs.write(shape), slabs.spread_gradient(shape)]
+    made += [taps.panel(shape), plain_panel(shape, "panel_a", shape.rows)]
+    for height in shape.heights:
+        for vectors in (1, shape.vectors):
+            made += [taps.tile(shape, height, vectors), plain_tile(shape, height, vectors)]
+        made += [strip_of_taps(shape, height), strip(shape, height)]
+    made += [convolve_chunk(shape), gradient_chunk(shape), pack(shape)]
+    return [*made, run("convolve", x86), run("gradient", x86)]

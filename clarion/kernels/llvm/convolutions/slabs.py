@@ -1,0 +1,157 @@
+"""Images inside of zeros: what the threads of a convolution share, filling a slab, taking gradients apart, writing results."""
+
+from __future__ import annotations
+
+from ..products.blocks import least, plus, times
+from ..products.tiles import Shape, masked_load, masked_store
+from ..text import Function, literal, with_lanes
+
+# What the threads share, in places of eight bytes. Strides are in bytes; `table` has for each channel of a slab where it begins in
+# the image, how many zeros come before, and how many elements there are, in three dimensions.
+FIELDS = (
+    "x", "x_image", "x_group", "x_d", "x_h", "x_w", "table", "channels", "q_d", "q_h", "q_w", "offsets", "taps",
+    "a", "a_group", "out", "out_image", "out_group", "out_o", "out_d", "out_h", "out_w", "bias",
+    "rows", "o_d", "o_h", "o_w", "height", "blocks", "groups", "count", "per", "slab", "parallel", "threads",
+)  # fmt: skip
+PLACE = {name: place for place, name in enumerate(FIELDS)}
+POINTERS = ("x", "table", "offsets", "a", "out", "bias", "parallel", "threads")
+TABLE = 7  # entries of a channel: its place, zeros before and elements in depth, height and width
+
+
+def get(f: Function, name: str, context: str = "%context") -> str:
+    """A field of the context."""
+    return f.load("ptr" if name in POINTERS else "i64", f.element(context, str(PLACE[name]), "i64"))
+
+
+def _lanes_from(f: Function, shape: Shape, first: str) -> str:
+    """The numbers of the elements that a vector holds."""
+    numbers = with_lanes(shape.lanes, "i64")
+    places = "<" + ", ".join(f"i64 {k}" for k in range(shape.lanes)) + ">"
+    return f.op("add", numbers, places, f.spread(numbers, first))
+
+
+def _below(f: Function, shape: Shape, numbers: str, end: str) -> str:
+    type_ = with_lanes(shape.lanes, "i64")
+    return f.op("icmp slt", type_, numbers, f.spread(type_, end))
+
+
+def copy_row(shape: Shape) -> Function:
+    """A row of `width` elements: `count` of them from `source`, `step` bytes apart, after `before` zeros; the rest is zero."""
+    parameters = ("ptr target", "ptr source", "i64 step", "i64 before", "i64 count", "i64 width")
+    f = Function("copy_row", "void", *parameters, linkage="internal")
+    numbers = with_lanes(shape.lanes, "i64")
+    end = plus(f, "%before", "%count")
+    adjacent = f.op("icmp eq", "i64", "%step", str(shape.size))
+    flags = with_lanes(shape.lanes, "i1")
+    with f.counted("0", "%width", str(shape.lanes)) as first:
+        lanes = _lanes_from(f, shape, first)
+        early = f.op("icmp sge", numbers, lanes, f.spread(numbers, "%before"))
+        there = f.op("and", flags, early, _below(f, shape, lanes, end))
+        value = f.variable(shape.type, literal(shape.type, 0))
+        offset = times(f, f.op("sub", "i64", first, "%before"), "%step")
+        near, far, after = f.labels("near", "far", "after")
+        f.line(f"br i1 {adjacent}, label %{near}, label %{far}")
+        f.begin(near)
+        value.set(masked_load(f, shape, f.offset("%source", offset), there))
+        f.jump(after)
+        f.begin(far)
+        moved = f.op("sub", numbers, lanes, f.spread(numbers, "%before"))
+        places = f.let(
+            f"getelementptr i8, ptr %source, {numbers} {f.op('mul', numbers, moved, f.spread(numbers, '%step'))}"
+        )
+        value.set(_gathered(f, shape, places, there))
+        f.jump(after)
+        f.begin(after)
+        mask = _below(f, shape, lanes, "%width")
+        masked_store(f, shape, value.get(), f.element("%target", first, shape.scalar), mask)
+    f.end()
+    return f
+
+
+def _gathered(f: Function, shape: Shape, places: str, mask: str) -> str:
+    short = "f64" if shape.scalar == "double" else "f32"
+    name = f"llvm.masked.gather.v{shape.lanes}{short}.v{shape.lanes}p0"
+    rest = f"i32 {shape.size}, <{shape.lanes} x i1> {mask}, {shape.type} zeroinitializer"
+    pointers = f"<{shape.lanes} x ptr>"
+    f.declared[name] = f"declare {shape.type} @{name}({pointers}, i32, <{shape.lanes} x i1>, {shape.type})"
+    return f.let(f"call {shape.type} @{name}({pointers} {places}, {rest})")
+
+
+def fill(shape: Shape) -> Function:
+    """Fill a slab from an image, for results from row `first` on."""
+    f = Function("fill", "void", "ptr context", "ptr slab", "ptr image", "i64 first", linkage="internal")
+    value = {name: get(f, name) for name in ("table", "channels", "q_d", "q_h", "q_w", "x_d", "x_h", "x_w", "slab")}
+    target = f.variable("ptr", "%slab")
+    row_bytes = times(f, value["q_w"], str(shape.size))
+    with f.counted("0", value["channels"]) as channel:
+        entry = f.element(value["table"], times(f, channel, str(TABLE)), "i64")
+        place, d0, h0, w0, d_n, h_n, w_n = (f.load("i64", f.element(entry, str(k), "i64")) for k in range(TABLE))
+        start = f.offset("%image", place)
+        with f.counted("0", value["q_d"]) as d, f.counted("0", value["q_h"]) as row:
+            h = plus(f, row, "%first")
+            ins = [f.op("sub", "i64", at, before) for at, before in ((d, d0), (h, h0))]
+            inside = [f.op("icmp ult", "i64", at, n) for at, n in zip(ins, (d_n, h_n), strict=True)]
+            there = f.op("and", "i1", *inside)
+            source = f.offset(f.offset(start, times(f, ins[0], value["x_d"])), times(f, ins[1], value["x_h"]))
+            count = f.let(f"select i1 {there}, i64 {w_n}, i64 0")
+            f.line(
+                f"call void @copy_row(ptr {target.get()}, ptr {source}, i64 {value['x_w']}, i64 {w0}, i64 {count}, "
+                f"i64 {value['q_w']})"
+            )
+            target.set(f.offset(target.get(), row_bytes))
+    f.end()
+    return f
+
+
+def write(shape: Shape) -> Function:
+    """Write rows of results, which lie in a long row with gaps, where they belong, and add the bias."""
+    parameters = ("ptr context", "ptr row", "ptr target", "i64 height", "ptr bias")
+    f = Function("write", "void", *parameters, linkage="internal")
+    names = ("o_d", "o_w", "q_h", "q_w", "out_d", "out_h", "out_w")
+    o_d, o_w, q_h, q_w, out_d, out_h, out_w = (get(f, name) for name in names)
+    added = f.variable(shape.scalar, literal(shape.scalar, 0))
+    with f.when(f.op("icmp ne", "ptr", "%bias", "null")):
+        added.set(f.load(shape.scalar, "%bias"))
+    number = added.get()
+    spread = f.spread(shape.type, number)
+    adjacent = f.op("icmp eq", "i64", out_w, str(shape.size))
+    with f.counted("0", o_d) as d, f.counted("0", "%height") as h:
+        source = f.element("%row", times(f, plus(f, times(f, d, q_h), h), q_w), shape.scalar)
+        target = f.offset(f.offset("%target", times(f, d, out_d)), times(f, h, out_h))
+        with f.when(adjacent), f.counted("0", o_w, str(shape.lanes)) as w:
+            mask = _below(f, shape, _lanes_from(f, shape, w), o_w)
+            value = f.op("fadd", shape.type, masked_load(f, shape, f.element(source, w, shape.scalar), mask), spread)
+            masked_store(f, shape, value, f.element(target, w, shape.scalar), mask)
+        with f.when(f.op("xor", "i1", adjacent, "true")), f.counted("0", o_w) as w:
+            one = f.op("fadd", shape.scalar, f.load(shape.scalar, f.element(source, w, shape.scalar)), number)
+            f.store(shape.scalar, one, f.offset(target, times(f, w, out_w)), shape.size)
+    f.end()
+    return f
+
+
+def spread_gradient(shape: Shape) -> Function:
+    """The opposite of `write`: rows of a gradient in a long row, with zeros in the gaps."""
+    f = Function("spread_gradient", "void", "ptr context", "ptr row", "ptr source", "i64 height", linkage="internal")
+    names = ("o_d", "o_w", "q_h", "q_w", "out_d", "out_h", "out_w")
+    o_d, o_w, q_h, q_w, out_d, out_h, out_w = (get(f, name) for name in names)
+    with f.counted("0", o_d) as d, f.counted("0", q_h) as h:
+        target = f.element("%row", times(f, plus(f, times(f, d, q_h), h), q_w), shape.scalar)
+        source = f.offset(f.offset("%source", times(f, d, out_d)), times(f, h, out_h))
+        count = f.let(f"select i1 {f.op('icmp slt', 'i64', h, '%height')}, i64 {o_w}, i64 0")
+        f.line(f"call void @copy_row(ptr {target}, ptr {source}, i64 {out_w}, i64 0, i64 {count}, i64 {q_w})")
+    f.end()
+    return f
+
+
+def extent(f: Function, height: str) -> str:
+    """How long the row of results of a block of `height` rows is."""
+    o_d, o_w, q_h, q_w = (get(f, name) for name in ("o_d", "o_w", "q_h", "q_w"))
+    above = plus(f, times(f, f.op("sub", "i64", o_d, "1"), q_h), f.op("sub", "i64", height, "1"))
+    return plus(f, times(f, above, q_w), o_w)
+
+
+def height_of(f: Function, block: str) -> tuple[str, str]:
+    """The first row of a block of results, and how many rows it has."""
+    height, o_h = get(f, "height"), get(f, "o_h")
+    first = times(f, block, height)
+    return first, least(f, f.op("sub", "i64", o_h, first), height)
