@@ -20,12 +20,13 @@ from ..sequences import address
 from ..text import module
 from . import drivers, geometry
 from .geometry import Geometry, Sizes, three
-from .slabs import FIELDS
+from .slabs import FIELDS, PLACE
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 LEAST = 1 << 14  # multiplications from which a convolution is worth the call
 ELEMENTS = 64  # of the first array: with fewer nobody asks
 SHARED = 1 << 18  # multiplications from which threads share it
+_X, _OUT, _A, _A_GROUP, _BIAS = (PLACE[name] for name in ("x", "out", "a", "a_group", "bias"))
 
 
 class Convolutions:
@@ -39,7 +40,9 @@ class Convolutions:
         self.convolve, self.gradient = (
             machine.callable_at(machine.address(engine, name), None, pointer) for name in ("convolve", "gradient")
         )
-        self._pack = machine.callable_at(machine.address(engine, "pack"), None, pointer, pointer, number, number)
+        self._pack = machine.callable_at(
+            machine.address(engine, "pack"), None, pointer, pointer, number, number, number
+        )
 
     def panels(self, matrices: Any) -> Any:
         """Matrices (groups, rows, k) as the panels that tiles read."""
@@ -47,8 +50,7 @@ class Convolutions:
         matrices = np.ascontiguousarray(matrices)
         each = -(-rows // self.shape.rows) * self.shape.rows * k
         packed = np.empty(groups * each + 64, matrices.dtype)  # panels are written a little further than they are long
-        for group in range(groups):
-            self._pack(address(packed[group * each :]), address(matrices[group]), rows, k)
+        self._pack(address(packed), address(matrices), groups, rows, k)
         return packed, each * matrices.itemsize
 
 
@@ -63,21 +65,37 @@ def convolutions(dtype: Any) -> Convolutions | None:
         return None
 
 
-def _context(made: Geometry, x: Any, out: Any, groups: int, rows: int, per: int, places: dict[str, int]) -> Any:
-    """What the threads share; `x` and `out` are (images, channels, depth, height, width)."""
+@functools.lru_cache(maxsize=geometry.KEPT)
+def _fixed(
+    made: Geometry, x_shape: Sizes, x_strides: Sizes, x_steps: Sizes, out_strides: Sizes, groups: int, rows: int, per: int,
+    itemsize: int,
+) -> list[int]:  # fmt: skip
+    """What the threads share, but for where arrays lie; those of images are (images, channels, depth, height, width)."""
     running = build.running()
-    slab = made.channels * math.prod(made.slab) * x.itemsize
+    slab = made.channels * math.prod(made.slab) * itemsize
     values = {
-        "x": address(x), "x_image": x.strides[0], "x_group": x.strides[1] * (x.shape[1] // groups),
-        "table": address(made.table), "channels": made.channels, "q_d": made.slab[0], "q_h": made.slab[1],
-        "q_w": made.slab[2], "offsets": address(made.offsets), "taps": len(made.offsets),
-        "out": address(out), "out_image": out.strides[0], "out_group": out.strides[1] * rows, "out_o": out.strides[1],
-        "out_d": out.strides[2], "out_h": out.strides[3], "out_w": out.strides[4],
+        "x_image": x_strides[0], "x_group": x_strides[1] * (x_shape[1] // groups), "x_d": x_steps[0], "x_h": x_steps[1],
+        "x_w": x_steps[2], "table": address(made.table), "channels": made.channels, "q_d": made.slab[0],
+        "q_h": made.slab[1], "q_w": made.slab[2], "offsets": address(made.offsets), "taps": len(made.offsets),
+        "out_image": out_strides[0], "out_group": out_strides[1] * rows, "out_o": out_strides[1],
+        "out_d": out_strides[2], "out_h": out_strides[3], "out_w": out_strides[4],
         "rows": rows, "o_d": made.size[0], "o_h": made.size[1], "o_w": made.size[2], "height": made.height,
-        "blocks": made.blocks, "groups": groups, "count": x.shape[0], "per": per, "slab": (slab + 63) // 64 * 64,
-        "parallel": running.parallel, "threads": running.threads, **places,
+        "blocks": made.blocks, "groups": groups, "count": x_shape[0], "per": per, "slab": (slab + 63) // 64 * 64,
+        "parallel": running.parallel, "threads": running.threads,
     }  # fmt: skip
-    return (ctypes.c_int64 * len(FIELDS))(*[values.get(name, 0) for name in FIELDS])
+    return [values.get(name, 0) for name in FIELDS]
+
+
+def _context(
+    made: Geometry, x: Any, x_steps: Sizes, out: Any, groups: int, rows: int, per: int, a: Any, a_group: int, bias: Any
+) -> Any:
+    """What the threads share."""
+    fixed = _fixed(made, x.shape, x.strides, x_steps, out.strides, groups, rows, per, x.itemsize)
+    context = (ctypes.c_int64 * len(FIELDS))(*fixed)
+    context[_X], context[_OUT], context[_A], context[_A_GROUP] = address(x), address(out), address(a), a_group
+    if bias is not None:
+        context[_BIAS] = address(bias)
+    return context
 
 
 def _five(x: Any) -> Any:
@@ -101,9 +119,7 @@ def _convolve(on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, matrices
     items = x.shape[0] * groups * made.blocks
     shared = _work(made, x.shape[0], groups, rows) >= SHARED and threads.number() > 1
     per = -(-items // (4 * threads.number())) if shared else items
-    places = {"a": address(panels), "a_group": each, "bias": 0 if bias is None else address(bias)}
-    places |= dict(zip(("x_d", "x_h", "x_w"), x_steps, strict=True))
-    on.convolve(_context(made, x, out, groups, rows, per, places))
+    on.convolve(_context(made, x, x_steps, out, groups, rows, per, panels, each, bias))
 
 
 def _room(shape: Sizes, dtype: Any, last: bool) -> Any:
@@ -211,8 +227,7 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
     per = -(-items // threads.number()) if shared else items
     sums = np.zeros((-(-items // per), groups, rows, len(made.offsets)), x.dtype)
     steps = _times(images.strides[2:], three(stride, 1))
-    places = {"a": address(sums)} | dict(zip(("x_d", "x_h", "x_w"), steps, strict=True))
-    on.gradient(_context(made, images, gradients, groups, rows, per, places))
+    on.gradient(_context(made, images, steps, gradients, groups, rows, per, sums, 0, None))
     total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
     return total.reshape(o, c // groups, *ksize)
 

@@ -172,13 +172,14 @@ def gradient_chunk(shape: Shape) -> Function:
 
 
 def pack(shape: Shape) -> Function:
-    """Rows of a matrix as panels, one after the other."""
-    f = Function("pack", "void", "ptr target", "ptr source", "i64 rows", "i64 k")
+    """Rows of matrices as panels, one after the other."""
+    f = Function("pack", "void", "ptr target", "ptr source", "i64 count", "i64 rows", "i64 k")
     step = times(f, "%k", str(shape.size))
-    with f.counted("0", "%rows", str(shape.rows)) as row:
-        target = f.element("%target", times(f, row, "%k"), shape.scalar)
+    whole = _rounded_up(f, "%rows", shape.rows)
+    with f.counted("0", "%count") as matrix, f.counted("0", "%rows", str(shape.rows)) as row:
+        target = f.element("%target", times(f, plus(f, times(f, matrix, whole), row), "%k"), shape.scalar)
         count = least(f, f.op("sub", "i64", "%rows", row), str(shape.rows))
-        source = f.offset("%source", times(f, row, step))
+        source = f.offset("%source", times(f, plus(f, times(f, matrix, "%rows"), row), step))
         f.line(f"call void @panel_a(ptr {target}, ptr {source}, i64 {step}, i64 {shape.size}, i64 %k, i64 {count})")
     f.end()
     return f

@@ -14,7 +14,7 @@ SLAB = 3 << 17  # bytes of a slab, if a row of results needs no more
 KEPT = 256  # geometries that are remembered
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Geometry:
     """What is computed from a slab: sizes of the results and of the slab, rows of results in a block, and the tables."""
 

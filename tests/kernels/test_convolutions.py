@@ -1,0 +1,160 @@
+"""Compiled convolutions: what the portable kernels compute, in any layout, in any process and thread."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import clarion as torch
+from clarion.kernels import registry
+from tests.kernels.test_products import run
+
+pytestmark = pytest.mark.skipif("llvm" not in registry.offers("mm"), reason="llvmlite is not installed")
+
+
+def draw(*shape, seed=0, dtype=np.float32):
+    return np.random.default_rng(seed).standard_normal(shape, dtype)
+
+
+def close(name, *args):
+    """What is offered is what the portable kernel computes, which does so in float64."""
+    wide = [a.astype(np.float64) if isinstance(a, np.ndarray) else a for a in args]
+    got, expected = registry.offers(name)["llvm"].function(*args), registry.portable(name)(*wide)
+    assert got is not NotImplemented, name
+    assert got.dtype == args[0].dtype
+    assert got.shape == expected.shape
+    np.testing.assert_allclose(got, expected, 1e-5, 3e-6 * np.abs(expected).max(), err_msg=name)
+    return got
+
+
+GEOMETRIES = [  # kernel, stride, padding, dilation
+    ((3, 3), (1, 1), (1, 1), (1, 1)),
+    ((3, 2), (2, 1), (0, 1), (1, 2)),
+    ((5, 5), (3, 3), (2, 2), (1, 1)),
+    ((2, 2), (3, 3), (0, 0), (1, 1)),  # places that no window meets
+    ((3, 3), (1, 1), (4, 5), (1, 1)),  # more zeros than the kernel is wide
+    ((1, 1), (1, 1), (0, 0), (1, 1)),
+    ((1, 1), (2, 2), (0, 0), (1, 1)),
+    ((7,), (2,), (3,), (2,)),
+    ((2, 3, 2), (1, 2, 1), (1, 0, 1), (1, 1, 1)),
+]
+
+
+@pytest.mark.parametrize("groups", [1, 2, 8])
+@pytest.mark.parametrize(("ksize", "stride", "padding", "dilation"), GEOMETRIES)
+def test_convolutions_and_their_gradients(ksize, stride, padding, dilation, groups):
+    x = draw(3, 16, *{1: (300,), 2: (22, 19), 3: (12, 9, 7)}[len(ksize)])
+    weight = draw(40, 16 // groups, *ksize)
+    geometry = (stride, padding, dilation, groups)
+    out = close("correlate", x, weight, *geometry)
+    g = draw(*out.shape, seed=1)
+    close("correlate_input", g, weight, *geometry, x.shape[2:])
+    close("correlate_weight", g, x, *geometry, ksize)
+    bias, none = draw(40), (0,) * len(ksize)
+    close("convolution", x, weight, bias, stride, padding, dilation, False, none, groups)
+    turned = draw(16, 40 // groups, *ksize)
+    close("convolution", x, turned, bias, stride, padding, dilation, True, none, groups)
+
+
+def test_blocks_of_rows():
+    """An image too large for one slab, and one image for all threads."""
+    x, weight = draw(1, 64, 90, 40), draw(6, 64, 3, 3)
+    geometry = ((1, 1), (1, 1), (1, 1), 1)
+    g = close("correlate", x, weight, *geometry)
+    close("correlate_input", g, weight, *geometry, (90, 40))
+    close("correlate_weight", g, x, *geometry, (3, 3))
+
+
+def test_images_in_any_layout():
+    x, weight = draw(2, 19, 19, 8).transpose(0, 3, 1, 2), draw(14, 3, 3, 8).transpose(0, 3, 1, 2)
+    geometry = ((1, 1), (1, 1), (1, 1), 1)
+    out = close("correlate", x, weight, *geometry)
+    assert out.strides == registry.portable("correlate")(x, weight, *geometry).strides
+    assert out.transpose(0, 2, 3, 1).flags.c_contiguous  # channels stay last
+    close("correlate_input", out, weight, *geometry, (19, 19))
+    close("correlate_weight", out, x, *geometry, (3, 3))
+    g = np.broadcast_to(np.float32(1), (2, 14, 19, 19))  # the gradient of a sum
+    close("correlate_input", g, weight, *geometry, (19, 19))
+    close("correlate_weight", g, x, *geometry, (3, 3))
+    close("correlate", draw(2, 16, 40, 40)[:, ::2, ::-2, 1:20], weight, *geometry)
+
+
+def test_float64():
+    x, weight = draw(2, 8, 20, 20, dtype=np.float64), draw(15, 8, 3, 3, dtype=np.float64)
+    geometry = ((2, 2), (1, 1), (1, 1), 1)
+    got = registry.offers("correlate")["llvm"].function(x, weight, *geometry)
+    np.testing.assert_allclose(got, registry.portable("correlate")(x, weight, *geometry), 1e-12, 1e-12)
+
+
+def test_what_is_not_for_it_is_declined():
+    geometry = ((1, 1), (1, 1), (1, 1), 1)
+    for x, weight in [
+        (draw(1, 1, 4, 4), draw(1, 1, 3, 3)),  # too small
+        (draw(2, 8, 20, 20), draw(8, 8, 3, 3, dtype=np.float64)),
+        (draw(0, 8, 20, 20), draw(8, 8, 3, 3)),
+        (draw(2, 8, 20, 20).astype(np.complex64), draw(8, 8, 3, 3).astype(np.complex64)),
+    ]:
+        assert registry.offers("correlate")["llvm"].function(x, weight, *geometry) is NotImplemented
+
+
+def test_a_training_step_uses_it():
+    torch.manual_seed(0)
+    layers = [torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.ConvTranspose2d(8, 5, 4, 2)]
+    model, x = torch.nn.Sequential(*layers), torch.randn(8, 3, 32, 32)
+
+    def gradients():
+        model.zero_grad()
+        model(x).square().sum().backward()
+        return [p.grad.clone() for p in model.parameters()]
+
+    fast = gradients()
+    names = ("correlate_input", "correlate_weight", "convolution")
+    kept = {name: registry.offers(name)["llvm"] for name in names}
+    for name in names:
+        registry.withdraw("llvm", name)
+    try:
+        plain = gradients()
+    finally:
+        for name, offer in kept.items():
+            registry.offer(name, "llvm", offer.function, offer.accepts, offer.writes, offer.least)
+    for one, other in zip(fast, plain, strict=True):
+        assert torch.allclose(one, other, 1e-4, 1e-3)
+        assert not torch.equal(one, other)  # another order of additions: it did come from elsewhere
+
+
+def test_a_forked_process_convolves_too():
+    assert run(
+        """
+        import os
+        import clarion as torch
+        conv2d = torch.nn.functional.conv2d
+        x = torch.randn(4, 8, 40, 40)
+        before = conv2d(x, x[..., :3, :3])
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if torch.equal(conv2d(x, x[..., :3, :3]), before) else 1)
+        print(os.waitpid(pid, 0)[1], torch.equal(conv2d(x, x[..., :3, :3]), before))
+        """,
+        OMP_NUM_THREADS="2",
+    ) == ["0", "True"]
+
+
+def test_several_threads_at_once():
+    x = torch.randn(4, 8, 40, 40)
+    conv2d = torch.nn.functional.conv2d
+    expected = conv2d(x, x[..., :3, :3])
+    wrong = []
+
+    def convolve():
+        for _ in range(20):
+            if not torch.equal(conv2d(x, x[..., :3, :3]), expected):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=convolve) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
