@@ -74,7 +74,7 @@ class CustomNode(Node, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What save_for_backward kept."""
-        if self.saved_for_forward:  # cleared when forward and jvp are done
+        if self.saved_for_forward or "_in_jvp" in self.__dict__:  # cleared when forward and jvp are done
             return self.saved_for_forward
         if self.freed:
             raise freed_error(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
@@ -12,7 +13,7 @@ from .inplace import attach, refuse_creation, wrote
 from .recording import remember_stack
 from .saved import Packed, check_silent, output_clause, overwritten, version_of
 from .tensor import OWN, Tensor, new_tensor
-from .versions import INFERENCE
+from .versions import INFERENCE, Claim, View
 from .views import as_view
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def wrap_outputs(
     is_tuple = isinstance(output, (tuple, list))
     raw = tuple(output) if is_tuple else (output,)
     dirty = {id(t) for t in node.dirty_tensors}
-    _check_dirty(node, raw, dirty, requires)
+    _check_dirty(node, raw, dirty, requires, inputs)
     node.__dict__["_argument_is_tensor"] = tuple(isinstance(a, Tensor) for a in args)
     recording_edges = [(t._edge or t) if t._rg and requires else None for t in inputs]
     node.in_meta = tuple(_grad_meta(t) for t in inputs)
@@ -37,6 +38,7 @@ def wrap_outputs(
     by_id = {id(t): t for t in inputs}
     if frozen:
         node.__dict__["_frozen"] = tuple(nr for nr, value in enumerate(raw) if id(value) in frozen)
+    several = sum(isinstance(value, Tensor) and id(value) not in frozen for value in raw) > 1
     outs: list[Any] = []
     for nr, value in enumerate(raw):
         first = next((i for i in range(nr) if raw[i] is value), None) if isinstance(value, Tensor) else None
@@ -47,7 +49,8 @@ def wrap_outputs(
             if outs[first]._edge is node:
                 outs[first]._nr = nr
         elif isinstance(value, Tensor):
-            outs.append(_wrap_one(node, nr, value, by_id, id(value) in dirty, requires and id(value) not in frozen))
+            differentiable = requires and id(value) not in frozen
+            outs.append(_wrap_one(node, nr, value, by_id, id(value) in dirty, differentiable, several))
         else:
             outs.append(value)
     node.n_out = len(raw)
@@ -100,9 +103,18 @@ def _grad_meta(t: Tensor) -> tuple[Any, Any]:
     return t._array.shape, t._array.dtype if t._grad_dtype is OWN else t._grad_dtype and t._grad_dtype.numpy
 
 
-def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requires: bool) -> None:
+def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requires: bool, inputs: list[Tensor]) -> None:
     if not dirty:
         return
+    for value in node.dirty_tensors:
+        if all(value is not given for given in inputs):
+            text = (
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+                "be passed to ctx.mark_dirty()."
+            )
+            if value._view is not None:
+                raise errors.EngineError(text)
+            warnings.warn(text, UserWarning, stacklevel=4)
     returned = {id(value) for value in raw}
     if not dirty <= returned:
         raise errors.EngineError(
@@ -134,7 +146,7 @@ def _check_dirty(node: CustomNode, raw: tuple[Any, ...], dirty: set[int], requir
 
 
 def _wrap_one(
-    node: CustomNode, nr: int, value: Tensor, inputs: dict[int, Tensor], dirty: bool, requires: bool
+    node: CustomNode, nr: int, value: Tensor, inputs: dict[int, Tensor], dirty: bool, requires: bool, several: bool
 ) -> Tensor:
     """One output: fresh, an input returned as it is, or an input written in place."""
     if dirty:
@@ -145,15 +157,19 @@ def _wrap_one(
     if id(value) in inputs:
         # An input returned as is becomes a view of it, so that each has its own place in the graph.
         original = value
-        if requires and modes.recording():
+        if type(original) is not Tensor and not original._is_parameter:  # its class may have a say in this
+            with modes.no_grad():
+                value = original.view_as(original)
+        elif requires and modes.recording():
             value = as_view(original, original._array, (), "custom")
         else:
             value = new_tensor(original._array)
             value._vc = original._counter()
-    elif value._rg or value._edge is not None:
+    elif (value._rg and type(value._view) is not Claim) or value._edge is not None:
         value = value.detach()
     elif value._view is not None:
-        value._view.creation = "custom"
+        value._view.__class__ = View
+        value._view.creation = "multi" if several else "custom"
     if requires and value._array.dtype in INEXACT:
         if value._vc is INFERENCE:
             value = new_tensor(value._array)
@@ -196,7 +212,8 @@ def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any], inputs:
                 f"save_for_backward can only save variables, but argument {i} is of type {type(value).__name__}"
             )
         out = out_of.get(id(value))
-        is_output = out is not None and out._edge is node
+        # A view that was written hangs on the node by way of its base: holding it would close a cycle, too.
+        is_output = out is not None and (out._edge is node or id(value) in dirty)
         tensor = out if out is not None else value
         if hooks is not None:
             kept.append(Packed(tensor, *hooks, as_output=is_output))

@@ -219,7 +219,8 @@ def refuse_creation(x: Tensor, writer_requires: bool, happens: str = "and is bei
               "inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the "
               "inplace to be tracked).")
     )  # fmt: skip
-    raise errors.InplaceError(f"A view was created in {made} {happens} {mode}. {remedy}")
+    subject = f"Output {nr} of {title} is a view of a view which" if x._edge is not None else "A view"
+    raise errors.InplaceError(f"{subject} was created in {made} {happens} {mode}. {remedy}")
 
 
 # The write -----------------------------------------------------------------------------------------

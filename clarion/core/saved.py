@@ -69,7 +69,7 @@ class Packed:
         if handed._vc is not INFERENCE and handed._version != before:
             raise errors.EngineError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                "can not be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
                 "an issue if you need to perform in-place operations on the input to a pack hook."
             )
 
@@ -127,6 +127,11 @@ def check_versions(node: Node) -> None:
             if not isinstance(tensor, Tensor) or tensor._vc is None:
                 continue
             counter = tensor._vc
+            if tensor._edge is None and not tensor._rg and isinstance(node.edges[i], Node):
+                raise errors.EngineError(
+                    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+                    "please use out-of-place `.detach()` instead"
+                )
             expected = 0 if versions is None else versions[i]
             if type(expected) is not tuple:
                 expected = (expected, 0, None)
@@ -318,6 +323,8 @@ def _without_later_history(node: Node, i: int, tensor: Tensor) -> Tensor:
 def as_output(node: Node, nr: int, array: Any) -> Tensor:
     """A saved output as a Tensor, joined to its node."""
     result = new_tensor(array)
+    guard = node.out_guard  # it counts the writes to the output
+    result._vc = guard if type(guard) is VersionCounter else next((g[0] for g in guard or () if g[2] is array), None)
     if nr in node.op.grad_outputs:
         result._edge = node
         result._rg = True

@@ -344,6 +344,8 @@ class Tensor(Description, Methods):
         """Take this tensor itself out of the graph."""
         if self._view is not None:
             self._refuse_detach()
+        if self._edge is not None:
+            self._counter().watched = True  # whoever saved it will ask what has happened to it
         self._edge = None
         self._nr = 0
         self._rg = False

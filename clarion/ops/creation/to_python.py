@@ -158,7 +158,10 @@ METHODS.update(__array__=_array, __array_wrap__=_array_wrap)
 
 def suffixes(self: Tensor) -> list[str]:
     """What follows the values in the text of a tensor."""
-    found = [f"grad_fn=<{type(self.grad_fn).__name__}>"] if self.grad_fn is not None else []
+    try:
+        found = [f"grad_fn=<{type(self.grad_fn).__name__}>"] if self.grad_fn is not None else []
+    except EngineError:  # a view that may no longer be used
+        found = ["grad_fn=<Invalid>"]
     if not found and self._rg:
         found = ["requires_grad=True"]
     if modes.special and modes.dual is not None and modes.dual.touches((self,)):
