@@ -124,7 +124,7 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
                 UserWarning,
                 stacklevel=3,
             )
-        if any(step == 0 and n > 1 for step, n in zip(x._array.strides, x._array.shape, strict=True)):
+        if any(step == 0 and n > 1 for step, n in zip(x.stride(), x._array.shape, strict=True)):
             raise EngineError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
                 "to be able to compute the numerical gradients correctly. You should call .contiguous on the input before "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ArgumentValueError
+from ...ops.faces.api import FUNCTIONS
 from .. import functional as F
 from .. import init
 from .linear import empty_parameter
@@ -155,3 +156,16 @@ class LocalResponseNorm(Module):
     def extra_repr(self) -> str:
         """Size and constants."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """Local response normalization as Caffe's: the windows of later channels keep the first channel, as PyTorch's do."""
+
+    def forward(self, input: Any) -> Any:
+        """The normalized input."""
+        if input.dim() != 4:
+            raise ArgumentValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        reach, channel = int((self.size - 1) / 2 + 1), FUNCTIONS["arange"](input.size(1), device=input.device)
+        window = ((channel[:, None] - channel).abs() < reach) | ((channel == 0) & (channel[:, None] >= reach))
+        squares = FUNCTIONS["einsum"]("cd,ndhw->nchw", window.to(input.dtype), input * input)
+        return input * (squares * (self.alpha / self.size) + self.k) ** -self.beta
