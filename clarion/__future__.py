@@ -1,28 +1,25 @@
-"""`torch.__future__`: switches for how `Module.to` treats parameters. clarion keeps the parameters and changes their data."""
+"""`torch.__future__`: switches for how `Module.to` treats parameters. As a rule it keeps them and changes their data."""
 
 from __future__ import annotations
 
-from .errors import NotSupportedError
-
-_SWITCHES = {"swap": False}
+from .nn.parameter import conversion
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """Make new parameters on conversion? Refused: optimizers would lose them."""
-    if value:
-        raise NotSupportedError("clarion keeps the parameters of a module when it is converted")
+    """Make new parameters on conversion? An optimizer that has the old ones loses them."""
+    conversion.overwrites = bool(value)
 
 
 def get_overwrite_module_params_on_conversion() -> bool:
-    """Are new parameters made on conversion? No."""
-    return False
+    """Are new parameters made on conversion?"""
+    return conversion.overwrites
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
     """Swap the parameters' contents on conversion? It makes no difference here: their data is changed in place."""
-    _SWITCHES["swap"] = bool(value)
+    conversion.swaps = bool(value)
 
 
 def get_swap_module_params_on_conversion() -> bool:
     """What was set."""
-    return _SWITCHES["swap"]
+    return conversion.swaps

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import errors
 from .devices import CPU, HOST, device, kind_of
-from .dtypes import FROM_NUMPY, Size, dtype, strided
+from .dtypes import FROM_NUMPY, Size, channels_last, channels_last_3d, dtype, strided
 
 
 class Description:
@@ -116,8 +116,13 @@ class Description:
         return -1 if index is None else index
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Do the elements lie in order, without gaps?"""
-        return bool(self._array.flags.c_contiguous)
+        """Do the elements lie in order, without gaps? In the order of a memory format, if one is given."""
+        array = self._array
+        if memory_format is channels_last or memory_format is channels_last_3d:
+            if array.ndim != (4 if memory_format is channels_last else 5):
+                return False
+            array = array.transpose((0, *range(2, array.ndim), 1))
+        return bool(array.flags.c_contiguous)
 
     def __len__(self) -> int:
         if self._array.ndim == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentTypeError, EngineError
@@ -21,10 +21,16 @@ leaf_hook_count = 0
 class RemovableHandle:
     """Returned by every `register_*`: `remove()` takes the hook off; doing it twice is fine. A context manager too."""
 
-    def __init__(self, hooks: dict[int, Hook], *, on_leaf: bool = False) -> None:
+    def __init__(self, hooks: dict[int, Hook], *, on_leaf: bool = False, marks: Sequence[dict[int, Any]] = ()) -> None:
         self.id = _next_id()
+        self._marks = marks  # tables that say more of the hook, and forget it with it
         self._hooks = weakref.ref(hooks) if isinstance(hooks, HookDict) else (lambda: hooks)
         self._on_leaf = on_leaf
+
+    @property
+    def hooks_dict_ref(self) -> Callable[[], Any]:
+        """A reference to the table that the hook stands in: call it."""
+        return self._hooks
 
     def remove(self) -> None:
         """Take the hook off."""
@@ -32,6 +38,8 @@ class RemovableHandle:
         hooks = self._hooks()
         if hooks is not None and hooks.pop(self.id, None) is not None and self._on_leaf:
             leaf_hook_count -= 1
+        for mark in self._marks:
+            mark.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -44,7 +52,7 @@ class RemovableHandle:
 
     def __setstate__(self, state: Any) -> None:
         hooks, self.id = state
-        self._on_leaf = False
+        self._on_leaf, self._marks = False, ()
         kept = hooks if hooks is not None else HookDict()
         self._hooks = lambda: kept
 

@@ -25,20 +25,60 @@ class GlobalHooks:
         self.forward: Hooks = OrderedDict()
         self.backward_pre: Hooks = OrderedDict()
         self.backward: Hooks = OrderedDict()
-        self.with_kwargs: set[int] = set()
-        self.always_called: set[int] = set()
+        self.parameter_registration: Hooks = OrderedDict()
+        self.buffer_registration: Hooks = OrderedDict()
+        self.module_registration: Hooks = OrderedDict()
+        self.with_kwargs: dict[int, bool] = {}
+        self.always_called: dict[int, bool] = {}
         self.full: bool | None = None
 
 
 everywhere = GlobalHooks()
 
 
-def _add(hooks: Hooks, hook: Hook, prepend: bool = False) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
+def _add(hooks: Hooks, hook: Hook, prepend: bool = False, marks: tuple[Any, ...] = ()) -> RemovableHandle:
+    handle = RemovableHandle(hooks, marks=marks)
+    for mark in marks:
+        mark[handle.id] = True
     hooks[handle.id] = hook
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+    """`hook(module, name, parameter)` whenever a module registers a parameter; it may return another."""
+    return _add(everywhere.parameter_registration, hook)
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+    """`hook(module, name, buffer)` whenever a module registers a buffer; it may return another."""
+    return _add(everywhere.buffer_registration, hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+    """`hook(module, name, submodule)` whenever a module registers a child; it may return another."""
+    return _add(everywhere.module_registration, hook)
+
+
+def registered(hooks: Hooks, module: Any, name: str, value: Any) -> Any:
+    """What the hooks make of something that is being registered."""
+    for hook in tuple(hooks.values()):
+        changed = hook(module, name, value)
+        if changed is not None:
+            value = changed
+    return value
+
+
+def register_module_backward_hook(hook: Hook) -> RemovableHandle:
+    """The old kind of backward hook, of all modules: sees the gradients around the last operation alone."""
+    if everywhere.full is True:
+        raise EngineError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one "
+            "of them."
+        )
+    everywhere.full = False
+    return _add(everywhere.backward, hook)
 
 
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
@@ -50,12 +90,8 @@ def register_module_forward_hook(
     hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
     """`hook(module, args, output)` after every module's forward."""
-    handle = _add(everywhere.forward, hook)
-    if with_kwargs:
-        everywhere.with_kwargs.add(handle.id)
-    if always_call:
-        everywhere.always_called.add(handle.id)
-    return handle
+    marks = [everywhere.with_kwargs] if with_kwargs else []
+    return _add(everywhere.forward, hook, marks=tuple(marks + ([everywhere.always_called] if always_call else [])))
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
@@ -107,21 +143,17 @@ class HookMixin:
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """`hook(module, args)` before forward; it may return other arguments."""
-        handle = _add(self._forward_pre_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_pre_hooks_with_kwargs[handle.id] = True
-        return handle
+        return _add(
+            self._forward_pre_hooks, hook, prepend, (self._forward_pre_hooks_with_kwargs,) if with_kwargs else ()
+        )
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
         """`hook(module, args, output)` after forward; it may return another output."""
-        handle = _add(self._forward_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_hooks_with_kwargs[handle.id] = True
-        if always_call:
-            self._forward_hooks_always_called[handle.id] = True
-        return handle
+        marks = [self._forward_hooks_with_kwargs] if with_kwargs else []
+        marks += [self._forward_hooks_always_called] if always_call else []
+        return _add(self._forward_hooks, hook, prepend, tuple(marks))
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """`hook(module, grad_output)` before the module's gradients are computed; it may return other ones."""
@@ -152,8 +184,9 @@ class HookMixin:
             raise
 
     def _run_hooked(self, state: list[Any], called: set[int]) -> Any:
-        full = list(everywhere.backward.values()) if everywhere.full else []
+        full: list[Hook] = []
         old: list[Hook] = []
+        (full if everywhere.full else old).extend(everywhere.backward.values())
         (full if self._is_full_backward_hook else old).extend(self._backward_hooks.values())
         pre = [*everywhere.backward_pre.values(), *self._backward_pre_hooks.values()]
         self._run_pre_hooks(state)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...compiler import compile as compiled
 from ...core.bulk import clear_gradients
-from ...core.dtypes import dtype as DType
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, Explained, NoDataError
+from ...errors import ArgumentTypeError, ArgumentValueError, Explained
 from ...events import hub
 from ...ops.creation.questions import typename
-from ...ops.faces.api import FUNCTIONS
-from ..parameter import Buffer, Parameter, converted, is_lazy
+from ..parameter import Buffer, Parameter
 from .blame import name_layer
-from .hooks import HOOK_DICTS, HookMixin, everywhere
+from .conversion import ConversionMixin
+from .hooks import HOOK_DICTS, HookMixin, everywhere, registered
+from .hooks import register_module_backward_hook as register_module_backward_hook
+from .hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook
+from .hooks import register_module_forward_hook as register_module_forward_hook
+from .hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from .hooks import register_module_full_backward_hook as register_module_full_backward_hook
+from .hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
+from .hooks import register_module_module_registration_hook as register_module_module_registration_hook
+from .hooks import register_module_parameter_registration_hook as register_module_parameter_registration_hook
 from .state import EXTRA_STATE, StateMixin
 from .state import _IncompatibleKeys as _IncompatibleKeys
 
@@ -28,12 +34,12 @@ _global_forward_pre_hooks, _global_forward_hooks = everywhere.forward_pre, every
 _global_backward_pre_hooks, _global_backward_hooks = everywhere.backward_pre, everywhere.backward
 _global_forward_hooks_always_called = everywhere.always_called
 _global_forward_hooks_with_kwargs = everywhere.with_kwargs
-_global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
-_global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
-_global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_parameter_registration_hooks = everywhere.parameter_registration
+_global_buffer_registration_hooks = everywhere.buffer_registration
+_global_module_registration_hooks = everywhere.module_registration
 
 
-class Module(StateMixin, HookMixin):
+class Module(ConversionMixin, StateMixin, HookMixin):
     """A layer or model. Parameters, buffers and modules that are assigned to it are registered by name."""
 
     dump_patches: bool = False
@@ -109,15 +115,19 @@ class Module(StateMixin, HookMixin):
                     f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
                     f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
                 )
+        if _global_parameter_registration_hooks:
+            param = registered(_global_parameter_registration_hooks, self, name, param)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a buffer under a name; a persistent one is saved by `state_dict()`."""
         self._check_name("buffer", name, "_buffers")
-        if tensor is not None and not isinstance(tensor, Tensor):
+        if tensor is not None and not isinstance(tensor, Tensor) and not hasattr(tensor, "__torch_function__"):
             raise ArgumentTypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
+        if _global_buffer_registration_hooks:
+            tensor = registered(_global_buffer_registration_hooks, self, name, tensor)
         self._buffers[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -129,6 +139,8 @@ class Module(StateMixin, HookMixin):
         if module is not None and not isinstance(module, Module):
             raise ArgumentTypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
+        if _global_module_registration_hooks:
+            module = registered(_global_module_registration_hooks, self, name, module)
         self._modules[name] = module
 
     def register_module(self, name: str, module: Module | None) -> None:
@@ -174,6 +186,8 @@ class Module(StateMixin, HookMixin):
         elif isinstance(value, Module):
             self._forget(name, "_parameters", "_buffers")
             own.pop(name, None)
+            if _global_module_registration_hooks:
+                value = registered(_global_module_registration_hooks, self, name, value)
             own["_modules"][name] = value
         elif name in own["_modules"]:
             if value is not None:
@@ -182,12 +196,15 @@ class Module(StateMixin, HookMixin):
                 )
             own["_modules"][name] = None
         elif isinstance(value, Buffer) or name in own["_buffers"]:
-            if value is not None and not isinstance(value, Tensor):
+            if value is not None and not isinstance(value, Tensor) and not hasattr(value, "__torch_function__"):
                 raise ArgumentTypeError(
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
                 )
             kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            self.register_buffer(name, value, kept)
+            takes_three = type(self).register_buffer is Module.register_buffer or not kept
+            self.register_buffer(
+                name, value, *((kept,) if takes_three else ())
+            )  # an override may not know `persistent`
         else:
             _set(self, name, value)
             if hub.attribute_set is not None:
@@ -349,74 +366,6 @@ class Module(StateMixin, HookMixin):
         fn(self)
         return self
 
-    # Conversion ----------------------------------------------------------------------------------
-
-    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
-        """Replace the data of all parameters, gradients and buffers by what `fn` makes of it."""
-        if recurse:
-            for module in self.children():
-                module._apply(fn)
-        for name, param in self._parameters.items():
-            if param is not None:
-                self._parameters[name] = converted(param, fn)
-        for name, buffer in self._buffers.items():
-            if is_lazy(buffer):
-                buffer.convert(fn)  # type: ignore[union-attr]
-            elif buffer is not None:
-                self._buffers[name] = fn(buffer)
-        return self
-
-    def to(self, *args: Any, **kwargs: Any) -> Any:
-        """Move or convert all parameters and buffers: `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(tensor)`."""
-        wanted = kwargs.get("dtype") or next((a for a in args if isinstance(a, DType)), None)
-        if wanted is not None:
-            if not (wanted.is_floating_point or wanted.is_complex):
-                raise ArgumentTypeError(
-                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
-                )
-            if wanted.is_complex:
-                warnings.warn(
-                    "Complex modules are a new feature under active development whose design may change, and some modules "
-                    "might not work as expected when using complex tensors as parameters or buffers.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-        device_only = tuple(a for a in args if not isinstance(a, DType))
-        rest = {k: v for k, v in kwargs.items() if k not in ("dtype", "memory_format")}
-        layout = kwargs.get("memory_format")
-        if args and isinstance(args[0], Tensor):
-            wanted, device_only = args[0].dtype, args[1:]
-
-        def convert(t: Any) -> Any:
-            more = {**rest, "memory_format": layout} if layout is not None and t.dim() in (4, 5) else rest
-            if t.is_floating_point() or t.is_complex():
-                return t.to(*device_only, dtype=wanted, **more) if wanted is not None else t.to(*device_only, **more)
-            return t.to(*device_only, **more) if device_only or more else t
-
-        try:
-            return self._apply(convert)
-        except NoDataError as error:
-            raise NoDataError(
-                "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
-                "torch.nn.Module.to() when moving module from meta to a different device."
-            ) from error
-
-    def type(self, dst_type: Any) -> Any:
-        """Convert all parameters and buffers."""
-        return self._apply(lambda t: t.type(dst_type))
-
-    def cpu(self) -> Any:
-        """Everything to the CPU."""
-        return self._apply(lambda t: t.cpu())
-
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
-        """Everything anew on a device, with any values."""
-        return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse)
-
-    def share_memory(self) -> Any:
-        """Everything into shared memory."""
-        return self._apply(lambda t: t.share_memory_())
-
     # Training ------------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Any:
@@ -465,28 +414,6 @@ class Module(StateMixin, HookMixin):
             return f"{self._get_name()}({extra})"
         body = "\n  ".join([*lines, *children])
         return f"{self._get_name()}(\n  {body}\n)"
-
-
-def _mover(name: str) -> Callable[..., Any]:
-    def move(self: Module, device: Any = None) -> Any:
-        return self._apply(lambda t: getattr(t, name)(device))
-
-    move.__name__, move.__doc__ = name, f"Everything to a device of kind {name!r}."
-    return move
-
-
-def _caster(name: str) -> Callable[..., Any]:
-    def cast(self: Module) -> Any:
-        return self._apply(lambda t: getattr(t, name)() if t.is_floating_point() else t)
-
-    cast.__name__, cast.__doc__ = name, f"Floating parameters and buffers: {name}()."
-    return cast
-
-
-for _name in ("cuda", "xpu", "ipu"):
-    setattr(Module, _name, _mover(_name))
-for _name in ("float", "double", "half", "bfloat16"):
-    setattr(Module, _name, _caster(_name))
 
 
 def _refuse_early(value: Any) -> None:

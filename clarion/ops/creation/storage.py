@@ -12,6 +12,7 @@ from ...core.dtypes import FROM_NUMPY, uint8
 from ...core.inplace import refuse_history, reshape_inplace, wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
+from ...kernels import shared
 from ...kernels.layout import memory_root, strided
 from ...kernels.shared import bytes_of_file
 from ..faces.api import METHODS, method, public
@@ -164,6 +165,15 @@ class UntypedStorage:
         return int(self._root.nbytes)
 
     size = __len__ = nbytes
+
+    def is_shared(self) -> bool:
+        """Is the memory shared with other processes?"""
+        return shared.find(self._root) is not None
+
+    @property
+    def is_cuda(self) -> bool:
+        """Is it a GPU's?"""
+        return self.device.type == "cuda"
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.nbytes()

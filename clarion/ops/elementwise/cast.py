@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core import devices, dtypes
 from ...core.devices import HOST, Kind, find, kind_of
-from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo, preserve_format
+from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
@@ -78,19 +78,23 @@ def to(
         raise ArgumentTypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
     kind = self._array.dtype if dtype is None else dtype.numpy
     if device is not None and (where := find(device)) is not kind_of(self._array):
-        found = transfer(cast(self, kind), where)
+        moved = transfer(cast(self, kind), where)
     else:
-        found = cast(self, kind, copy)
-    if memory_format is None or memory_format is preserve_format:
-        return found
-    return found.contiguous(memory_format=memory_format)
+        moved = cast(self, kind, copy)
+    return moved if memory_format is None else _in_format(moved, memory_format)
+
+
+def _in_format(x: Any, memory_format: Any) -> Any:
+    """The tensor with its elements in the order of a memory format."""
+    return x if memory_format is dtypes.preserve_format else x.contiguous(memory_format=memory_format)
 
 
 def _converter(kind: Any, title: str) -> Any:
     numpy_type = kind.numpy
 
     def convert(self: Any, memory_format: Any = None) -> Any:
-        return self if self._array.dtype is numpy_type else cast(self, numpy_type)
+        result = self if self._array.dtype is numpy_type else cast(self, numpy_type)
+        return result if memory_format is None else _in_format(result, memory_format)
 
     convert.__name__, convert.__doc__ = title, f"self.to({kind})."
     return convert

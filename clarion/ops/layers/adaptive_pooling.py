@@ -10,6 +10,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentValueError, EngineError, ShapeError, not_a_tensor
 from ..faces.api import FUNCTIONS, functional, public
 from ..faces.autocast import autocast
+from .pooling import refuse_types
 
 Sizes = tuple[int, ...]
 
@@ -81,6 +82,7 @@ def _sizes(kind: str, input: Any, output_size: Any, n: int) -> Sizes:
 
 def _adaptive_max(n: int, input: Any, output_size: Any) -> Any:
     sizes = _sizes("max", input, output_size, n)
+    refuse_types("adaptive_max_pool3d_cpu" if n == 3 else "adaptive_max_pool2d", input, "biu")
     if n == 1:
         out, places = _MAX[2].call(input.unsqueeze(-2), (1, *sizes))
         return out.squeeze(-2), places.squeeze(-2)
@@ -90,13 +92,15 @@ def _adaptive_max(n: int, input: Any, output_size: Any) -> Any:
 def _adaptive_avg(n: int, input: Any, output_size: Any) -> Any:
     sizes = _sizes("avg", input, output_size, n)
     if n == 1:
+        refuse_types("adaptive_avg_pool2d", input, "biu")
         return _average(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2)
-    if math.prod(sizes) == 1 and input._array.dtype.kind in "fcV":  # (bfloat16 is of kind "V")
+    if math.prod(sizes) == 1:
         return input.mean(tuple(range(-n, 0)), keepdim=True)
     return _average(n, input, sizes)
 
 
 def _average(n: int, input: Any, sizes: Sizes) -> Any:
+    refuse_types("adaptive_avg_pool3d_cpu" if n == 3 else "adaptive_avg_pool2d", input, "biu")
     return _AVG[n].call(input, sizes, "area", (None,) * n, False)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import xp_of
-from ...core.dtypes import i64
+from ...core.dtypes import i64, int32
 from ...core.tensor import new_tensor
 from ...errors import ArgumentValueError, EngineError, NotSupportedError
 from ..faces.api import functional
@@ -84,6 +84,11 @@ def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: b
         raise ArgumentValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same "
             f"shape as the input ({input.shape})"
+        )
+    if input._array.dtype not in (i64, int32.numpy):
+        raise EngineError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{input.type()} instead (while checking arguments for embedding_bag)"
         )
     if weight.dim() != 2:
         raise ArgumentValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")

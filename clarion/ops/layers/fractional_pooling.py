@@ -9,7 +9,7 @@ from ...core.devices import xp_of
 from ...core.dtypes import i64
 from ...core.namespace import OPS
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentValueError, EngineError
+from ...errors import ArgumentValueError, EngineError, ShapeError
 from ..faces.api import FUNCTIONS, functional
 from ..faces.autocast import autocast
 
@@ -56,6 +56,12 @@ def _pool(n: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: 
     array = input._array
     if array.ndim not in (n + 1, n + 2):
         raise EngineError(f"{name}: Expected {n + 1}D or {n + 2}D tensor, but got: {list(array.shape)}")
+    if 0 in array.shape[-n - 1 :]:
+        empty = array.ndim - n - 1 + array.shape[-n - 1 :].index(0)
+        raise ShapeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but got{list(array.shape)} with "
+            f"dimension {empty} being empty."
+        )
     sizes = array.shape[-n:]
     windows = (kernel_size,) * n if isinstance(kernel_size, int) else tuple(kernel_size)
     if output_size is None:

@@ -194,7 +194,7 @@ def multi_head_attention_forward(
         mask, padding = _one_more(mask, padding)
     mask = _with_padding(mask, padding, batch, num_heads)
     attend = _with_weights if need_weights else _without_weights
-    out, attention = attend(q, k, v, mask, batch, dropout_p if training else 0.0, is_causal)
+    out, attention = attend(q, k, v, mask, (batch, num_heads), dropout_p if training else 0.0, is_causal)
     out = NN_FUNCTIONAL["linear"](out.reshape(length * batch, size), out_proj_weight, out_proj_bias)
     out = out.view(length, batch, out.shape[1])
     if attention is not None and average_attn_weights:
@@ -205,7 +205,9 @@ def multi_head_attention_forward(
     return out, attention
 
 
-def _with_weights(q: Any, k: Any, v: Any, mask: Any, batch: int, dropout_p: float, is_causal: bool) -> tuple[Any, Any]:
+def _with_weights(
+    q: Any, k: Any, v: Any, mask: Any, heads: tuple[int, int], dropout_p: float, is_causal: bool
+) -> tuple[Any, Any]:
     """Attention step by step, for the sake of the probabilities."""
     scaled = q * math.sqrt(1.0 / float(q.shape[-1]))
     turned = k.transpose(-2, -1)
@@ -214,16 +216,16 @@ def _with_weights(q: Any, k: Any, v: Any, mask: Any, batch: int, dropout_p: floa
     if dropout_p > 0.0:
         weights = NN_FUNCTIONAL["dropout"](weights, dropout_p)
     out = FUNCTIONS["bmm"](weights, v).transpose(0, 1)
-    return out, weights.view(batch, -1, q.shape[1], k.shape[1])
+    return out, weights.view(*heads, q.shape[1], k.shape[1])
 
 
 def _without_weights(
-    q: Any, k: Any, v: Any, mask: Any, batch: int, dropout_p: float, is_causal: bool
+    q: Any, k: Any, v: Any, mask: Any, heads: tuple[int, int], dropout_p: float, is_causal: bool
 ) -> tuple[Any, Any]:
     """Attention as one operation."""
     if mask is not None:
         alone = mask.shape[0] == 1 and mask.dim() == 3
-        mask = mask.unsqueeze(0) if alone else mask.view(batch, -1, mask.shape[1], k.shape[1])
-    q, k, v = (x.view(batch, -1, x.shape[1], x.shape[2]) for x in (q, k, v))
+        mask = mask.unsqueeze(0) if alone else mask.view(*heads, mask.shape[1], k.shape[1])
+    q, k, v = (x.view(*heads, x.shape[1], x.shape[2]) for x in (q, k, v))
     out = NN_FUNCTIONAL["scaled_dot_product_attention"](q, k, v, mask, dropout_p, is_causal)
     return out.permute(2, 0, 1, 3), None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...core.dtypes import FROM_NUMPY, i64
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError, not_a_tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError, ShapeError, not_a_tensor
 from ..faces.api import functional, public, with_out
 from ..faces.autocast import autocast
 
@@ -115,9 +116,20 @@ def _refuse_numbers(name: str, ksize: Sizes, stride: Sizes, padding: Sizes, dila
             )
 
 
+def refuse_types(title: str, input: Any, kinds: str, but: Any = None) -> None:
+    """Refuse types whose kind is one of these letters, but for one type."""
+    dtype = input._array.dtype
+    if dtype.kind in kinds and dtype != but:
+        raise NotSupportedError(f"\"{title}\" not implemented for '{FROM_NUMPY[dtype].old}'")
+
+
 def _refuse_input(name: str, input: Any, n: int) -> None:
     if not isinstance(input, Tensor):
         raise not_a_tensor(name, "input", input, 1)
+    if name.startswith("max"):
+        refuse_types(f"max_pool{max(n, 2)}d", input, "b")
+    else:
+        refuse_types("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, "biu", i64)
     shape = input._array.shape
     kinds = f"{n + 1}D or {n + 2}D (batch mode)"
     if len(shape) not in (n + 1, n + 2) and name != "max_pool1d":
@@ -274,6 +286,8 @@ def _declare(n: int) -> None:
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:  # fmt: skip
+        if n == 1 and not return_indices and isinstance(input, Tensor):
+            refuse_types("max_pool1d_impl", input, "biu")
         made = _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)
         return made if return_indices else made[0]
 

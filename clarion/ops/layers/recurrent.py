@@ -304,7 +304,7 @@ rnn_relu = _declare("rnn_relu", _relu_layer)
 # Cells ---------------------------------------------------------------------------------------------
 
 
-def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, gates: int) -> None:
+def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, gates: int, number: int = 0) -> None:
     for name, t in (("input", input), ("hx", hx)):
         if not isinstance(t, Tensor):
             raise not_a_tensor("cell", name, t)
@@ -312,10 +312,10 @@ def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, gates: int) -> None:
     if input._array.shape[1] != columns:
         raise EngineError(f"input has inconsistent input_size: got {input._array.shape[1]} expected {columns}")
     if hx._array.shape[1] != size:
-        raise EngineError(f"hidden0 has inconsistent hidden_size: got {hx._array.shape[1]}, expected {size}")
+        raise EngineError(f"hidden{number} has inconsistent hidden_size: got {hx._array.shape[1]}, expected {size}")
     if hx._array.shape[0] != input._array.shape[0]:
         raise EngineError(
-            f"Input batch size {input._array.shape[0]} doesn't match hidden0 batch size {hx._array.shape[0]}"
+            f"Input batch size {input._array.shape[0]} doesn't match hidden{number} batch size {hx._array.shape[0]}"
         )
 
 
@@ -324,7 +324,7 @@ def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh:
     """State and cell of an LSTM after one step."""
     h, c = _pair(hx)
     _check_cell(input, h, w_ih, w_hh, 4)
-    _check_cell(input, c, w_ih, w_hh, 4)
+    _check_cell(input, c, w_ih, w_hh, 4, 1)
     return lstm_step(_linear(input, w_ih, b_ih), (h, c), w_hh, b_hh)
 
 

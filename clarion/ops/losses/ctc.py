@@ -87,6 +87,11 @@ def ctc_loss(
     if not 0 <= blank < classes:
         raise EngineError("blank must be in label range")
     lengths, counts = _lengths("input_lengths", input_lengths, batch), _lengths("target_lengths", target_lengths, batch)
+    if (counts < 0).any():
+        raise EngineError(
+            f"Expected target_lengths to have value at least 0, but got value {counts.min()} (while checking arguments for "
+            "ctc_loss_cpu)"
+        )
     if (lengths < 0).any() or (lengths > steps).any():
         raise EngineError(
             f"Expected input_lengths to have value at most {steps}, but got value {lengths.max()} (while checking arguments "

@@ -6,9 +6,10 @@ import warnings
 from typing import Any
 
 from ...core.devices import visible
+from ...core.messages import broadcast_error
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, not_a_tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError, not_a_tensor
 from ...events import hub
 from ..faces.api import FUNCTIONS, functional, no_gradient
 from ..faces.autocast import autocast
@@ -64,7 +65,10 @@ def same_shape(input: Any, target: Any) -> tuple[Any, Any]:
         UserWarning,
         stacklevel=3,
     )
-    both: tuple[Any, Any] = FUNCTIONS["broadcast_tensors"](input, target)
+    try:
+        both: tuple[Any, Any] = FUNCTIONS["broadcast_tensors"](input, target)
+    except ShapeError:
+        raise broadcast_error(input._array.shape, target._array.shape) from None
     tell_shapes(input, target)
     return both
 

@@ -117,6 +117,7 @@ def batch_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: A
 
 
 @kernel("group_norm")
+@as_images
 @quietly
 def group_norm(xp: Any, x: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
     """The result, and mean and 1 / standard deviation of each group of each image."""

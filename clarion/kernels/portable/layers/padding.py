@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...layout import as_images
 from ...registry import kernel
 
 Widths = tuple[tuple[int, int], ...]
 
 
 @kernel("constant_pad_nd")
+@as_images
 def constant_pad_nd(xp: Any, x: Any, widths: Widths, value: Any) -> Any:
     """`widths`: (before, after) per dimension; negative ones cut off."""
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True))
@@ -61,5 +63,5 @@ def pad_by_copy_backward(xp: Any, g: Any, shape: tuple[int, ...], widths: Widths
 # One operation per kind and number of dimensions: PyTorch's nodes are named after them.
 for _name in ("reflection_pad1d", "reflection_pad2d", "reflection_pad3d",
               "replication_pad1d", "replication_pad2d", "replication_pad3d", "circular_pad"):  # fmt: skip
-    kernel(_name)(pad_by_copy)
+    kernel(_name)(as_images(pad_by_copy) if _name != "circular_pad" else pad_by_copy)
 kernel("pad_by_copy_backward")(pad_by_copy_backward)

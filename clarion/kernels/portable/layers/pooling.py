@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...layout import as_images
+from ...layout import ARRAYS, as_image, as_images
 from ...registry import kernel
 
 Sizes = tuple[int, ...]
@@ -131,9 +131,20 @@ def adaptive_max_pool(xp: Any, x: Any, out_size: Sizes) -> Any:
     return best, places
 
 
+def _both_as_images(pool: Any) -> Any:
+    """The places lie as the values do."""
+
+    @functools.wraps(pool)
+    def call(xp: Any, x: Any, *args: Any) -> Any:
+        best, places = pool(xp, x, *args)
+        return (as_image(best, x), as_image(places, x)) if type(x) in ARRAYS else (best, places)
+
+    return call
+
+
 for _n in (2, 3):
-    kernel(f"max_pool{_n}d")(as_images(max_pool))
-    kernel(f"adaptive_max_pool{_n}d")(as_images(adaptive_max_pool))
+    kernel(f"max_pool{_n}d")(_both_as_images(max_pool))
+    kernel(f"adaptive_max_pool{_n}d")(_both_as_images(adaptive_max_pool))
 
 
 def _flat_places(xp: Any, places: Any, rows: int, plane: int) -> Any:
@@ -174,7 +185,7 @@ def max_unpool(xp: Any, x: Any, places: Any, out_size: Sizes) -> Any:
 
 
 for _n in (2, 3):
-    kernel(f"max_unpool{_n}d")(max_unpool)
+    kernel(f"max_unpool{_n}d")(as_images(max_unpool))
 
 
 # Means ---------------------------------------------------------------------------------------------------------------

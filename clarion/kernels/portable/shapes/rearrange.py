@@ -24,11 +24,18 @@ def flip(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
 
 
 @kernel("roll")
-@in_rows
 def roll(xp: Any, x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
-    if not x.size or not x.ndim:
-        return x.copy()
-    return xp.roll(x, shifts, dims) if dims else xp.roll(x, shifts[0])
+    return _roll_along(xp, x, shifts, dims) if dims else _roll_flat(xp, x, shifts[0])
+
+
+@as_laid_out
+def _roll_along(xp: Any, x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    return xp.roll(x, shifts, dims) if x.size and x.ndim else x.copy()
+
+
+@in_rows
+def _roll_flat(xp: Any, x: Any, shift: int) -> Any:
+    return xp.roll(x, shift) if x.size and x.ndim else x.copy()
 
 
 @kernel("rot90")
