@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from .nn.parameter import conversion
+
+class _Conversion:
+    """What was set."""
+
+    overwrites = False
+    swaps = False
+
+
+conversion = _Conversion()
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:

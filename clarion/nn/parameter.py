@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import __future__ as future
 from ..core import modes
 from ..core.devices import find, home, kind_of
 from ..core.dtypes import default_float
@@ -172,16 +173,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     __repr__ = UninitializedTensorMixin.__repr__
 
 
-class _Conversion:
-    """The switches of `torch.__future__`."""
-
-    overwrites = False
-    swaps = False
-
-
-conversion = _Conversion()
-
-
 def converted(param: Any, fn: Any) -> Any:
     """A parameter with the data that `fn` makes of its own, and its gradient likewise.
 
@@ -193,7 +184,7 @@ def converted(param: Any, fn: Any) -> Any:
     grad = param._grad
     with modes.no_grad():
         data, new_grad = fn(param), None if grad is None else fn(grad)
-    if data.is_meta == param.is_meta and not conversion.overwrites:
+    if data.is_meta == param.is_meta and not future.conversion.overwrites:
         param.data = data
         if grad is not None:
             grad.data = new_grad
