@@ -14,7 +14,6 @@ from ... import config
 from . import kept, objects
 
 _lock = threading.Lock()
-_kept: list[Any] = []  # engines own the memory of compiled functions
 VERSION = 2  # of what is written into objects, beside their source
 
 
@@ -94,7 +93,8 @@ def compiled(source: str) -> Any:
             code = _compile(source)
             kept.write(name, code)
         engine = _loaded(code)
-    _kept.append(engine)
+    # For ever: when the interpreter ends, and gives back what modules hold, threads may still be in the code.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
     return engine
 
 

@@ -1,11 +1,11 @@
 """Threads that share a loop's work: a pool written in LLVM's language, so that its workers never ask for Python's lock.
 
 NOTE [Pool]: `parallel(task, context, chunks)` runs `task(context, 0 … chunks - 1)` on the caller's thread and the workers.
-A worker waits for a new `generation`: for a while busily, because mostly the next loop comes soon (and to be woken takes
-as long as a loop), then asleep. One
-loop has the pool at a time (`busy`); another thread that wants it meanwhile does its work alone. `open` says that chunks are to be
-had, `active` how many workers may be taking them: the caller waits until that is 0 before it gives the pool away, so nobody
-reads a task that is gone. Floating-point flags of workers are handed to the caller, whom NumPy asks for them.
+A worker waits for a new `generation`: for a while busily, because mostly the next loop comes soon and to be woken takes as
+long as a loop, then asleep. One loop has the pool at a time (`busy`); another thread that wants it meanwhile does its work
+alone. `open` says that chunks are to be had, `active` how many workers may be taking them: the caller waits until that is 0
+before it gives the pool away, so nobody reads a task that is gone. Floating-point flags of workers are handed to the caller,
+whom NumPy asks for them.
 """
 
 from __future__ import annotations
