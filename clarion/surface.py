@@ -103,6 +103,7 @@ _MODULES = frozenset(
         "functional",
         "linalg",
         "masked",
+        "sparse",
         "mps",
         "nn",
         "optim",

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import errors
 from ..events import hub
+from ..kernels.coo import Coo
 from . import modes, provenance
 from .devices import HOST, as_array, ndarray, writable, xp_of
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
@@ -173,6 +174,8 @@ def _captured(this: Pass, i: int, t: Any, unused_ok: bool, materialize: bool) ->
         return None
     if isinstance(g, Tensor):
         return g
+    if type(g) is Coo:
+        return g.tensor()  # type: ignore[no-any-return]
     array = as_array(g)
     if not writable(array) or 0 in array.strides:
         array = array.copy("K")

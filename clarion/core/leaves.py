@@ -9,6 +9,7 @@ from typing import Any
 from .. import errors
 from ..events import hub
 from ..forks import fork_safe
+from ..kernels.coo import Coo
 from ..kernels.layout import empty_like
 from . import modes
 from .devices import as_array, ndarray, writable
@@ -61,7 +62,10 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         meta = (leaf._array.shape, leaf._array.dtype)
         g = fix_raw(g, meta) if is_raw(g) else fix_tensor(g, meta)
     with _accumulate_lock:
-        leaf._grad = accumulated(this, leaf._grad, g, leaf._array)
+        if type(g) is Coo:
+            leaf._grad = _sparse(leaf._grad, g)
+        else:
+            leaf._grad = accumulated(this, leaf._grad, g, leaf._array)
     if hub.accumulated is not None:
         hub.accumulated(leaf)
     if hooks is not None:
@@ -114,6 +118,14 @@ def _references_of_one_seen_here_alone() -> int:
 
 
 _ALONE = _references_of_one_seen_here_alone()
+
+
+def _sparse(old: Tensor | None, g: Coo) -> Any:
+    """The new `.grad` of a table of which few rows were used."""
+    if old is None:
+        return g.tensor()
+    total = old._array + g
+    return total.tensor() if type(total) is Coo else new_tensor(total)
 
 
 def _in_layout(g: Any, leaf: Any) -> Any:

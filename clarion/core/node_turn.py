@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import errors
 from ..events import hub
+from ..kernels.coo import Coo
 from . import modes, provenance
 from .devices import xp_of
 from .hooks import run_tensor_hooks
@@ -91,7 +92,7 @@ def _apply_told(this: Pass, node: Node, g: Any, edges: Any) -> Any:
     """Somebody watches every node of this pass."""
     result = node.apply_tensors(g, edges) if this.create_graph else node.apply_raw(g, edges)
     if hub.ran is not None:
-        hub.ran(node, g, result)
+        hub.ran(node, g, result if not Coo.met else [r.dense() if type(r) is Coo else r for r in result])
     return result
 
 

@@ -118,6 +118,11 @@ class Tensor(Description, Methods):
     def _base(self) -> Tensor | None:
         return self._view.base if self._view is not None else None
 
+    @property
+    def _cdata(self) -> int:
+        """What is one for a tensor and another for every other: libraries ask whether two names mean the same tensor."""
+        return id(self)
+
     def _is_view(self) -> bool:
         return self._view is not None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
+from ..kernels.coo import Coo
 from . import modes
 from .devices import as_array
 from .hooks import check_replacement
@@ -19,7 +20,9 @@ def is_raw(value: Any) -> bool:
 
 def to_tensor(g: Any) -> Any:
     """A gradient as users see it."""
-    return new_tensor(as_array(g)) if is_raw(g) else g
+    if not is_raw(g):
+        return g
+    return new_tensor(as_array(g)) if type(g) is not Coo else g.tensor()
 
 
 def to_world(this: Pass, g: Any) -> Any:

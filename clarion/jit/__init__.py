@@ -33,6 +33,14 @@ class Error(RuntimeError):
     """What compiled programs raise."""
 
 
+class TracerWarning(Warning):
+    """What tracing warns with in PyTorch; here nothing does."""
+
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """There are none."""
+
+
 class ScriptModule(Module):
     """A module whose methods would be compiled: an ordinary one."""
 

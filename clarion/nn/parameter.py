@@ -35,7 +35,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     __torch_function__ = disabled
     _is_parameter = True
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
+    def __new__(cls, data: Any = None, requires_grad: bool = True, **kept: Any) -> Parameter:
+        # Libraries make a parameter anew from the attributes of another (`vars(old)`): our own are left behind.
+        if kept.keys() - {"_story", "_grad", "_hooks"}:
+            raise TypeError(f"Parameter.__new__() got an unexpected keyword argument {next(iter(kept))!r}")
         if data is None:
             data = empty_tensor()
         made: Parameter = make_subclass(cls, data, requires_grad)

@@ -14,6 +14,7 @@ class Adagrad(Elementwise):
     """What has moved much moves less."""
 
     rule = "adagrad"
+    takes_sparse = True
 
     def __init__(
         self,

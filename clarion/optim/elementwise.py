@@ -17,6 +17,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..core.versions import INFERENCE
 from ..errors import EngineError
 from ..kernels import captures
+from ..kernels.coo import Coo
 from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real_type, windows
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
@@ -36,10 +37,12 @@ class Elementwise(Optimizer):
 
     rule      the kernel that computes its update
     counters  names of the state that is one number for each parameter; `step` comes first
+    takes_sparse  are gradients allowed that hold some rows of a table only?
     """
 
     rule: str
     counters: tuple[str, ...] = ("step",)
+    takes_sparse = False
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         """Names of the state that has the parameter's shape."""
@@ -64,6 +67,9 @@ class Elementwise(Optimizer):
         params = [param for param in group["params"] if param._grad is not None]
         if not params:
             return
+        if Coo.met and any(type(param._grad._array) is Coo for param in params):
+            self._update_from_sparse(group, params, written)
+            return
         plans = self.__dict__.setdefault("_plans", {})
         plan = plans.get(id(group))
         if plan is None or not plan.fits(group, params, self.state):
@@ -80,6 +86,23 @@ class Elementwise(Optimizer):
             overwrite(part.p, part.gradient(), part.kept, (*weights, *numbers), words + how)
             part.finish(counters)
         written += params
+
+    def _update_from_sparse(self, group: dict[str, Any], params: list[Tensor], written: list[Any]) -> None:
+        """Gradients of tables of which few rows were used: the rows that were not used have zeros."""
+        name = type(self).__name__
+        if not self.takes_sparse:
+            raise EngineError(f"{name} does not support sparse gradients, please consider SparseAdam instead")
+        if scalar(group.get("weight_decay", 0)) != 0:
+            raise EngineError("weight_decay option is not compatible with sparse gradients")
+        given = [param._grad for param in params]
+        for param in params:
+            array = param._grad._array  # type: ignore[union-attr]
+            param._grad = new_tensor(array.dense()) if type(array) is Coo else param._grad
+        try:
+            self._update(group, written)
+        finally:
+            for param, grad in zip(params, given, strict=True):
+                param._grad = grad
 
     def _update_elsewhere(
         self, group: dict[str, Any], plan: Plan, words: tuple[str, ...], weights: tuple[Any, ...]

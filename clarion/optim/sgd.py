@@ -8,6 +8,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from ..kernels import captures
+from ..kernels.coo import Coo
 from ..kernels.registry import raw
 from .checks import check_fused
 from .elementwise import Advance, Elementwise, zeros_like
@@ -18,6 +19,7 @@ class SGD(Elementwise):
     """param -= lr * gradient; with momentum, of a running sum of gradients."""
 
     rule = "sgd"
+    takes_sparse = True
     counters = ()
 
     def __init__(
@@ -69,6 +71,9 @@ class SGD(Elementwise):
             return
         # Two calls for each parameter: to gather them would not be faster.
         params = [param for param in group["params"] if param._grad is not None]
+        if Coo.met and any(type(param._grad._array) is Coo for param in params):
+            super()._update(group, written)
+            return
         lr = scalar(group["lr"])
         arrays = [writable(param) for param in params]
         raw.descend_(arrays, [param._grad._array for param in params], -lr if group["maximize"] else lr)

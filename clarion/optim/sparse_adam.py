@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from ..core import modes
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
 from .checks import check_betas
+from .elementwise import zeros_like
 from .optimizer import Optimizer, scalar
 
 
 class SparseAdam(Optimizer):
-    """Takes sparse gradients only. clarion's gradients are all dense, so that every step that finds one refuses it."""
+    """Takes sparse gradients only, and changes only the rows that they name."""
 
     def __init__(
         self,
@@ -37,8 +40,25 @@ class SparseAdam(Optimizer):
             )
 
     def _update(self, group: dict[str, Any], written: list[Any]) -> None:
-        if any(param._grad is not None for param in group["params"]):
-            raise EngineError(
-                "SparseAdam does not support dense gradients, please consider Adam instead\n"
-                "All gradients of clarion are dense: those of embeddings, too."
-            )
+        beta1, beta2 = group["betas"]
+        for param in group["params"]:
+            grad = param._grad
+            if grad is None:
+                continue
+            if not grad.is_sparse:
+                raise EngineError("SparseAdam does not support dense gradients, please consider Adam instead")
+            state = self.state[param]
+            if not state:
+                state |= {"step": 0, "exp_avg": zeros_like(param), "exp_avg_sq": zeros_like(param)}
+            state["step"] += 1
+            grad = (-grad if group["maximize"] else grad).coalesce()
+            if not grad._nnz():
+                continue
+            places, values = tuple(grad.indices().unbind(0)), grad.values()
+            mean, square = state["exp_avg"][places], state["exp_avg_sq"][places]
+            mean = mean + (values - mean) * (1 - beta1)
+            square = square + (values.pow(2) - square) * (1 - beta2)
+            state["exp_avg"][places], state["exp_avg_sq"][places] = mean, square
+            size = math.sqrt(1 - beta2 ** state["step"]) / (1 - beta1 ** state["step"]) * scalar(group["lr"])
+            with modes.no_grad():
+                param[places] = param[places] - mean / (square.sqrt() + group["eps"]) * size

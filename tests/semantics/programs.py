@@ -45,6 +45,7 @@ AREAS = (
     "corners",
     "corner_values",
     "transforms",
+    "sparse",
     "memory",
     "turns",
     "kept_gradients",

@@ -28,6 +28,7 @@ from ...core.versions import INFERENCE
 from ...events import Hub, hub
 from ...kernels import captures
 from ...kernels import quiet as _warnings
+from ...kernels.coo import Coo
 from ...kernels.registry import raw
 from ..engine import LOST
 from ..graph.traits import having
@@ -50,6 +51,8 @@ def array(t: Any) -> Any:
     found = t._array
     if type(found) is np.ndarray:
         return found
+    if type(found) is Coo:
+        return found.dense()
     return _NOTHING if captures.current() is not None else to_host(found)
 
 

@@ -9,7 +9,7 @@ from ...core.devices import xp_of
 from ...core.inplace import wrote
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError
+from ...errors import ArgumentTypeError, DtypeError, EngineError
 from ...kernels.portable.layers.embedding import renorm_rows
 from ..faces.api import functional, public
 
@@ -36,6 +36,25 @@ def _back_through_dense(g: Any, indices: Any, rows: int, padding_idx: int, scale
 
 embedding_dense_backward_op = Op("embedding_dense_backward", "g indices", "rows padding_idx scale_grad_by_freq")
 embedding_dense_backward_op.vjp(g=_back_through_dense).jvp("each")
+
+# The same with a gradient that holds the rows that were used only.
+sparse_embedding_op = Op(
+    "sparse_embedding",
+    "weight indices",
+    "padding_idx scale_grad_by_freq",
+    node="EmbeddingBackward0",
+    saved_as={"indices": "indices"},
+    saved_constants={"sparse": True},
+)
+
+
+def _sparse_rule(g: Any, weight_shape: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool, ops: Any) -> Any:
+    if isinstance(g, Tensor):  # under create_graph, where gradients are dense
+        return ops.embedding_dense_backward(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+    return ops.embedding_sparse_backward(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+
+
+sparse_embedding_op.vjp(weight=_sparse_rule)
 
 zero_rows_at_op = Op("zero_rows_at", "x indices", "row", node="MaskedFillBackward0")
 zero_rows_at_op.vjp(x=lambda g, indices, row, ops: ops.zero_rows_at(g, indices, row))
@@ -71,10 +90,10 @@ def embedding(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"torch.{input.dtype.old}Tensor instead (while checking arguments for embedding)"
         )
-    if sparse and weight.requires_grad and modes.recording():
-        raise NotSupportedError("embedding(sparse=True): clarion has no sparse gradients; the dense one is fast")
     if max_norm is not None and input._array.size:
         embedding_renorm(weight, input, max_norm, norm_type)
+    if sparse and weight.is_leaf and weight.requires_grad and modes.recording():
+        return sparse_embedding_op.call(weight, input, padding, scale_grad_by_freq)
     return embedding_op.call(weight, input, padding, scale_grad_by_freq)
 
 

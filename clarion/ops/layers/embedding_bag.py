@@ -11,7 +11,7 @@ from ...core.tensor import new_tensor
 from ...errors import ArgumentValueError, EngineError, NotSupportedError
 from ..faces.api import functional
 from ..faces.options import warn_user
-from .embedding import embedding_op, embedding_renorm
+from .embedding import embedding_op, embedding_renorm, sparse_embedding_op
 
 
 def _xp(tensor: Any) -> Any:
@@ -103,8 +103,6 @@ def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: b
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
             f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
-    if sparse and weight.requires_grad and modes.recording():
-        raise NotSupportedError("embedding_bag(sparse=True): clarion has no sparse gradients; the dense one is fast")
 
 
 @functional()
@@ -142,7 +140,8 @@ def embedding_bag(
         kept = _xp(indices).flatnonzero(indices._array != padding_idx % rows)
         indices, bag = indices[new_tensor(kept)], bag[kept]
         factors = None if factors is None else factors[new_tensor(kept)]
-    picked = embedding_op.call(weight, indices, -1, scale_grad_by_freq)
+    few = sparse and weight.is_leaf and weight.requires_grad and modes.recording()
+    picked = (sparse_embedding_op if few else embedding_op).call(weight, indices, -1, scale_grad_by_freq)
     if mode == "max":
         return _largest(picked, bag, count)
     if factors is not None:

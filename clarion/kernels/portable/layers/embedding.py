@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....errors import ArgumentIndexError
+from ...coo import Coo
 from ...registry import kernel
 
 
@@ -43,6 +44,25 @@ def embedding_dense_backward(
     if scale_grad_by_freq:
         result[ordered[starts]] /= counts[:, None].astype(g.dtype)
     return result
+
+
+@kernel("sparse_embedding")
+def sparse_embedding(xp: Any, weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
+    return embedding(xp, weight, indices, padding_idx, scale_grad_by_freq)
+
+
+@kernel("embedding_sparse_backward")
+def embedding_sparse_backward(
+    xp: Any, g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    """The rows of `g` at their indices; those that occur twice add up when somebody needs the sum."""
+    index, values = indices.reshape(-1).astype(xp.int64), g.reshape(-1, g.shape[-1])
+    if padding_idx >= 0:
+        kept = index != padding_idx
+        index, values = index[kept], values[kept]
+    if scale_grad_by_freq:
+        values = values / xp.bincount(index, minlength=rows)[index][:, None].astype(g.dtype)
+    return Coo(index[None], values.copy(), (rows, g.shape[-1]))
 
 
 FEW = 4  # so often an index may repeat and still be added in rounds

@@ -1,0 +1,403 @@
+"""What public functions do where an argument is sparse: element by element, shapes, sums."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..core.dtypes import sparse_coo, sparse_csc, sparse_csr
+from ..core.tensor import Tensor, new_tensor
+from ..errors import ArgumentIndexError, EngineError, NotSupportedError
+from ..kernels.coo import flat_places, pairs
+from ..ops.faces.api import FUNCTIONS
+from .tensor import coalesced, compressed, dense, gathered, handles, in_places, is_sparse, make, np
+
+# Element by element: zero stays zero -----------------------------------------------------------------
+
+_KEEPING_ZERO = [
+    "abs",
+    "absolute",
+    "neg",
+    "negative",
+    "sin",
+    "tan",
+    "asin",
+    "arcsin",
+    "atan",
+    "arctan",
+    "sinh",
+    "tanh",
+    "asinh",
+    "arcsinh",
+    "atanh",
+    "arctanh",
+    "sqrt",
+    "square",
+    "sgn",
+    "sign",
+    "ceil",
+    "floor",
+    "round",
+    "trunc",
+    "fix",
+    "frac",
+    "expm1",
+    "log1p",
+    "erf",
+    "erfinv",
+    "relu",
+    "rad2deg",
+    "deg2rad",
+    "isnan",
+    "isinf",
+    "isposinf",
+    "isneginf",
+    "signbit",
+    "positive",
+    "nan_to_num",
+    "conj",
+    "conj_physical",
+    "real",
+    "imag",
+]
+
+
+def _mapped(name: str) -> None:
+    def run(x: Any, *args: Any, **options: Any) -> Any:
+        x = coalesced(x)
+        return x.alike(getattr(x._held, name)(*args, **options))
+
+    handles(name)(run)
+    handles(f"{name}_")(lambda x, *args, **options: x.become(run(x, *args, **options)))
+
+
+for _name in _KEEPING_ZERO:
+    _mapped(_name)
+
+
+def _cast(name: str) -> None:
+    handles(name)(lambda x, *args, **options: x.alike(getattr(x._held, name)(*args, **options)))
+
+
+for _name in (
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "int",
+    "long",
+    "short",
+    "char",
+    "byte",
+    "bool",
+    "cpu",
+    "type",
+    "clone",
+    "detach",
+):
+    _cast(_name)
+
+
+@handles("to")
+def to(x: Any, *args: Any, **options: Any) -> Any:
+    """Another type or device."""
+    if args and is_sparse(args[0]):
+        args = (args[0]._held, *args[1:])
+    return x.alike(x._held.to(*args, **options))
+
+
+handles("contiguous", "resolve_conj", "resolve_neg")(lambda x, **options: x)
+handles("detach_")(lambda x: x.become(x.alike(x._held.detach())))
+handles("is_same_size")(lambda x, y: tuple(x.shape) == tuple(y.shape))
+handles("zero_")(lambda x: x.become(make(x._at[:, :0], x._held[:0].detach(), x.shape, True)))
+handles("copy_")(lambda x, other, non_blocking=False: x.become(in_places(other)))
+
+
+@handles("pow")
+def pow(x: Any, exponent: Any) -> Any:
+    """Powers; zero stays zero."""
+    if isinstance(exponent, (int, float)) and exponent == 0:
+        raise EngineError("pow: exponent 0 makes a sparse tensor dense")
+    x = coalesced(x)
+    return x.alike(x._held**exponent)
+
+
+@handles("mul", "multiply")
+def mul(x: Any, other: Any) -> Any:
+    """Products element by element: zero where one of them is zero."""
+    if not is_sparse(x):
+        x, other = other, x
+    if is_sparse(other):
+        return _intersection(x, other)
+    if not isinstance(other, Tensor) or other.dim() == 0:
+        return x.alike(x._held * other)
+    shape = np.broadcast_shapes(tuple(x.shape), tuple(other.shape))
+    if shape != tuple(x.shape):
+        raise NotSupportedError("mul(sparse, dense): the sparse tensor would have to be expanded")
+    return x.alike(x._held * gathered(other.expand(shape), x._at))
+
+
+def _intersection(x: Any, y: Any) -> Any:
+    a, b = coalesced(in_places(x)), coalesced(in_places(y))
+    sizes = tuple(x.shape)[: a._at.shape[0]]
+    first, second = pairs(flat_places(a._at._array, sizes), flat_places(b._at._array, sizes))
+    here, there = new_tensor(first), new_tensor(second)
+    result = make(a._at[:, here], a._held[here] * b._held[there], x.shape, True)
+    return result if x._layout is sparse_coo else compressed(result, x._layout)
+
+
+@handles("div", "divide", "true_divide")
+def div(x: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+    """Quotients by a number."""
+    if not is_sparse(x) or is_sparse(other) or (isinstance(other, Tensor) and other.dim()):
+        raise EngineError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+    return x.alike(FUNCTIONS["div"](x._held, other, rounding_mode=rounding_mode))
+
+
+@handles("add")
+def add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Sums: of two sparse tensors sparse, of a dense and a sparse one dense."""
+    if is_sparse(x) and not is_sparse(other):
+        if isinstance(other, Tensor):
+            raise EngineError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        raise NotSupportedError("add(sparse, number): all elements would be filled; use x.to_dense()")
+    if not is_sparse(x):
+        return x + dense(other) * alpha
+    if tuple(x.shape) != tuple(other.shape):
+        raise EngineError(
+            f"add: expected 'self' and 'other' to have same size, but self has size {list(x.shape)} while other has "
+            f"size {list(other.shape)} (FYI: op2-sparse addition does not currently support broadcasting)"
+        )
+    a, b = in_places(x), in_places(other)
+    held = b._held if alpha == 1 else b._held * alpha
+    cat = FUNCTIONS["cat"]
+    result = make(cat([a._at, b._at], 1), cat([a._held, held]), x.shape)
+    if a._array.sorted and b._array.sorted:
+        result = coalesced(result)
+    return result if x._layout is sparse_coo else compressed(result, x._layout)
+
+
+@handles("sub", "subtract")
+def sub(x: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Differences."""
+    return add(x, other, alpha=-alpha)
+
+
+def _in_place(name: str, run: Any) -> None:
+    def write(x: Any, *args: Any, **options: Any) -> Any:
+        result = run(x, *args, **options)
+        return x.become(result) if is_sparse(x) else x.copy_(result)
+
+    handles(name)(write)
+
+
+for _name, _run in {"mul_": mul, "div_": div, "add_": add, "sub_": sub, "pow_": pow}.items():
+    _in_place(_name, _run)
+
+# Shapes ----------------------------------------------------------------------------------------------
+
+
+@handles("permute")
+def permute(x: Any, *dims: Any) -> Any:
+    """Other order of dimensions."""
+    order = tuple(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    order = tuple(d % x.dim() for d in order)
+    count = x._at.shape[0]
+    if any((d < count) != (i < count) for i, d in enumerate(order)):
+        raise EngineError("permute: sparse and dense dimensions cannot be exchanged")
+    held = x._held.permute(0, *[d - count + 1 for d in order[count:]]) if x._held.dim() > 1 else x._held
+    at = x._at[new_tensor(np.array(order[:count], np.int64))]
+    result = make(at, held, [x.shape[d] for d in order], order[:count] == tuple(range(count)) and x._array.sorted)
+    if x._layout is sparse_coo:
+        return result
+    # Rows of the one are columns of the other: nothing is moved.
+    turned = order == (1, 0)
+    layout = {sparse_csr: sparse_csc, sparse_csc: sparse_csr}[x._layout] if turned else x._layout
+    return make(result._at, result._held, result.shape, True, layout)
+
+
+@handles("transpose", "swapaxes", "swapdims")
+def transpose(x: Any, dim0: int, dim1: int) -> Any:
+    """Two dimensions exchanged."""
+    order = list(range(x.dim()))
+    order[dim0], order[dim1] = order[dim1 % x.dim()], order[dim0 % x.dim()]
+    return permute(x, *order)
+
+
+@handles("t", "T")
+def t(x: Any) -> Any:
+    """The transpose of a matrix."""
+    return transpose(x, 0, 1) if x.dim() == 2 else x
+
+
+@handles("mT")
+def m_t(x: Any) -> Any:
+    """The transposes of matrices."""
+    return transpose(x, -2, -1)
+
+
+@handles("H", "mH", "adjoint")
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose."""
+    turned = transpose(x, -2, -1)
+    return turned.alike(turned._held.conj())
+
+
+@handles("unsqueeze")
+def unsqueeze(x: Any, dim: int) -> Any:
+    """One more dimension."""
+    dim = dim % (x.dim() + 1)
+    shape = [*x.shape[:dim], 1, *x.shape[dim:]]
+    if dim > x._at.shape[0]:
+        return make(x._at, x._held.unsqueeze(dim - x._at.shape[0] + 1), shape, x._array.sorted)
+    at = x._at._array
+    row = np.zeros((1, at.shape[1]), np.int64)
+    return make(new_tensor(np.concatenate((at[:dim], row, at[dim:]))), x._held, shape, x._array.sorted)
+
+
+@handles("select")
+def select(x: Any, dim: int, index: int) -> Any:
+    """One slice along a dimension."""
+    x, dim = coalesced(in_places(x)), dim % x.dim()
+    n, count = x.shape[dim], x._at.shape[0]
+    if not -n <= index < n:
+        raise ArgumentIndexError(
+            f"select(): index {index} out of range for tensor of size {list(x.shape)} at dimension {dim}"
+        )
+    shape = [*x.shape[:dim], *x.shape[dim + 1 :]]
+    if dim >= count:
+        return make(x._at, x._held.select(dim - count + 1, index), shape, True)
+    kept = new_tensor(np.flatnonzero(x._at._array[dim] == index % n))
+    held = x._held[kept]
+    if count == 1:
+        return held.sum(0)
+    rows = new_tensor(np.array([i for i in range(count) if i != dim]))
+    return make(x._at[rows][:, kept], held, shape, True)
+
+
+@handles("index_select")
+def index_select(x: Any, dim: int, index: Any) -> Any:
+    """The slices that `index` names, along a dimension."""
+    x, dim = coalesced(in_places(x)), dim % x.dim()
+    shape = [*x.shape[:dim], int(index.numel()), *x.shape[dim + 1 :]]
+    count = x._at.shape[0]
+    if dim >= count:
+        return make(x._at, x._held.index_select(dim - count + 1, index), shape, True)
+    new, old = pairs(index._array.reshape(-1), x._at._array[dim])
+    at = x._at._array[:, old].copy()
+    at[dim] = new
+    order = np.argsort(flat_places(at, tuple(shape[:count])), kind="stable")
+    return make(new_tensor(at[:, order]), x._held[new_tensor(old[order])], shape, True)
+
+
+@handles("narrow", "narrow_copy")
+def narrow(x: Any, dim: int, start: int, length: int) -> Any:
+    """Some slices in a row."""
+    return index_select(x, dim, new_tensor(np.arange(start, start + length)))
+
+
+@handles("__getitem__")
+def getitem(x: Any, key: Any) -> Any:
+    """x[i], x[i, j], x[a:b]: numbers and slices."""
+    dim = 0
+    for each in key if isinstance(key, tuple) else (key,):
+        if isinstance(each, int):
+            x = x.select(dim, each)
+            continue
+        if isinstance(each, slice):
+            start, stop, step = each.indices(x.shape[dim])
+            if (start, stop, step) != (0, x.shape[dim], 1):
+                x = index_select(x, dim, new_tensor(np.arange(start, stop, step)))
+        elif isinstance(each, Tensor) and each.dim() == 1 and each.dtype.is_signed:
+            x = index_select(x, dim, each)
+        else:
+            raise NotSupportedError("a sparse tensor is indexed by numbers, slices and a list of indices")
+        dim += 1
+    return x
+
+
+@handles("cat", "concat", "concatenate")
+def cat(tensors: Any, dim: int = 0) -> Any:
+    """One after the other along a dimension."""
+    parts = [in_places(x) for x in tensors]
+    dim, count = dim % parts[0].dim(), parts[0]._at.shape[0]
+    shape = list(parts[0].shape)
+    shape[dim] = sum(x.shape[dim] for x in parts)
+    if dim >= count:
+        raise NotSupportedError("cat of sparse tensors along a dense dimension")
+    begin, moved = 0, []
+    for x in parts:
+        at = x._at._array.copy()
+        at[dim] += begin
+        begin += x.shape[dim]
+        moved.append(at)
+    held = FUNCTIONS["cat"]([x._held for x in parts])
+    return make(
+        new_tensor(np.concatenate(moved, axis=1)), held, shape, dim == 0 and all(x._array.sorted for x in parts)
+    )
+
+
+@handles("stack")
+def stack(tensors: Any, dim: int = 0) -> Any:
+    """Side by side along a new dimension."""
+    return cat([unsqueeze(x, dim) for x in tensors], dim)
+
+
+# Sums ------------------------------------------------------------------------------------------------
+
+
+@handles("sum")
+def sum_(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum of all elements, or along dimensions."""
+    if dtype is not None:
+        x = x.alike(x._held.to(dtype))
+    if dim is None:
+        return x._held.sum()
+    dims = {d % x.dim() for d in ((dim,) if isinstance(dim, int) else dim)}
+    x, count = in_places(x), x._at.shape[0]
+    inner = [d - count + 1 for d in dims if d >= count]
+    held = x._held.sum(inner) if inner else x._held
+    kept = [d for d in range(count) if d not in dims]
+    shape = [n for d, n in enumerate(x.shape) if d not in dims]
+    if not kept:
+        return held.sum(0)
+    rows = new_tensor(np.array(kept, np.int64))
+    result = coalesced(make(x._at[rows], held, shape))
+    for d in sorted(dims) if keepdim else ():
+        result = unsqueeze(result, d)
+    return result
+
+
+@handles("norm", "vector_norm")
+def norm(x: Any, p: Any = 2, dim: Any = None, *args: Any, **options: Any) -> Any:
+    """The length of the vector of all elements."""
+    if dim is not None:
+        raise NotSupportedError("norm of a sparse tensor along dimensions")
+    return coalesced(x)._held.norm(2 if p == "fro" else p)
+
+
+handles("any")(lambda x: (coalesced(x)._held != 0).any())
+handles("count_nonzero")(lambda x: (coalesced(x)._held != 0).sum())
+handles("max", "amax")(lambda x: _extreme(x, "maximum"))
+handles("min", "amin")(lambda x: _extreme(x, "minimum"))
+
+
+def _extreme(x: Any, name: str) -> Any:
+    """Of all elements: zero is one of them if there is any place without an entry."""
+    x = coalesced(x)
+    held = x._held.max() if name == "maximum" else x._held.min()
+    full = x._held.numel() == math.prod(x.shape)
+    return held if full else FUNCTIONS[name](held, x._held.new_zeros(()))
+
+
+@handles("equal")
+def equal(x: Any, y: Any) -> bool:
+    """Are they the same, element by element?"""
+    return bool(FUNCTIONS["equal"](dense(x) if is_sparse(x) else x, dense(y) if is_sparse(y) else y))
+
+
+@handles("allclose", "isclose")
+def allclose(x: Any, y: Any, *args: Any, **options: Any) -> Any:
+    """Are they nearly the same?"""
+    both = [dense(each) if is_sparse(each) else each for each in (x, y)]
+    return FUNCTIONS["allclose"](*both, *args, **options)

@@ -1,0 +1,166 @@
+"""Products of sparse matrices, and what is like them: sampled products, softmax along rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.dtypes import sparse_coo, sparse_csc
+from ..core.tensor import Tensor, new_tensor
+from ..errors import EngineError, NotSupportedError
+from ..kernels.coo import flat_places, pairs
+from ..ops.faces.api import FUNCTIONS
+from ..ops.products.sparse import coo_mm_op
+from .tensor import coalesced, compressed, dense, handles, in_places, is_sparse, make, np
+
+
+def _matrix(x: Any, name: str) -> Any:
+    if x.dim() != 2 or (is_sparse(x) and x._at.shape[0] != 2):
+        raise EngineError(f"{name}: expected a sparse matrix of two dimensions, but got {x.dim()}D tensor")
+    return x
+
+
+def _check(a: Any, b: Any, name: str) -> None:
+    if a.shape[1] != b.shape[0]:
+        raise EngineError(
+            f"{name}: mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
+        )
+
+
+@handles("mm", "smm", "spmm", "dsmm", "hspmm", "_sparse_mm")
+def mm(a: Any, b: Any, reduce: str | None = None) -> Any:
+    """The product of two matrices; of two sparse ones it is sparse."""
+    _check(_matrix(a, "mm"), _matrix(b, "mm"), "mm")
+    if reduce is not None and reduce != "sum":
+        return _reduced(a, b, reduce)
+    if is_sparse(a) and is_sparse(b):
+        return _both_sparse(a, b)
+    if is_sparse(a):
+        if a.dtype != b.dtype:
+            raise EngineError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}")
+        return coo_mm_op.call(a._held, a._at[0], a._at[1], b, a.shape[0])
+    return coo_mm_op.call(b._held, b._at[1], b._at[0], a.t(), b.shape[1]).t()
+
+
+def _both_sparse(a: Any, b: Any) -> Any:
+    layout = a._layout
+    a, b = in_places(a), in_places(b)
+    first, second = pairs(a._at._array[1], b._at._array[0])
+    at = np.stack((a._at._array[0][first], b._at._array[1][second]))
+    held = a._held[new_tensor(first)] * b._held[new_tensor(second)]
+    result = coalesced(make(new_tensor(at), held, (a.shape[0], b.shape[1])))
+    return result if layout is sparse_coo else compressed(result, layout)
+
+
+_REDUCES = {"mean": "mean", "amax": "amax", "amin": "amin", "max": "amax", "min": "amin"}
+
+
+def _reduced(a: Any, b: Any, reduce: str) -> Any:
+    """The products of a row's entries, reduced otherwise than by adding them."""
+    if reduce not in _REDUCES:
+        raise EngineError("reduce argument must be either sum, mean, amax or amin")
+    found = a._held.unsqueeze(1) * b[a._at[1]]
+    rows = a._at[0].unsqueeze(1).expand(found.shape)
+    room = found.new_zeros((a.shape[0], b.shape[1]))
+    return room.scatter_reduce(0, rows, found, _REDUCES[reduce], include_self=False)
+
+
+@handles("mv")
+def mv(a: Any, v: Any) -> Any:
+    """A matrix times a vector."""
+    if is_sparse(v):
+        return mv(a, dense(v))
+    return mm(a, v.unsqueeze(1)).squeeze(1)
+
+
+@handles("matmul", "linear_map")
+def matmul(a: Any, b: Any) -> Any:
+    """Products of matrices and vectors."""
+    if a.dim() == 2 and b.dim() == 1:
+        return mv(a, b)
+    if a.dim() == 1 and b.dim() == 2:
+        return mv(b.t(), a)
+    if a.dim() == 2 and b.dim() == 2:
+        return mm(a, b)
+    return bmm(a, b)
+
+
+@handles("bmm")
+def bmm(a: Any, b: Any) -> Any:
+    """Products of batches of matrices; the first is sparse."""
+    if not is_sparse(a) or is_sparse(b) or a.dim() != 3 or b.dim() != 3 or a._at.shape[0] != 3:
+        raise NotSupportedError(
+            "products of batches: the first must be sparse and the second dense, each of 3 dimensions"
+        )
+    n, rows, inner = a.shape
+    at = a._at
+    whole = coo_mm_op.call(a._held, at[0] * rows + at[1], at[0] * inner + at[2], b.reshape(n * inner, -1), n * rows)
+    return whole.reshape(n, rows, b.shape[2])
+
+
+@handles("addmm")
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * (mat1 @ mat2)."""
+    product = mm(mat1, mat2)
+    if is_sparse(product) and not is_sparse(input):
+        product = dense(product)
+    if is_sparse(input) and not is_sparse(product):
+        input = dense(input)
+    return input * beta + product * alpha
+
+
+@handles("sspaddmm")
+def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """The same with a dense product that is kept sparse."""
+    product = mm(mat1, mat2)
+    product = product if is_sparse(product) else product.to_sparse()
+    return input * beta + product * alpha
+
+
+@handles("sparse_sampled_addmm", "sampled_addmm")
+def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None) -> Any:
+    """beta * input + alpha * (mat1 @ mat2), at the places of `input` only."""
+    rows, columns = input._at[0], input._at[1]
+    found = (mat1[rows] * mat2.t()[columns]).sum(1)
+    return input.alike(input._held * beta + found * alpha)
+
+
+@handles("softmax")
+def softmax(x: Any, dim: int, *, dtype: Any = None, logarithm: bool = False) -> Any:
+    """Softmax along a dimension, over the entries that are there."""
+    x = coalesced(in_places(x) if dtype is None else in_places(x).to(dtype))
+    dim, count = dim % x.dim(), x._at.shape[0]
+    if dim >= count:
+        function = "log_softmax" if logarithm else "softmax"
+        return x.alike(getattr(x._held, function)(dim - count + 1))
+    others = [d for d in range(count) if d != dim]
+    places = flat_places(x._at._array[others], tuple(x.shape[d] for d in others))
+    groups, group = np.unique(places, return_inverse=True)
+    index = new_tensor(group.reshape(-1))
+    wide = index.view(-1, *[1] * (x._held.dim() - 1)).expand(x._held.shape)
+    room = x._held.new_zeros((len(groups), *x._held.shape[1:]))
+    top = room.scatter_reduce(0, wide, x._held.detach(), "amax", include_self=False)
+    shifted = x._held - top[index]
+    total = room.index_add(0, index, shifted.exp())
+    return x.alike(shifted - total.log()[index] if logarithm else shifted.exp() / total[index])
+
+
+@handles("log_softmax")
+def log_softmax(x: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The logarithm of `softmax`."""
+    return softmax(x, dim, dtype=dtype, logarithm=True)
+
+
+def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
+    """A matrix with the rows of `diagonals` on its diagonals."""
+    diagonals = diagonals if diagonals.dim() == 2 else diagonals.unsqueeze(0)
+    lines = np.atleast_1d(offsets._array if isinstance(offsets, Tensor) else np.asarray(offsets))
+    rows, columns, held = [], [], []
+    for i, offset in enumerate(lines):
+        at = np.arange(diagonals.shape[1])
+        kept = at[(at - offset >= 0) & (at - offset < shape[0]) & (at < shape[1])]
+        rows.append(kept - offset)
+        columns.append(kept)
+        held.append(diagonals[i][new_tensor(kept)])
+    at = np.stack((np.concatenate(rows), np.concatenate(columns))).astype(np.int64)
+    result = make(new_tensor(at), FUNCTIONS["cat"](held), shape)
+    return result if layout is None or layout is sparse_coo else compressed(result, layout or sparse_csc)

@@ -1,0 +1,296 @@
+"""Sparse tensors: indices and values, both tensors of their own.
+
+NOTE [Sparse]: a sparse tensor is a Tensor whose class takes every call over (`__torch_function__`) and answers it with
+operations on its values. So it is its values that a graph records: gradients flow into them and from them, and a sparse
+tensor's `requires_grad`, `grad_fn` and `grad` are those of its values, at its places. Engine, kernels and operations know
+nothing of it. It is in one of three layouts: places one by one (sparse_coo), or rows (sparse_csr) or columns (sparse_csc)
+compressed to where they begin. Loading this file makes all public functions look at their arguments (core/overriding.py),
+so nobody loads it who has no sparse tensor.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..core.description import Description
+from ..core.devices import HOST
+from ..core.dtypes import FROM_NUMPY, int64, sparse_coo, sparse_csc, sparse_csr
+from ..core.overriding import Disabled
+from ..core.tensor import Tensor, new_tensor
+from ..errors import EngineError, NotSupportedError
+from ..kernels.coo import Coo, flat_places, pointers_of
+
+np = HOST.xp
+
+HANDLERS: dict[str, Callable[..., Any]] = {}  # name of a public function -> what it does where an argument is sparse
+
+
+def handles(*names: str) -> Callable[[Any], Any]:
+    """Register what public functions do with sparse arguments."""
+
+    def register(fn: Any) -> Any:
+        for name in names:
+            HANDLERS[name] = fn
+        return fn
+
+    return register
+
+
+# What says something of a tensor without its values.
+_SAFE = frozenset(
+    ["size", "dim", "ndimension", "numel", "nelement", "element_size", "is_floating_point", "is_complex", "is_signed",
+     "shape", "dtype", "device", "ndim", "itemsize", "is_cpu", "is_cuda", "is_meta", "is_tensor", "is_inference", "get_device",
+     "is_pinned", "result_type", "can_cast", "output_nr", "_version"]
+)  # fmt: skip
+
+
+@functools.cache
+def _property_names() -> dict[property, str]:
+    members = {**vars(Description), **vars(Tensor)}
+    return {member: name for name, member in members.items() if isinstance(member, property)}
+
+
+class SparseTensor(Tensor):
+    """A tensor of which most elements are zero."""
+
+    _at: Tensor  # one column of indices per entry
+    _held: Tensor  # the entries
+    _layout: Any
+
+    layout: Any = property(lambda self: self._layout)
+    is_sparse: Any = property(lambda self: self._layout is sparse_coo)
+    is_sparse_csr: Any = property(lambda self: self._layout is sparse_csr)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        owner = getattr(func, "__self__", None)
+        name = _property_names()[owner] if isinstance(owner, property) else func.__name__
+        handler = HANDLERS.get(name)
+        if handler is not None:
+            return handler(*args, **(kwargs or {}))
+        if name in _SAFE:
+            with Disabled():
+                return func(*args, **(kwargs or {}))
+        raise NotSupportedError(
+            f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend.\n"
+            "clarion has no sparse form of this operation; x.to_dense() gives the dense tensor."
+        )
+
+    # The graph is that of the values.
+
+    @property
+    def requires_grad(self) -> bool:  # type: ignore[override]
+        """Are operations on its values recorded?"""
+        return self._held.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self._held.requires_grad = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Record operations on its values."""
+        self._held.requires_grad_(requires_grad)
+        return self
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that computed its values."""
+        return self._held.grad_fn
+
+    @property
+    def is_leaf(self) -> bool:
+        """True if nothing recorded computed its values."""
+        return self._held.is_leaf
+
+    @property
+    def grad(self) -> Any:  # type: ignore[override]
+        """The gradient of its values, at its places."""
+        found = self._held.grad
+        return None if found is None else self.alike(found)
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self._held.grad = (
+            None if value is None else coalesced(value)._held if is_sparse(value) else gathered(value, self._at)
+        )
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of its values."""
+        self._held.retain_grad()
+
+    def backward(self, gradient: Any = None, *args: Any, **kwargs: Any) -> None:
+        """Gradients from its values; the gradient that arrives is sparse, at the same places."""
+        given = None if gradient is None else gathered(gradient.to_dense(), self._at)
+        self._held.backward(given, *args, **kwargs)
+
+    def alike(self, values: Any) -> Any:
+        """Other values at the same places."""
+        return make(self._at, values, self._array.shape, self._array.sorted, self._layout)
+
+    def become(self, other: Any) -> Any:
+        """Take over what another holds: writing in place."""
+        self._at, self._held, self._array, self._layout = other._at, other._held, other._array, other._layout
+        return self
+
+    def __radd__(self, other: Any) -> Any:
+        return HANDLERS["add"](other, self)
+
+    def __len__(self) -> int:
+        return int(self._array.shape[0])
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return describe(self)
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        result = self.alike(copy.deepcopy(self._held, memo))
+        memo[id(self)] = result
+        return result
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return make, (self._at, self._held.detach(), tuple(self._array.shape), self._array.sorted, self._layout)
+
+
+def make(at: Any, held: Any, shape: Any, is_sorted: bool = False, layout: Any = sparse_coo) -> Any:
+    """A sparse tensor from tensors of indices and values."""
+    result = object.__new__(SparseTensor)
+    result._array = Coo(at._array, held._array, tuple(int(n) for n in shape), is_sorted)
+    result._edge, result._nr, result._rg, result._vc, result._view = None, 0, False, None, None
+    result._at, result._held, result._layout = at, held, layout
+    return result
+
+
+def from_coo(array: Coo) -> Any:
+    """A raw sparse array (a gradient) as a tensor."""
+    return make(new_tensor(array.indices), new_tensor(array.values), array.shape, array.sorted)
+
+
+def is_sparse(value: Any) -> bool:
+    """Is it a sparse tensor?"""
+    return isinstance(value, SparseTensor)
+
+
+def gathered(dense: Any, at: Any) -> Any:
+    """The elements of a dense tensor at places; recorded."""
+    return dense[tuple(at.unbind(0))] if at.shape[0] else dense.expand(at.shape[1], *dense.shape)
+
+
+def coalesced(x: Any) -> Any:
+    """The same with each place once, in order."""
+    if x._array.sorted:
+        return x
+    at, sizes = x._at._array, x._array.shape[: len(x._at._array)]
+    places = flat_places(at, sizes)
+    if len(places) < 2 or bool((places[1:] > places[:-1]).all()):
+        return make(x._at, x._held, x._array.shape, True, x._layout)
+    first, group = np.unique(places, return_index=True, return_inverse=True)[1:]
+    held = x._held.new_zeros((len(first), *x._held.shape[1:])).index_add(0, new_tensor(group.reshape(-1)), x._held)
+    return make(new_tensor(np.ascontiguousarray(at[:, first])), held, x._array.shape, True, x._layout)
+
+
+def dense(x: Any) -> Any:
+    """All elements; recorded."""
+    shape, count = x._array.shape, x._at.shape[0]
+    places = new_tensor(flat_places(x._at._array, shape[:count]))
+    room = int(np.prod(shape[:count], dtype=np.int64))
+    return x._held.new_zeros((room, *shape[count:])).index_add(0, places, x._held).reshape(shape)
+
+
+def sparse(x: Any, sparse_dim: int | None = None) -> Any:
+    """The elements of a dense tensor that are not zero; recorded."""
+    count = x.dim() if sparse_dim is None else sparse_dim
+    shown = x._array != 0
+    if count < x.dim():
+        shown = shown.any(axis=tuple(range(count, x.dim())))
+    at = new_tensor(np.stack(np.nonzero(shown)).astype(np.int64) if count else np.zeros((0, int(shown)), np.int64))
+    return make(at, gathered(x, at), x.shape, True)
+
+
+def compressed(x: Any, layout: Any) -> Any:
+    """A matrix with compressed rows or columns."""
+    if len(x._array.shape) != 2 or x._at.shape[0] != 2:
+        raise NotSupportedError("clarion has compressed layouts of matrices of numbers only")
+    x = coalesced(x)
+    if layout is sparse_csc and x._layout is not sparse_csc:
+        order = np.lexsort((x._at._array[0], x._at._array[1]))
+        return make(x._at[:, new_tensor(order)], x._held[new_tensor(order)], x._array.shape, True, layout)
+    return make(x._at, x._held, x._array.shape, True, layout)
+
+
+def in_places(x: Any) -> Any:
+    """A tensor of any layout, place by place in order of rows."""
+    if not is_sparse(x):
+        return sparse(x)
+    if x._layout is sparse_csc:
+        order = new_tensor(np.lexsort((x._at._array[1], x._at._array[0])))
+        return make(x._at[:, order], x._held[order], x._array.shape, True)
+    return x if x._layout is sparse_coo else make(x._at, x._held, x._array.shape, True)
+
+
+def begins(x: Any, axis: int) -> Any:
+    """Where the rows (or columns) of a compressed matrix begin."""
+    return new_tensor(pointers_of(x._at._array[axis], x._array.shape[axis]))
+
+
+def describe(x: Any) -> str:
+    """As PyTorch prints it."""
+    if x._layout is sparse_coo:
+        parts = [("indices", x._at), ("values", x._held.detach())]
+    else:
+        row = x._layout is sparse_csr
+        names = ("crow_indices", "col_indices") if row else ("ccol_indices", "row_indices")
+        parts = [
+            (names[0], begins(x, 0 if row else 1)),
+            (names[1], x._at[1 if row else 0]),
+            ("values", x._held.detach()),
+        ]
+    width = 7
+    lines = []
+    for name, part in parts:
+        text = repr(part).replace("\n", "\n" + " " * (width + len(name) + 1))
+        lines.append(f"{name}={text.replace(f', dtype={x.dtype}', '')}")
+    tail = [f"size={tuple(x._array.shape)}", f"nnz={x._held.shape[0]}"]
+    if x.dtype is not FROM_NUMPY[np.dtype("float32")] and x.dtype is not int64:
+        tail.append(f"dtype={x.dtype}")
+    tail.append(f"layout={x._layout}")
+    if x.grad_fn is not None:
+        tail.append(f"grad_fn=<{type(x.grad_fn).__name__}>")
+    elif x.requires_grad:
+        tail.append("requires_grad=True")
+    text, begin = f"tensor({(',' + chr(10) + ' ' * width).join(lines)}", x._layout is sparse_coo
+    for each in tail:  # those of a compressed one go on in the line of its values, as long as there is room
+        room = len(text) - text.rfind("\n") - 1 + len(each) + 2 <= 80
+        text += f", {each}" if room and not begin else f",\n{' ' * width}{each}"
+        begin = False
+    return text + ")"
+
+
+def checked(indices: Any, shape: tuple[int, ...]) -> None:
+    """Refuse places outside of the shape."""
+    if not indices.size:
+        return
+    if int(indices.min()) < 0:
+        raise EngineError(f"found negative index {int(indices.min())}")
+    for i, (row, n) in enumerate(zip(indices, shape, strict=False)):
+        if int(row.max()) >= n:
+            raise EngineError(
+                f"size is inconsistent with indices: for dim {i}, size is {n} but found index {int(row.max())}"
+            )
+
+
+def size_of(indices: Any, held: Any, size: Any) -> tuple[int, ...]:
+    """The given size, or the smallest that holds all places."""
+    if size is not None:
+        shape = tuple(int(n) for n in size)
+        if len(shape) != indices.shape[0] + held.dim() - 1:
+            raise EngineError(
+                f"number of dimensions must be sparse_dim ({indices.shape[0]}) + dense_dim ({held.dim() - 1}), but got "
+                f"{len(shape)}"
+            )
+        return shape
+    found = [int(n) + 1 for n in indices.max(axis=1)] if indices.size else [0] * indices.shape[0]
+    return (*found, *held.shape[1:])

@@ -1,0 +1,162 @@
+"""Sparse tensors: making them, what they say of themselves, arithmetic, products, and gradients through all of it."""
+
+from __future__ import annotations
+
+from .programs import refusal
+
+
+def _made(t, **options):
+    """With one place twice."""
+    at = t.tensor([[0, 1, 1, 2, 0], [2, 0, 2, 1, 2]])
+    return t.sparse_coo_tensor(at, t.tensor([3.0, 4.0, 5.0, 1.0, 7.0]), (3, 4), **options)
+
+
+def _values(x):
+    return x.to_dense().tolist()
+
+
+def facts(t):
+    s = _made(t)
+    c = s.coalesce()
+    return (
+        s.is_sparse, str(s.layout), s._nnz(), s.is_coalesced(), c.is_coalesced(), c._nnz(), tuple(s.shape), s.dim(), s.numel(),
+        s.sparse_dim(), s.dense_dim(), c.indices().tolist(), c.values().tolist(), s.requires_grad, s.device.type, str(s.dtype),
+    )  # fmt: skip
+
+
+def printed(t):
+    s = _made(t)
+    half = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.arange(6.0).view(2, 3), (4, 3))
+    return repr(s), repr(half), repr(s.to_dense().to_sparse_csr()), repr(_made(t, requires_grad=True)), repr(s.double())
+
+
+def conversions(t):
+    x = t.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
+    c, d = x.to_sparse_csr(), x.to_sparse_csc()
+    return (
+        _values(x.to_sparse()), x.to_sparse(1).values().tolist(), c.crow_indices().tolist(), c.col_indices().tolist(),
+        c.values().tolist(), d.ccol_indices().tolist(), d.row_indices().tolist(), d.values().tolist(), str(c.t().layout),
+        _values(c.t()), _values(c.to_sparse()), c.is_sparse, c.is_sparse_csr, _values(d.to_sparse_csr()),
+        _values(t.sparse_csr_tensor([0, 1, 2], [0, 1], [1.0, 2.0])), _values(t.sparse_coo_tensor((2, 3))),
+    )  # fmt: skip
+
+
+def arithmetic(t):
+    s = _made(t)
+    full = t.arange(12.0).view(3, 4)
+    return (
+        _values(s * 2), _values(s / 2), _values(-s), _values(s + s), _values(s - s * 3), (full + s).tolist(),
+        t.add(full, s, alpha=3).tolist(), _values(s * full), _values(s * s.coalesce()), _values(s.coalesce().sin()),
+        _values(s.pow(2)), _values(s.abs().sqrt()), _values(s.double()), _values(t.zeros_like(s)), s.coalesce().norm().item(),
+        full.sparse_mask(s.coalesce()).coalesce().values().tolist(),
+    )  # fmt: skip
+
+
+def shapes(t):
+    s = _made(t)
+    return (
+        _values(s.t()), _values(s.transpose(0, 1)), _values(s[1]), _values(s.index_select(0, t.tensor([2, 0]))),
+        _values(t.cat([s, s])), _values(t.cat([s, s], 1)), _values(t.stack([s, s])), _values(s.unsqueeze(0)),
+        _values(s.clone()), s.transpose(0, 1).coalesce().indices().tolist(),
+    )  # fmt: skip
+
+
+def sums(t):
+    s = _made(t)
+    half = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.arange(6.0).view(2, 3), (4, 3))
+    return (
+        t.sparse.sum(s).item(), _values(t.sparse.sum(s, 0)), _values(t.sparse.sum(s, 1)), t.sparse.sum(s, [0, 1]).item(),
+        _values(t.sparse.sum(half, 1)), t.sparse.sum(half, 0).tolist(), _values(t.sparse.softmax(s, 1)),
+        _values(t.sparse.log_softmax(s, 0)),
+    )  # fmt: skip
+
+
+def products(t):
+    s = _made(t)
+    right, left = t.arange(8.0).view(4, 2), t.arange(6.0).view(2, 3)
+    return (
+        t.sparse.mm(s, right).tolist(), (s @ right).tolist(), (left @ s).tolist(), t.mv(s, t.ones(4)).tolist(),
+        _values(t.sparse.mm(s, s.t())), t.sparse.addmm(t.ones(3, 2), s, right, beta=2, alpha=3).tolist(),
+        (s.to_dense().to_sparse_csr() @ right).tolist(), t.bmm(t.stack([s, s]), t.stack([right, right])).tolist(),
+        _values(t.sparse.sampled_addmm(s.to_dense().to_sparse_csr(), right[:3], right.t())),
+    )  # fmt: skip
+
+
+def gradients_of_a_product(t):
+    values = t.tensor([3.0, 4.0, 5.0], requires_grad=True)
+    right = t.arange(8.0).view(4, 2).requires_grad_()
+    s = t.sparse_coo_tensor(t.tensor([[0, 1, 2], [2, 0, 1]]), values, (3, 4))
+    (t.sparse.mm(s, right) ** 2).sum().backward()
+    return values.grad.tolist(), right.grad.tolist(), s.requires_grad, s.is_leaf
+
+
+def gradient_of_a_leaf(t):
+    s = t.sparse_coo_tensor(t.tensor([[0, 1, 2], [2, 0, 1]]), t.tensor([3.0, 4.0, 5.0]), (3, 4), requires_grad=True)
+    t.sparse.mm(s, t.arange(8.0).view(4, 2)).sum().backward()
+    return s.is_leaf, s.grad.is_sparse, _values(s.grad)
+
+
+def gradient_through_conversions(t):
+    x = t.tensor([[0.0, 2.0], [1.0, 0.0]], requires_grad=True)
+    (x.to_sparse().to_dense() ** 2).sum().backward()
+    return x.grad.tolist()
+
+
+def gradient_of_a_sum(t):
+    values = t.tensor([3.0, 4.0, 5.0], requires_grad=True)
+    s = t.sparse_coo_tensor(t.tensor([[0, 0, 1]]), values, (3,))
+    (s.coalesce().values() ** 2).sum().backward()
+    return values.grad.tolist()
+
+
+def gradient_of_an_embedding(t):
+    table = t.arange(12.0).view(4, 3).requires_grad_()
+    for _ in range(2):
+        (t.nn.functional.embedding(t.tensor([1, 2, 1]), table, sparse=True) ** 2).sum().backward()
+    grad = table.grad.coalesce()
+    (found,) = t.autograd.grad(t.nn.functional.embedding(t.tensor([3]), table, sparse=True).sum(), table)
+    return table.grad.is_sparse, grad.indices().tolist(), grad.values().tolist(), found.is_sparse, _values(found)
+
+
+def sparse_and_dense_gradients_add_up(t):
+    table = t.arange(6.0).view(2, 3).requires_grad_()
+    (t.nn.functional.embedding(t.tensor([1]), table, sparse=True).sum() + table.sum()).backward()
+    return table.grad.is_sparse, table.grad.tolist()
+
+
+def steps(t):
+    found = []
+    makers = (
+        lambda p: t.optim.SparseAdam(p, lr=0.1),
+        lambda p: t.optim.SGD(p, lr=0.1),
+        lambda p: t.optim.SGD(p, lr=0.1, momentum=0.9),
+        lambda p: t.optim.Adagrad(p, lr=0.1),
+    )
+    for make in makers:
+        table = t.nn.Parameter(t.arange(12.0).view(4, 3))
+        optimizer = make([table])
+        for i in range(3):
+            optimizer.zero_grad()
+            (t.nn.functional.embedding(t.tensor([1, 2, 1, i]), table, sparse=True) ** 2).sum().backward()
+            optimizer.step()
+        found.append(table.tolist())
+    return found
+
+
+def bags(t):
+    table = t.arange(12.0).view(4, 3).requires_grad_()
+    (
+        t.nn.functional.embedding_bag(t.tensor([1, 2, 1]), table, t.tensor([0, 2]), mode="sum", sparse=True) ** 2
+    ).sum().backward()
+    return table.grad.is_sparse, _values(table.grad.coalesce())
+
+
+def refused(t):
+    s = _made(t)
+    table = t.nn.Parameter(t.ones(4, 3))
+    t.nn.functional.embedding(t.tensor([1]), table, sparse=True).sum().backward()
+    return (
+        refusal(lambda: s.indices()), refusal(lambda: s.values()), refusal(lambda: s + t.ones(3, 4)),
+        refusal(lambda: t.sparse_coo_tensor([[0, 1]], [1.0], (3,))),
+        refusal(lambda: t.optim.Adam([table]).step()),
+    )  # fmt: skip
