@@ -13,6 +13,7 @@ import functools
 import json
 import os
 import shutil
+import signal
 import sys
 import textwrap
 import warnings
@@ -106,6 +107,11 @@ class DiagnosedRun:
         warnings.formatwarning = self._format_warning  # type: ignore[assignment]
         self._exit_at_once = os._exit
         os._exit = self._tell_and_exit  # type: ignore[assignment]
+        for name in ("SIGTERM", "SIGHUP"):  # a scheduler that wants its machine back, a terminal that was closed
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                with contextlib.suppress(ValueError):  # not in the main thread
+                    signal.signal(number, self._tell_and_die)
         if self.line is not None:
             self.line.start()
 
@@ -216,6 +222,13 @@ class DiagnosedRun:
         if isinstance(message, DiagnosisWarning):
             return self._fit(f"clarion: {message}") + "\n"
         return self._usual_format(message, category, file, line, source)
+
+    def _tell_and_die(self, number: int, frame: Any) -> None:
+        """A signal ends the program, as it would without clarion; a forked process dies silently."""
+        self.exit_status = 128 + number
+        self.tell()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     def _tell_and_exit(self, status: int) -> Any:
         """`os._exit` calls nothing of what was registered."""

@@ -55,6 +55,8 @@ def _head(op: Op, inputs: list[str]) -> tuple[str, list[str]]:
 def unary(op: Op) -> str:
     """One tensor, parameters perhaps, one result: functions of each element, reductions, softmax, …"""
     text, params = _head(op, ["x"])
+    if "activation" in op.traits:  # whose constants may be given as tensors of one element
+        text += "".join(f"    if type({p}) is Tensor:\n        {p} = {p}.item()\n" for p in params)
     text += _A_TENSOR + "    a = x._array\n"
     if not op.moves or op.checks_types:  # else data is moved as it is, whatever its type
         text += "    if a.dtype is not f32 and a.dtype is not f64:\n"

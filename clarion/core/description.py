@@ -130,6 +130,14 @@ class Description:
         return len(self._array)
 
 
+def whole(value: Any) -> int | None:
+    """A whole number given as one of NumPy's or as a tensor of one element; None if it is none."""
+    try:
+        return None if isinstance(value, bool) else int(value.__index__())
+    except (AttributeError, TypeError):
+        return None
+
+
 def normalize_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; refuses one that is not there."""
     limit = ndim or 1

@@ -35,11 +35,20 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
             yield file
         return
     temporary = os.path.join(folder, f".{secrets.token_hex(8)}.clarion-tmp")
-    try:
-        file = open(temporary, "xb", buffering=0)  # noqa: SIM115  # closed below; its mode follows the umask
-    except PermissionError:
-        if before is None:
-            raise
+    try:  # from before there is a file: Ctrl-C right after that must not leave it
+        file = _made(temporary, before is not None)
+        if file is not None:
+            with file:
+                yield file
+                if before is not None:
+                    _keep_permissions(temporary, before)
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+    except BaseException:  # KeyboardInterrupt too
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    if file is None:
         warnings.warn(
             f"No file can be made in {folder}, so {path} is written in place: if the program is interrupted now, neither "
             "the old nor the new checkpoint will be whole.",
@@ -49,18 +58,17 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         with open(path, "wb", buffering=0) as file:
             yield file
         return
-    try:
-        with file:
-            yield file
-            if before is not None:
-                _keep_permissions(temporary, before)
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:  # KeyboardInterrupt too
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
     _sync_folder(folder)
+
+
+def _made(path: str, may_fail: bool) -> IO[bytes] | None:
+    """A new file, whose mode follows the umask; None where none may be made."""
+    try:
+        return open(path, "xb", buffering=0)
+    except PermissionError:
+        if not may_fail:
+            raise
+        return None
 
 
 def _keep_permissions(path: str, before: os.stat_result) -> None:

@@ -193,4 +193,8 @@ def dump(
     pickler = _pickler_class(Base if module is pickle else module.Pickler)(file, protocol)
     pickler.storages, pickler.storage_id = storages, storage_id
     pickler.dispatch_table = _Reducers(pickler.reduce_tensor)
-    pickler.dump(value)
+    try:
+        pickler.dump(value)
+    finally:  # the table holds the pickler, and that holds all it has met: nobody should wait for the collector
+        del pickler.dispatch_table
+        pickler.clear_memo()

@@ -23,6 +23,7 @@ from ..core import backward, modes, passes, provenance
 from ..core.function import Function
 from ..core.tensor import Tensor
 from ..kernels.random import default_generator
+from ..pytree import tree_leaves
 from .recomputation import CheckpointError as CheckpointError
 from .recomputation import GraphExecGroup as GraphExecGroup
 from .recomputation import Region, as_remembered, leaf_like
@@ -70,6 +71,46 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
             f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
         )
     return tuple(v.detach().requires_grad_(v.requires_grad) if isinstance(v, Tensor) else v for v in inputs)
+
+
+class DefaultDeviceType:
+    """The kind of device whose random numbers are replayed where no argument says."""
+
+    _kind = "cpu"
+
+    @staticmethod
+    def set_device_type(device: str = "cuda") -> None:
+        """Set it."""
+        DefaultDeviceType._kind = device
+
+    @staticmethod
+    def get_device_type() -> str:
+        """Which it is."""
+        return DefaultDeviceType._kind
+
+
+def _generators(args: Any) -> list[Any]:
+    """The devices other than the CPU that tensors among the arguments live on."""
+    found = {
+        a.get_device(): a for a in tree_leaves(args) if isinstance(a, Tensor) and a.device.type not in ("cpu", "meta")
+    }
+    return list(found)
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """Numbers of the devices that arguments live on (but the CPU), and the states of their random generators."""
+    from ..cuda import get_rng_state
+
+    numbers = _generators(args)
+    return numbers, [get_rng_state(number) for number in numbers]
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Set the states that `get_device_states` gave."""
+    from ..cuda import set_rng_state
+
+    for number, state in zip(devices, states, strict=True):
+        set_rng_state(state, number)
 
 
 def noop_context_fn() -> tuple[Any, Any]:

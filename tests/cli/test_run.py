@@ -310,3 +310,20 @@ def test_progress_has_a_row_of_its_own(environment, tmp_path):
     assert re.search(r"\x1b\[24;1H\x1b\[2K\x1b\[2mclarion  step 4  loss -?\d.*?  0 findings\x1b\[0m\x1b8", shown)
     assert "\x1b[1;23r" in shown  # the last row no longer scrolls
     assert shown.endswith("\x1b[r\x1b[24;1H\x1b[2K\x1b8")  # and is given back
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_findings_are_written_when_a_signal_ends_the_program(run, tmp_path, number):
+    program = tmp_path / "train.py"
+    program.write_text(
+        "import os, signal, torch\n"
+        "w = torch.ones(2, requires_grad=True)\n"
+        "optimizer = torch.optim.SGD([w], lr=0.1)\n"
+        "for _ in range(3):\n"
+        "    (w * 2).sum().backward()\n"
+        "    optimizer.step()\n"
+        f"os.kill(os.getpid(), {int(number)})\n"
+    )
+    found = tmp_path / "found.json"
+    assert run("--json", found, program).returncode == -number
+    assert [finding["name"] for finding in json.loads(found.read_text())] == ["stale-gradient"]

@@ -172,3 +172,36 @@ def test_killed_at_any_time(tmp_path: pathlib.Path) -> None:
         found = torch.load(path)
         assert found.shape == (200_000,)
         assert bool((found == found[0]).all())
+
+
+def test_interrupted_right_after_the_file_was_made(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from clarion.serialization import atomic
+
+    made = atomic._made
+
+    def interrupted(*args: Any) -> Any:
+        file = made(*args)
+        assert file is not None
+        file.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(atomic, "_made", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        torch.save({"a": torch.ones(2)}, tmp_path / "model.pt")
+    assert leftovers(tmp_path) == []
+
+
+def test_saved_tensors_are_not_held(tmp_path: pathlib.Path) -> None:
+    import gc
+    import weakref
+
+    tensor = torch.ones(3)
+    gone = weakref.ref(tensor)
+    gc.collect()
+    gc.disable()
+    try:
+        torch.save({"a": tensor}, tmp_path / "model.pt")
+        del tensor
+        assert gone() is None
+    finally:
+        gc.enable()

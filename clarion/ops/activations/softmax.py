@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...core.description import normalize_dim
+from ...core.description import normalize_dim, whole
 from ...core.dtypes import dtype as Dtype
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -64,7 +64,9 @@ def converted(name: str, input: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
     if not isinstance(input, Tensor):
         raise not_a_tensor(name, "input", input, 1)
     if type(dim) is not int:
-        raise ArgumentTypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+        given, dim = dim, whole(dim)
+        if dim is None:
+            raise ArgumentTypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(given).__name__}")
     if dtype is not None:
         if not isinstance(dtype, Dtype):
             raise ArgumentTypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")

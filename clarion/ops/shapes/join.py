@@ -242,6 +242,8 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Tenso
 def _split(self: Any, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     if not isinstance(self, Tensor):
         raise tensor_needed("split", self, "tensor")
+    if isinstance(split_size, Tensor) and not split_size._array.ndim:
+        split_size = split_size.item()  # type: ignore[attr-defined]
     if not isinstance(split_size, int):
         return split_with_sizes(self, split_size, dim)  # type: ignore[no-any-return]
     shape = self._array.shape

@@ -112,7 +112,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Elements moved along dimensions; what falls off one end comes in at the other."""
     from .shape import ints
 
-    moves, axes = ints((shifts,) if isinstance(shifts, int) else shifts), ints(_some(dims))
+    alone = isinstance(shifts, int) or (isinstance(shifts, Tensor) and not shifts._array.ndim)
+    moves, axes = ints((shifts,) if alone else shifts), ints(_some(dims))
     if not moves:
         raise EngineError("`shifts` required")
     if len(moves) != len(axes) and not (len(moves) == 1 and not axes):

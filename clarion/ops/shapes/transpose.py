@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...core.description import normalize_dim
+from ...core.description import normalize_dim, whole
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
@@ -59,7 +59,9 @@ def transpose(input: Any, dim0: int | None = None, dim1: int | None = None, **ax
         raise tensor_needed("transpose", input)
     n = input._array.ndim
     if type(dim0) is not int or type(dim1) is not int:
-        raise ArgumentTypeError("transpose() takes the dimensions dim0 and dim1, two ints")
+        dim0, dim1 = whole(dim0), whole(dim1)
+        if dim0 is None or dim1 is None:
+            raise ArgumentTypeError("transpose() takes the dimensions dim0 and dim1, two ints")
     return transpose_op.call(input, normalize_dim(dim0, n), normalize_dim(dim1, n))  # type: ignore[no-any-return]
 
 
