@@ -1,14 +1,25 @@
-"""How many threads a kernel may use: `set_num_threads`, else OMP_NUM_THREADS, else the processors this process may run on."""
+"""How many threads a kernel may use: `set_num_threads`, else OMP_NUM_THREADS, else the processors this process may run on.
+
+NOTE [BLAS]: once compiled loops have threads of their own, NumPy's BLAS keeps to one. Its threads look for work for some 25 ms
+after a product, which keeps a processor from everybody else: a matrix product that came after a sum by BLAS took twice as long.
+For factorizations of large matrices, which are its own, it gets all threads back.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import glob
 import os
 from collections.abc import Callable
+from typing import Any
 
 from .. import config
 
 _limit: int | None = config.THREADS
 _followers: list[Callable[[int], None]] = []
+_quiet_blas = False
+LARGE = 256  # rows of a matrix whose factorization gains by threads
 
 
 def number() -> int:
@@ -22,7 +33,7 @@ def limit(n: int) -> None:
     """Use `n` threads from now on; everybody who keeps threads is told."""
     global _limit
     _limit = n
-    _limit_blas(n)
+    _set_blas(1 if _quiet_blas else n)
     for tell in _followers:
         tell(n)
 
@@ -33,16 +44,45 @@ def follow(tell: Callable[[int], None]) -> None:
     tell(number())
 
 
-def _limit_blas(n: int) -> None:
-    """NumPy's own matrix products: its wheels bring OpenBLAS in a file beside the package; another BLAS is left alone."""
-    import ctypes
-    import glob
+def quiet_blas() -> None:
+    """From now on BLAS keeps to one thread: NOTE [BLAS]."""
+    global _quiet_blas
+    if not _quiet_blas:
+        _quiet_blas = True
+        _set_blas(1)
 
+
+def for_blas(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that is BLAS's own work: for large matrices, its second argument, it gets all threads."""
+
+    @functools.wraps(kernel)
+    def call(xp: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _quiet_blas or x.shape[-1] < LARGE or number() == 1:
+            return kernel(xp, x, *args, **kwargs)
+        _set_blas(number())
+        try:
+            return kernel(xp, x, *args, **kwargs)
+        finally:
+            _set_blas(1)
+
+    return call
+
+
+def _set_blas(n: int) -> None:
+    tell = _blas()
+    if tell is not None:
+        tell(n)
+
+
+@functools.cache
+def _blas() -> Callable[[int], Any] | None:
+    """How NumPy's BLAS is told: its wheels bring OpenBLAS in a file beside the package; another one is left alone."""
     import numpy
 
     for path in glob.glob(os.path.join(os.path.dirname(numpy.__file__) + ".libs", "*openblas*")):
         library = ctypes.CDLL(path)
         for name in ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads"):
             if hasattr(library, name):
-                getattr(library, name)(n)
-                return
+                function: Callable[[int], Any] = getattr(library, name)
+                return function
+    return None

@@ -173,6 +173,22 @@ def test_it_is_compiled_when_it_is_needed():
     assert run(program) == ["0", "1"]
 
 
+def test_blas_keeps_to_one_thread():
+    """Its threads would look for work while loops want the processors; factorizations get them all."""
+    program = """
+        import numpy as np
+        from clarion.kernels import threads
+        told = []
+        threads._blas = lambda: told.append
+        import clarion as torch
+        torch.ones(300, 300) @ torch.ones(300, 300)
+        torch.linalg.inv(torch.eye(300))
+        torch.set_num_threads(3)
+        print(*told)
+        """
+    assert run(program, OMP_NUM_THREADS="2") == ["1", "2", "1", "1"]
+
+
 def test_several_threads_at_once():
     x = torch.randn(256, 256)
     expected = x @ x

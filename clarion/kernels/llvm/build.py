@@ -116,4 +116,5 @@ def running() -> Any:
     if not made.obeys:
         made.obeys = True
         threads.follow(made.set_threads)
+        threads.quiet_blas()
     return made

@@ -7,6 +7,7 @@ from typing import Any
 from ...layout import in_columns
 from ...quiet import quietly
 from ...registry import kernel
+from ...threads import for_blas
 
 
 def adjoint(x: Any) -> Any:
@@ -16,17 +17,20 @@ def adjoint(x: Any) -> Any:
 
 
 @kernel("linalg_inv")
+@for_blas
 @in_columns
 def linalg_inv(xp: Any, x: Any) -> Any:
     return xp.linalg.inv(x)
 
 
 @kernel("linalg_det")
+@for_blas
 def linalg_det(xp: Any, x: Any) -> Any:
     return xp.linalg.det(x)
 
 
 @kernel("linalg_slogdet")
+@for_blas
 @quietly
 def linalg_slogdet(xp: Any, x: Any) -> Any:
     sign, logabsdet = xp.linalg.slogdet(x)
@@ -34,12 +38,14 @@ def linalg_slogdet(xp: Any, x: Any) -> Any:
 
 
 @kernel("linalg_solve")
+@for_blas
 @in_columns
 def linalg_solve(xp: Any, a: Any, b: Any) -> Any:
     return xp.linalg.solve(a, b)
 
 
 @kernel("linalg_cholesky")
+@for_blas
 @in_columns
 def linalg_cholesky(xp: Any, x: Any) -> Any:
     lower = xp.tril(x)
@@ -47,6 +53,7 @@ def linalg_cholesky(xp: Any, x: Any) -> Any:
 
 
 @kernel("linalg_qr")
+@for_blas
 @in_columns
 def linalg_qr(xp: Any, x: Any, mode: str) -> Any:
     if mode == "r":
@@ -57,18 +64,21 @@ def linalg_qr(xp: Any, x: Any, mode: str) -> Any:
 
 
 @kernel("linalg_eigh")
+@for_blas
 def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
     values, vectors = xp.linalg.eigh(x, UPLO=uplo)
     return values, vectors
 
 
 @kernel("linalg_svd")
+@for_blas
 def linalg_svd(xp: Any, x: Any, full_matrices: bool, phases: bool) -> Any:
     u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
     return u, s, vh
 
 
 @kernel("linalg_pinv")
+@for_blas
 def linalg_pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if x.size == 0:
         return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
