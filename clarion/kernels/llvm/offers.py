@@ -14,7 +14,7 @@ from ..choosing import HEAT
 from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import attention, normals, recurrent
+from . import attention, normals, pooling, recurrent
 from .convolutions import calls as convolutions
 from .kept import keeps
 from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, Rows, SmallProduct, Update, sum_of_columns
@@ -208,6 +208,7 @@ def make() -> None:
     registry.fuse_rules(Fused, GRADIENTS)
     products.make()
     convolutions.make()
+    pooling.make()
 
 
 make()
