@@ -121,3 +121,13 @@ def written(steps: list[Step], inputs: list[int], results: list[int], scalars: s
     linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
     exec(compile(lines, filename, "exec"), text.scope)
     return text.scope["replay"]
+
+
+def prepared(steps: list[Step], inputs: list[int], results: list[int], recording: Any, fixed: Any = ()) -> Any:
+    """The steps as a native program, where one can be made of them; else as a function of Python's. `fixed`: inputs that stay."""
+    from .native.build import Native, Unbuildable
+
+    try:
+        return Native(steps, inputs, results, recording, fixed)
+    except Unbuildable:
+        return written(steps, inputs, results, recording.scalars)

@@ -24,6 +24,7 @@ from ..core import provenance
 from ..core.tensor import Tensor
 
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
+_KERNELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "kernels", "")
 _VERSION = os.path.join(os.path.dirname(__file__), "version.py")  # calls the function
 _NUMPY = os.path.dirname(np.__file__) + os.sep
 # Parts of Python's library that keep no state of their own.
@@ -116,8 +117,8 @@ def _is_of_user(frame: FrameType) -> bool:
     owner = "user" if _whose(code.co_filename) == "user" else ""
     caller = frame.f_back
     while caller is not None and caller.f_code.co_filename != _VERSION:
-        if caller.f_code.co_filename.startswith("<frozen importlib"):
-            return False
+        if caller.f_code.co_filename.startswith(("<frozen importlib", _KERNELS)):
+            return False  # an import, or what kernels need: they know nothing of the user
         if not owner and _whose(caller.f_code.co_filename) in ("user", "ours"):
             owner = _whose(caller.f_code.co_filename)
         caller = caller.f_back

@@ -208,7 +208,8 @@ class Replay:
         self.steps = replay.needed(recording.steps, self.results)
         self._look(recording, given)
         self.holds = watch.compile()
-        self.run = replay.written(self.steps, self.inputs, self.results, recording.scalars)
+        fixed = [i for i, (kind, _) in enumerate(self.sources) if kind == "tensor"]
+        self.run = replay.prepared(self.steps, self.inputs, self.results, recording, fixed)
 
     def _look(self, recording: Recording, given: list[Tensor]) -> None:
         """Where each array comes from, and the conditions on the tensors."""
@@ -247,7 +248,7 @@ class Replay:
         steps = replay.needed(back.steps, results)
         made = {slot for step in steps for slot in slots_in(step.outs)} | set(back.seeds)
         saved = sorted(({slot for step in steps for slot in reads(step)} | set(results)) - made)
-        run = replay.written(steps, [*back.seeds, *saved], results, recording.scalars)
+        run = replay.prepared(steps, [*back.seeds, *saved], results, recording)
 
         def backward(seeds: Any, kept: Any) -> list[Any]:
             found = iter(run(*seeds, *kept))

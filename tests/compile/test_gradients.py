@@ -16,7 +16,8 @@ F = torch.nn.functional
 
 
 def _close(a, b):
-    np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=2e-5, atol=1e-6)
+    a, b = a.detach().numpy(), b.detach().numpy()
+    np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6 * max(1.0, np.abs(b).max()))
 
 
 class Block(torch.nn.Module):
@@ -65,7 +66,7 @@ def test_a_module_trains_as_it_does_by_itself():
 
 def test_arguments_with_a_graph_of_their_own_and_several_results():
     def function(x, w):
-        y = (x * w).tanh()
+        y = (x * w * 0.2).tanh()
         return y.sum(0), {"big": y * y, "n": 3, "plain": x.detach() + 1}
 
     fast = torch.compile(function)

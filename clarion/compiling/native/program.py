@@ -1,0 +1,370 @@
+"""Groups and products as one LLVM function: `program(table)`, whose table holds the addresses of all buffers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...kernels.llvm import machine
+from ...kernels.llvm.lower import cost, lanes_of
+from ...kernels.llvm.rows import rows_body
+from ...kernels.llvm.text import Function, with_lanes
+from ...kernels.trace.graph import ROW
+from ...kernels.trace.graph import Program as Terms
+from .groups import Group
+from .lowering import Product
+from .memory import Buffer, View, dense_strides
+
+WORTH = 15_000  # nanoseconds of work from which threads share it
+SMALL = 1 << 15  # multiplications of one matrix product that are not worth a call of the library
+CHUNK = 2048  # elements of a row, where a long one is cut into several
+
+
+class Writer:
+    """Writes the functions of a native program."""
+
+    def __init__(self, number_of: dict[Any, int]) -> None:
+        self.number_of = number_of  # buffer, or the name of a function -> its place in the table
+        self.functions: list[str] = []  # texts of whole functions
+        self.declared: dict[str, str] = {}
+        self.main = Function("program", "void", "ptr table")
+        self.small: dict[str, str] = {}  # element type -> the function for small products
+        self._bases: dict[Buffer, str] = {}
+
+    # Addresses ----------------------------------------------------------------------------------------------
+
+    def address(self, view: View) -> str:
+        """Where a view begins."""
+        f, buffer = self.main, view.buffer
+        if buffer not in self._bases:
+            if buffer.source is None:
+                place = f.load("ptr", "%table")  # the program's own memory comes first
+                self._bases[buffer] = f.offset(place, str(buffer.offset))
+            else:
+                self._bases[buffer] = f.load("ptr", f.element("%table", str(self.number_of[buffer]), "ptr"))
+        return f.offset(self._bases[buffer], str(view.offset))
+
+    # Groups -------------------------------------------------------------------------------------------------
+
+    def group(self, group: Group, number: int) -> None:
+        """One loop."""
+        outputs = [(view, term) for view, term in group.outputs.values() if view.buffer.stored]
+        if not outputs:
+            return
+        used = Terms([], [term for _, term in outputs], True).terms
+        inputs = [(view, term) for view, term, _ in group.inputs if term in set(used)]
+        views = [view for view, _ in (*inputs, *outputs)]
+        program = Terms([term for _, term in inputs], [term for _, term in outputs], True)
+        lanes = lanes_of(program, machine.target()[2])
+        text = rows_body(program, lanes).replace("@body(", f"@body{number}(").replace("define  void", "define internal void")
+        self._take(text)
+        shape = group.shape
+        if not shape:
+            shape, views = (1,), [View(v.buffer, v.offset, (1,), (v.dtype.itemsize,), v.dtype) for v in views]
+        elif not group.reduces and not any(term.space == ROW for _, term in outputs) and all(_together(view) for view in views):
+            shape, views = (math.prod(shape),), [_flat(view) for view in views]
+        self._loops(f"@body{number}", shape, views, cost(program))
+
+    def _take(self, text: str) -> None:
+        """The functions and declarations of a module."""
+        body, lines = [], text.splitlines()
+        for line in lines:
+            if line.startswith("declare "):
+                self.declared[line] = line
+            elif not line.startswith(("attributes", "!")):
+                body.append(line)
+        self.functions.append("\n".join(body))
+
+    def _loops(self, body: str, shape: tuple[int, ...], views: list[View], each: float) -> None:
+        """Call a body for all rows: dimensions that lie evenly in all operands are one, others are loops around it."""
+        f = self.main
+        outer, rows, length, steps = _folded(shape, views)
+        if not outer and rows == 1 and length > 2 * CHUNK and all(_even(v) for v in views):
+            rest = length % CHUNK
+            sizes = [0 if not any(v.strides) else v.dtype.itemsize for v in views]
+            if rest:
+                tails = [self._moved(v, (length - rest) * s) for v, s in zip(views, sizes, strict=True)]
+                self._call(body, 1, rest, tails, [0] * len(views), [])
+            rows, length, steps = length // CHUNK, CHUNK, [CHUNK * s for s in sizes]
+        work = each * math.prod(shape)
+        starts = [self.address(view) for view in views]
+        if work > WORTH:
+            self._shared(body, outer, rows, length, views, starts, steps, work)
+            return
+        with _nested(f, [n for n, _ in outer]) as counters:
+            moved = []
+            for k, start in enumerate(starts):
+                for counter, (_, strides) in zip(counters, outer, strict=True):
+                    if strides[k]:
+                        start = f.offset(start, f.op("mul", "i64", counter, str(strides[k])))
+                moved.append(start)
+            self._call(body, rows, length, moved, steps, [])
+
+    def _moved(self, view: View, offset: int) -> str:
+        return self.main.offset(self.address(view), str(offset))
+
+    def _call(self, body: str, rows: Any, length: int, starts: list[str], steps: list[int], _: Any) -> None:
+        f = self.main
+        places, strides = f.reserve("ptr", len(starts)), f.reserve("i64", len(starts))
+        for k, (start, step) in enumerate(zip(starts, steps, strict=True)):
+            f.store("ptr", start, f.element(places, str(k), "ptr"))
+            f.store("i64", str(step), f.element(strides, str(k), "i64"))
+        f.line(f"call void {body}(i64 {rows}, i64 {length}, ptr {places}, ptr {strides})")
+
+    def _shared(
+        self, body: str, outer: Any, rows: int, length: int, views: list[View], starts: list[str], steps: list[int], work: float
+    ) -> None:
+        """Threads share the rows: a task goes over a part of them."""
+        f, n = self.main, len(views)
+        total = rows * math.prod(size for size, _ in outer)
+        chunks = max(1, min(int(work / (WORTH / 3)), 16, total if outer else rows))
+        name = f"task{len(self.functions)}"
+        t = Function(name, "void", "ptr context", "i64 chunk", linkage="internal")
+        t_places, t_steps = t.reserve("ptr", n), t.reserve("i64", n)
+        units = math.prod(size for size, _ in outer) if outer else rows
+        first = t.op("sdiv", "i64", t.op("mul", "i64", "%chunk", str(units)), str(chunks))
+        last = t.op("sdiv", "i64", t.op("mul", "i64", t.op("add", "i64", "%chunk", "1"), str(units)), str(chunks))
+        given = [t.load("ptr", t.element("%context", str(k), "ptr")) for k in range(n)]
+        for k in range(n):
+            t.store("i64", str(steps[k]), t.element(t_steps, str(k), "i64"))
+        if not outer:
+            for k in range(n):
+                t.store("ptr", t.offset(given[k], t.op("mul", "i64", first, str(steps[k]))), t.element(t_places, str(k), "ptr"))
+            count = t.op("sub", "i64", last, first)
+            t.line(f"call void {body}(i64 {count}, i64 {length}, ptr {t_places}, ptr {t_steps})")
+        else:
+            with t.counted(first, last) as unit:
+                for k in range(n):
+                    start, rest = given[k], unit
+                    for size, strides in reversed(outer):
+                        index = t.op("srem", "i64", rest, str(size))
+                        rest = t.op("sdiv", "i64", rest, str(size))
+                        if strides[k]:
+                            start = t.offset(start, t.op("mul", "i64", index, str(strides[k])))
+                    t.store("ptr", start, t.element(t_places, str(k), "ptr"))
+                t.line(f"call void {body}(i64 {rows}, i64 {length}, ptr {t_places}, ptr {t_steps})")
+        t.end()
+        self._take("\n".join([t.text(), *t.declared.values()]))
+        context = f.reserve("ptr", n)
+        for k, start in enumerate(starts):
+            f.store("ptr", start, f.element(context, str(k), "ptr"))
+        self._parallel(name, context, chunks)
+
+    def _parallel(self, task: str, context: str, chunks: int) -> None:
+        self.main.line(f"call void {self._function('parallel')}(ptr @{task}, ptr {context}, i64 {chunks})")
+
+    def _function(self, name: str) -> str:
+        return self.main.load("ptr", self.main.element("%table", str(self.number_of[name]), "ptr"))
+
+    def copy(self, x: View, out: View) -> None:
+        """One element after the other; the innermost loop goes along the dimension in which the result is adjacent."""
+        f = self.main
+        start, target = self.address(x), self.address(out)
+        order = sorted(range(len(out.shape)), key=lambda i: -abs(out.strides[i]))
+        type_ = f"i{8 * x.dtype.itemsize}"
+        with _nested(f, [out.shape[i] for i in order]) as counters:
+            for counter, i in zip(counters, order, strict=True):
+                start = f.offset(start, f.op("mul", "i64", counter, str(x.strides[i])))
+                target = f.offset(target, f.op("mul", "i64", counter, str(out.strides[i])))
+            f.store(type_, f.load(type_, start, x.dtype.itemsize), target, x.dtype.itemsize)
+
+    # Products -----------------------------------------------------------------------------------------------
+
+    def product(self, product: Product) -> None:
+        """Matrix products: small ones in place, others by the library."""
+        x, y, out, _ = product
+        f = self.main
+        (m, k), n = x.shape[-2:], y.shape[-1]
+        lead = x.shape[:-2]
+        scalar = "float" if x.dtype.itemsize == 4 else "double"
+        large = m * n * k > SMALL and _flag(x) is not None and _flag(y) is not None
+        if not large and math.prod(lead) * m * n * k > 200_000 and lead:
+            self._shared_products(x, y, out, scalar)
+            return
+        outer = [(size, (x.strides[i], y.strides[i], out.strides[i])) for i, size in enumerate(lead)]
+        starts = [self.address(view) for view in (x, y, out)]
+        with _nested(f, [size for size, _ in outer]) as counters:
+            moved = []
+            for j, start in enumerate(starts):
+                for counter, (_, strides) in zip(counters, outer, strict=True):
+                    if strides[j]:
+                        start = f.offset(start, f.op("mul", "i64", counter, str(strides[j])))
+                moved.append(start)
+            if large:
+                self._library(x, y, out, moved, scalar)
+            else:
+                self._small_call(f, x, y, out, moved, scalar)
+
+    def _library(self, x: View, y: View, out: View, starts: list[str], scalar: str) -> None:
+        (m, k), n = x.shape[-2:], y.shape[-1]
+        size = x.dtype.itemsize
+        (tx, lx), (ty, ly) = _flag(x), _flag(y)  # type: ignore[misc]
+        one, zero = ("1.0", "0.0")
+        self.main.line(
+            f"call void {self._function(scalar)}(i32 101, i32 {tx}, i32 {ty}, i64 {m}, i64 {n}, i64 {k}, "
+            f"{scalar} {one}, ptr {starts[0]}, i64 {lx}, ptr {starts[1]}, i64 {ly}, {scalar} {zero}, ptr {starts[2]}, "
+            f"i64 {out.strides[-2] // size})"
+        )
+
+    def _small_call(self, f: Function, x: View, y: View, out: View, starts: list[str], scalar: str) -> None:
+        (m, k), n = x.shape[-2:], y.shape[-1]
+        if scalar not in self.small:
+            self.small[scalar] = f"small_{scalar}"
+            self._take(_small(scalar, machine.target()[2]))
+        numbers = [m, n, k, x.strides[-2], x.strides[-1], y.strides[-2], y.strides[-1], out.strides[-2]]
+        f.line(
+            f"call void @small_{scalar}(ptr {starts[0]}, ptr {starts[1]}, ptr {starts[2]}, "
+            + ", ".join(f"i64 {number}" for number in numbers) + ")"
+        )  # fmt: skip
+
+    def _shared_products(self, x: View, y: View, out: View, scalar: str) -> None:
+        """Threads share the matrices of a batch."""
+        f = self.main
+        lead = x.shape[:-2]
+        count = math.prod(lead)
+        chunks = min(count, 8)
+        name = f"task{len(self.functions)}"
+        t = Function(name, "void", "ptr context", "i64 chunk", linkage="internal")
+        given = [t.load("ptr", t.element("%context", str(k), "ptr")) for k in range(3)]
+        first = t.op("sdiv", "i64", t.op("mul", "i64", "%chunk", str(count)), str(chunks))
+        last = t.op("sdiv", "i64", t.op("mul", "i64", t.op("add", "i64", "%chunk", "1"), str(count)), str(chunks))
+        with t.counted(first, last) as unit:
+            starts = []
+            for view, start in zip((x, y, out), given, strict=True):
+                rest = unit
+                for i in reversed(range(len(lead))):
+                    index = t.op("srem", "i64", rest, str(lead[i]))
+                    rest = t.op("sdiv", "i64", rest, str(lead[i]))
+                    if view.strides[i]:
+                        start = t.offset(start, t.op("mul", "i64", index, str(view.strides[i])))
+                starts.append(start)
+            self._small_call(t, x, y, out, starts, scalar)
+        t.end()
+        self._take("\n".join([t.text(), *t.declared.values()]))
+        context = f.reserve("ptr", 3)
+        for k, view in enumerate((x, y, out)):
+            f.store("ptr", self.address(view), f.element(context, str(k), "ptr"))
+        self._parallel(name, context, chunks)
+
+    def text(self) -> str:
+        """The whole module."""
+        self.main.end()
+        declared = dict.fromkeys([*self.declared, *self.main.declared.values()])
+        parts = [*self.functions, self.main.text(), *[d for d in declared if d]]
+        return "\n".join(parts) + '\nattributes #0 = { nounwind }\n!0 = !{!"branch_weights", i32 1, i32 2000}\n'
+
+
+# Shapes -----------------------------------------------------------------------------------------------------
+
+
+class _nested:
+    """Loops inside each other, with their counters."""
+
+    def __init__(self, f: Function, sizes: list[int]) -> None:
+        self.loops = [f.counted("0", str(size)) for size in sizes]
+
+    def __enter__(self) -> list[str]:
+        return [loop.__enter__() for loop in self.loops]
+
+    def __exit__(self, *error: Any) -> None:
+        for loop in reversed(self.loops):
+            loop.__exit__(*error)
+
+
+def _together(view: View) -> bool:
+    """Do all elements lie one after the other, or are they one?"""
+    return view.dense or not any(view.strides)
+
+
+def _even(view: View) -> bool:
+    return _together(view)
+
+
+def _flat(view: View) -> View:
+    n = math.prod(view.shape)
+    strides = (view.dtype.itemsize,) if any(view.strides) else (0,)
+    return View(view.buffer, view.offset, (n,), strides, view.dtype)
+
+
+def _folded(shape: tuple[int, ...], views: list[View]) -> tuple[list[tuple[int, tuple[int, ...]]], int, int, list[int]]:
+    """Outer loops (size, strides), rows, their length, and the steps from row to row."""
+    *lead, length = shape or (1,)
+    dims = [(n, tuple(v.strides[i] for v in views)) for i, n in enumerate(lead) if n != 1]
+    folded: list[tuple[int, tuple[int, ...]]] = []
+    for n, strides in dims:
+        if folded and all(a == b * n for a, b in zip(folded[-1][1], strides, strict=True)):
+            folded[-1] = (folded[-1][0] * n, strides)
+        else:
+            folded.append((n, strides))
+    if not folded:
+        return [], 1, length, [0] * len(views)
+    *outer, (rows, steps) = folded
+    return outer, rows, length, list(steps)
+
+
+def _flag(x: View) -> tuple[int, int] | None:
+    """How the library is told of a matrix: as it is (111) or transposed (112), and how far apart its rows are."""
+    (rows, columns), (one, other), size = x.shape[-2:], x.strides[-2:], x.dtype.itemsize
+    if other == size and (one >= size * columns or rows == 1):
+        return 111, max(one // size, columns, 1)
+    if one == size and (other >= size * rows or columns == 1):
+        return 112, max(other // size, rows, 1)
+    return None
+
+
+def _small(scalar: str, width: int) -> str:
+    """A product of small matrices with any strides: a vector of columns at a time, four rows at a time where there are."""
+    size = 4 if scalar == "float" else 8
+    lanes = width // size
+    type_, numbers = with_lanes(lanes, scalar), with_lanes(lanes, "i64")
+    short = "f32" if size == 4 else "f64"
+    f = Function(
+        f"small_{scalar}", "void", "ptr x", "ptr y", "ptr out", "i64 m", "i64 n", "i64 k", "i64 xr", "i64 xc", "i64 yr", "i64 yc",
+        "i64 or", linkage="internal",
+    )  # fmt: skip
+    places = "<" + ", ".join(f"i64 {i}" for i in range(lanes)) + ">"
+    near = f.op("icmp eq", "i64", "%yc", str(size))
+    fours = f.op("mul", "i64", f.op("sdiv", "i64", "%m", "4"), "4")
+    zero = f"{type_} zeroinitializer"
+
+    def rows(first: str, count: int, j: str, mask: str, apart: str) -> None:
+        totals = [f.variable(type_, "zeroinitializer") for _ in range(count)]
+        column = f.offset("%y", f.op("mul", "i64", j, "%yc"))
+        starts = [f.offset("%x", f.op("mul", "i64", f.op("add", "i64", first, str(r)), "%xr")) for r in range(count)]
+
+        def inner(read: Any) -> None:
+            with f.counted("0", "%k") as step:
+                value = read(f.offset(column, f.op("mul", "i64", step, "%yr")))
+                across = f.op("mul", "i64", step, "%xc")
+                for start, total in zip(starts, totals, strict=True):
+                    factor = f.spread(type_, f.load(scalar, f.offset(start, across), size))
+                    total.set(f.intrinsic("fma", type_, factor, value, total.get()))
+
+        def together(place: str) -> str:
+            return f.call(f"llvm.masked.load.v{lanes}{short}.p0", type_, f"ptr {place}", f"i32 {size}", f"<{lanes} x i1> {mask}", zero)
+
+        def gathered(place: str) -> str:
+            spots = f.let(f"getelementptr i8, ptr {place}, {numbers} {apart}")
+            return f.call(
+                f"llvm.masked.gather.v{lanes}{short}.v{lanes}p0", type_, f"<{lanes} x ptr> {spots}", f"i32 {size}", f"<{lanes} x i1> {mask}", zero
+            )  # fmt: skip
+
+        with f.when(near):
+            inner(together)
+        with f.when(f.op("xor", "i1", near, "true")):
+            inner(gathered)
+        for r, total in enumerate(totals):
+            row = f.offset("%out", f.op("mul", "i64", f.op("add", "i64", first, str(r)), "%or"))
+            place = f.offset(row, f.op("mul", "i64", j, str(size)))
+            f.call(f"llvm.masked.store.v{lanes}{short}.p0", "void", f"{type_} {total.get()}", f"ptr {place}", f"i32 {size}", f"<{lanes} x i1> {mask}")
+
+    apart = f.op("mul", numbers, places, f.spread(numbers, "%yc"))
+    with f.counted("0", "%n", str(lanes)) as j:
+        left = f.spread(numbers, f.op("sub", "i64", "%n", j))
+        mask = f.op("icmp slt", numbers, places, left)
+        with f.counted("0", fours, "4") as i:
+            rows(i, 4, j, mask, apart)
+        with f.counted(fours, "%m") as i:
+            rows(i, 1, j, mask, apart)
+    f.end()
+    return "\n".join([f.text(), *f.declared.values()])
