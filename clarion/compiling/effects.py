@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,15 +144,21 @@ class Effects:
         if result.number is not None:
             made._edge, made._nr, made._rg = node, result.number, True
         if result.used_up:
-            node = made._edge = CompiledFunctionBackward()
-            node.blank()
-            node.saved = FREED
-            made._rg = True
+            made._edge, made._rg = _used_up(), True
         return made
 
     def new_slots(self) -> list[int]:
         """The arrays that must be new at each replay."""
         return [r.slot for r in self.results if r.kind == "new"] + [g.slot for g in self.gradients]
+
+
+@functools.cache
+def _used_up() -> Node:
+    """The history of a result whose graph was used up inside: a second backward pass is refused."""
+    node = CompiledFunctionBackward()
+    node.blank()
+    node.saved = FREED
+    return node
 
 
 def overlap(a: Any, b: Any) -> bool:

@@ -33,7 +33,7 @@ class Compiled:
         self.reasons: list[str] = []  # why it runs as it is written, if it does
         self.replays = 0
         self._lock = threading.RLock()
-        self._given_up = False
+        self._given_up = self._watch_next = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         here = world()
@@ -48,6 +48,10 @@ class Compiled:
             leaves, _, key = full_key(args, kwargs)
         with self._lock:
             versions = self.versions.get((here, key))
+            if self._watch_next:
+                # A result was infinite, or no number: the next call runs as it is written, where diagnoses see its lines.
+                self._watch_next = False
+                return self.function(*args, **kwargs)
             if versions is not None:
                 for version in versions:
                     ready = version.ready
@@ -55,7 +59,10 @@ class Compiled:
                         self.replays += 1
                         if self.check:
                             return checking.compared(self, ready, leaves, args, kwargs)
-                        return ready.call(leaves)
+                        result = ready.call(leaves)
+                        if not ready.all_finite(result):
+                            self._watch_next = True
+                        return result
             return self._slowly((here, key), args, kwargs, leaves)
 
     def _slowly(self, key: Any, args: Any, kwargs: Any, leaves: list[Any]) -> Any:

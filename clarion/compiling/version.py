@@ -7,6 +7,7 @@ later calls     replayed, if everything that the function reads is as it was (wa
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..core import provenance
 from ..core.tensor import Tensor
 from ..errors import EngineError
 from ..kernels.quiet import restore, silence
-from ..pytree import tree_map, tree_unflatten
+from ..pytree import LeafSpec, tree_map, tree_unflatten
 from . import replay
 from .arrays import Recorded
 from .effects import Effects, reads, slots_in
@@ -208,6 +209,7 @@ class Replay:
         self.steps = replay.needed(recording.steps, self.results)
         self._look(recording, given)
         self.holds = watch.compile()
+        self.single = isinstance(effects.shape, LeafSpec)
         fixed = [i for i, (kind, _) in enumerate(self.sources) if kind == "tensor"]
         self.run = replay.prepared(self.steps, self.inputs, self.results, recording, fixed)
 
@@ -290,14 +292,24 @@ class Replay:
         """Replay: gives what the function would return."""
         given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         for again in self.refresh:
-            again.commit()
+            again.set_numbers()
         quiet = silence()
         try:
             found = dict(zip(self.results, self.run(*self.arrays(given)), strict=True))
         finally:
             restore(quiet)
+        for again in self.refresh:
+            again.count()
         node = None if self.backward is None else self._node(found, given)
-        return tree_unflatten(self.effects.apply(found, node), self.effects.shape)
+        made = self.effects.apply(found, node)
+        return made[0] if self.single else tree_unflatten(made, self.effects.shape)
+
+    def all_finite(self, result: Any) -> bool:
+        """Are the numbers that it gives finite? (Arrays are not looked at.)"""
+        if not isinstance(result, Tensor):
+            return True
+        array = result._array
+        return array.ndim != 0 or array.dtype.kind != "f" or math.isfinite(array)
 
     def _node(self, found: dict[int, Any], given: list[Tensor]) -> Any:
         """The history of the results."""

@@ -76,6 +76,7 @@ class Watch:
         self._memory: list[tuple[Tensor, str]] = []
         self.names: set[str] = set()
         self._met: dict[int, Any] = {}
+        self._closures: dict[int, Any] = {}
         self._reached: set[CodeType] = set()
         self._codes = codes
         for code in codes:
@@ -134,9 +135,9 @@ class Watch:
             self.value(function, self._constant(function), about)
 
     def _closure(self, function: types.FunctionType, about: str) -> None:
-        if id(function) in self._met:
+        if id(function) in self._closures:
             return
-        self._met[id(function)] = function
+        self._closures[id(function)] = function
         code = function.__code__
         if not is_users(code.co_filename):
             return

@@ -303,17 +303,21 @@ class Again:
             raise EngineError("The parameters of a captured step are not at the same step any more: capture it anew.")
         self.ahead = after, (*weights, *numbers)
 
-    def commit(self) -> None:
-        """Count, and write the numbers where the replay reads them."""
+    def set_numbers(self) -> None:
+        """Write the numbers of this step where the replay reads them."""
         assert self.ahead is not None
-        after, numbers = self.ahead
-        for part, counters in zip(self.parts, after, strict=True):
+        raw.set_numbers(self.place, self.ahead[1])
+
+    def count(self) -> None:
+        """The step is taken."""
+        assert self.ahead is not None
+        for part, counters in zip(self.parts, self.ahead[0], strict=True):
             Part.finish(part, counters)
-        raw.set_numbers(self.place, numbers)
 
     def __call__(self) -> None:
         self.prepare()
-        self.commit()
+        self.count()
+        self.set_numbers()
 
 
 class Whole(Part):

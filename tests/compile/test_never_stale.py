@@ -176,7 +176,7 @@ def test_a_module_that_changes_is_seen():
     fast = torch.compile(lambda: model(x).detach())
     model.eval()
     for _ in range(6):
-        assert torch.equal(fast(), model(x))
+        assert torch.allclose(fast(), model(x))
     assert of(fast).replays
     model.train()
     drawn = [fast() for _ in range(8)]

@@ -124,7 +124,7 @@ def test_batch_norm_and_dropout_keep_their_state_and_their_random_numbers():
         model = torch.nn.Sequential(
             torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.4), torch.nn.Linear(8, 3)
         )
-        return model, torch.optim.Adam(model.parameters(), lr=0.01)
+        return model, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 
     x, y = _data()
     ends = []

@@ -10,10 +10,11 @@ import threading
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ...kernels import registry
-from ...kernels.llvm import machine
 from ...kernels.layout import blank, strided
+from ...kernels.llvm import machine
 from ...kernels.llvm.build import running
 from ...kernels.trace.graph import Program as Terms
 from ...kernels.trace.graph import Untraceable
@@ -23,7 +24,9 @@ from .lowering import Builder, Call, Copy, Lowered, Product, Space, lower
 from .memory import Buffer, View, plan
 from .program import Writer
 
-COPIED = 4096  # bytes of a result that is copied out of the program's own memory; larger ones are written where they stay
+COPIED = (
+    4096  # bytes of a result that is copied out of the program's own memory; larger ones are written where they stay
+)
 MOST = 4000  # operations: more would take long to compile
 
 
@@ -48,11 +51,14 @@ class Unbuildable(Exception):
 class Native:
     """A native program: called with the arrays of its inputs, gives those of its results."""
 
-    def __init__(self, steps: list[Step], inputs: list[int], results: list[int], recording: Any, fixed: Any = ()) -> None:
+    def __init__(
+        self, steps: list[Step], inputs: list[int], results: list[int], recording: Any, fixed: Any = ()
+    ) -> None:
         if machine.binding() is None or not library():
             raise Unbuildable("llvmlite is not installed")
         self.results, self.lock = results, threading.Lock()
         self.values, self.slots_in, self.fixed = recording.arrays, inputs, frozenset(fixed)
+        self.steps, self.scalars = steps, recording.scalars
         builder = Builder()
         env: dict[int, Lowered] = {}
         for number, slot in enumerate(inputs):
@@ -64,7 +70,28 @@ class Native:
         self.views = {slot: env[slot].view() for slot in results}
         self.items = _alive(grouped(builder.operations), [view.buffer for view in self.views.values()])
         self._place()
+        self._guard_memory(inputs)
         self._compile()
+
+    def _guard_memory(self, inputs: list[int]) -> None:
+        """Inputs that are written must share memory with no other input: neither when it is recorded nor later."""
+        written = {view.buffer for item in self.items for view in _results(item)}
+        self.writes = {b.source[1] for b in written if b.source is not None and b.source[0] == "input"}
+        arrays = [self.values[slot] for slot in inputs]
+        if not self.apart(arrays, range(len(arrays))):
+            raise Unbuildable("inputs share memory")
+
+    def apart(self, arrays: list[Any], changed: Any) -> bool:
+        """Do inputs that have changed share no memory with others that are written?"""
+        if not self.writes:
+            return True
+        spans = [byte_bounds(array) for array in arrays]
+        for i in changed:
+            first, last = spans[i]
+            for j in range(len(spans)) if i in self.writes else self.writes:
+                if i != j and spans[j][0] < last and first < spans[j][1]:
+                    return False
+        return True
 
     # Lowering -----------------------------------------------------------------------------------------------
 
@@ -111,7 +138,12 @@ class Native:
             buffer = view.buffer
             if buffer.source is not None:
                 continue
-            if buffer.size > COPIED and view.dense and view.offset == 0 and view.size * view.dtype.itemsize == buffer.size:
+            if (
+                buffer.size > COPIED
+                and view.dense
+                and view.offset == 0
+                and view.size * view.dtype.itemsize == buffer.size
+            ):
                 buffer.source = ("fresh", slot)
                 self.fresh.append((slot, view))
             else:
@@ -143,11 +175,15 @@ class Native:
                 else:
                     self.slots[what] = place
         self.known: list[Any] = [None] * len(self.inputs)
-        self.constants = [buffer.source[1] for buffer in numbered if isinstance(buffer, Buffer) and buffer.source[0] == "constant"]
+        self.constants = [
+            buffer.source[1] for buffer in numbered if isinstance(buffer, Buffer) and buffer.source[0] == "constant"
+        ]
 
     def seen(self, view: View) -> Any:
         """A view of the program's own memory as an array."""
-        return np.ndarray(view.shape, view.dtype, self.memory, self.begin + view.buffer.offset + view.offset, view.strides)
+        return np.ndarray(
+            view.shape, view.dtype, self.memory, self.begin + view.buffer.offset + view.offset, view.strides
+        )
 
     # Code ---------------------------------------------------------------------------------------------------
 
@@ -180,15 +216,18 @@ class Native:
     def __call__(self, *given: Any) -> list[Any]:
         arrays = list(given)
         with self.lock:
-            table, known = self.table, self.known
+            table, known, changed = self.table, self.known, []
             for i, (number, place, expected) in enumerate(self.inputs):
                 array = arrays[number]
                 if array is not known[i]:
+                    changed.append(number)
                     if array.strides != expected.strides:  # an expanded gradient
                         array = arrays[number] = _as_recorded(array, expected)
                     elif number in self.fixed:
                         known[i] = array
                     table[place] = _address(array)
+            if changed and not self.apart(arrays, changed):
+                return self.slow(*arrays)  # type: ignore[no-any-return]
             found: dict[int, Any] = {}
             for slot, view in self.fresh:
                 made = found[slot] = np.empty(view.shape, view.dtype)
@@ -200,7 +239,16 @@ class Native:
                     part(table)
             for slot, view in self.outputs:
                 found[slot] = view.copy()
-            return [found[slot] if slot in found else self.array(self.views[slot], found, arrays) for slot in self.results]
+            return [
+                found[slot] if slot in found else self.array(self.views[slot], found, arrays) for slot in self.results
+            ]
+
+    def slow(self, *arrays: Any) -> Any:
+        """The same steps as a function of Python's, which is right for inputs that share memory, too."""
+        from ..replay import written
+
+        self.known = [None] * len(self.inputs)
+        return written(self.steps, self.slots_in, self.results, self.scalars)(*arrays)
 
     def array(self, view: View, found: dict[int, Any], arrays: Any) -> Any:
         """A view of memory that is not the program's own."""
@@ -279,7 +327,9 @@ def _lowered(builder: Builder, space: Space, env: dict[int, Lowered], step: Step
     before, builder.undo = len(builder.operations), []
     found: dict[int, Lowered] = {}
     try:
-        result = lower(builder, space, step, value(step.args), {name: value(each) for name, each in step.options.items()})
+        result = lower(
+            builder, space, step, value(step.args), {name: value(each) for name, each in step.options.items()}
+        )
         outs = step.outs
         pairs = [(outs, result)] if isinstance(outs, Ref) else zip(outs, result if outs else (), strict=True)
         for ref, one in pairs:
@@ -305,6 +355,16 @@ def _same_layout(one: Lowered, expected: Any) -> bool:
 
 
 # What is alive ----------------------------------------------------------------------------------------------
+
+
+def _results(item: Any) -> list[View]:
+    """The views that an item writes to."""
+    if isinstance(item, (Product, Copy)):
+        return [item.out]
+    if isinstance(item, Call):
+        read, outs = item.place
+        return [] if outs else list(read.values())
+    return [view for view, _ in item.outputs.values()]
 
 
 def _touched(item: Any) -> list[Buffer]:

@@ -52,7 +52,9 @@ class Group:
         if view.size == 1:
             return View(view.buffer, view.offset, self.shape, (0,) * len(self.shape), view.dtype)
         if view.size == math.prod(self.shape) and view.dense:
-            return View(view.buffer, view.offset, self.shape, dense_strides(self.shape, view.dtype.itemsize), view.dtype)
+            return View(
+                view.buffer, view.offset, self.shape, dense_strides(self.shape, view.dtype.itemsize), view.dtype
+            )
         raise Conflict("another shape")
 
     def _row_view(self, view: View) -> View:
@@ -87,7 +89,9 @@ class Group:
 
     def _commit(self, new: list[Any], key: Any, view: View, term: Term, reduces: bool) -> None:
         for k, v, space in new:
-            self.inputs.append((v, self.book.input(len(self.inputs), v.dtype, EACH if space == _ELEMENTS else ROW), space))
+            self.inputs.append(
+                (v, self.book.input(len(self.inputs), v.dtype, EACH if space == _ELEMENTS else ROW), space)
+            )
             self.values[k] = self.inputs[-1][1]
             self.read.setdefault(v.buffer, set()).add(k)
         self.values[key] = term
@@ -97,7 +101,11 @@ class Group:
 
     def _check_write(self, key: Any, view: View, new: list[Any]) -> None:
         buffer = view.buffer
-        keys = self.read.get(buffer, set()) | self.written.get(buffer, set()) | {k for k, v, _ in new if v.buffer is buffer}
+        keys = (
+            self.read.get(buffer, set())
+            | self.written.get(buffer, set())
+            | {k for k, v, _ in new if v.buffer is buffer}
+        )
         if keys - {key}:
             raise Conflict("memory that is read here in another way is written")
         if keys and (self.reduces or buffer.source is None):
@@ -196,7 +204,9 @@ def _space(operation: Any) -> tuple[int, ...]:
 def _without(view: View, lost: list[int]) -> View:
     """A view without some dimensions of size 1."""
     kept = [i for i in range(len(view.shape)) if i not in lost]
-    return View(view.buffer, view.offset, tuple(view.shape[i] for i in kept), tuple(view.strides[i] for i in kept), view.dtype)
+    return View(
+        view.buffer, view.offset, tuple(view.shape[i] for i in kept), tuple(view.strides[i] for i in kept), view.dtype
+    )
 
 
 def _squeezed(view: View) -> View:
@@ -219,7 +229,13 @@ def _brought_together(operation: Any) -> list[Any]:
     def near(view: Any) -> Any:
         if not isinstance(view, View) or _lies_well(view):
             return view
-        made = View(Buffer(view.size * view.dtype.itemsize), 0, view.shape, dense_strides(view.shape, view.dtype.itemsize), view.dtype)
+        made = View(
+            Buffer(view.size * view.dtype.itemsize),
+            0,
+            view.shape,
+            dense_strides(view.shape, view.dtype.itemsize),
+            view.dtype,
+        )
         before.append(Copy(view, made, operation.place))
         return made
 
@@ -228,7 +244,13 @@ def _brought_together(operation: Any) -> list[Any]:
     else:
         out = operation.out
         if not _lies_well(out) or any(isinstance(v, View) and v.buffer is out.buffer for v in operation.operands[1:]):
-            target = View(Buffer(out.size * out.dtype.itemsize), 0, out.shape, dense_strides(out.shape, out.dtype.itemsize), out.dtype)
+            target = View(
+                Buffer(out.size * out.dtype.itemsize),
+                0,
+                out.shape,
+                dense_strides(out.shape, out.dtype.itemsize),
+                out.dtype,
+            )
             after.append(Copy(target, out, operation.place))
             out = target
         moved = Each(operation.word, (operation.operands[0], *map(near, operation.operands[1:])), out, operation.place)

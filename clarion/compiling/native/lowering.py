@@ -82,7 +82,9 @@ class Lowered:
     __slots__ = ("builder", "dtype", "offset", "shape", "storage", "strides")
     __array_ufunc__ = None
 
-    def __init__(self, builder: Builder, storage: Storage, shape: Any, dtype: Any, strides: Any = None, offset: int = 0) -> None:
+    def __init__(
+        self, builder: Builder, storage: Storage, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
+    ) -> None:
         self.builder, self.storage, self.shape, self.dtype = builder, storage, tuple(shape), np.dtype(dtype)
         self.strides = dense_strides(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)
         self.offset = offset
@@ -150,7 +152,13 @@ class Lowered:
         return self.copy().reshape(-1)
 
     def squeeze(self, axis: Any = None) -> Lowered:
-        gone = [i for i, n in enumerate(self.shape) if n == 1] if axis is None else [axis] if isinstance(axis, int) else list(axis)
+        gone = (
+            [i for i, n in enumerate(self.shape) if n == 1]
+            if axis is None
+            else [axis]
+            if isinstance(axis, int)
+            else list(axis)
+        )
         gone = [a % self.ndim for a in gone]
         kept = [i for i in range(self.ndim) if i not in gone]
         return self._seen([self.shape[i] for i in kept], [self.strides[i] for i in kept])
@@ -288,7 +296,9 @@ class Builder:
         shape = np.broadcast_shapes(*[v.shape for v in values if isinstance(v, Lowered)])
         if out is None:
             out = self.new(shape, kind)
-        elif not isinstance(out, Lowered) or np.broadcast_shapes(out.shape, shape) != out.shape or out.dtype not in TYPES:
+        elif (
+            not isinstance(out, Lowered) or np.broadcast_shapes(out.shape, shape) != out.shape or out.dtype not in TYPES
+        ):
             raise Untraceable("a result that does not fit")
         parts = [v.view().spread(out.shape) if isinstance(v, Lowered) else v for v in values]
         if any(isinstance(part, View) and part.dtype not in TYPES for part in parts):
@@ -336,7 +346,11 @@ class Builder:
         flat = x.reshape(rows, -1)
         ones = self.constant(_ones(rows, x.dtype))
         out = self.product(ones, flat)
-        shape = tuple([1 if i in gone else n for i, n in enumerate(x.shape)]) if keepdims else tuple(x.shape[i] for i in kept)
+        shape = (
+            tuple([1 if i in gone else n for i, n in enumerate(x.shape)])
+            if keepdims
+            else tuple(x.shape[i] for i in kept)
+        )
         return out.reshape(shape)
 
     def product(self, x: Any, y: Any) -> Lowered:
@@ -347,7 +361,17 @@ class Builder:
         if x.ndim < 2 or y.ndim < 2 or not x.size or not y.size:
             raise Untraceable("a product with a vector")
         lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-        x, y = (Lowered(self, a.storage, (*lead, *a.shape[-2:]), a.dtype, a.view().spread((*lead, *a.shape[-2:])).strides, a.offset) for a in (x, y))
+        x, y = (
+            Lowered(
+                self,
+                a.storage,
+                (*lead, *a.shape[-2:]),
+                a.dtype,
+                a.view().spread((*lead, *a.shape[-2:])).strides,
+                a.offset,
+            )
+            for a in (x, y)
+        )
         out = self.new((*lead, x.shape[-2], y.shape[-1]), x.dtype)
         self.operations.append(Product(x.view(), y.view(), out.view(), self.place))
         return out
@@ -484,8 +508,11 @@ class Space:
     def transpose(self, x: Any, axes: Any = None) -> Any:
         return x.transpose(axes)
 
-    def reshape(self, x: Any, shape: Any) -> Any:
-        return x.reshape(shape)
+    def reshape(self, x: Any, shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+        found = x.reshape(shape, order=order)
+        if copy is False and found.storage is not x.storage:
+            raise Untraceable("a view that is none")
+        return found
 
     def squeeze(self, x: Any, axis: Any = None) -> Any:
         return x.squeeze(axis)

@@ -49,8 +49,7 @@ class View(NamedTuple):
         """Broadcast to a shape."""
         missing = len(shape) - len(self.shape)
         strides = [0] * missing + [
-            0 if n == 1 and m != 1 else s
-            for n, s, m in zip(self.shape, self.strides, shape[missing:], strict=True)
+            0 if n == 1 and m != 1 else s for n, s, m in zip(self.shape, self.strides, shape[missing:], strict=True)
         ]
         return View(self.buffer, self.offset, shape, tuple(strides), self.dtype)
 

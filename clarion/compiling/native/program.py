@@ -13,7 +13,7 @@ from ...kernels.trace.graph import ROW
 from ...kernels.trace.graph import Program as Terms
 from .groups import Group
 from .lowering import Product
-from .memory import Buffer, View, dense_strides
+from .memory import Buffer, View
 
 WORTH = 15_000  # nanoseconds of work from which threads share it
 SMALL = 1 << 15  # multiplications of one matrix product that are not worth a call of the library
@@ -55,13 +55,21 @@ class Writer:
         inputs = [(view, term) for view, term, _ in group.inputs if term in set(used)]
         views = [view for view, _ in (*inputs, *outputs)]
         program = Terms([term for _, term in inputs], [term for _, term in outputs], True)
-        lanes = lanes_of(program, machine.target()[2])
-        text = rows_body(program, lanes).replace("@body(", f"@body{number}(").replace("define  void", "define internal void")
+        lanes = lanes_of(program, machine.processor()[1])
+        text = (
+            rows_body(program, lanes)
+            .replace("@body(", f"@body{number}(")
+            .replace("define  void", "define internal void")
+        )
         self._take(text)
         shape = group.shape
         if not shape:
             shape, views = (1,), [View(v.buffer, v.offset, (1,), (v.dtype.itemsize,), v.dtype) for v in views]
-        elif not group.reduces and not any(term.space == ROW for _, term in outputs) and all(_together(view) for view in views):
+        elif (
+            not group.reduces
+            and not any(term.space == ROW for _, term in outputs)
+            and all(_together(view) for view in views)
+        ):
             shape, views = (math.prod(shape),), [_flat(view) for view in views]
         self._loops(f"@body{number}", shape, views, cost(program))
 
@@ -112,7 +120,15 @@ class Writer:
         f.line(f"call void {body}(i64 {rows}, i64 {length}, ptr {places}, ptr {strides})")
 
     def _shared(
-        self, body: str, outer: Any, rows: int, length: int, views: list[View], starts: list[str], steps: list[int], work: float
+        self,
+        body: str,
+        outer: Any,
+        rows: int,
+        length: int,
+        views: list[View],
+        starts: list[str],
+        steps: list[int],
+        work: float,
     ) -> None:
         """Threads share the rows: a task goes over a part of them."""
         f, n = self.main, len(views)
@@ -129,7 +145,11 @@ class Writer:
             t.store("i64", str(steps[k]), t.element(t_steps, str(k), "i64"))
         if not outer:
             for k in range(n):
-                t.store("ptr", t.offset(given[k], t.op("mul", "i64", first, str(steps[k]))), t.element(t_places, str(k), "ptr"))
+                t.store(
+                    "ptr",
+                    t.offset(given[k], t.op("mul", "i64", first, str(steps[k]))),
+                    t.element(t_places, str(k), "ptr"),
+                )
             count = t.op("sub", "i64", last, first)
             t.line(f"call void {body}(i64 {count}, i64 {length}, ptr {t_places}, ptr {t_steps})")
         else:
@@ -210,7 +230,7 @@ class Writer:
         (m, k), n = x.shape[-2:], y.shape[-1]
         if scalar not in self.small:
             self.small[scalar] = f"small_{scalar}"
-            self._take(_small(scalar, machine.target()[2]))
+            self._take(_small(scalar, machine.processor()[1]))
         numbers = [m, n, k, x.strides[-2], x.strides[-1], y.strides[-2], y.strides[-1], out.strides[-2]]
         f.line(
             f"call void @small_{scalar}(ptr {starts[0]}, ptr {starts[1]}, ptr {starts[2]}, "
@@ -341,7 +361,14 @@ def _small(scalar: str, width: int) -> str:
                     total.set(f.intrinsic("fma", type_, factor, value, total.get()))
 
         def together(place: str) -> str:
-            return f.call(f"llvm.masked.load.v{lanes}{short}.p0", type_, f"ptr {place}", f"i32 {size}", f"<{lanes} x i1> {mask}", zero)
+            return f.call(
+                f"llvm.masked.load.v{lanes}{short}.p0",
+                type_,
+                f"ptr {place}",
+                f"i32 {size}",
+                f"<{lanes} x i1> {mask}",
+                zero,
+            )
 
         def gathered(place: str) -> str:
             spots = f.let(f"getelementptr i8, ptr {place}, {numbers} {apart}")
@@ -356,7 +383,14 @@ def _small(scalar: str, width: int) -> str:
         for r, total in enumerate(totals):
             row = f.offset("%out", f.op("mul", "i64", f.op("add", "i64", first, str(r)), "%or"))
             place = f.offset(row, f.op("mul", "i64", j, str(size)))
-            f.call(f"llvm.masked.store.v{lanes}{short}.p0", "void", f"{type_} {total.get()}", f"ptr {place}", f"i32 {size}", f"<{lanes} x i1> {mask}")
+            f.call(
+                f"llvm.masked.store.v{lanes}{short}.p0",
+                "void",
+                f"{type_} {total.get()}",
+                f"ptr {place}",
+                f"i32 {size}",
+                f"<{lanes} x i1> {mask}",
+            )
 
     apart = f.op("mul", numbers, places, f.spread(numbers, "%yc"))
     with f.counted("0", "%n", str(lanes)) as j:
