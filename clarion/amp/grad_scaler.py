@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..core import modes
-from ..core.devices import is_available
+from ..core.bulk import bump
+from ..core.devices import is_available, kind_of, visible
 from ..core.dtypes import f16
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from ..events import hub
+from ..kernels.registry import raw
 
 
 class OptState(Enum):
@@ -116,6 +118,8 @@ class GradScaler:
         if any(grad._array.dtype is f16 for grad in grads):
             raise ArgumentValueError("Attempting to unscale FP16 gradients.")
         found = False
+        if grads and not any(visible(grad._array) for grad in grads):
+            return _unscaled_elsewhere(grads, inverse)
         with modes.no_grad():
             for grad in grads:
                 grad.mul_(inverse)
@@ -262,3 +266,12 @@ class GradScaler:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+def _unscaled_elsewhere(grads: list[Any], inverse: Tensor) -> bool:
+    """On a device: all gradients in one launch, and one look at whether they are finite."""
+    arrays = [grad._array for grad in grads]
+    raw.scale_all(arrays, kind_of(arrays[0]).receive(inverse._array))
+    bump(grads)
+    squares = raw.squares_of_all(arrays)
+    return not all(map(math.isfinite, squares if type(squares) is list else squares.tolist()))

@@ -48,7 +48,9 @@ def device_of(args: Any, kwargs: Any) -> str:
 def lower(value: Any, device: str = "cpu") -> Any:
     """A floating tensor (float64 excepted) in the lower precision; weights are cast once per region."""
     if not isinstance(value, Tensor):
-        return type(value)(lower(v, device) for v in value) if type(value) in (list, tuple) else value
+        if type(value) not in (list, tuple) or (value and type(value[0]) is int):
+            return value
+        return type(value)(lower(v, device) for v in value)
     kind, wanted = value._array.dtype, state.dtype[device]
     if (kind != f32 and kind not in HALF) or kind == wanted.numpy:
         return value

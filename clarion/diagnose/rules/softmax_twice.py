@@ -129,7 +129,7 @@ class SoftmaxTwice(Diagnosis):
             self._say(
                 place,
                 f"`cross_entropy` applies a softmax, and its input consists of probabilities already (every row adds up to 1, "
-                f"{times} times in a row): with {_classes(array)} classes the loss cannot fall below {floor:.3f}.",
+                f"{times} times in a row): with {_classes(input)} classes the loss cannot fall below {floor:.3f}.",
                 "give it the scores, and apply softmax only where probabilities are wanted.",
             )
 

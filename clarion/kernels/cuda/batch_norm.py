@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 
 from ..registry import offer
-from .convolutions import _TYPES, _cudnn, _made, _tensor, is_channels_last, laid
+from .convolutions import _TYPES, _cudnn, _made, _tensor, is_channels_last, laid, on_stream
 from .libraries import check
 
 _PERSISTENT = 2  # cudnnBatchNormMode_t: over images, in as few passes as can be
@@ -55,16 +55,10 @@ def _ptr(x: Any) -> c_void_p:
     return c_void_p(x.data.ptr)
 
 
-def _stream() -> tuple[Any, c_void_p]:
-    dnn, handle = _cudnn()
-    check("cudnnSetStream", dnn.cudnnSetStream(handle, c_void_p(cupy.cuda.get_current_stream().ptr)))
-    return dnn, handle
-
-
 @offer("batch_norm", "cudnn", accepts=_accepts)
 def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> Any:
     """The result, and the mean and 1 / standard deviation of the batch."""
-    dnn, handle = _stream()
+    dnn, handle = on_stream()
     x = laid(x, False)
     channels = x.shape[1]
     out = cupy.empty(x.shape, x.dtype)
@@ -85,7 +79,7 @@ def _accepts_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, trainin
 @offer("batch_norm_backward", "cudnn", accepts=_accepts_backward)
 def batch_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any) -> Any:
     """Gradients of the input, the weight and the bias."""
-    dnn, handle = _stream()
+    dnn, handle = on_stream()
     x, g = laid(x, False), laid(g, False)
     channels = x.shape[1]
     out = cupy.empty(x.shape, x.dtype)

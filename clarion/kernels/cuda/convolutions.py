@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import cupy
@@ -53,6 +53,19 @@ def _cudnn() -> tuple[Any, c_void_p]:
     return dnn, handle
 
 
+_last_stream: list[int] = []
+
+
+def on_stream() -> tuple[Any, c_void_p]:
+    """cuDNN, working on the current stream."""
+    dnn, handle = _cudnn()
+    stream = cupy.cuda.get_current_stream().ptr
+    if _last_stream != [stream]:
+        check("cudnnSetStream", dnn.cudnnSetStream(handle, c_void_p(stream)))
+        _last_stream[:] = [stream]
+    return dnn, handle
+
+
 def _made(kind: str) -> c_void_p:
     made = c_void_p()
     check(f"cudnnCreate{kind}Descriptor", getattr(_cudnn()[0], f"cudnnCreate{kind}Descriptor")(byref(made)))
@@ -87,8 +100,21 @@ def _filter(weight: Any, channels_last: bool) -> c_void_p:
     return made
 
 
+_layouts: dict[Any, bool] = {}
+
+
 def is_channels_last(x: Any) -> bool:
     """Do the channels of a place lie side by side, and the places densely?"""
+    key = x.shape, x.strides
+    found = _layouts.get(key)
+    if found is None:
+        if len(_layouts) > 4096:
+            _layouts.clear()
+        found = _layouts[key] = _lies_channels_last(x)
+    return found
+
+
+def _lies_channels_last(x: Any) -> bool:
     expected = x.itemsize
     for d in (1, *range(x.ndim - 1, 1, -1), 0):
         if x.shape[d] != 1 and x.strides[d] != expected:
@@ -97,12 +123,22 @@ def is_channels_last(x: Any) -> bool:
     return True
 
 
+@lru_cache(maxsize=4096)
+def _last_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """Strides of images whose channels lie side by side."""
+    steps = [0] * len(shape)
+    for d in (1, *range(len(shape) - 1, 1, -1), 0):
+        steps[d] = size
+        size *= shape[d]
+    return tuple(steps)
+
+
 def empty_as(shape: tuple[int, ...], dtype: Any, channels_last: bool) -> Any:
     """New memory in one of the two layouts."""
     if not channels_last:
-        return cupy.empty(shape, dtype)
-    n, c, *places = shape
-    return cupy.moveaxis(cupy.empty((n, *places, c), dtype), -1, 1)
+        return cupy.ndarray(shape, dtype)
+    strides = _last_strides(shape, dtype.itemsize)
+    return cupy.ndarray(shape, dtype, cupy.cuda.alloc(shape[0] * strides[0]), strides)
 
 
 def laid(x: Any, channels_last: bool) -> Any:
@@ -153,7 +189,9 @@ class _Plan:
         self.algo, self.workspace = self._fitting(which, [found[i] for i in range(count.value)])
         run = getattr(dnn, f"cudnnConvolution{which}")
         run.argtypes = [c_void_p] * 7 + [c_int, c_void_p, c_size_t] + [c_void_p] * 3
-        self.run_it, self.number = run, ctypes.c_double if kind == 1 else c_float
+        self.run_it, number = run, ctypes.c_double if kind == 1 else c_float
+        self.numbers = number(1), number(0)
+        self.one, self.zero = [ctypes.addressof(each) for each in self.numbers]
 
     def _fitting(self, which: str, found: list[_Perf]) -> tuple[int, int]:
         """The first algorithm, fastest first, that says how much memory it needs."""
@@ -168,14 +206,12 @@ class _Plan:
         raise LibraryError(f"cuDNN has no algorithm for this {which}")
 
     def run(self, a: Any, b: Any, out: Any) -> None:
-        dnn, handle = _cudnn()
-        check("cudnnSetStream", dnn.cudnnSetStream(handle, c_void_p(cupy.cuda.get_current_stream().ptr)))
+        handle = on_stream()[1]
         room = cupy.cuda.alloc(self.workspace) if self.workspace else None
-        one, zero = self.number(1), self.number(0)
         first, second, last = self.descriptors
         status = self.run_it(
-            handle, ctypes.addressof(one), first, a.data.ptr, second, b.data.ptr, self.convolution, self.algo,
-            room.ptr if room is not None else None, self.workspace, ctypes.addressof(zero), last, out.data.ptr,
+            handle, self.one, first, a.data.ptr, second, b.data.ptr, self.convolution, self.algo,
+            room.ptr if room is not None else None, self.workspace, self.zero, last, out.data.ptr,
         )  # fmt: skip
         check(self.run_it.__name__, status)
 

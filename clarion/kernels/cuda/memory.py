@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import cupy
@@ -23,6 +25,7 @@ SMALL = 512  # sizes are rounded up to multiples of this,
 STEP = 8  # and above 4 KiB to eighths of a power of two, so that sizes that differ little share blocks
 
 
+@lru_cache(maxsize=4096)
 def rounded(size: int) -> int:
     """The size of the block that is lent for a request."""
     if size <= 8 * SMALL:
@@ -33,6 +36,8 @@ def rounded(size: int) -> int:
 
 class Block(cupy_memory.BaseMemory):  # type: ignore[misc]
     """Memory that goes back to its shelf when nobody holds it any more."""
+
+    __slots__ = ("pool", "shelf")
 
     def __init__(self, ptr: int, size: int, device_id: int, pool: Pool, shelf: list[int]) -> None:
         self.ptr, self.size, self.device_id = ptr, size, device_id
@@ -103,12 +108,13 @@ class Pool:
                 self.held -= size
 
     def stats(self) -> dict[str, int]:
-        """PyTorch's names for what the books say."""
+        """PyTorch's names for what the books say. What captured graphs keep to themselves is in use as long as they are."""
+        apart = sum(each.held for each in _apart)
         return {
-            "allocated_bytes.all.current": self.used,
-            "allocated_bytes.all.peak": self.peak,
-            "reserved_bytes.all.current": self.held,
-            "reserved_bytes.all.peak": self.held_peak,
+            "allocated_bytes.all.current": self.used + apart,
+            "allocated_bytes.all.peak": self.peak + apart,
+            "reserved_bytes.all.current": self.held + apart,
+            "reserved_bytes.all.peak": self.held_peak + apart,
             "allocation.all.allocated": self.count,
         }
 
@@ -127,6 +133,7 @@ class _Nothing(cupy_memory.BaseMemory):  # type: ignore[misc]
 
 
 _NOTHING = _Nothing()
+_apart: weakref.WeakSet[Pool] = weakref.WeakSet()  # the pools of captured graphs
 pool = Pool()
 cupy.cuda.set_allocator(pool.malloc)
 
@@ -134,5 +141,6 @@ cupy.cuda.set_allocator(pool.malloc)
 @contextlib.contextmanager
 def apart(other: Pool) -> Iterator[None]:
     """New arrays of this thread are made in another pool: a captured graph keeps its memory to itself."""
+    _apart.add(other)
     with cupy.cuda.using_allocator(other.malloc):
         yield

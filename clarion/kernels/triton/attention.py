@@ -60,7 +60,7 @@ def _tile(width: int, size: int) -> tuple[int, int, int]:
     """Queries and keys of a tile, and warps: what fits into shared memory."""
     if size == 4:
         return (64, 32, 4) if width <= 64 else (32, 32, 4)
-    return (128, 64, 4) if width <= 64 else (128, 64, 8)
+    return (64, 64, 4) if width <= 64 else (128, 64, 8)
 
 
 @offer("tiled_attention", "triton", accepts=_accepts)
@@ -126,6 +126,7 @@ def tiled_attention_backward(
         (-(-keys // n), batch * heads),
         (q, k, v, g, gk, gv, lse, delta, memory, *shared, *_steps(gk), *_steps(gv), *steps),
         **modes,
+        num_stages=2,
     )
     _queries.launch(
         (-(-rows // m), batch * heads), (q, k, v, g, gq, lse, delta, memory, *shared, *_steps(gq), *steps), **modes

@@ -10,7 +10,7 @@ import numpy as np
 from ..cuda.convolutions import empty_as, is_channels_last, laid
 from ..registry import offer
 from . import batch_norm_text as text
-from .build import FLOATS, Kernel
+from .build import FLOATS, Kernel, Launch
 
 _shares, _statistics, _normalize = Kernel(text.shares), Kernel(text.statistics), Kernel(text.normalize)
 _gradient_shares, _sums, _gradient = Kernel(text.gradient_shares), Kernel(text.sums), Kernel(text.gradient)
@@ -32,29 +32,49 @@ def _accepts(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any
     )
 
 
-def _divided(x: Any) -> tuple[int, int, int, int, int]:
-    """Places, channels, how many share the places, places of each, channels of a tile."""
-    channels = x.shape[1]
-    rows = x.size // channels
-    per = max(-(-rows // _SHARES), _ROWS)
-    return rows, channels, -(-rows // per), per, min(64, 1 << (channels - 1).bit_length())
+class _Plan:
+    """The launches for one kind of images: places, channels, how many programs share the places."""
+
+    def __init__(self, x: Any, weight: bool, bias: bool, eps: float) -> None:
+        channels = x.shape[1]
+        rows = x.size // channels
+        per = max(-(-rows // _SHARES), _ROWS)
+        count, c = -(-rows // per), min(64, 1 << (channels - 1).bit_length())
+        blocks, few = -(-channels // c), (-(-channels // 16),)
+        tiles = (-(-rows // (2 * _ROWS)), blocks)
+        self.share, self.each = (count, 2, channels), (channels,)
+        self.shares = Launch(_shares, (count, blocks), (rows, channels, per), R=_ROWS, C=c)
+        self.statistics = Launch(_statistics, few, (count, rows, channels, eps), P=64, C=16)
+        modes = {"WEIGHT": weight, "R": 2 * _ROWS, "C": c}
+        self.normalize = Launch(_normalize, tiles, (rows, channels), BIAS=bias, **modes)
+        self.gradient_shares = Launch(_gradient_shares, (count, blocks), (rows, channels, per), R=_ROWS, C=c)
+        self.sums = Launch(_sums, few, (count, channels), P=64, C=16)
+        self.gradient = Launch(_gradient, tiles, (rows, channels), **modes)
+
+
+_plans: dict[Any, _Plan] = {}
+
+
+def _plan(x: Any, weight: Any, bias: Any, eps: float) -> _Plan:
+    key = (x.shape, x.dtype, None if weight is None else weight.dtype, None if bias is None else bias.dtype, eps)
+    found = _plans.get(key)
+    if found is None:
+        if len(_plans) > 1024:
+            _plans.clear()
+        found = _plans[key] = _Plan(x, weight is not None, bias is not None, float(eps))
+    return found
 
 
 @offer("batch_norm", "triton", accepts=_accepts)
 def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> Any:
     """The result, and the mean and 1 / standard deviation of the batch."""
-    rows, channels, count, per, c = _divided(x)
-    blocks = -(-channels // c)
+    plan = _plan(x, weight, bias, eps)
     out = empty_as(x.shape, x.dtype, True)
-    share = cupy.ndarray((count, 2, channels), np.float32)
-    mean, rstd = cupy.ndarray((channels,), np.float32), cupy.ndarray((channels,), np.float32)
-    _shares.launch((count, blocks), (x, share, rows, channels, per), R=_ROWS, C=c)
-    _statistics.launch((-(-channels // 16),), (x, share, mean, rstd, count, rows, channels, float(eps)), P=64, C=16)
-    _normalize.launch(
-        (-(-rows // (2 * _ROWS)), blocks),
-        (x, x if weight is None else weight, x if bias is None else bias, mean, rstd, out, rows, channels),
-        WEIGHT=weight is not None, BIAS=bias is not None, R=2 * _ROWS, C=c,
-    )  # fmt: skip
+    share = cupy.ndarray(plan.share, np.float32)
+    mean, rstd = cupy.ndarray(plan.each, np.float32), cupy.ndarray(plan.each, np.float32)
+    plan.shares(x, share)
+    plan.statistics(x, share, mean, rstd)
+    plan.normalize(x, x if weight is None else weight, x if bias is None else bias, mean, rstd, out)
     return out, mean, rstd
 
 
@@ -66,21 +86,19 @@ def _accepts_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, trainin
 def batch_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any) -> Any:
     """Gradients of the input, the weight and the bias."""
     g = laid(g, True)
-    rows, channels, count, per, c = _divided(x)
-    blocks = -(-channels // c)
-    share = cupy.ndarray((count, 2, channels), np.float32)
-    gb, gw = cupy.ndarray((channels,), np.float32), cupy.ndarray((channels,), np.float32)
-    _gradient_shares.launch((count, blocks), (g, x, mean, rstd, share, rows, channels, per), R=_ROWS, C=c)
-    _sums.launch((-(-channels // 16),), (share, gb, gw, count, channels), P=64, C=16)
+    plan = _plan(x, weight, g, 0.0)  # (two gradients of different types need two launches)
+    share = cupy.ndarray(plan.share, np.float32)
+    gb, gw = cupy.ndarray(plan.each, np.float32), cupy.ndarray(plan.each, np.float32)
+    plan.gradient_shares(g, x, mean, rstd, share)
+    plan.sums(share, gb, gw)
     out = None
     if needs[0]:
         out = empty_as(x.shape, x.dtype, True)
-        _gradient.launch(
-            (-(-rows // (2 * _ROWS)), blocks),
-            (g, x, x if weight is None else weight, mean, rstd, gb, gw, out, rows, channels),
-            WEIGHT=weight is not None, R=2 * _ROWS, C=c,
-        )  # fmt: skip
+        plan.gradient(g, x, x if weight is None else weight, mean, rstd, gb, gw, out)
     return out, gw if needs[1] else None, gb if needs[2] else None
+
+
+_moves: dict[Any, Launch] = {}
 
 
 def _accepts_move(running_mean: Any, running_var: Any, x: Any, mean: Any, rstd: Any, *_: Any) -> bool:
@@ -94,5 +112,11 @@ def move_statistics(
 ) -> None:
     """Move the running statistics towards those of the batch, in place."""
     count = x.size // x.shape[1]
-    numbers = float(momentum), float(eps), count / max(count - 1, 1)
-    _move.launch((-(-mean.size // 256),), (running_mean, running_var, mean, rstd, mean.size, *numbers), B=256)
+    key = (mean.size, momentum, eps, count)
+    launch = _moves.get(key)
+    if launch is None:
+        if len(_moves) > 1024:
+            _moves.clear()
+        numbers = mean.size, float(momentum), float(eps), count / max(count - 1, 1)
+        launch = _moves[key] = Launch(_move, (-(-mean.size // 256),), numbers, B=256)
+    launch(running_mean, running_var, mean, rstd)

@@ -24,7 +24,7 @@ _two_sums = Kernel(text.two_sums)
 
 _LONGEST = 16384  # elements of a row that is held in registers
 _SHARES = (
-    264  # programs that divide the rows of a norm's backward pass among them: two for each multiprocessor of an H200
+    1056  # programs that divide the rows of a norm's backward pass among them: eight for each multiprocessor of an H200
 )
 
 
@@ -150,7 +150,7 @@ def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int,
         modes = {"WEIGHT": weight is not None, "SUMS": True, "CENTERED": True, "B": block, "num_warps": _warps(block)}
         return (
             Launch(_layer_norm_backward, (shares,), (rows, n, per), **modes),
-            Launch(_two_sums, (-(-n // 32),), (shares, n), P=64, C=32),
+            Launch(_two_sums, (-(-n // 16),), (shares, n), P=128, C=16),
         )
 
     rows_launch, sums_launch = _kept(

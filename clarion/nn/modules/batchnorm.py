@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core import modes
+from ...core.devices import kind_of
 from ...core.dtypes import int64
+from ...core.inplace import wrote
+from ...core.tensor import Tensor
 from ...errors import ArgumentValueError, NotSupportedError
 from ...ops.faces.api import FUNCTIONS
 from .. import functional as F
@@ -92,6 +96,15 @@ class _NormBase(Module):
         )
 
 
+def _count(seen: Any) -> None:
+    """One batch more. (On a device an operation in place costs more than the adding.)"""
+    if type(seen) is Tensor and modes.special == 0 and kind_of(seen._array).name == "cuda":
+        seen._array += 1
+        wrote(seen)
+    else:
+        seen.add_(1)
+
+
 class _BatchNorm(_NormBase):
     def forward(self, input: Any) -> Any:
         """The normalized input: by the batch's statistics in training, by the running ones otherwise."""
@@ -99,7 +112,7 @@ class _BatchNorm(_NormBase):
         factor = 0.0 if self.momentum is None else self.momentum
         tracking = self.training and self.track_running_stats
         if tracking and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
+            _count(self.num_batches_tracked)
             if self.momentum is None:  # the mean over all batches so far
                 factor = 1.0 / float(self.num_batches_tracked)
         running = not self.training or self.track_running_stats
