@@ -89,13 +89,11 @@ def _heard(func: Any, name: str, args: Any, kwargs: Any, result: Any, before: in
             if hub.wrote is not None:
                 hub.wrote(t, "inplace")
     if name in _FACTORIES and hub.entered is not None:
-        data = (
-            args[0]
-            if args and name[:4] != "full"
-            else args[1]
-            if len(args) > 1
-            else kwargs.get("fill_value", kwargs.get("data"))
-        )
+        data = _data(name, args, kwargs)
+        if hub.left is not None:
+            for t in tensors_in(data) if isinstance(data, (list, tuple)) else ():
+                if t.requires_grad or memory.is_followed(t):
+                    hub.left(t, "item")
         hub.entered(outs[0], data)
         if name == "from_numpy":
             memory.exported(outs[0], lines.here())
@@ -132,6 +130,12 @@ def tensors_in(value: Any) -> Iterator[Any]:
     elif isinstance(value, (tuple, list)):
         for each in value:
             yield from tensors_in(each)
+
+
+def _data(name: str, args: Any, kwargs: Any) -> Any:
+    """What a tensor is made of: the first argument, or the one after it."""
+    position = 1 if name[:4] == "full" or name == "new_tensor" else 0
+    return args[position] if len(args) > position else kwargs.get("fill_value", kwargs.get("data"))
 
 
 def _split(name: str, args: Any, kwargs: Any) -> tuple[list[Any], list[Any]]:

@@ -417,6 +417,18 @@ def _tensors() -> None:
         return requires_grad_
 
     patch(torch.Tensor, "requires_grad_", flagging)
+
+    def entering(original: Any) -> Any:  # no mode hears of it
+        @functools.wraps(original)
+        def from_numpy(array: Any) -> Any:
+            made = original(array)
+            if listening.ear.open and not held.aside:
+                _safely("tensors", _made_of, made, array)
+            return made
+
+        return from_numpy
+
+    patch(torch, "from_numpy", entering)
     for name in ("register_hook", "retain_grad"):
         _telling(torch.Tensor, name, before=_hooked)
 
@@ -442,6 +454,12 @@ def _tensors() -> None:
 
     patch(torch.autograd.Function, "apply", applying)
     _telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
+
+
+def _made_of(made: Any, array: Any) -> None:
+    if hub.entered is not None:
+        hub.entered(made, array)
+    memory.exported(made, lines.here())
 
 
 def _hooked(t: Any, *args: Any, **kwargs: Any) -> None:

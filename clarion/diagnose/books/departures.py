@@ -30,6 +30,7 @@ _LINEAR = having("adds joins total reshapes")
 _SCALED = having("arithmetic")  # linear, if one side is constant
 _WALKS = 4  # departures of a line whose parameters are looked up in one step
 _MEASURED = 1_000_000  # elements of a parameter whose norms are taken when it leaves
+_FEW = 64  # elements of a tensor that are compared with the numbers that have left
 _TERMS = 200  # nodes of a sum that are looked at
 
 
@@ -43,7 +44,20 @@ class Departure:
     ends     the nodes of the terms of the last value
     """
 
-    __slots__ = ("arrived", "ends", "how", "leaves", "maybe", "number", "perhaps", "place", "series", "step", "walks")
+    __slots__ = (
+        "arrived",
+        "ends",
+        "how",
+        "leaves",
+        "maybe",
+        "number",
+        "numbered",
+        "perhaps",
+        "place",
+        "series",
+        "step",
+        "walks",
+    )
 
     def __init__(self, number: int, place: Place | None, how: str) -> None:
         self.number, self.place, self.how = number, place, how
@@ -51,6 +65,7 @@ class Departure:
         self.maybe = Maybe(self)
         self.arrived = self.perhaps = 0
         self.step = -1
+        self.numbered = -1  # the step in which what left here became a number or an array
         self.walks = 0
         self.series: dict[Place | str | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
@@ -131,6 +146,7 @@ class Departures:
         self._numbers: dict[float, Departure] = {}  # values of this step that became numbers
         self._whole: dict[float, Departure] = {}  # those without a fraction: the same number may well be another one
         self._step = -1
+        self._vanished = -1  # the last step in which a value that had left became a number or an array
 
     # What rules ask ------------------------------------------------------------------------------
 
@@ -184,12 +200,14 @@ class Departures:
                 known = self._marks.get(id(t))
                 if known is not None and known[0]() is t:
                     marks = marks | known[1] if marks else known[1]
+                elif self._numbers and not engine.requires_grad(t) and engine.size(t) <= _FEW:
+                    marks = marks | self._recognised(t)
             elif type(t) is float:
                 if t in self._numbers:
                     marks = marks | {self._numbers[t]}
                 elif t in self._whole:
                     marks = marks | {self._whole[t].maybe}
-                elif (self._numbers or self._whole) and not t.is_integer():  # math.exp(parameter), say
+                elif not t.is_integer() and self._has_numbers():  # math.exp(parameter), say
                     marks = marks | self._maybe_numbers()
         if leaving:
             recorded = engine.recording()
@@ -211,14 +229,31 @@ class Departures:
                 if id(each) not in self._marks or each is out:
                     self._mark(each, marks)
 
+    def _has_numbers(self) -> bool:
+        """Has anything become a number in this step?"""
+        return bool(self._numbers or self._whole) or self._vanished == self._ledger.step
+
+    def _recognised(self, tensor: Any) -> frozenset[Any]:
+        """The departures of numbers that lie in a small tensor, however it was made of them (`torch.Tensor([...])`)."""
+        if engine.kind(tensor) != "f":
+            return NONE
+        return frozenset(self._numbers[v] for v in engine.array(tensor).reshape(-1).tolist() if v in self._numbers)
+
     def _maybe_numbers(self) -> frozenset[Any]:
         """Marks for a number of unknown origin: it may be made of those that left in this step."""
         step = self._ledger.step
-        return frozenset(d.maybe for d in self._lines.values() if d.step == step and d.how in NUMBERS)
+        return frozenset(
+            d.maybe for d in self._lines.values() if d.step == step and (d.how in NUMBERS or d.numbered == step)
+        )
 
     def near_left(self, tensor: Any, how: str) -> None:
         """A value became a number or an array, or lost its history where it stands."""
         if how in NUMBERS:
+            for mark in self.marks(tensor):
+                if type(mark) is Departure:
+                    mark.numbered = self._vanished = self._ledger.step
+            if not engine.requires_grad(tensor) and not self.marks(tensor):
+                return
             departure = self._depart(how, [tensor], tensor)
             if engine.size(tensor) == 1 and how != "numpy":
                 value = float(engine.number(tensor).real)

@@ -118,8 +118,8 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
                 + (f"It was computed at {place_text(self._edge.place)}." if self._edge is not None else "It is a leaf.")
                 + " What NumPy computes is not recorded, so no gradient would flow through it."
             )
-        if hub.left is not None:
-            hub.left(self, "numpy")
+    if hub.left is not None:  # also what was detached before: a value that is followed goes out of sight
+        hub.left(self, "numpy")
     array = self._array
     if not visible(array):
         raise ArgumentTypeError(
