@@ -73,6 +73,11 @@ def explain(fn: Any) -> Callable[..., Any]:
 compile.explain = explain  # type: ignore[attr-defined]
 
 
+def pointwise(function: Any) -> Any:
+    """A function of numbers as an operation on tensors: one fused kernel, with its derivatives (`docs/compile.md`)."""
+    return _room("pointwise").pointwise(function)
+
+
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """The function, never compiled: a compiled function that calls it runs as it is written."""
     if fn is None:

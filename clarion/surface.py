@@ -137,7 +137,7 @@ _ELSEWHERE = {
         ".accelerator": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
         ".amp": "autocast GradScaler",
         ".autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled",
-        ".compiler": "compile",
+        ".compiler": "compile pointwise",
         ".func": "vmap",
         ".futures": "Future",
         ".jit": "ScriptFunction ScriptModule",

@@ -6,7 +6,8 @@ source.py       the user's Python that runs meanwhile, and what in it cannot be 
 watching.py     what the function reads beside its arguments: the conditions of a replay
 recording.py arrays.py      the steps that its arrays go through
 effects.py gradients.py     what it leaves behind; the backward pass of what it returns
-replay.py       the steps as one function
+replay.py native/           the steps as one function: of Python's, or native
 checking.py     replays beside the function itself
+pointwise.py    a user's function of numbers as one kernel, with its derivatives
 face.py         what `torch.compile` and `explain` give
 """

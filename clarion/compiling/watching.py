@@ -26,6 +26,7 @@ from ..nn.modules.module import Module
 from ..ops.random.generator import Generator
 from ..optim.elementwise import Elementwise
 from ..optim.optimizer import Optimizer
+from .pointwise import Pointwise
 from .source import globals_read, is_users, names_read
 
 _VALUES = (
@@ -296,6 +297,8 @@ class Watch:
             self._dictionary(value, name, about)
         elif type(value) in (set, frozenset):
             self._require(f"{name} == {self._constant(set(value))}", about)
+        elif isinstance(value, Pointwise):
+            self._require(f"{name}._op is {self._constant(value._op)} and {name}.current()", about)
         elif isinstance(value, _FUNCTIONS):
             return
         else:

@@ -311,8 +311,9 @@ class Again:
     def count(self) -> None:
         """The step is taken."""
         assert self.ahead is not None
-        for part, counters in zip(self.parts, self.ahead[0], strict=True):
-            Part.finish(part, counters)
+        if self.optimizer.counters:
+            for part, counters in zip(self.parts, self.ahead[0], strict=True):
+                Part.finish(part, counters)
 
     def __call__(self) -> None:
         self.prepare()
