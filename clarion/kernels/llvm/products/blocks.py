@@ -11,6 +11,7 @@ DEEP = 384  # steps of k at a time: a tile's operands stay in the first cache
 WIDE = 512  # columns at a time: panels of the second operand stay in the second cache
 FEW = 2  # strips of rows up to which the second operand is read as it lies
 GRAIN = 100_000  # multiplications that are worth a thread (a microsecond)
+LONG = 40  # and how many of those make a large product
 SLACK = 256  # bytes that panels are written further than they are long
 
 # What the threads of a product share, in places of eight bytes: the operands and their strides in bytes, the sizes, the batch, the parts.
@@ -207,7 +208,10 @@ def share(shape: Shape) -> Function:
     total = times(f, work, count)
     threads = f.let(f"load atomic i64, ptr {get(f, 'threads')} monotonic, align 8")
     worth = f.op("sdiv", "i64", total, str(GRAIN))
-    wanted = f.variable("i64", least(f, times(f, threads, "2"), worth))
+    # Two parts for each thread, so that none waits for long; of a small product one.
+    large = f.op("icmp sgt", "i64", worth, str(LONG))
+    each = f.let(f"select i1 {large}, i64 2, i64 1")
+    wanted = f.variable("i64", least(f, times(f, threads, each), worth))
     with f.when(f.op("icmp sle", "i64", threads, "1")):
         wanted.set("1")
     with f.when(f.op("icmp sle", "i64", worth, "1")):
