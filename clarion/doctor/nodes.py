@@ -18,6 +18,7 @@ from .lines import Place
 from .vocabulary import NODES, OPERATIONS, Operation
 
 _KEY = "clarion"
+_top_hooks: Any = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
 
 
 class Hooks:
@@ -25,11 +26,11 @@ class Hooks:
     a region would be computed again. Such values are left alone; `seen` says that there have been any."""
 
     seen = False
+    depth = 0  # contexts with such hooks that are open, as far as we have seen them entered
 
-    @staticmethod
-    def active() -> bool:
-        """Are values that are saved now handed to hooks?"""
-        return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+    def active(self) -> bool:
+        """Are values that are saved now handed to hooks? (PyTorch 2.4 does not say.)"""
+        return self.depth > 0 if _top_hooks is None else _top_hooks(True) is not None
 
 
 hooks = Hooks()
@@ -244,4 +245,4 @@ def _in_order(roots: Any) -> list[View]:
 def forget() -> None:
     """A new session begins."""
     _lines.clear()
-    hooks.seen = False
+    hooks.seen, hooks.depth = False, 0

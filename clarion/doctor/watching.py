@@ -454,6 +454,7 @@ def _tensors() -> None:
 
     patch(torch.autograd.Function, "apply", applying)
     _telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
+    _telling(torch.autograd.graph.saved_tensors_hooks, "__exit__", before=_packed)
 
 
 def _made_of(made: Any, array: Any) -> None:
@@ -469,6 +470,11 @@ def _hooked(t: Any, *args: Any, **kwargs: Any) -> None:
 
 def _packing(hooks: Any) -> None:
     nodes.hooks.seen = True  # NOTE [Packed] in nodes.py
+    nodes.hooks.depth += 1
+
+
+def _packed(hooks: Any, *error: Any) -> None:
+    nodes.hooks.depth = max(nodes.hooks.depth - 1, 0)
 
 
 def _applied(cls: Any, args: Any, result: Any, before: int) -> None:
