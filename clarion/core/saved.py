@@ -261,6 +261,7 @@ def version_of(tensor: Any) -> Any:
         )
         raise told(error, inference=tensor)
     looked_at = counter.exported and hub.silently_overwritten is not None and modes.watched
+    looked_at = looked_at and type(tensor._array) is ndarray  # (NumPy cannot write to the memory of a device)
     return counter.n, counter.silent, fingerprint(tensor._array) if looked_at else None
 
 

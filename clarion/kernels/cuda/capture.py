@@ -22,6 +22,7 @@ class Capture:
 
     def __init__(self, pool: Pool | None = None) -> None:
         self.pool = pool or Pool()
+        self.pool.graphs += 1
         self.stream = cupy.cuda.Stream(non_blocking=True)
         self.graph: Any = None
         self.refresh: list[Callable[[], None]] = []
@@ -67,6 +68,13 @@ class Capture:
             for again in self.refresh:
                 again()
         self.graph.launch(cupy.cuda.get_current_stream())
+
+    def __del__(self) -> None:
+        """The last graph of a pool is gone: its memory goes back to the driver."""
+        self.graph = None
+        self.pool.graphs -= 1
+        if not self.pool.graphs:
+            self.pool.release()
 
 
 _side: Any = None

@@ -55,6 +55,7 @@ class Pool:
     def __init__(self) -> None:
         self.shelves: dict[tuple[int, int], list[int]] = {}
         self.used = self.peak = self.held = self.held_peak = self.count = 0
+        self.graphs = 0  # captured graphs that replay in this memory
         self._lock = threading.Lock()
 
     def malloc(self, size: int) -> Any:

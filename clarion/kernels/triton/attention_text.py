@@ -161,6 +161,50 @@ def dots(
 
 
 @triton.jit
+def _key_step(
+    first, q, g, lse, delta, kt, vt, dk, dv, there, d, queries, keys, scale2, mask, mask_row, mask_column,
+    q_row, g_row, seed, p, which, CAUSAL: tl.constexpr, MASK: tl.constexpr, DROP: tl.constexpr, EDGE: tl.constexpr, M: tl.constexpr,
+):  # fmt: skip
+    """What M queries add to the gradients of a tile of keys and values. Scores are held with a row for each key: products need no transposes."""
+    rows = first + tl.arange(0, M)
+    inside = rows < queries
+    if EDGE:
+        qt = tl.load(q + rows[:, None] * q_row + d[None, :], mask=inside[:, None], other=0.0)
+        gt = tl.load(g + rows[:, None] * g_row + d[None, :], mask=inside[:, None], other=0.0)
+        top = tl.load(lse + rows, mask=inside, other=float("inf")) * 1.4426950408889634
+        top = tl.where(top == -float("inf"), 0.0, top)
+        less = tl.load(delta + rows, mask=inside, other=0.0)
+    else:
+        qt = tl.load(q + rows[:, None] * q_row + d[None, :])
+        gt = tl.load(g + rows[:, None] * g_row + d[None, :])
+        top = tl.load(lse + rows) * 1.4426950408889634
+        less = tl.load(delta + rows)
+    s = tl.dot(kt, tl.trans(qt), input_precision="ieee") * scale2
+    if MASK != 0:
+        at = mask + rows[None, :] * mask_row + there[:, None] * mask_column
+        known = inside[None, :] & (there[:, None] < keys)
+        if MASK == 1:
+            s += tl.load(at, mask=known, other=0.0).to(tl.float32) * 1.4426950408889634
+        else:
+            s = tl.where(tl.load(at, mask=known, other=0) != 0, s, -float("inf"))
+    if CAUSAL:
+        s = tl.where(rows[None, :] >= there[:, None], s, -float("inf"))
+    if EDGE:
+        s = tl.where(there[:, None] < keys, s, -float("inf"))
+    probs = tl.exp2(s - top[None, :])
+    gp = tl.dot(vt, tl.trans(gt), input_precision="ieee")
+    used = probs
+    if DROP:
+        kept = tl.trans(_kept(seed, which, rows, there, keys, p))
+        used = tl.where(kept, probs / (1.0 - p), 0.0)
+        gp = tl.where(kept, gp / (1.0 - p), 0.0)
+    dv = tl.dot(used.to(gt.dtype), gt, dv, input_precision="ieee")
+    gs = probs * (gp - less[None, :])
+    dk = tl.dot(gs.to(qt.dtype), qt, dk, input_precision="ieee")
+    return dk, dv
+
+
+@triton.jit
 def backward_keys(
     q,
     k,
@@ -227,24 +271,29 @@ def backward_keys(
     start = 0
     if CAUSAL:
         start = ((tile * N) // M) * M
-    for first in range(start, queries, M):
-        rows = first + tl.arange(0, M)
-        inside = rows < queries
-        qt = tl.load(q + rows[:, None] * q_row + d[None, :], mask=inside[:, None], other=0.0)
-        gt = tl.load(g + rows[:, None] * g_row + d[None, :], mask=inside[:, None], other=0.0)
-        top = tl.load(lse + rows, mask=inside, other=float("inf")) * 1.4426950408889634
-        s = _scores(qt, kt, rows, there, queries, keys, scale2, mask, mask_row, mask_column, CAUSAL, MASK, True)
-        probs = tl.exp2(s - tl.where(top == -float("inf"), 0.0, top)[:, None])
-        gp = tl.dot(gt, tl.trans(vt), input_precision="ieee")
-        used = probs
-        if DROP:
-            kept = _kept(seed, which, rows, there, keys, p)
-            used = tl.where(kept, probs / (1.0 - p), 0.0)
-            gp = tl.where(kept, gp / (1.0 - p), 0.0)
-        dv = tl.dot(tl.trans(used).to(gt.dtype), gt, dv, input_precision="ieee")
-        less = tl.load(delta + rows, mask=inside, other=0.0)
-        gs = probs * (gp - less[:, None])
-        dk = tl.dot(tl.trans(gs).to(qt.dtype), qt, dk, input_precision="ieee")
+    open_from = queries  # from here to `open_to`, queries are there and see all keys of the tile
+    open_to = queries
+    if MASK == 0:
+        if (tile + 1) * N <= keys:
+            open_from = 0
+            if CAUSAL:
+                open_from = tl.minimum((((tile + 1) * N + M - 2) // M) * M, queries)
+            open_to = tl.maximum(open_from, (queries // M) * M)
+    for first in range(start, open_from, M):
+        dk, dv = _key_step(
+            first, q, g, lse, delta, kt, vt, dk, dv, there, d, queries, keys, scale2, mask, mask_row, mask_column,
+            q_row, g_row, seed, p, which, CAUSAL, MASK, DROP, True, M,
+        )  # fmt: skip
+    for first in range(open_from, open_to, M):
+        dk, dv = _key_step(
+            first, q, g, lse, delta, kt, vt, dk, dv, there, d, queries, keys, scale2, mask, mask_row, mask_column,
+            q_row, g_row, seed, p, which, False, 0, DROP, False, M,
+        )  # fmt: skip
+    for first in range(open_to, queries, M):
+        dk, dv = _key_step(
+            first, q, g, lse, delta, kt, vt, dk, dv, there, d, queries, keys, scale2, mask, mask_row, mask_column,
+            q_row, g_row, seed, p, which, CAUSAL, MASK, DROP, True, M,
+        )  # fmt: skip
     gk += b64 * gk_batch + h64 * gk_head
     gv += b64 * gv_batch + h64 * gv_head
     tl.store(gk + there[:, None] * gk_row + d[None, :], (dk * scale).to(gk.dtype.element_ty), mask=present)
@@ -314,7 +363,23 @@ def backward_queries(
     end = keys
     if CAUSAL:
         end = tl.minimum(keys, (tile + 1) * M)
-    for first in range(0, end, N):
+    whole = 0  # keys that every query of the tile may see, and that are there
+    if MASK == 0:
+        whole = (end // N) * N
+        if CAUSAL:
+            whole = tl.minimum(whole, ((tile * M) // N) * N)
+    for first in range(0, whole, N):
+        there = first + tl.arange(0, N)
+        kt = tl.load(k + there[:, None] * k_row + d[None, :])
+        vt = tl.load(v + there[:, None] * v_row + d[None, :])
+        s = tl.dot(qt, tl.trans(kt), input_precision="ieee") * scale2
+        probs = tl.exp2(s - top[:, None])
+        gp = tl.dot(gt, tl.trans(vt), input_precision="ieee")
+        if DROP:
+            gp = tl.where(_kept(seed, which, rows, there, keys, p), gp / (1.0 - p), 0.0)
+        gs = probs * (gp - less[:, None])
+        dq = tl.dot(gs.to(kt.dtype), kt, dq, input_precision="ieee")
+    for first in range(whole, end, N):
         there = first + tl.arange(0, N)
         present = there[:, None] < keys
         kt = tl.load(k + there[:, None] * k_row + d[None, :], mask=present, other=0.0)
