@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import glob
-import os
 import threading
 from typing import Any
 
@@ -16,6 +14,7 @@ from ...kernels import registry
 from ...kernels.layout import blank, strided
 from ...kernels.llvm import machine
 from ...kernels.llvm.build import running
+from ...kernels.llvm.products.calls import products
 from ...kernels.trace.graph import Program as Terms
 from ...kernels.trace.graph import Untraceable
 from ..recording import Ref, Step
@@ -32,16 +31,9 @@ MOST = 4000  # operations: more would take long to compile
 
 @functools.cache
 def library() -> dict[str, int]:
-    """The addresses of NumPy's own matrix products, by the type of elements."""
-    folder = os.path.join(os.path.dirname(os.path.dirname(np.__file__)), "numpy.libs")
-    for path in glob.glob(os.path.join(folder, "libscipy_openblas64*")):
-        try:
-            file = ctypes.CDLL(path)
-            names = {"float": "scipy_cblas_sgemm64_", "double": "scipy_cblas_dgemm64_"}
-            return {kind: ctypes.cast(getattr(file, name), ctypes.c_void_p).value or 0 for kind, name in names.items()}
-        except (OSError, AttributeError):
-            continue
-    return {}
+    """The addresses of matrix products, by the type of elements; empty where there are none."""
+    found = {"float": products(np.dtype(np.float32)), "double": products(np.dtype(np.float64))}
+    return {kind: each.place for kind, each in found.items() if each is not None} if all(found.values()) else {}
 
 
 class Unbuildable(Exception):
@@ -153,7 +145,7 @@ class Native:
         self.memory = np.zeros(plan(own) + 128, np.uint8)
         start = self.memory.__array_interface__["data"][0]
         self.begin = -start % 64
-        numbered: dict[Any, int] = {"float": 1, "double": 2, "parallel": 3}
+        numbered: dict[Any, int] = {"float": 1, "double": 2, "parallel": 3, "threads": 4}
         for buffer in spans:
             if buffer.source is not None:
                 numbered[buffer] = len(numbered) + 1
@@ -162,7 +154,7 @@ class Native:
         self.table[0] = start + self.begin
         for kind, address in library().items():
             self.table[numbered[kind]] = address
-        self.table[3] = running().parallel
+        self.table[3], self.table[4] = running().parallel, running().threads
         self.inputs: list[tuple[int, int, Any]] = []  # number of the argument, place in the table, how it was recorded
         self.slots: dict[int, int] = {}
         for buffer, place in numbered.items():

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...kernels.llvm import machine
 from ...kernels.llvm.lower import cost, lanes_of
+from ...kernels.llvm.products.blocks import FIELDS, put
 from ...kernels.llvm.rows import rows_body
 from ...kernels.llvm.text import Function, with_lanes
 from ...kernels.trace.graph import ROW
@@ -16,7 +17,7 @@ from .lowering import Product
 from .memory import Buffer, View
 
 WORTH = 15_000  # nanoseconds of work from which threads share it
-SMALL = 1 << 15  # multiplications of one matrix product that are not worth a call of the library
+SMALL = 1 << 13  # multiplications that are done in place, with nothing prepared
 CHUNK = 2048  # elements of a row, where a long one is cut into several
 
 
@@ -191,18 +192,20 @@ class Writer:
     # Products -----------------------------------------------------------------------------------------------
 
     def product(self, product: Product) -> None:
-        """Matrix products: small ones in place, others by the library."""
+        """Matrix products: small ones in place, others by the function that all products go to (kernels/llvm/products)."""
         x, y, out, _ = product
         f = self.main
         (m, k), n = x.shape[-2:], y.shape[-1]
-        lead = x.shape[:-2]
         scalar = "float" if x.dtype.itemsize == 4 else "double"
-        large = m * n * k > SMALL and _flag(x) is not None and _flag(y) is not None
-        if not large and math.prod(lead) * m * n * k > 200_000 and lead:
-            self._shared_products(x, y, out, scalar)
-            return
-        outer = [(size, (x.strides[i], y.strides[i], out.strides[i])) for i, size in enumerate(lead)]
+        dims = [
+            (size, (x.strides[i], y.strides[i], out.strides[i])) for i, size in enumerate(x.shape[:-2]) if size != 1
+        ]
+        outer = _joined(dims)
+        large = math.prod(size for size, _ in outer) * m * n * k > SMALL
+        inner = outer[-2:] if large else []
+        outer = outer[: len(outer) - len(inner)]
         starts = [self.address(view) for view in (x, y, out)]
+        context = f.reserve("i64", len(FIELDS)) if large else ""
         with _nested(f, [size for size, _ in outer]) as counters:
             moved = []
             for j, start in enumerate(starts):
@@ -211,20 +214,36 @@ class Writer:
                         start = f.offset(start, f.op("mul", "i64", counter, str(strides[j])))
                 moved.append(start)
             if large:
-                self._library(x, y, out, moved, scalar)
+                self._large_call(context, (x, y, out), moved, inner, scalar)
             else:
                 self._small_call(f, x, y, out, moved, scalar)
 
-    def _library(self, x: View, y: View, out: View, starts: list[str], scalar: str) -> None:
-        (m, k), n = x.shape[-2:], y.shape[-1]
-        size = x.dtype.itemsize
-        (tx, lx), (ty, ly) = _flag(x), _flag(y)  # type: ignore[misc]
-        one, zero = ("1.0", "0.0")
-        self.main.line(
-            f"call void {self._function(scalar)}(i32 101, i32 {tx}, i32 {ty}, i64 {m}, i64 {n}, i64 {k}, "
-            f"{scalar} {one}, ptr {starts[0]}, i64 {lx}, ptr {starts[1]}, i64 {ly}, {scalar} {zero}, ptr {starts[2]}, "
-            f"i64 {out.strides[-2] // size})"
-        )
+    def _large_call(self, context: str, views: Any, starts: list[str], batch: Any, scalar: str) -> None:
+        x, y, out = views
+        f = self.main
+        sizes = [1] * (2 - len(batch)) + [size for size, _ in batch]
+        steps = [(0, 0, 0)] * (2 - len(batch)) + [strides for _, strides in batch]
+        fields: dict[str, Any] = {"a": starts[0], "b": starts[1], "c": starts[2], "start": "null"}
+        fields |= {
+            "a_m": x.strides[-2],
+            "a_k": x.strides[-1],
+            "b_k": y.strides[-2],
+            "b_n": y.strides[-1],
+            "c_m": out.strides[-2],
+        }
+        fields |= {
+            "m": x.shape[-2],
+            "k": x.shape[-1],
+            "n": y.shape[-1],
+            "count": sizes[0] * sizes[1],
+            "inner": sizes[1],
+        }
+        for operand, name in enumerate("abc"):
+            fields |= {f"{name}_outer": steps[0][operand], f"{name}_inner": steps[1][operand]}
+        fields |= {"parallel": self._function("parallel"), "threads": self._function("threads")}
+        for name, value in fields.items():
+            put(f, context, name, str(value))
+        f.line(f"call void {self._function(scalar)}(ptr {context})")
 
     def _small_call(self, f: Function, x: View, y: View, out: View, starts: list[str], scalar: str) -> None:
         (m, k), n = x.shape[-2:], y.shape[-1]
@@ -236,35 +255,6 @@ class Writer:
             f"call void @small_{scalar}(ptr {starts[0]}, ptr {starts[1]}, ptr {starts[2]}, "
             + ", ".join(f"i64 {number}" for number in numbers) + ")"
         )  # fmt: skip
-
-    def _shared_products(self, x: View, y: View, out: View, scalar: str) -> None:
-        """Threads share the matrices of a batch."""
-        f = self.main
-        lead = x.shape[:-2]
-        count = math.prod(lead)
-        chunks = min(count, 8)
-        name = f"task{len(self.functions)}"
-        t = Function(name, "void", "ptr context", "i64 chunk", linkage="internal")
-        given = [t.load("ptr", t.element("%context", str(k), "ptr")) for k in range(3)]
-        first = t.op("sdiv", "i64", t.op("mul", "i64", "%chunk", str(count)), str(chunks))
-        last = t.op("sdiv", "i64", t.op("mul", "i64", t.op("add", "i64", "%chunk", "1"), str(count)), str(chunks))
-        with t.counted(first, last) as unit:
-            starts = []
-            for view, start in zip((x, y, out), given, strict=True):
-                rest = unit
-                for i in reversed(range(len(lead))):
-                    index = t.op("srem", "i64", rest, str(lead[i]))
-                    rest = t.op("sdiv", "i64", rest, str(lead[i]))
-                    if view.strides[i]:
-                        start = t.offset(start, t.op("mul", "i64", index, str(view.strides[i])))
-                starts.append(start)
-            self._small_call(t, x, y, out, starts, scalar)
-        t.end()
-        self._take("\n".join([t.text(), *t.declared.values()]))
-        context = f.reserve("ptr", 3)
-        for k, view in enumerate((x, y, out)):
-            f.store("ptr", self.address(view), f.element(context, str(k), "ptr"))
-        self._parallel(name, context, chunks)
 
     def text(self) -> str:
         """The whole module."""
@@ -306,30 +296,26 @@ def _flat(view: View) -> View:
     return View(view.buffer, view.offset, (n,), strides, view.dtype)
 
 
+def _joined(dims: list[tuple[int, tuple[int, ...]]]) -> list[tuple[int, tuple[int, ...]]]:
+    """Dimensions (size, strides) with those made one that lie evenly in all operands."""
+    found: list[tuple[int, tuple[int, ...]]] = []
+    for n, strides in dims:
+        if found and all(a == b * n for a, b in zip(found[-1][1], strides, strict=True)):
+            found[-1] = (found[-1][0] * n, strides)
+        else:
+            found.append((n, strides))
+    return found
+
+
 def _folded(shape: tuple[int, ...], views: list[View]) -> tuple[list[tuple[int, tuple[int, ...]]], int, int, list[int]]:
     """Outer loops (size, strides), rows, their length, and the steps from row to row."""
     *lead, length = shape or (1,)
     dims = [(n, tuple(v.strides[i] for v in views)) for i, n in enumerate(lead) if n != 1]
-    folded: list[tuple[int, tuple[int, ...]]] = []
-    for n, strides in dims:
-        if folded and all(a == b * n for a, b in zip(folded[-1][1], strides, strict=True)):
-            folded[-1] = (folded[-1][0] * n, strides)
-        else:
-            folded.append((n, strides))
+    folded = _joined(dims)
     if not folded:
         return [], 1, length, [0] * len(views)
     *outer, (rows, steps) = folded
     return outer, rows, length, list(steps)
-
-
-def _flag(x: View) -> tuple[int, int] | None:
-    """How the library is told of a matrix: as it is (111) or transposed (112), and how far apart its rows are."""
-    (rows, columns), (one, other), size = x.shape[-2:], x.strides[-2:], x.dtype.itemsize
-    if other == size and (one >= size * columns or rows == 1):
-        return 111, max(one // size, columns, 1)
-    if one == size and (other >= size * rows or columns == 1):
-        return 112, max(other // size, rows, 1)
-    return None
 
 
 def _small(scalar: str, width: int) -> str:
