@@ -145,3 +145,16 @@ def test_chains_differentiate_as_products(functions, shape):
         out = function(out)
     out.sum().backward()
     torch.testing.assert_close(x.grad, slope)
+
+
+@given(SOLID, st.integers(1, 3), st.integers(2, 4))
+def test_leaves_that_share_a_gradient_accumulate_for_themselves(shape, passes, count):
+    """An operation hands one gradient to all of its inputs; each leaf adds up its own."""
+    leaves = [leaf(values(shape, seed)) for seed in range(count)]
+    weights = torch.from_numpy(values(shape, count))
+    for _ in range(passes):
+        (sum(leaves[1:], leaves[0]) * weights).sum().backward()
+    for each in leaves:
+        np.testing.assert_allclose(each.grad.numpy(), passes * weights.numpy(), rtol=1e-12)
+    leaves[0].grad.zero_()
+    np.testing.assert_allclose(leaves[1].grad.numpy(), passes * weights.numpy(), rtol=1e-12)

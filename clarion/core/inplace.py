@@ -38,6 +38,8 @@ def sync(x: Tensor) -> None:
     if view.base._view is not None:  # its shape was changed in place: `reshape_inplace` put a base under it
         view.base = view.base._view.base
     if view.base._rg:
+        if view.creation != "normal" and modes.special and not modes.recording():
+            return  # values may still be read
         refuse_creation(x, True, "and its base or another view of its base has been modified inplace")
         refresh(x)
     view.version = x._vc.n
@@ -129,6 +131,10 @@ class CopySlices(Node):
 # Refusals ------------------------------------------------------------------------------------------
 
 
+# One number in all places: it does not matter how often it is written.
+_OVERLAPPING = ("fill_scalar", "zero_")
+
+
 def refuse(x: Tensor, name: str) -> None:
     """Raise if `x` must not be written in place now; nothing has been changed yet."""
     if x._vc is INFERENCE and not modes.state.inference:
@@ -137,7 +143,7 @@ def refuse(x: Tensor, name: str) -> None:
             "normal tensor before doing inplace update. See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
     array = x._array
-    if array.size > 1 and 0 in array.strides and not name.startswith(("fill_", "zero_")) and _overlaps(array):
+    if array.size > 1 and 0 in array.strides and not name.startswith(_OVERLAPPING) and _overlaps(array):
         raise errors.InplaceError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation.\n"

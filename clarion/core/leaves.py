@@ -56,7 +56,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
     if not leaf._rg or type(leaf._view) is Claim:  # it was told so after it had been used; see Claim
         return
     array = g if is_raw(g) else g._array
-    if array.shape != leaf._array.shape:
+    if array.shape != leaf._array.shape and array.size != leaf._array.size:  # else it was turned in place meanwhile
         from .op_node import fix_raw, fix_tensor
 
         meta = (leaf._array.shape, leaf._array.dtype)

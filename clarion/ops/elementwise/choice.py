@@ -7,11 +7,11 @@ from typing import Any
 from ...core.devices import kind_of
 from ...core.dtypes import b1, result_type, uint8
 from ...core.general_call import general_call
-from ...core.inplace import inplace
+from ...core.inplace import inplace, refuse
 from ...core.op import Op
 from ...core.op_node import cast as cast_array
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+from ...errors import ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ..faces.api import FUNCTIONS, METHODS, call, public
 from ..faces.typed import TypedOp, need_tensors, show_edges
 from .cast import cast, cast_number, transfer
@@ -323,7 +323,12 @@ def zero_(self: Any) -> Any:
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write the values of `src`, broadcast and converted to this type."""
     if src is self:
+        refuse(self, "copy_")
         return self
+    if isinstance(src, Tensor) and src._array.ndim > self._array.ndim:
+        raise ShapeError(
+            f"output with shape {list(self._array.shape)} doesn't match the broadcast shape {list(src._array.shape)}"
+        )
     if isinstance(src, Tensor) and type(src._array) is not type(self._array):
         src = transfer(src, kind_of(self._array))
     return inplace(copy_op, self, src)

@@ -94,9 +94,9 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         if len(set(dims)) != len(dims):
             raise ShapeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
         places.append(dims)
-    if not n:
-        return input
     order = [d for d in range(n) if d not in places[0]]
+    if not n:
+        return permute_op.call(input, ())  # type: ignore[no-any-return]
     for to, frm in sorted(zip(places[1], places[0], strict=True)):
         order.insert(to, frm)
     return permute_op.call(input, tuple(order))  # type: ignore[no-any-return]
