@@ -68,6 +68,8 @@ class SparseTensor(Tensor):
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         owner = getattr(func, "__self__", None)
         name = _property_names()[owner] if isinstance(owner, property) else func.__name__
+        if "coalesce" not in HANDLERS:  # a gradient may be the first sparse tensor of a program
+            from . import making, operations  # noqa: F401
         handler = HANDLERS.get(name)
         if handler is not None:
             return handler(*args, **(kwargs or {}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layout import as_laid_out, in_rows
+from ...layout import as_images, as_laid_out, in_rows
 from ...registry import kernel
 
 
@@ -28,7 +28,7 @@ def roll(xp: Any, x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any
     return _roll_along(xp, x, shifts, dims) if dims else _roll_flat(xp, x, shifts[0])
 
 
-@as_laid_out
+@as_images
 def _roll_along(xp: Any, x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     return xp.roll(x, shifts, dims) if x.size and x.ndim else x.copy()
 
