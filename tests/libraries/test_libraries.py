@@ -27,7 +27,9 @@ def installed(name: str) -> str:
         version = metadata.version(LIBRARIES[name])
     except metadata.PackageNotFoundError:
         pytest.skip(f"{LIBRARIES[name]} is not installed")
-    for needed in {"timm": ["torchvision"], "vit_pytorch": ["torchvision"], "skorch": ["sklearn"]}.get(name, []):
+    for needed in {"timm": ["torchvision"], "vit-pytorch": ["torchvision"], "skorch": ["sklearn"]}.get(
+        LIBRARIES[name], []
+    ):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{name} needs {needed}")
     return version

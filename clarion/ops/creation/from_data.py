@@ -316,6 +316,22 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @public(method=False)
+def from_file(
+    filename: Any, shared: bool | None = None, size: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor over the bytes of a file; `shared`: what is written to it is written to the file, which is made long enough."""
+    kind = default_float() if dtype is None else dtype.numpy
+    if shared:
+        with open(filename, "ab") as file:
+            missing = size * kind.itemsize - file.tell()
+            if missing > 0:
+                file.write(b"\0" * missing)
+    array = np.memmap(filename, kind, "r+" if shared else "c", shape=(size,)) if size else np.empty(0, kind)
+    return new_tensor(np.asarray(array)).requires_grad_(requires_grad)
+
+
+@public(method=False)
 def asarray(
     obj: Any,
     *,

@@ -156,7 +156,9 @@ def _dtype(name: str, value: Any) -> Any:
     return value.numpy
 
 
-FUNCTIONS.update(finfo=finfo, iinfo=iinfo, TypedStorage=TypedStorage, UntypedStorage=UntypedStorage)
+FUNCTIONS.update(
+    finfo=finfo, iinfo=iinfo, TypedStorage=TypedStorage, UntypedStorage=UntypedStorage, StorageBase=UntypedStorage
+)
 
 
 # Switches of the whole library -----------------------------------------------------------------------

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY
 from ...core.general_call import general_call
+from ...core.node import Node
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import EngineError, NotSupportedError, not_a_tensor
@@ -74,6 +76,33 @@ def show_edges(op: Op, *positions: int) -> None:
     def next_functions(self: Any) -> tuple[Any, ...]:
         edges = super(op.node_class, self).next_functions
         return tuple(edges[i] for i in positions)
+
+    op.node_class.next_functions = property(next_functions)  # type: ignore[assignment]
+
+
+@functools.cache
+def _kind_of_part(name: str) -> type[Node]:
+    return type(name, (Node,), {"__slots__": ()})
+
+
+def part(name: str, *edges: Any) -> tuple[Any, int]:
+    """An edge to a node that is only there to be seen; none where nothing behind it wants a gradient."""
+    if all(target is None for target, _ in edges):
+        return None, 0
+    node = _kind_of_part(name)()
+    node.blank()
+    node.edges, node.nrs = tuple(target for target, _ in edges), tuple(nr for _, nr in edges)
+    return node, 0
+
+
+def show_parts(op: Op, shown: Callable[..., tuple[Any, ...]]) -> None:
+    """PyTorch records several nodes where this operation is one: `shown(*edges)` says what users see behind it."""
+
+    def next_functions(self: Any) -> tuple[Any, ...]:
+        found: tuple[Any, ...] | None = self.__dict__.get("_shown")
+        if found is None:
+            found = self.__dict__["_shown"] = shown(*super(op.node_class, self).next_functions)
+        return found
 
     op.node_class.next_functions = property(next_functions)  # type: ignore[assignment]
 

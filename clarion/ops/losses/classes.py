@@ -12,6 +12,7 @@ from ...events import hub
 from ...kernels.registry import RawNamespace
 from ..faces.api import FUNCTIONS, functional, no_gradient
 from ..faces.autocast import autocast
+from ..faces.typed import part, show_parts
 from .pointwise import reduction_number
 
 
@@ -84,6 +85,8 @@ def _declare_cross_entropy(name: str, node: str) -> Op:
 
 cross_entropy_op = _declare_cross_entropy("cross_entropy", "NllLossBackward0")
 cross_entropy2d_op = _declare_cross_entropy("cross_entropy2d", "NllLoss2DBackward0")
+for _op in (cross_entropy_op, cross_entropy2d_op):
+    show_parts(_op, lambda x, *_: (part("LogSoftmaxBackward0", x),))
 
 
 # Where kernels take half precision as it is (a GPU), neither probabilities nor a wide copy of the scores are kept: the gradient

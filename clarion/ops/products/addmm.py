@@ -12,7 +12,19 @@ from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, ShapeEr
 from ..elementwise.arithmetic import number, old_form
 from ..faces.api import call, functional, public, with_out
 from ..faces.autocast import autocast
-from .matmul import cannot_multiply, check_bmm, check_mv, check_types, dot, matmul, old_name, tensors
+from ..faces.typed import part, show_parts
+from .matmul import (
+    cannot_multiply,
+    check_bmm,
+    check_mv,
+    check_types,
+    dot,
+    fold_nt_op,
+    matmul,
+    mm_nt_op,
+    old_name,
+    tensors,
+)
 
 # Linear: x @ w.T + b ---------------------------------------------------------------------------------
 
@@ -25,9 +37,9 @@ sum_rows_op.vjp(x=lambda g, x_shape, ops: ops.expand(g, x_shape)).jvp("each")
 def _plus(*parts: Any) -> Any:
     """The sum of the parts that are there."""
     total = None
-    for part in parts:
-        if part is not None:
-            total = part if total is None else total + part
+    for each in parts:
+        if each is not None:
+            total = each if total is None else total + each
     return total
 
 
@@ -45,6 +57,23 @@ for _op in (linear_op, linear_rows_op):
         w=lambda g, x, ops: ops.fold_tn(g, x),
         b=lambda g, ops: ops.sum_rows(g),
     ).jvp(_linear_tangent)
+
+_NONE = (None, 0)
+
+
+def _shown(x: Any, w: Any, b: Any = _NONE) -> tuple[Any, ...]:
+    """Behind PyTorch's node: the bias, the input, and the transpose of the weight."""
+    return b, x, part("TBackward0", w)
+
+
+def _shown_rows(x: Any, w: Any, b: Any = _NONE) -> tuple[Any, ...]:
+    return (part("AddmmBackward0", *_shown(part("ViewBackward0", x), w, b)),)
+
+
+show_parts(linear_op, _shown)
+show_parts(linear_rows_op, _shown_rows)
+show_parts(mm_nt_op, lambda x, w: (x, part("TBackward0", w)))
+show_parts(fold_nt_op, lambda x, w: (part("MmBackward0", part("UnsafeViewBackward0", x), part("TBackward0", w)),))
 
 # beta * x + alpha * product --------------------------------------------------------------------------
 

@@ -17,6 +17,13 @@ LIBRARIES = {
     "torch_optimizer": "torch-optimizer", "torchdiffeq": "torchdiffeq", "torchinfo": "torchinfo",
     "torchmetrics": "torchmetrics", "torchsde": "torchsde", "torchviz": "torchviz", "transformers": "transformers",
     "transformers_trainer": "transformers", "vit_pytorch": "vit-pytorch", "x_transformers": "x-transformers",
+    # a second program of the libraries that people use most
+    "accelerate_more": "accelerate", "diffusers_more": "diffusers", "einops_mixer": "einops", "einx_more": "einx",
+    "gpytorch_deep": "gpytorch", "gpytorch_kernels": "gpytorch", "kornia_more": "kornia",
+    "lightning_more": "lightning", "peft_more": "peft", "pyro_flows": "pyro-ppl", "pyro_guides": "pyro-ppl",
+    "timm_more": "timm", "torchdiffeq_more": "torchdiffeq", "torchmetrics_more": "torchmetrics",
+    "torchsde_more": "torchsde", "transformers_more": "transformers", "vit_more": "vit-pytorch",
+    "x_transformers_more": "x-transformers",
 }  # fmt: skip
 
 
