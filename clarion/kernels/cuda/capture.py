@@ -7,6 +7,7 @@ to `before_replay`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -73,7 +74,8 @@ class Capture:
         """The last graph of a pool is gone: its memory goes back to the driver."""
         self.graph = None
         self.pool.graphs -= 1
-        if not self.pool.graphs:
+        # (To give back is to wait for the GPU: not while another capture is open, and not at the end of the process.)
+        if not self.pool.graphs and captures.current() is None and not sys.is_finalizing():
             self.pool.release()
 
 
