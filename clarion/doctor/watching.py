@@ -388,9 +388,11 @@ def _clipping() -> None:
                 parameters = list(parameters)
             told(parameters, args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value", 0.0)))
             norm = args[1] if len(args) > 1 else kwargs.get("total_norm")
+            result = original(parameters, *args, **kwargs)
+            norm = norm if isinstance(norm, torch.Tensor) else result  # which older versions give back
             if hub.limited is not None and isinstance(norm, torch.Tensor) and not held.aside:
                 _safely("clipping", hub.limited, norm)
-            return original(parameters, *args, **kwargs)
+            return result
 
         return clip
 
