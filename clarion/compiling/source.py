@@ -34,7 +34,7 @@ _TRUSTED = frozenset(
 )
 
 _BUILTINS = frozenset(
-    """abs all any bin bool callable chr divmod float format getattr hasattr hex int isinstance issubclass iter len max min next oct
+    """abs all any bin bool callable chr divmod float format hasattr hex int isinstance issubclass iter len max min next oct
     ord pow repr reversed round sorted sum __build_class__ __import__""".split()  # noqa: SIM905
 )
 _PURE_MODULES = frozenset(
@@ -48,7 +48,7 @@ _BUILDS = ("__init__", "__new__", "__post_init__", "__setstate__", "__set_name__
 def _whose(filename: str) -> str:
     """Whose a file is: "ours" (clarion's, NumPy's), "trusted", "library" (Python's), or the user's."""
     if filename.startswith("<frozen"):
-        return "trusted"
+        return "trusted" if filename.startswith("<frozen importlib") else "library"
     if provenance.is_inside(filename) or filename.startswith(_NUMPY):
         return "ours"
     if filename.startswith(_LIBRARY) and "site-packages" not in filename:
@@ -170,5 +170,8 @@ def globals_read(code: CodeType) -> Iterator[str]:
 
 
 def names_read(code: CodeType) -> set[str]:
-    """Names of attributes that a code may read."""
-    return set(code.co_names)
+    """Names of attributes that a code may read: also by a text that it holds (`attrgetter("size")`)."""
+    texts = {
+        word for each in code.co_consts if isinstance(each, str) for word in each.split(".") if word.isidentifier()
+    }
+    return set(code.co_names) | texts

@@ -300,7 +300,7 @@ class Watch:
         elif isinstance(value, Pointwise):
             self._require(f"{name}._op is {self._constant(value._op)} and {name}.current()", about)
         elif isinstance(value, _FUNCTIONS):
-            return
+            _refuse_chance(value, about)
         else:
             self._object(value, name, about)
 
@@ -372,6 +372,7 @@ class Watch:
         known = self._constant(space)
         for each in sorted(self.names & set(space)):
             inside = space[each]
+            _refuse_chance(inside, f"{module.__name__}.{each}")
             if isinstance(inside, Tensor) or not _is_ours(inside) or isinstance(inside, types.ModuleType):
                 self.value(inside, f"{known}[{each!r}]", f"{module.__name__}.{each}")
             else:
@@ -399,9 +400,18 @@ class Watch:
             raise Unwatchable(f"{about} is a {kind.__name__}, whose attributes may differ from call to call")
         self._class(kind, self._constant(kind), about)
         space = self._constant(value.__dict__)
+        self._require(f"len({space}) == {len(value.__dict__)}", about)
         for each, inside in list(value.__dict__.items()):
             if _is_ours(kind) or each in self.names:
                 self.value(inside, f"{space}[{each!r}]", f"{about}.{each}")
+
+
+def _refuse_chance(value: Any, about: str) -> None:
+    """NumPy's random numbers are not drawn by anything that is recorded."""
+    owner = getattr(value, "__self__", None)
+    kinds = (getattr(value, "__module__", None) or "", type(owner).__module__ or "", type(value).__module__ or "")
+    if callable(value) and any(kind.startswith(("numpy.random", "_random", "random")) for kind in kinds):
+        raise Unwatchable(f"{about} gives something else each time")
 
 
 def _is_ours(value: Any) -> bool:

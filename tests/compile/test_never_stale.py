@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import random
 import time
 import types
 import warnings
 
+import numpy as np
 import pytest
 
 import clarion as torch
@@ -81,6 +83,14 @@ def draws_from_python(x):
     return x * random.random()
 
 
+def draws_from_numpy(x):
+    return x * int(np.random.randint(2))
+
+
+def reads_by_name(x):
+    return x * getattr(counter, "".join(["n"]))
+
+
 def prints(x):
     print("here")
     return x * 2
@@ -100,6 +110,8 @@ REFUSED = {
     iterates: "numbers is a range_iterator",
     asks_the_clock: "perf_counter\\(\\) is called",
     draws_from_python: "random\\(\\) is called",
+    draws_from_numpy: "numpy.random.randint gives something else",
+    reads_by_name: "getattr\\(\\) is called",
     prints: "print\\(\\) is called",
     goes_through_numpy: "read on the host|not watched",
 }
@@ -167,6 +179,13 @@ def test_an_object_that_changes_is_seen():
     assert fast(torch.zeros(1)).item() == 6.0
     options.scale = 7.0
     assert fast(torch.ones(1)).item() == 13.0
+
+
+def test_the_environment_is_seen(monkeypatch):
+    monkeypatch.setenv("SOME_SCALE", "2")
+    fast, _ = _run(lambda x: x * float(os.environ["SOME_SCALE"]))
+    monkeypatch.setenv("SOME_SCALE", "5")
+    assert fast(torch.ones(1)).item() == 5
 
 
 def test_a_module_that_changes_is_seen():
