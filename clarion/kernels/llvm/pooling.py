@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import config
 from .. import threads
 from ..registry import offer
 from . import build, machine
@@ -16,7 +17,7 @@ from .sequences import address
 from .text import Function, literal, module
 
 Sizes = tuple[int, ...]
-LEAST = 2048  # elements from which it is worth the call
+LEAST = 4 if config.COMPILE == "all" else 2048  # elements from which it is worth the call
 SHARED = 1 << 14  # and from which threads share it
 _POINTERS = ("x", "out", "places")
 _SIZES = ("count", "per", "h", "w", "o_h", "o_w", "k_h", "k_w", "s_h", "s_w", "p_h", "p_w", "d_h", "d_w")

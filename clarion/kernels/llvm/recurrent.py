@@ -17,6 +17,7 @@ from .products.calls import products
 from .sequences import Sequence
 
 Layer = Callable[..., Any]
+rows_of = np.ascontiguousarray  # what takes another array's place must lie as that does
 
 
 def _pace(steps: Steps, *arrays: Any) -> int | None:
@@ -84,10 +85,10 @@ def lstm_layer(cell: Compiled) -> Layer:
         pace = None if w_hr is not None else _pace(steps, x, w_ih, w_hh, b_ih, b_hh, h0, c0)
         if pace is None:
             return NotImplemented
-        gates = raw.linear(x, w_ih, _summed(b_ih, b_hh))
+        h0, gates = rows_of(h0), raw.linear(x, w_ih, _summed(b_ih, b_hh))
         (n, _), size, (first, rows) = gates.shape, c0.shape[1], steps[0]
         cells, out = np.empty((n, size), gates.dtype), np.empty((n, size), gates.dtype)
-        c, buffer = c0.copy(), np.empty((rows, 4 * size), gates.dtype)
+        c, buffer = c0.copy(order="C"), np.empty((rows, 4 * size), gates.dtype)
         now = slice(first, first + rows)
         a, hidden = _parts(gates[now], size), _parts(buffer, size)
         version = cell.version((*a, *hidden, c))
@@ -119,8 +120,8 @@ def lstm_layer_backward(cell: Compiled) -> Layer:
         if pace is None:
             return NotImplemented
         size, (last, rows) = c0.shape[1], steps[-1]
-        now = slice(last, last + rows)
-        d, dh, dc = np.empty_like(gates), _start(np, g_h, h0), _start(np, g_c, c0)
+        now, c0, cells = slice(last, last + rows), rows_of(c0), rows_of(cells)
+        d, dh, dc = np.empty(gates.shape, gates.dtype), rows_of(_start(np, g_h, h0)), _start(np, g_c, c0)
         g_now = None if g_out is None else g_out[now]
         parts, step = _parts(gates[now], size), _parts(d[now], size)
         before = c0 if len(steps) == 1 else cells[last - pace : last - pace + rows]
@@ -149,7 +150,7 @@ def gru_layer(cell: Compiled) -> Layer:
         pace = _pace(steps, x, w_ih, w_hh, b_ih, b_hh, h0)
         if pace is None:
             return NotImplemented
-        size, (first, rows) = h0.shape[1], steps[0]
+        size, (first, rows), h0 = h0.shape[1], steps[0], rows_of(h0)
         early = None if b_hh is None else np.concatenate((b_hh[: 2 * size], np.zeros(size, b_hh.dtype)))
         gates = raw.linear(x, w_ih, _summed(b_ih, early))
         inner, out = (np.empty((len(gates), size), gates.dtype) for _ in range(2))
@@ -185,8 +186,8 @@ def gru_layer_backward(cell: Compiled) -> Layer:
         if pace is None:
             return NotImplemented
         size, (last, rows) = h0.shape[1], steps[-1]
-        now = slice(last, last + rows)
-        d, d_in, dh = np.empty_like(gates), np.empty_like(gates), _start(np, g_h, h0)
+        now, h0, out, dh = slice(last, last + rows), rows_of(h0), rows_of(out), rows_of(_start(np, g_h, h0))
+        d, d_in = np.empty(gates.shape, gates.dtype), np.empty(gates.shape, gates.dtype)
         g_now = None if g_out is None else g_out[now]
         before = h0 if len(steps) == 1 else out[last - pace : last - pace + rows]
         parts, step = _parts(gates[now], size), _parts(d[now], size)
@@ -216,7 +217,7 @@ def rnn_layer(cell: Compiled) -> Layer:
         pace = _pace(steps, x, w_ih, w_hh, b_ih, b_hh, h0)
         if pace is None:
             return NotImplemented
-        out = raw.linear(x, w_ih, _summed(b_ih, b_hh))
+        h0, out = rows_of(h0), raw.linear(x, w_ih, _summed(b_ih, b_hh))
         first, rows = steps[0]
         now, buffer = slice(first, first + rows), np.empty((rows, out.shape[1]), out.dtype)
         version = cell.version((out[now], buffer, relu))
@@ -246,7 +247,7 @@ def rnn_layer_backward(cell: Compiled) -> Layer:
             return NotImplemented
         last, rows = steps[-1]
         now = slice(last, last + rows)
-        d, dh = np.empty_like(out), _start(np, g_h, h0)
+        d, dh = np.empty(out.shape, out.dtype), rows_of(_start(np, g_h, h0))
         g_now = None if g_out is None else g_out[now]
         version = cell.version((dh, g_now, out[now], relu))
         if version is None:

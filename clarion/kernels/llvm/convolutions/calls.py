@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .... import config
 from ... import threads
 from ...layout import channels_last
 from ...portable.layers.convolution import is_pointwise, transposed_size
@@ -23,8 +24,9 @@ from .geometry import Geometry, Sizes, three
 from .slabs import FIELDS, PLACE
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
-LEAST = 1 << 14  # multiplications from which a convolution is worth the call
-ELEMENTS = 64  # of the first array: with fewer nobody asks
+_ANY = config.COMPILE == "all"
+LEAST = 1 if _ANY else 1 << 14  # multiplications from which a convolution is worth the call
+ELEMENTS = 1 if _ANY else 64  # of the first array: with fewer nobody asks
 SHARED = 1 << 18  # multiplications from which threads share it
 _X, _OUT, _A, _A_GROUP, _BIAS = (PLACE[name] for name in ("x", "out", "a", "a_group", "bias"))
 

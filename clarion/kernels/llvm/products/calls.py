@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .... import config
 from ...portable.products.matmul import _rows
 from ...registry import offer
 from .. import build, machine, ufuncs
@@ -15,9 +16,12 @@ from ..text import module
 from . import blocks, rooms
 from .tiles import shape_for
 
-LEAST = 1 << 18  # multiplications from which a product is worth the call: BLAS takes several threads from here on
-LEAST_WITH_BIAS = LEAST_OF_BATCH = 1 << 17  # the same where BLAS would need more than one pass, or call
-ELEMENTS = 512  # of the first operand: with fewer nobody asks
+_ANY = config.COMPILE == "all"
+LEAST = (
+    1 if _ANY else 1 << 18
+)  # multiplications from which a product is worth the call: BLAS takes several threads from here on
+LEAST_WITH_BIAS = LEAST_OF_BATCH = 1 if _ANY else 1 << 17  # the same where BLAS would need more than one pass, or call
+ELEMENTS = 1 if _ANY else 512  # of the first operand: with fewer nobody asks
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
