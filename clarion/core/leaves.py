@@ -34,7 +34,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         and this.capture is None
         and leaf._rg
         and leaf._view is None
-        and (type(g) is ndarray or is_raw(g))
+        and (type(g) is ndarray or (is_raw(g) and type(g) is not Coo))
         and g.shape == leaf._array.shape
     ):
         with _accumulate_lock:

@@ -160,3 +160,10 @@ def refused(t):
         refusal(lambda: t.sparse_coo_tensor([[0, 1]], [1.0], (3,))),
         refusal(lambda: t.optim.Adam([table]).step()),
     )  # fmt: skip
+
+
+def sparse_gradients_of_a_layer_add_up(t):
+    layer = t.nn.Embedding(4, 3, sparse=True)
+    for _ in range(3):
+        layer(t.tensor([1, 2, 1])).sum().backward()
+    return layer.weight.grad.is_sparse, layer.weight.grad.to_dense().tolist()
