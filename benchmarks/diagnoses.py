@@ -25,6 +25,8 @@ from clarion import diagnose
 from . import engine as engine
 from . import training as training
 from .harness import WORKLOADS
+from .stored import save
+from .table import SHOWN
 
 Make = Callable[[Any], Callable[[], object]]
 
@@ -127,8 +129,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.diagnoses", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(LIMITS)} (default: all)")
     parser.add_argument("--rounds", type=int, default=15, help="rounds, the best counts (default: 15)")
+    parser.add_argument("--save", action="store_true", help="keep the figures in benchmarks/results.json")
     args = parser.parse_args()
     over = 0
+    costs = {}
     print(f"{'training step':26} {'off':>11} {'on':>11} {'steady':>8} {'limit':>7} {'early':>8}")
     for name in args.names or LIMITS:
         make, limit = LIMITS[name]
@@ -138,9 +142,12 @@ def main() -> int:
             first_on, first_off = early(make, max(2, args.rounds // 5), 60 if on > 2e-3 else 200)
         cost, first = 100 * (on / off - 1), 100 * (first_on / first_off - 1)
         over += cost > limit
+        costs[name] = round(cost, 2)
         print(
             f"{name:26} {off * 1e6:8.1f} µs {on * 1e6:8.1f} µs {cost:6.1f} % {limit:5.0f} % {first:6.1f} %", flush=True
         )
+    if args.save:
+        save("diagnoses", {name: cost for name, cost in costs.items() if name in SHOWN})
     return int(over > 0)
 
 

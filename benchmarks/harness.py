@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 WORKLOADS: dict[str, Callable[[Any], Callable[[], object]]] = {}
@@ -31,11 +31,12 @@ class Time:
 
 @dataclass
 class Result:
-    """What a call of one workload takes on each library."""
+    """What a call of one workload takes on each library; `others`: compiled ones, and further libraries, by name."""
 
     name: str
     clarion: Time
     torch: Time | None
+    others: dict[str, Time] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float | None:
@@ -55,14 +56,14 @@ def _timed(step: Callable[[], object], count: int) -> Time:
     return Time((time.perf_counter() - wall) / count, (time.process_time() - processor) / count)
 
 
-def _repetitions(step: Callable[[], object], target: float = 0.02, before: float = 0.25) -> int:
+def _repetitions(step: Callable[[], object], target: float = 0.02, before: float = 0.5) -> int:
     """How many calls take about `target` seconds. The first calls, which compile and fill caches, do not count.
 
     (Diagnoses listen closely to the first some thousand operations, and kernels are compiled for small arrays after some hundred.)
     """
-    warm = time.perf_counter() + before
+    warm = time.process_time() + before
     step()
-    while time.perf_counter() < warm:
+    while time.process_time() < warm:
         step()
     count = 1
     while True:
@@ -72,15 +73,26 @@ def _repetitions(step: Callable[[], object], target: float = 0.02, before: float
         count *= 2
 
 
-def measure(name: str, clarion: Any, torch: Any | None, rounds: int = 15) -> Result:
-    """Time one workload on both libraries, alternating."""
-    steps = [WORKLOADS[name](t) for t in (clarion, torch) if t is not None]
-    counts = [_repetitions(step) for step in steps]
+Steps = dict[str, Callable[[], object]]
+
+
+def alternating(steps: Steps, rounds: int) -> dict[str, Time]:
+    """Time several ways to do the same thing in turn: the best of several rounds of each."""
+    counts = {name: _repetitions(step) for name, step in steps.items()}
     gc.freeze()  # the collections below look at what the steps leave behind, not at the libraries
-    best = [Time(float("inf"), float("inf")) for _ in steps]
+    best = {name: Time(float("inf"), float("inf")) for name in steps}
     for _ in range(rounds):
-        for i, step in enumerate(steps):
+        for name, step in steps.items():
             gc.collect()
-            now = _timed(step, counts[i])
-            best[i] = Time(min(best[i].wall, now.wall), min(best[i].processor, now.processor))
-    return Result(name, best[0], best[1] if torch is not None else None)
+            now = _timed(step, counts[name])
+            best[name] = Time(min(best[name].wall, now.wall), min(best[name].processor, now.processor))
+    return best
+
+
+def measure(name: str, clarion: Any, torch: Any | None, rounds: int = 15, others: Steps | None = None) -> Result:
+    """Time one workload on both libraries, and whatever else can do the same, alternating."""
+    steps: Steps = {"clarion": WORKLOADS[name](clarion)}
+    if torch is not None:
+        steps["torch"] = WORKLOADS[name](torch)
+    times = alternating(steps | (others or {}), rounds)
+    return Result(name, times.pop("clarion"), times.pop("torch", None), times)
