@@ -14,7 +14,7 @@ from .. import config
 Kernel = Callable[..., Any]
 Guard = Callable[..., bool]
 
-# NOTE [Warming up] A kernel is compiled when it has been called on small arrays so often that it may be worth it. From then on
+# NOTE [Warming up]: a kernel is compiled when it has been called on small arrays so often that it may be worth it. From then on
 # it computes: so this is for kernels that give the same bits either way (arithmetic, comparisons, roots). A kernel with functions of its
 # own (exp, a sum in another order) computes from its first call on, or never below a size: a program that does the same
 # thing twice gets the same numbers twice.

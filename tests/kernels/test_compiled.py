@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not machine.installed(), reason="llvmlite is not
 
 OFFERED = sorted(name for name in registry.names() if any(o.backend == "llvm" for o in registry.chain(name)))
 KINDS: dict[str, type] = {name: type(registry._offers[name]["llvm"].function) for name in OFFERED}
-ROWS = [name for name in OFFERED if KINDS[name] is Rows]
+ROWS = [name for name in OFFERED if KINDS[name] is Rows and name not in ("softmax_and_loss", "sum", "mean")]
 EACH = [name for name in OFFERED if KINDS[name] is Compiled and name != "where"]
 SPECIAL = [
     np.nan,
@@ -161,6 +161,45 @@ def test_rows_agree_on_infinities(name, any_size):
     with np.errstate(all="ignore"):
         expected = registry.portable(name)(rows, 1)
         np.testing.assert_allclose(any_size(name)(rows, 1), expected, 4e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1,), (3, 5), (2, 3, 17), (5, 700), (5, 7000), (4, 0)])
+def test_sums_and_means_of_rows(shape, dtype):
+    x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    close = {"rtol": 1e-5, "atol": 1e-4} if dtype == "float32" else {"rtol": 1e-12, "atol": 1e-12}
+    for form in (x, np.asfortranarray(x)):
+        for dim in [(k,) for k in range(x.ndim)] + [tuple(range(x.ndim))]:
+            for keep in (True, False):
+                with np.errstate(all="ignore"):
+                    wide = form.astype("f8")
+                    np.testing.assert_allclose(registry.raw.sum(form, dim, keep), wide.sum(dim, keepdims=keep), **close)
+                    if x.size:
+                        np.testing.assert_allclose(
+                            registry.raw.mean(form, dim, keep), wide.mean(dim, keepdims=keep), **close
+                        )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_losses_of_rows(dtype, any_size):
+    rng = np.random.default_rng(0)
+    for rows, classes in ((1, 1), (5, 3), (40, 65), (300, 16)):
+        x, target = rng.standard_normal((rows, classes)).astype(dtype), rng.integers(0, classes, (rows, 1))
+        expected = registry.portable("softmax_and_loss")(x, target)
+        agree(any_size("softmax_and_loss")(x, target), expected, dtype, f"{rows} {classes}")
+        agree(registry.raw.softmax_and_loss(x, target), expected, dtype, f"{rows} {classes}")
+    assert type(registry.raw.softmax_and_loss) is type(len)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (3, 5), (64, 64), (63, 65), (1000, 1000)])
+def test_sums_and_means_of_everything(shape, dtype):
+    x = np.asarray(np.random.default_rng(0).standard_normal(shape), dtype)
+    close = {"rtol": 1e-5 if dtype == "float32" else 1e-12, "atol": 1e-4 if dtype == "float32" else 1e-10}
+    for form in (x, x.T, x[..., ::-1] if shape else x):
+        np.testing.assert_allclose(registry.raw.sum_all(form), x.astype("f8").sum(), **close)
+        np.testing.assert_allclose(registry.raw.mean_all(form), x.astype("f8").mean(), **close)
+        assert registry.raw.sum_all(form).dtype == x.dtype
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -28,6 +28,7 @@ _getframe = sys._getframe
 _NEW = 2  # times that a block is listened to closely
 _ENTERING = ("__enter__", "__aenter__")
 _CONTEXTLIB = contextlib.__file__
+_USER = 4  # frames between a listener and a user's `with`: the session's guard, `_tell`, `__enter__`
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
 
 
@@ -135,6 +136,7 @@ class Switches:
         self._entered: dict[tuple[int, int], int] = {}  # how often blocks were entered, while nobody listened closely
         self._usual: set[tuple[int, int]] = set()  # places of blocks that ended as they should
         self._blocks: dict[tuple[int, int], tuple[Any, bool]] = {}  # (code, instruction) -> the code, is it a block?
+        self._again: dict[tuple[int, int], dict[str, Any]] = {}  # what is known of blocks that were entered often
 
     def switched(self, mode: Any, entered: bool) -> None:
         """A mode was entered or left. Kept short: a hand-written update does both in every step."""
@@ -156,6 +158,14 @@ class Switches:
         before = stack[-1].recording if stack else True
         if recording is before and (before or not engine.inference()):
             return  # it changes nothing: whoever switched before is to blame
+        frame = _getframe(_USER)
+        known = self._again.get((id(frame.f_code), frame.f_lasti))
+        if known is not None and known["name"] == mode.__class__.__name__ and engine.decorates(mode) is None:
+            switch = Switch.__new__(Switch)
+            switch.__dict__.update(known)
+            switch.mode, switch.passes, switch.frame = weakref.ref(mode), self._ledger.passes, id(frame)
+            stack.append(switch)
+            return
         switch = Switch(mode, recording, self._ledger.passes)
         stack.append(switch)
         session = self._ledger.session
@@ -164,6 +174,8 @@ class Switches:
                 session.attend(5_000)  # is it switched back before training goes on?
             elif self._is_new(switch):
                 session.attend(2_000)  # an evaluation, perhaps
+            elif switch.decorates is None and switch.frame == id(frame):
+                self._again[id(frame.f_code), frame.f_lasti] = dict(switch.__dict__)
 
     def switched_at_rest(self, mode: Any, entered: bool) -> None:
         """The same while the session rests: blocks that were entered and left before do so again, and are passed over."""

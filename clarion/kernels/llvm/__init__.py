@@ -4,10 +4,12 @@
     kernel.py       a kernel that is compiled when it first meets types and parameters
     build.py        from a program (`kernels/trace`) to a function that NumPy calls
     lower.py rows.py mathematics.py text.py     the program as LLVM's instructions
-    runtime.py pool.py ufuncs.py                the loops around it, threads, NumPy's side
-    machine.py      the processor, the compiler, and the objects that are kept on disk
+    runtime.py plan.py pool.py ufuncs.py        the loops around it, threads, NumPy's side
+    direct.py reading.py api.py cards.py        kernels as builtin functions of Python: NOTE [Direct calls]
+    small_products.py products/ normals.py columns.py       what is no expression of elements or rows
+    machine.py kept.py objects.py   the processor, the compiler, objects on disk, and how they are loaded
 
-Nothing is loaded or compiled before an operation meets an array that is large enough.
+Nothing is compiled at import. What is on disk is loaded without the compiler.
 """
 
 from . import offers as offers

@@ -1,4 +1,4 @@
-"""From a program to a function that NumPy calls."""
+"""From a program to a function that NumPy calls, or Python itself."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import registry, threads
-from ..trace.graph import EACH, ROW, Program, Untraceable
-from ..trace.tracer import Input
-from . import direct, machine, ufuncs
-from .cards import Form
-from .kernel import CHEAP, Rows, Version
-from .lower import cost, elements_body, lanes_of
+from . import machine, ufuncs
+from .kernel import CHEAP, OneRow, Rows, Version
 from .plan import plan
-from .rows import rows_body
-from .runtime import runtime
 
+# (What programs are made of and lowered by is loaded in the functions: importing clarion must not wait for it.)
 if TYPE_CHECKING:
+    from ..trace.graph import Program
+    from .cards import Form
     from .kernel import Compiled
 
 WORTH = 12_000  # nanoseconds of work that are worth a thread
@@ -29,13 +26,21 @@ _SIMPLE = 0.2  # nanoseconds per element: what costs less waits for memory
 
 def version(kernel: Compiled, args: Sequence[Any]) -> Version | None:
     """A kernel compiled for the types and parameters of `args`; None where that cannot be."""
+    from ..trace.graph import EACH, ROW, Untraceable
+    from . import direct
+    from .lower import cost
+
     rows = isinstance(kernel, Rows)
     per_row = kernel.per_row if rows else ()
     try:
         program = kernel.trace([_symbol(a, ROW if i in per_row else EACH) for i, a in enumerate(args)])
         if all(term.operation in ("input", "constant") for term in program.results):
             return None  # nothing is computed
-        made = by_rows(kernel.name, program) if rows else elementwise(kernel.name, program)
+        if rows:
+            whole = isinstance(kernel, OneRow)
+            made = by_rows(kernel.name, program, direct.AS_ONE_ROW if whole else direct.BY_ROWS)
+        else:
+            made = elementwise(kernel.name, program)
     except Untraceable:
         return None
     except machine.NoCompiler:
@@ -48,11 +53,16 @@ def version(kernel: Compiled, args: Sequence[Any]) -> Version | None:
 
 def _symbol(value: Any, space: int) -> Any:
     """What stands for an argument."""
+    from ..trace.tracer import Input
+
     return Input(value.dtype, space) if type(value) is np.ndarray else value
 
 
 def elementwise(name: str, program: Program) -> Version:
     """A function of arrays, element by element."""
+    from . import direct
+    from .lower import elements_body, lanes_of
+
     lanes = lanes_of(program, machine.processor()[1])
     made = _plan(program, elements_body(program, lanes), lanes)
     dtypes = [term.dtype for term in (*program.inputs, *program.results)]
@@ -60,8 +70,12 @@ def elementwise(name: str, program: Program) -> Version:
     return Version(function, 0, made, _form(program, direct.BY_ELEMENTS))
 
 
-def by_rows(name: str, program: Program) -> Version:
-    """A function of rows: the last dimension of its arrays, whose elements are adjacent."""
+def by_rows(name: str, program: Program, way: int) -> Version:
+    """A function of rows: the last dimension of its arrays, whose elements are adjacent. `way`: how it is called directly."""
+    from ..trace.graph import EACH, ROW
+    from .lower import lanes_of
+    from .rows import rows_body
+
     lanes = lanes_of(program, machine.processor()[1])
     places = ["(n)" if term.space == EACH else "()" for term in (*program.inputs, *program.results)]
     signature = ",".join(places[: len(program.inputs)]) + "->" + ",".join(places[len(program.inputs) :])
@@ -69,7 +83,7 @@ def by_rows(name: str, program: Program) -> Version:
     dtypes = [term.dtype for term in (*program.inputs, *program.results)]
     function = ufuncs.make(name, running().rows, made, dtypes, len(program.inputs), signature)
     kept = [k for k, term in enumerate(program.results) if term.space == ROW and program.kept[k]]
-    return Version(_with_dimension(function, kept) if kept else function, 0, made, _form(program, direct.BY_ROWS))
+    return Version(_with_dimension(function, kept) if kept else function, 0, made, _form(program, way))
 
 
 def _with_dimension(function: Any, kept: list[int]) -> Any:
@@ -85,6 +99,8 @@ def _with_dimension(function: Any, kept: list[int]) -> Any:
 
 
 def _plan(program: Program, source: str, lanes: int) -> Any:
+    from .lower import cost
+
     sizes = [term.dtype.itemsize for term in (*program.inputs, *program.results)]
     place = machine.address(machine.compiled(source), "body")
     return plan(place, len(program.inputs), sizes, lanes, int(WORTH / cost(program)))
@@ -92,6 +108,11 @@ def _plan(program: Program, source: str, lanes: int) -> Any:
 
 def _form(program: Program, way: int) -> Form:
     """How a program's function is called directly."""
+    from ..trace.graph import EACH
+    from . import direct
+    from .cards import Form
+    from .lower import cost
+
     shapes = [
         direct.LIKE_THE_FIRST if term.space == EACH else direct.ONE_PER_ROW_KEPT if kept else direct.ONE_PER_ROW
         for term, kept in zip(program.results, program.kept, strict=True)
@@ -112,6 +133,8 @@ def sum_of_columns(kind: str) -> np.ufunc | None:
 
 def running() -> Any:
     """The runtime, which obeys the number of threads from its first use on."""
+    from .runtime import runtime
+
     made = runtime()
     if not made.obeys:
         made.obeys = True

@@ -16,6 +16,7 @@ from . import api, direct, small_products
 from .plan import MOST, SIZES
 from .runtime import runtime
 
+_SMALL = range(-5, 257)  # whole numbers that Python has once
 VERSIONS = 12  # of one kernel, at most
 _FASTCALL_WITH_KEYWORDS = 0x82
 _NEW_FROM_DESCR = 94  # PyArray_NewFromDescr in NumPy's table of C functions
@@ -104,12 +105,12 @@ def _maker() -> Any:
 class Form:
     """How a version runs: over what, what its results are (type, shape), from how many elements on without Python's lock."""
 
-    __slots__ = ("least", "long", "per_row", "results", "way")
+    __slots__ = ("largest", "least", "long", "per_row", "results", "way")
 
     def __init__(self, way: int, results: list[tuple[Any, int]], long: int) -> None:
         self.way, self.results, self.long = way, results, long
         self.per_row: tuple[int, ...] = ()  # which arguments have one value per row
-        self.least = 1  # elements from which it is called
+        self.least, self.largest = 1, sys.maxsize  # how many elements it is called for
 
 
 class _Builtin:
@@ -156,7 +157,8 @@ class Card(_Builtin):
         words = self.words[start : start + direct.VERSION]
         words[: SIZES + MOST] = plan
         words[direct.ARGUMENTS], words[direct.FORM] = len(args), form.way
-        words[direct.RESULTS], words[direct.LONG], words[direct.LEAST] = len(form.results), form.long, form.least
+        words[direct.RESULTS], words[direct.LONG] = len(form.results), form.long
+        words[direct.LEAST], words[direct.LARGEST] = form.least, form.largest
         words[direct.EXPECTED : direct.EXPECTED + 3 * len(args)] = np.array(expected).reshape(-1)
         results = [(id(dtype), shape) for dtype, shape in form.results]
         words[direct.MADE : direct.MADE + 2 * len(results)] = np.array(results).reshape(-1)
@@ -171,6 +173,8 @@ def _expected(value: Any, per_row: bool, way: int) -> tuple[int, int, int]:
         return direct.PER_ROW if per_row else direct.AN_ARRAY, id(value.dtype), ndim
     if type(value) is float:
         return direct.THE_NUMBER, int(np.float64(value).view(np.int64)), 0
+    if type(value) is tuple and len(value) == 1 and value[0] in _SMALL:  # made anew for each call
+        return direct.A_TUPLE_OF, id(value[0]), 0
     return direct.THE_OBJECT, id(value), 0
 
 

@@ -4,25 +4,24 @@ NOTE [Direct calls]: NumPy's ufuncs cost 0.35 µs however small the arrays, Pyth
 what CPython calls for a builtin with positional arguments (METH_FASTCALL): compiled once for all kernels, it reads a *card*, which
 stands in the memory of `self`, an array of int64. A card lists versions of one kernel: which types and parameters each is for, and the
 plan of its loop (runtime.py). The first version that fits is run: adjacent arrays of one shape, numbers, a gradient that is one
-number in all places; for rows also one row for all. Whatever else comes (strides, broadcasting, other types) is handed to the
-card's `otherwise`, an ordinary Python function, which knows everything.
+number in all places; for rows also one row for all. Beside an adjacent array a small one may be spread or sliced: it is brought
+together first. Whatever else comes (other strides, other types) is handed to the card's `otherwise`, an ordinary Python function, which
+knows everything.
 
 A long loop runs without Python's lock, and on several threads. Floating-point errors are told as NumPy would (kernels/quiet.py).
 """
 
 from __future__ import annotations
 
+from . import reading
 from .api import (
-    ALIGNED,
     DATA,
     DECLINED,
     DESCR,
     DIMS,
-    FLAGS,
     ITEM,
     NDIM,
     SIZE,
-    STRIDES,
     TYPE,
     WRITEABLE,
     adjacent,
@@ -35,17 +34,19 @@ from .api import (
 )
 from .plan import MOST, SIZES, at, field
 from .pool import clear_flags, flags
+from .reading import BROUGHT, ROOM, refuse
 from .text import Function
 
 # A version on the card: the plan of its loop, then these.
-ARGUMENTS, FORM, RESULTS, LONG, LEAST = range(SIZES + MOST, SIZES + MOST + 5)
-EXPECTED = LEAST + 1  # three words for each argument: what it must be, the object that says so, how many dimensions
+ARGUMENTS, FORM, RESULTS, LONG, LEAST, LARGEST = range(SIZES + MOST, SIZES + MOST + 6)
+EXPECTED = LARGEST + 1  # three words for each argument: what it must be, the object that says so, how many dimensions
 MADE = EXPECTED + 3 * MOST  # two words for each result: its type, and its form
 VERSION = MADE + 2 * MOST  # words of a version
 OTHERWISE, COUNT, FIRST = range(3)  # a card: the function for all else, how many versions, the first
 
-# What an argument must be: an array with one element for each of the loop's, one per row, the same object, the same number.
-AN_ARRAY, PER_ROW, THE_OBJECT, THE_NUMBER = range(4)
+# What an argument must be: an array with one element for each of the loop's, one per row, the same object, the same number, a
+# tuple of one object.
+AN_ARRAY, PER_ROW, THE_OBJECT, THE_NUMBER, A_TUPLE_OF = range(5)
 # What the loop goes over: elements, rows (the last dimension), or everything as one row.
 BY_ELEMENTS, BY_ROWS, AS_ONE_ROW = range(3)
 # Results: like the first array, one per row, or one per row with a last dimension of size 1.
@@ -54,26 +55,27 @@ LIKE_THE_FIRST, ONE_PER_ROW, ONE_PER_ROW_KEPT = range(3)
 _ERRORS = "13"  # of the processor's flags: invalid, division by zero, overflow
 
 
-def _refuse(f: Function, condition: str, answer: str = "0") -> None:
-    """Return `answer` where the condition does not hold."""
-    when_not(f, condition, f"i64 {answer}")
-
-
 def _expected() -> Function:
     """Is an argument what a version expects?"""
     f = Function("expected", "i64", "ptr expected", "ptr argument", linkage="internal")
     what, value, ndim = (at(f, "%expected", str(k)) for k in range(3))
     kind = of(f, "%argument", TYPE)
     with f.when(f.op("icmp sle", "i64", what, str(PER_ROW))):
-        _refuse(f, same(f, kind, api(f, "array_type")))
-        _refuse(f, same(f, of(f, "%argument", DESCR, "i64"), value, "i64"))
+        refuse(f, same(f, kind, api(f, "array_type")))
+        refuse(f, same(f, of(f, "%argument", DESCR, "i64"), value, "i64"))
         has = f.cast("sext", "i32", of(f, "%argument", NDIM, "i32"), "i64")
         right = f.op("or", "i1", f.op("icmp slt", "i64", ndim, "0"), same(f, has, ndim, "i64"))
         f.line(f"ret i64 {f.cast('zext', 'i1', right, 'i64')}")
         f.begin(*f.labels("unreachable"))
     with f.when(same(f, what, str(THE_NUMBER), "i64")):
-        _refuse(f, same(f, kind, api(f, "float_type")))
+        refuse(f, same(f, kind, api(f, "float_type")))
         right = same(f, of(f, "%argument", SIZE, "i64"), value, "i64")
+        f.line(f"ret i64 {f.cast('zext', 'i1', right, 'i64')}")
+        f.begin(*f.labels("unreachable"))
+    with f.when(same(f, what, str(A_TUPLE_OF), "i64")):
+        refuse(f, same(f, kind, api(f, "tuple_type")))
+        refuse(f, same(f, of(f, "%argument", SIZE, "i64"), "1", "i64"))
+        right = same(f, of(f, "%argument", ITEM, "i64"), value, "i64")
         f.line(f"ret i64 {f.cast('zext', 'i1', right, 'i64')}")
         f.begin(*f.labels("unreachable"))
     found = same(f, f.cast("ptrtoint", "ptr", "%argument", "i64"), value, "i64")
@@ -104,88 +106,18 @@ def _fitting() -> Function:
     return f
 
 
-def _same_dims() -> Function:
-    """Have two arrays one shape?"""
-    f = Function("same_dims", "i64", "ptr a", "ptr b", linkage="internal")
-    ndim = of(f, "%a", NDIM, "i32")
-    _refuse(f, same(f, ndim, of(f, "%b", NDIM, "i32"), "i32"))
-    a, b = of(f, "%a", DIMS), of(f, "%b", DIMS)
-    with f.counted("0", f.cast("sext", "i32", ndim, "i64")) as k:
-        _refuse(f, same(f, at(f, a, k), at(f, b, k), "i64"))
-    f.end("i64 1")
-    return f
-
-
-def _size() -> Function:
-    """How many elements an array has."""
-    f = Function("size_of", "i64", "ptr array", linkage="internal")
-    dims, total = of(f, "%array", DIMS), f.variable("i64", "1")
-    with f.counted("0", f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64")) as k:
-        total.set(f.op("mul", "i64", total.get(), at(f, dims, k)))
-    f.end(f"i64 {total.get()}")
-    return f
-
-
-def _one_number() -> Function:
-    """Does an array show one number in all places? (All strides are 0, as those of a gradient that was broadcast.)"""
-    f = Function("one_number", "i64", "ptr array", linkage="internal")
-    strides = of(f, "%array", STRIDES)
-    with f.counted("0", f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64")) as k:
-        _refuse(f, same(f, at(f, strides, k), "0", "i64"))
-    aligned = f.op("and", "i32", of(f, "%array", FLAGS, "i32"), str(ALIGNED))
-    f.end(f"i64 {f.cast('zext', 'i1', f.op('icmp ne', 'i32', aligned, '0'), 'i64')}")
-    return f
-
-
-def _step() -> Function:
-    """How far to go in an array after each element (each row): 0, its size (a row's); -1 if it cannot be read so.
-
-    `size`: bytes of an element; `length`: elements of a row, 0 where the loop goes over elements.
-    """
-    parameters = ("ptr array", "ptr first", "i64 size", "i64 length", "i64 per_row")
-    f = Function("step_of", "i64", *parameters, linkage="internal")
-    alike = f.let("call i64 @same_dims(ptr %array, ptr %first)")
-    elements = f.let("call i64 @size_of(ptr %array)")
-    by_elements = same(f, "%length", "0", "i64")
-    one = f.op("icmp eq", "i32", of(f, "%array", NDIM, "i32"), "0")
-    with f.when(f.op("xor", "i1", adjacent(f, "%array"), "true")):
-        _refuse(f, every(f, by_elements, f.op("icmp ne", "i64", alike, "0")), "-1")
-        _refuse(f, f.op("icmp ne", "i64", f.let("call i64 @one_number(ptr %array)"), "0"), "-1")
-        f.line("ret i64 0")
-        f.begin(*f.labels("unreachable"))
-    with f.when(by_elements):
-        with f.when(one):
-            f.line("ret i64 0")
-            f.begin(*f.labels("unreachable"))
-        _refuse(f, f.op("icmp ne", "i64", alike, "0"), "-1")
-        f.line("ret i64 %size")
-        f.begin(*f.labels("unreachable"))
-    with f.when(f.op("icmp ne", "i64", "%per_row", "0")):  # as many as there are rows
-        rows = f.op("sdiv", "i64", f.let("call i64 @size_of(ptr %first)"), "%length")
-        _refuse(f, same(f, elements, rows, "i64"), "-1")
-        f.line("ret i64 %size")
-        f.begin(*f.labels("unreachable"))
-    with f.when(f.op("icmp ne", "i64", alike, "0")):
-        f.line(f"ret i64 {f.op('mul', 'i64', '%size', '%length')}")
-        f.begin(*f.labels("unreachable"))
-    # One row for all: it has the last dimension, and no other.
-    _refuse(f, same(f, of(f, "%array", NDIM, "i32"), "1", "i32"), "-1")
-    _refuse(f, same(f, elements, "%length", "i64"), "-1")
-    f.end("i64 0")
-    return f
-
-
 def _first_array() -> Function:
-    """The argument whose shape is that of the loop: the first of those with the most dimensions; null if there is none."""
+    """The argument whose shape is that of the loop: the first of those with the most dimensions and elements, or null."""
     f = Function("first_array", "ptr", "ptr version", "ptr args", "i64 count", linkage="internal")
-    best, most = f.variable("ptr", "null"), f.variable("i32", "-1")
+    best, most = f.variable("ptr", "null"), f.variable("i64", "-1")
     with f.counted("0", "%count") as k:
         what = at(f, "%version", f.op("add", "i64", f.op("mul", "i64", k, "3"), str(EXPECTED)))
         with f.when(same(f, what, str(AN_ARRAY), "i64")):
             argument = f.load("ptr", f.element("%args", k, "ptr"))
-            ndim = of(f, argument, NDIM, "i32")
-            with f.when(f.op("icmp sgt", "i32", ndim, most.get())):
-                most.set(ndim)
+            ndim = f.cast("sext", "i32", of(f, argument, NDIM, "i32"), "i64")
+            rank = f.op("add", "i64", f.op("shl", "i64", ndim, "48"), f.let(f"call i64 @size_of(ptr {argument})"))
+            with f.when(f.op("icmp sgt", "i64", rank, most.get())):
+                most.set(rank)
                 best.set(argument)
     f.end(f"ptr {best.get()}")
     return f
@@ -234,10 +166,10 @@ def _may_write() -> Function:
         "ptr version",
     )
     f = Function("may_write", "i64", *parameters, linkage="internal")
-    _refuse(f, same(f, of(f, "%target", TYPE), api(f, "array_type")))
-    _refuse(f, same(f, of(f, "%target", DESCR), "%descr"))
-    _refuse(f, adjacent(f, "%target", WRITEABLE))
-    _refuse(f, f.op("icmp ne", "i64", f.let("call i64 @same_dims(ptr %target, ptr %first)"), "0"))
+    refuse(f, same(f, of(f, "%target", TYPE), api(f, "array_type")))
+    refuse(f, same(f, of(f, "%target", DESCR), "%descr"))
+    refuse(f, adjacent(f, "%target", WRITEABLE))
+    refuse(f, f.op("icmp ne", "i64", f.let("call i64 @same_dims(ptr %target, ptr %first)"), "0"))
     here = of(f, "%target", DATA, "i64")
     end = f.op("add", "i64", here, f.op("mul", "i64", "%elements", "%size"))
     with f.counted("0", field(f, "%version", 1)) as k:
@@ -251,26 +183,44 @@ def _may_write() -> Function:
             f.op("icmp sle", "i64", f.op("add", "i64", there, extent), here),
         )
         in_place = every(f, same(f, there, here, "i64"), same(f, step, "%size", "i64"))
-        _refuse(f, f.op("or", "i1", apart, in_place))
+        refuse(f, f.op("or", "i1", apart, in_place))
     f.end("i64 1")
     return f
 
 
-def _places(f: Function, first: str, length: str, places: str, steps: str) -> tuple[str, str]:
+def _places(f: Function, first: str, elements: str, length: str, places: str, steps: str) -> tuple[str, str]:
     """Note where the arguments' arrays lie, and their steps. Gives how many there are, and whether any moves."""
     count, moves = f.variable("i64", "0"), f.variable("i1", "false")
+    adjacent_ones, brought, room = (
+        f.variable("i1", "false"),
+        f.variable("i64", "0"),
+        f.reserve("i8", BROUGHT * ROOM * 8),
+    )
     with f.counted("0", "%count") as k:
         what = at(f, "%version", f.op("add", "i64", f.op("mul", "i64", k, "3"), str(EXPECTED)))
         with f.when(f.op("icmp sle", "i64", what, str(PER_ROW))):
             array, number = f.load("ptr", f.element("%args", k, "ptr")), count.get()
             size = at(f, "%version", f.op("add", "i64", number, str(SIZES)))
             arguments = f"ptr {array}, ptr {first}, i64 {size}, i64 {length}, i64 {what}"
-            step = f.let(f"call i64 @step_of({arguments})")
-            _decline(f, f.op("icmp sge", "i64", step, "0"))
-            f.store("i64", of(f, array, DATA, "i64"), f.element(places, number, "i64"))
-            f.store("i64", step, f.element(steps, number, "i64"))
-            moves.set(f.op("or", "i1", moves.get(), f.op("icmp ne", "i64", step, "0")))
+            step, place = (
+                f.variable("i64", f.let(f"call i64 @step_of({arguments})")),
+                f.variable("ptr", of(f, array, DATA)),
+            )
+            adjacent_ones.set(f.op("or", "i1", adjacent_ones.get(), f.op("icmp sgt", "i64", step.get(), "0")))
+            with f.when(f.op("icmp slt", "i64", step.get(), "0"), rarely=True):
+                _decline(f, same(f, length, "0", "i64"))
+                _decline(f, f.op("icmp slt", "i64", brought.get(), str(BROUGHT)))
+                place.set(f.offset(room, f.op("mul", "i64", brought.get(), str(ROOM * 8))))
+                brought.set(f.op("add", "i64", brought.get(), "1"))
+                arguments = f"ptr {array}, ptr {first}, i64 {elements}, i64 {size}, ptr {place.get()}"
+                _decline(f, f.op("icmp ne", "i64", f.let(f"call i64 @brought({arguments})"), "0"))
+                step.set(size)
+            f.store("ptr", place.get(), f.element(places, number, "i64"))
+            f.store("i64", step.get(), f.element(steps, number, "i64"))
+            moves.set(f.op("or", "i1", moves.get(), f.op("icmp ne", "i64", step.get(), "0")))
             count.set(f.op("add", "i64", number, "1"))
+    # The result lies as an adjacent argument does: there must be one.
+    _decline(f, f.op("or", "i1", adjacent_ones.get(), same(f, brought.get(), "0", "i64")))
     return count.get(), moves.get()
 
 
@@ -292,6 +242,7 @@ def _attempt(x86: bool) -> Function:
     _decline(f, f.op("icmp ne", "ptr", first, "null"))
     elements = f.let(f"call i64 @size_of(ptr {first})")
     _decline(f, f.op("icmp sge", "i64", elements, field(f, "%version", LEAST)))
+    _decline(f, f.op("icmp sle", "i64", elements, field(f, "%version", LARGEST)))
     length = f.variable("i64", "0")
     with f.when(same(f, way, str(AS_ONE_ROW), "i64")):
         length.set(elements)
@@ -299,7 +250,7 @@ def _attempt(x86: bool) -> Function:
         last = f.op("sub", "i64", f.cast("sext", "i32", of(f, first, NDIM, "i32"), "i64"), "1")
         _decline(f, f.op("icmp sge", "i64", last, "0"))
         length.set(at(f, of(f, first, DIMS), last))
-    inputs, moves = _places(f, first, length.get(), places, steps)
+    inputs, moves = _places(f, first, elements, length.get(), places, steps)
     _decline(f, f.op("or", "i1", moves, f.op("icmp sle", "i64", elements, "1")))
     _results(f, first, elements, length.get(), inputs, places, steps, made)
     clear_flags(f, x86)
@@ -412,5 +363,5 @@ def _direct() -> Function:
 
 def functions(x86: bool) -> list[Function]:
     """All functions."""
-    parts = [_expected(), _fitting(), _same_dims(), _size(), _one_number(), _step(), _first_array(), _new_result()]
-    return [set_api(), *parts, _may_write(), _attempt(x86), _direct()]
+    parts = [set_api(), _expected(), _fitting(), *reading.functions(), _first_array(), _new_result(), _may_write()]
+    return [*parts, _attempt(x86), _direct()]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
-import tempfile
 
 from ... import config
 
@@ -23,6 +21,8 @@ def keeps() -> bool:
 
 def read(name: str) -> bytes | None:
     """An object, if it is there and whole."""
+    import hashlib
+
     try:
         with open(os.path.join(config.CACHE, f"{name}.o"), "rb") as file:
             content = file.read()
@@ -34,6 +34,9 @@ def read(name: str) -> bytes | None:
 
 def write(name: str, code: bytes) -> None:
     """Whole or not at all: a reader never sees a part. A folder that cannot be written to is no error."""
+    import hashlib
+    import tempfile
+
     try:
         os.makedirs(config.CACHE, exist_ok=True)
         handle, path = tempfile.mkstemp(dir=config.CACHE, suffix=".part")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -42,6 +43,7 @@ class Compiled:
     """A function of arrays and parameters. It declines (NotImplemented) what cannot be compiled."""
 
     for_any_size = False  # worth it even where it only waits for memory
+    largest = sys.maxsize  # elements up to which it is called directly
 
     def __init__(self, name: str, trace: Callable[[Sequence[Any]], Any], least: int = 1) -> None:
         self.name, self.trace = name, trace
@@ -100,7 +102,7 @@ class Compiled:
             new = self.card is None
             if new:
                 self.card = cards.Card(self.name)
-            found.form.least = self.least_of(found)
+            found.form.least, found.form.largest = self.least_of(found), self.largest
             self.card.add(found.plan, args, found.form)
         if new:
             self.ready()
@@ -148,9 +150,25 @@ class Rows(Compiled):
                 return None
         return found
 
+    otherwise: Callable[..., Any] | None = None  # for what is no function of rows
+
     def __call__(self, *args: Any, out: Any = None) -> Any:
-        arranged = self.arranged(args)
-        return NotImplemented if arranged is None else super().__call__(*arranged)
+        arranged = self.arranged(args) if args[0].size <= self.largest else None
+        if arranged is None:
+            return NotImplemented if self.otherwise is None else self.otherwise(*args)
+        return super().__call__(*arranged)
+
+
+class OneRow(Rows):
+    """A function of all elements as one row, whose result is one number. Long rows are for others, who add up more exactly."""
+
+    largest = 4096
+
+    def __call__(self, *args: Any, out: Any = None) -> Any:
+        x = args[0]
+        if type(x) is not ndarray or not 0 < x.size <= self.largest:
+            return NotImplemented
+        return super().__call__(x.reshape(-1), *args[1:])
 
 
 class SmallProduct:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import importlib.util
 import platform
 import threading
@@ -86,6 +85,8 @@ def multiplies_and_adds() -> bool:
 
 def compiled(source: str) -> Any:
     """An engine with the functions of a module, from the cache on disk or freshly compiled."""
+    import hashlib  # (5 ms)
+
     name = hashlib.sha256(f"{processor()[0]}\n{source}".encode()).hexdigest()
     code = kept.read(name)
     with _lock:

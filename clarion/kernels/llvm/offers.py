@@ -11,15 +11,17 @@ import numpy
 from ... import config
 from .. import registry
 from ..choosing import HEAT
-from ..portable.losses.pointwise import class_loss, softmax_blocks
+from ..everywhere import constant
+from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import attention, normals, pooling, recurrent
+from . import attention, pooling, recurrent
 from .convolutions import calls as convolutions
 from .kept import keeps
-from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, Rows, SmallProduct, Update, sum_of_columns
+from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, OneRow, Rows, SmallProduct, Update, sum_of_columns
 from .products import calls as products
 
+_INT64 = numpy.dtype(numpy.int64)
 _ANY = config.COMPILE == "all"
 FEW = 1 if _ANY else 4096  # elements from which functions of many steps are worth the call through NumPy
 # The same for kernels with functions of their own. They compute from the first call on, if they need not be compiled in each
@@ -33,7 +35,7 @@ _SIMPLE = "add sub mul neg div"
 _EXACT = """
     rsqrt reciprocal square tanh_backward sigmoid_backward relu relu_backward leaky_relu leaky_relu_backward hardtanh
     hardtanh_backward hardsigmoid hardswish hardswish_backward softshrink hardshrink shrink_backward prelu threshold lerp_tensor
-    addcmul addcdiv where divide_or_zero frac
+    addcmul addcdiv where divide_or_zero frac sqrt abs floor ceil trunc minimum maximum eq ne lt le gt ge
     """
 _FUNCTIONS = """
     exp expm1 exp2 log log1p tanh sin cos erf sigmoid gelu gelu_backward gelu_tanh gelu_tanh_backward silu silu_backward mish softplus
@@ -91,14 +93,43 @@ def _norm_backward(g: Any, weight: Any, normal: Any, statistic: Any, ndim: int) 
     return None if ndim != 1 or g.ndim < 2 or not g.shape[-1] else (g, weight, normal, statistic[..., 0], 1)
 
 
+_class_loss = quietly(class_loss)
+
+
 def _cross_entropy(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
-    """The loss, with a compiled softmax."""
-    return class_loss(numpy, _softmax_and_total, x, target, weight, reduction, ignore_index)
+    """The loss, with a compiled softmax; in one pass, where all classes count alike and none is ignored."""
+    if weight is None and x.ndim == 2 and target.dtype is _INT64 and x.flags.c_contiguous and x.size:
+        safe, counts = check_targets(numpy, target, ignore_index, x.shape[1])
+        if counts is None:
+            probs, loss = registry.raw.softmax_and_loss(x, safe[:, None])
+            share = 1 / len(loss) if reduction == 1 else 1
+            total = registry.raw.sum_all(loss) * x.dtype.type(share) if reduction else loss
+            return total, probs, constant(numpy, share, x.dtype.char)
+    return _class_loss(numpy, _softmax_and_total, x, target, weight, reduction, ignore_index)
 
 
 def _softmax_and_total(xp: Any, x: Any, dim: int) -> Any:
     found = registry.raw.softmax_and_total(x, dim) if dim == x.ndim - 1 and x.flags.c_contiguous else NotImplemented
     return softmax_blocks(xp, x, dim) if found is NotImplemented else found
+
+
+def _with_targets(x: Any, target: Any) -> Any:
+    return (x, target[:, 0]) if x.ndim == 2 and x.shape[1] and target.shape == (x.shape[0], 1) else None
+
+
+def _all_of_it(x: Any) -> Any:
+    return (x,)
+
+
+def _whole(function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
+    """The program of a reduction of one row."""
+
+    def trace(args: Sequence[Any]) -> Any:
+        from ..trace import tracer
+
+        return tracer.trace(function, args, by_rows=True)
+
+    return trace
 
 
 def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
@@ -111,8 +142,19 @@ def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
     return found.reshape((1,) * len(dim) + found.shape)
 
 
+def _along_rows(x: Any, dim: Any, keepdim: bool) -> Any:
+    last = x.ndim - 1
+    return (x, (1,), keepdim) if last >= 0 and dim is not None and tuple(dim) == (last,) and x.shape[-1] else None
+
+
 def _scores(scores: Any, mask: Any) -> Any:
     return (scores, mask) if scores.ndim > 1 and scores.shape[-1] else None
+
+
+def _normals(*args: Any) -> Any:
+    from . import normals
+
+    return normals.normals_by_sixteen(*args)
 
 
 def _sequence(*args: Any) -> bool:
@@ -136,6 +178,7 @@ _ROWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "log_softmax": (_last_dim, ()),
     "log_softmax_backward": (_last_dim, ()),
     "softmax_and_total": (_last_dim, ()),
+    "softmax_and_loss": (_with_targets, (1,)),
     "layer_norm": (_layer_norm, ()),
     "layer_norm_backward": (_norm_backward, (3,)),
     "rms_norm": (_rms_norm, ()),
@@ -182,9 +225,17 @@ def make() -> None:
         registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row, ROWS), least=ROWS)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
-    registry.offer("sum", "llvm", _sum, least=FEW)
-    for name in ("cross_entropy", "cross_entropy2d"):
-        registry.offer(name, "llvm", quietly(_cross_entropy), least=FEW)
+    for name, function, otherwise in (
+        ("sum", lambda xp, x, dim, keepdim: xp.sum(x, dim, keepdim), _sum),
+        ("mean", lambda xp, x, dim, keepdim: xp.mean(x, dim, keepdim), None),
+    ):
+        rows = Rows(name, _whole(function), _along_rows, (), ROWS)
+        rows.largest, rows.otherwise = 4096, otherwise  # (longer ones are added up in blocks)
+        registry.offer(name, "llvm", rows, least=ROWS)
+    for name, function in (("sum_all", lambda xp, x: xp.sum(x, 1)), ("mean_all", lambda xp, x: xp.mean(x, 1))):
+        registry.offer(name, "llvm", OneRow(name, _whole(function), _all_of_it, (), ROWS), least=ROWS)
+    registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
+    registry.offer("cross_entropy2d", "llvm", _cross_entropy, least=FEW)
     weights = Rows("attention_weights", _traced_rows("attention_weights"), _scores, ())
     sdpa = "scaled_dot_product_attention"
     registry.offer(sdpa, "llvm", quietly(attention.attention(weights)), accepts=attention.enough(FEW))
@@ -200,7 +251,7 @@ def make() -> None:
     registry.offer("multiply_add", "llvm", _multiply_add(fused), least=SOME)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
-    registry.offer("normals_by_sixteen", "llvm", normals.normals_by_sixteen, least=ROWS)
+    registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)
     registry.describe("direct", "products of small matrices, compiled and called without BLAS", _missing)
     for form, names in _PRODUCTS.items():
         for name in names.split() if SOME == 1 else ():

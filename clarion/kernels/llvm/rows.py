@@ -200,6 +200,13 @@ class _Rows:
             if term.space != EACH and self.levels[term] == level and term.operation != "input":
                 work.value(term)
 
+    def _picked(self, term: Term) -> str:
+        """The element of an input whose number stands in another, per row."""
+        source, number = (self.program.inputs.index(operand) for operand in term.operands)
+        index, scalar = self.f.load("i64", self.now[number], 8), memory_type(term.dtype)
+        value = self.f.load(scalar, self.f.element(self.now[source], index, scalar), term.dtype.itemsize)
+        return self.f.spread(with_lanes(self.lanes, scalar), value)
+
     def text(self) -> str:
         """The module."""
         f, program = self.f, self.program
@@ -218,6 +225,9 @@ class _Rows:
                     scalar = memory_type(term.dtype)
                     value = f.load(scalar, self.now[k], term.dtype.itemsize)
                     self.row_values[term] = f.spread(with_lanes(self.lanes, scalar), value)
+            for term in program.terms:
+                if term.operation == "pick":
+                    self.row_values[term] = self._picked(term)
             last = max(self.levels.values())
             for level in range(last + 1):
                 self._row_terms(level)

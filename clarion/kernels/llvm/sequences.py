@@ -15,10 +15,10 @@ import functools
 from typing import Any
 
 from . import build, machine
+from .plan import GRAIN, MOST
 from .pool import clear_flags
 from .products.blocks import FIELDS
 from .products.calls import products
-from .runtime import GRAIN, MOST
 from .text import Function, module
 
 # What a pass over rows needs: the plan of its loop, the loop, the pool, the sizes; then, per operand, its place, and in bytes how far it

@@ -12,7 +12,7 @@ from .text import Function, literal, with_lanes
 
 FORMS = ("mm", "nt", "tn", "linear")  # what is multiplied: x y, x yᵀ, xᵀ y, x yᵀ + b
 OTHERWISE, FORM, FLOAT, DOUBLE, NONE = range(5)  # a card: where else to go, the form, types, Python's None
-WORK = 32768  # multiplications that are done here at most
+WORK = 1 << 17  # multiplications that are done here at most
 ROOM = 4096  # elements of a factor that is turned at most
 _ROWS = 4  # rows of the result at a time
 
@@ -61,12 +61,23 @@ def _multiply(scalar: str, lanes: int) -> Function:
     return f
 
 
-def _turned(scalar: str) -> Function:
+def _turned(scalar: str, lanes: int) -> Function:
     """y (k, n) from (n, k)."""
     f = Function(f"turned_{scalar}", "void", "ptr source", "ptr target", "i64 n", "i64 k", linkage="internal")
-    with f.counted("0", "%n") as j, f.counted("0", "%k") as p:
-        value = f.load(scalar, f.element("%source", f.op("add", "i64", f.op("mul", "i64", j, "%k"), p), scalar))
-        f.store(scalar, value, f.element("%target", f.op("add", "i64", f.op("mul", "i64", p, "%n"), j), scalar))
+    type_, numbers, size = with_lanes(lanes, scalar), with_lanes(lanes, "i64"), 8 if scalar == "double" else 4
+    word = f"v{lanes}{'f64' if size == 8 else 'f32'}"
+    places = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
+    apart = f.op("mul", numbers, places, f.spread(numbers, "%k"))
+    with f.counted("0", "%n", str(lanes)) as j:
+        mask = f.op("icmp slt", numbers, places, f.spread(numbers, f.op("sub", "i64", "%n", j)))
+        start = f.op("mul", "i64", j, "%k")
+        with f.counted("0", "%k") as p:
+            first = f.element("%source", f.op("add", "i64", start, p), scalar)
+            each = f.let(f"getelementptr {scalar}, ptr {first}, {numbers} {apart}")
+            given = (f"<{lanes} x ptr> {each}", f"i32 {size}", f"<{lanes} x i1> {mask}")
+            value = f.call(f"llvm.masked.gather.{word}.v{lanes}p0", type_, *given, f"{type_} zeroinitializer")
+            place = f.element("%target", f.op("add", "i64", f.op("mul", "i64", p, "%n"), j), scalar)
+            f.call(f"llvm.masked.store.{word}.p0", "void", f"{type_} {value}", f"ptr {place}", *given[1:])
     f.end()
     return f
 
@@ -164,5 +175,5 @@ def functions(width: int) -> list[Function]:
     """All functions, for both types."""
     made: list[Function] = []
     for scalar, size in (("float", 4), ("double", 8)):
-        made += [_multiply(scalar, width // size), _turned(scalar), _attempt(scalar)]
+        made += [_multiply(scalar, width // size), _turned(scalar, width // size), _attempt(scalar)]
     return [*made, _direct()]

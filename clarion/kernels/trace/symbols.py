@@ -305,6 +305,19 @@ def reduce(operation: str, a: Any, axis: Any, keepdims: bool = False) -> Array:
     return Array(a.book, a.book.term(operation, a.term, dtype=a.dtype, space=ROW), True, bool(keepdims))
 
 
+def _take_along_axis(a: Array, index: Array, axis: int) -> Array:
+    """The element of each row whose number stands in `index`, one per row."""
+    if (
+        a.term.operation != "input"
+        or not a.rows
+        or a.term.space != EACH
+        or index.term.space != ROW
+        or axis not in (1, -1)
+    ):
+        raise Untraceable("elements by their numbers")
+    return Array(a.book, a.book.term("pick", a.term, index.term, dtype=a.dtype, space=ROW), True, True)
+
+
 def _mean(a: Array, axis: Any = None, keepdims: bool = False) -> Array:
     total = reduce("sum", a, axis, keepdims)
     length = a.book.term("length", dtype=a.dtype, space=ONE)
@@ -361,6 +374,7 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "max": lambda x, axis=None, keepdims=False: reduce("max", x, axis, keepdims),
     "min": lambda x, axis=None, keepdims=False: reduce("min", x, axis, keepdims),
     "mean": _mean,
+    "take_along_axis": _take_along_axis,
     "vecdot": lambda a, b: reduce("sum", binary("mul", a, b), -1),
 }
 assert not COMPARISONS & set(_FUNCTIONS)

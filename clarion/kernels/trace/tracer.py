@@ -50,7 +50,7 @@ def _run(book: Book, by_rows: bool, arguments: Sequence[Any], call: Callable[[li
     inputs, args = [], []
     for value in arguments:
         if isinstance(value, Input):
-            if np.dtype(value.dtype) not in READABLE:
+            if np.dtype(value.dtype) not in READABLE and not (value.space == ROW and value.dtype == np.int64):
                 raise Untraceable(f"an array of {value.dtype}")
             inputs.append(book.input(len(inputs), value.dtype, value.space))
             args.append(Array(book, inputs[-1], by_rows, True))

@@ -236,6 +236,16 @@ def softmax_and_total(xp: Any, x: Any, dim: int) -> Any:
     return e / total, (top + xp.log(total)).squeeze(dim)
 
 
+@kernel("softmax_and_loss")
+@quietly
+def softmax_and_loss(xp: Any, x: Any, target: Any) -> Any:
+    """The softmax of rows of scores, and the loss of each row against the number of its class, which is a column."""
+    top = xp.max(x, axis=1, keepdims=True)
+    e = xp.exp(x - top)
+    total = xp.sum(e, axis=1, keepdims=True)
+    return e / total, (top + xp.log(total) - xp.take_along_axis(x, target, 1)).squeeze(1)
+
+
 def class_loss(
     xp: Any, softmax: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int
 ) -> tuple[Any, Any, Any]:
