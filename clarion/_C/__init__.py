@@ -11,6 +11,7 @@ from ..core import engine as _engine
 from ..core import passes as _passes
 from ..core.devices import device as _device
 from ..core.node import Node as _Node
+from ..core.overriding import disabled as _disabled_torch_function_impl  # noqa: F401
 from ..core.tensor import Tensor
 from ..errors import EngineError
 from ..linalg import LinAlgError as _LinAlgError  # noqa: F401
@@ -78,11 +79,6 @@ def _are_functorch_transforms_active() -> bool:
 def _is_torch_function_mode_enabled() -> bool:
     """Is a mode active that takes calls over?"""
     return False
-
-
-def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """A `__torch_function__` that just calls."""
-    return func(*args, **(kwargs or {}))
 
 
 def _get_accelerator(check: Any = None) -> _device:

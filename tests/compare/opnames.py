@@ -75,4 +75,10 @@ EXTRA = """
     matrix_exp lu lu_solve lu_unpack linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.lstsq linalg.matrix_rank
     linalg.cond linalg.vander unsafe_chunk unsafe_split alias_copy as_strided_copy expand_copy permute_copy
     split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy
+    geqrf ormqr linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.eig linalg.eigvals linalg.eigh linalg.eigvalsh
+    linalg.householder_product linalg.tensorinv linalg.tensorsolve special.i1 special.i1e
+    special.chebyshev_polynomial_t special.chebyshev_polynomial_u special.chebyshev_polynomial_v special.chebyshev_polynomial_w
+    special.hermite_polynomial_h special.hermite_polynomial_he special.laguerre_polynomial_l special.legendre_polynomial_p
+    masked.sum masked.prod masked.amax masked.amin masked.argmax masked.argmin masked.mean masked.median masked.var masked.std
+    masked.cumsum masked.cumprod masked.softmax masked.log_softmax masked.softmin masked.normalize masked.logaddexp masked.logsumexp
 """.split()
