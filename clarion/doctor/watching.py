@@ -7,47 +7,16 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch._C import TensorBase
 
-from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import hub
-from . import backward, engine, hearing, later, lines, listening, memory, nodes, ranks
+from . import backward, engine, hearing, later, lines, listening, memory, nodes, optimizers, ranks
 from .nodes import held
-from .telling import failed, tell
+from .patching import patch, safely, telling, undo
 from .vocabulary import Operation
-
-_undo: list[Callable[[], None]] = []
-
-
-def _safely(what: str, handler: Any, *args: Any) -> None:
-    """Tell an event, from outside of the mode's handler."""
-    try:
-        tell(handler, *args)
-    except (DiagnosisError, DiagnosisWarning):
-        raise
-    except Exception as error:
-        failed(what, error)
-
-
-def patch(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Put `make(original)` in the place of an attribute."""
-    own = name in vars(owner)
-    original = vars(owner)[name] if own else getattr(owner, name)
-    new = make(original)
-    setattr(owner, name, new)
-
-    def undo() -> None:
-        if vars(owner).get(name) is new:  # else somebody else has patched it since: leave it
-            if own:
-                setattr(owner, name, original)
-            else:
-                delattr(owner, name)
-
-    _undo.append(undo)
 
 
 def start() -> None:
@@ -60,9 +29,9 @@ def start() -> None:
     backward.forget()
     _modes()
     _modules()
-    _optimizers()
+    optimizers.start()
     _tensors()
-    backward.start(patch, _safely)
+    backward.start(patch, safely)
     from . import checkpoints, compiled
 
     checkpoints.start(patch)
@@ -74,8 +43,8 @@ def stop() -> None:
     listening.set_open(False)
     _set_properties(False)
     _set_module_hooks(False)
-    while _undo:
-        _undo.pop()()
+    while undo:
+        undo.pop()()
 
 
 def take_out(what: str, error: BaseException) -> None:
@@ -118,14 +87,14 @@ def _entered(module: Any, inputs: Any) -> None:
     if held.running:
         from . import checkpoints
 
-        _safely("checkpoints", checkpoints.module_entered, module)
+        safely("checkpoints", checkpoints.module_entered, module)
     elif hub.module_entered is not None and not held.aside:
-        _safely("modules", hub.module_entered, module)
+        safely("modules", hub.module_entered, module)
 
 
 def _left(module: Any, inputs: Any, output: Any) -> None:
     if hub.module_left is not None and not held.aside and not held.running:
-        _safely("modules", hub.module_left, module, output)
+        safely("modules", hub.module_left, module, output)
 
 
 def _set_properties(on: bool) -> None:
@@ -144,13 +113,13 @@ def _set_properties(on: bool) -> None:
 def _read_grad(self: Any) -> Any:
     found = _grad.__get__(self)
     if hub.looked is not None and lines.is_users_call(2) and not held.aside and self.is_leaf:
-        _safely("gradients", hub.looked, self)
+        safely("gradients", hub.looked, self)
     return found
 
 
 def _write_grad(self: Any, value: Any) -> None:
     if lines.is_users_call(2) and not held.aside:
-        _safely("gradients", listening.told_new_grad, self, value)
+        safely("gradients", listening.told_new_grad, self, value)
     _grad.__set__(self, value)
 
 
@@ -161,7 +130,7 @@ def _delete_grad(self: Any) -> None:
 def _write_requires_grad(self: Any, value: Any) -> None:
     _requires_grad.__set__(self, value)
     if hub.flagged is not None and not held.aside and self.is_leaf:
-        _safely("tensors", hub.flagged, self, bool(value))
+        safely("tensors", hub.flagged, self, bool(value))
 
 
 _grad, _requires_grad = TensorBase.grad, TensorBase.requires_grad
@@ -194,7 +163,7 @@ def _modes() -> None:
         def __enter__(self: Any) -> Any:
             result = original(self)
             if hub.mode is not None and not is_own() and not held.aside:
-                _safely("gradient modes", hub.mode, self, True)
+                safely("gradient modes", hub.mode, self, True)
             return result
 
         return __enter__
@@ -204,7 +173,7 @@ def _modes() -> None:
         def __exit__(self: Any, *error: Any) -> Any:
             result = original(self, *error)
             if hub.mode is not None and not is_own() and not held.aside:
-                _safely("gradient modes", hub.mode, self, False)
+                safely("gradient modes", hub.mode, self, False)
             return result
 
         return __exit__
@@ -214,7 +183,7 @@ def _modes() -> None:
         def __init__(self: Any, mode: bool) -> None:
             original(self, mode)
             if hub.mode is not None and not is_own() and not held.aside:
-                _safely("gradient modes", hub.mode, self, True)
+                safely("gradient modes", hub.mode, self, True)
 
         return __init__
 
@@ -227,31 +196,13 @@ def _modes() -> None:
 # Modules and parameters ------------------------------------------------------------------------------
 
 
-def _telling(owner: Any, name: str, before: Any = None, after: Any = None) -> None:
-    """Patch a method: `before(self, …)` and `after(result, self, …)` tell."""
-
-    def make(original: Any) -> Any:
-        @functools.wraps(original)
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if before is not None and not held.aside:
-                before(self, *args, **kwargs)
-            result = original(self, *args, **kwargs)
-            if after is not None and not held.aside:
-                after(result, self, *args, **kwargs)
-            return result
-
-        return call
-
-    patch(owner, name, make)
-
-
 def _modules() -> None:
     Module = torch.nn.Module
-    _telling(Module, "__init__", after=_module_made)
-    _telling(Module, "__setattr__", after=_attribute_set)
-    _telling(Module, "load_state_dict", before=_state_loaded)
-    _telling(Module, "zero_grad", before=_module_cleared)
-    _telling(torch, "save", before=_written)
+    telling(Module, "__init__", after=_module_made)
+    telling(Module, "__setattr__", after=_attribute_set)
+    telling(Module, "load_state_dict", before=_state_loaded)
+    telling(Module, "zero_grad", before=_module_cleared)
+    telling(torch, "save", before=_written)
     patch(Module, "train", _training)
     patch(Module, "state_dict", _taking)
     patch(torch.nn.Parameter, "__new__", lambda original: _parameter(getattr(original, "__func__", original)))
@@ -259,35 +210,35 @@ def _modules() -> None:
 
 def _module_made(result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
     if hub.module_made is not None:
-        _safely("modules", hub.module_made, module)
+        safely("modules", hub.module_made, module)
 
 
 def _attribute_set(result: Any, module: Any, name: str, value: Any) -> None:
     if hub.attribute_set is not None and isinstance(value, (torch.Tensor, list, tuple, dict, set)):
         if name in module.__dict__:
-            _safely("modules", hub.attribute_set, module, name, value)
+            safely("modules", hub.attribute_set, module, name, value)
 
 
 def _state_loaded(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> None:
     if hub.state_loaded is not None:
-        _safely("modules", hub.state_loaded, module, state_dict)
+        safely("modules", hub.state_loaded, module, state_dict)
 
 
 def _module_cleared(module: Any, *args: Any, **kwargs: Any) -> None:
     if hub.cleared is not None:
-        _safely("gradients", hub.cleared, list(module.parameters()))
+        safely("gradients", hub.cleared, list(module.parameters()))
 
 
 def _written(obj: Any, *args: Any, **kwargs: Any) -> None:
     if hub.state_written is not None:
-        _safely("files", hub.state_written, obj)
+        safely("files", hub.state_written, obj)
 
 
 def _training(original: Any) -> Any:
     @functools.wraps(original)
     def train(self: Any, mode: bool = True) -> Any:  # `graph/layers.py` looks for this frame
         if hub.training_set is not None and not held.aside:
-            _safely("modules", hub.training_set, self, bool(mode))
+            safely("modules", hub.training_set, self, bool(mode))
         return original(self, mode)
 
     return train
@@ -303,7 +254,7 @@ def _taking(original: Any) -> Any:
         finally:
             held.taking -= 1
         if outer and hub.state_taken is not None:
-            _safely("modules", hub.state_taken, self, found)
+            safely("modules", hub.state_taken, self, found)
         return found
 
     return state_dict
@@ -313,96 +264,10 @@ def _parameter(original: Any) -> Any:
     def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(cls, *args, **kwargs)
         if hub.made is not None and isinstance(made, torch.nn.Parameter):
-            _safely("parameters", hub.made, made)
+            safely("parameters", hub.made, made)
         return made
 
     return staticmethod(__new__)
-
-
-# Optimizers ------------------------------------------------------------------------------------------
-
-
-def _optimizers() -> None:
-    from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-
-    _telling(torch.optim.Optimizer, "__init__", after=_optimizer_made)
-    _telling(torch.optim.Optimizer, "zero_grad", before=_cleared)
-    for handle in (register_optimizer_step_pre_hook(_step_began), register_optimizer_step_post_hook(_stepped)):
-        _undo.append(handle.remove)
-    patch(torch.amp.GradScaler, "_maybe_opt_step", _skipping)
-    _clipping()
-
-
-def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
-    if hub.optimizer_made is not None:
-        _safely("optimizers", hub.optimizer_made, optimizer)
-
-
-def _cleared(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-    if hub.cleared is not None:
-        _safely("gradients", hub.cleared, [p for group in optimizer.param_groups for p in group["params"]])
-
-
-def _skipping(original: Any) -> Any:
-    @functools.wraps(original)
-    def _maybe_opt_step(self: Any, optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        before = held.steps
-        result = original(self, optimizer, state, *args, **kwargs)
-        if held.steps == before and hub.step_skipped is not None:
-            _safely("optimizers", hub.step_skipped, optimizer)
-        return result
-
-    return _maybe_opt_step
-
-
-def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
-    listening.settle()
-    if hub.step_began is not None:
-        _safely("optimizers", hub.step_began, optimizer)
-
-
-def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
-    held.steps += 1
-    if listening.ear.open:
-        place = lines.here()
-        for group in optimizer.param_groups:
-            for leaf in group["params"]:
-                memory.written(leaf, place)
-    if hub.stepped is not None:
-        _safely("optimizers", hub.stepped, optimizer)
-    listening.settle()
-
-
-def _clipping() -> None:
-    module = torch.nn.utils.clip_grad
-
-    def told(parameters: Any, limit: Any) -> None:
-        if hub.clipped is not None and not held.aside:
-            found = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-            _safely("clipping", hub.clipped, found, float(limit))
-
-    def clipping(original: Any) -> Any:
-        @functools.wraps(original)
-        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
-            if not isinstance(parameters, torch.Tensor):
-                parameters = list(parameters)
-            told(parameters, args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value", 0.0)))
-            norm = args[1] if len(args) > 1 else kwargs.get("total_norm")
-            result = original(parameters, *args, **kwargs)
-            norm = norm if isinstance(norm, torch.Tensor) else result  # which older versions give back
-            if hub.limited is not None and isinstance(norm, torch.Tensor) and not held.aside:
-                _safely("clipping", hub.limited, norm)
-            return result
-
-        return clip
-
-    if hasattr(module, "_clip_grads_with_norm_"):  # what all of them call, however they were imported
-        patch(module, "_clip_grads_with_norm_", clipping)
-    else:
-        for owner in (module, torch.nn.utils):
-            patch(owner, "clip_grad_norm_", clipping)
-    for owner in (module, torch.nn.utils):
-        patch(owner, "clip_grad_value_", clipping)
 
 
 # Tensors ---------------------------------------------------------------------------------------------
@@ -413,7 +278,7 @@ def _tensors() -> None:
         def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
             result = original(self, requires_grad)
             if hub.flagged is not None and not held.aside and not held.handling and self.is_leaf:
-                _safely("tensors", hub.flagged, self, bool(requires_grad))
+                safely("tensors", hub.flagged, self, bool(requires_grad))
             return result
 
         return requires_grad_
@@ -425,14 +290,14 @@ def _tensors() -> None:
         def from_numpy(array: Any) -> Any:
             made = original(array)
             if listening.ear.open and not held.aside:
-                _safely("tensors", _made_of, made, array)
+                safely("tensors", _made_of, made, array)
             return made
 
         return from_numpy
 
     patch(torch, "from_numpy", entering)
     for name in ("register_hook", "retain_grad"):
-        _telling(torch.Tensor, name, before=_hooked)
+        telling(torch.Tensor, name, before=_hooked)
 
     def applying(original: Any) -> Any:
         original = original.__func__
@@ -447,16 +312,16 @@ def _tensors() -> None:
                     result = original(cls, *args, **kwargs)
                 finally:
                     held.aside -= 1
-                _safely("custom Functions", _applied, cls, args, result, before)
+                safely("custom Functions", _applied, cls, args, result, before)
             if hub.customised is not None and not held.aside and torch.is_grad_enabled():
-                _safely("custom Functions", hub.customised, cls, args, result)
+                safely("custom Functions", hub.customised, cls, args, result)
             return result
 
         return classmethod(apply)
 
     patch(torch.autograd.Function, "apply", applying)
-    _telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
-    _telling(torch.autograd.graph.saved_tensors_hooks, "__exit__", before=_packed)
+    telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
+    telling(torch.autograd.graph.saved_tensors_hooks, "__exit__", before=_packed)
 
 
 def _made_of(made: Any, array: Any) -> None:
@@ -467,7 +332,7 @@ def _made_of(made: Any, array: Any) -> None:
 
 def _hooked(t: Any, *args: Any, **kwargs: Any) -> None:
     if hub.hooked is not None and not t.is_leaf:
-        _safely("gradients", hub.hooked, t)
+        safely("gradients", hub.hooked, t)
 
 
 def _packing(hooks: Any) -> None:

@@ -19,9 +19,10 @@ from ...kernels.trace.graph import Program as Terms
 from ...kernels.trace.graph import Untraceable
 from ..recording import Ref, Step
 from .groups import Conflict, Group, grouped
-from .lowering import Builder, Call, Copy, Lowered, Product, Space, lower
+from .lowering import Builder, Call, Copy, Lowered, Product
 from .memory import Buffer, View, plan
 from .program import Writer
+from .space import Space, lower
 
 COPIED = (
     4096  # bytes of a result that is copied out of the program's own memory; larger ones are written where they stay

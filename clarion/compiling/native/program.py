@@ -9,12 +9,13 @@ from ...kernels.llvm import machine
 from ...kernels.llvm.lower import cost, lanes_of
 from ...kernels.llvm.products.blocks import FIELDS, put
 from ...kernels.llvm.rows import rows_body
-from ...kernels.llvm.text import Function, with_lanes
+from ...kernels.llvm.text import Function
 from ...kernels.trace.graph import ROW
 from ...kernels.trace.graph import Program as Terms
 from .groups import Group
 from .lowering import Product
 from .memory import Buffer, View
+from .small import SmallProduct
 
 WORTH = 15_000  # nanoseconds of work from which threads share it
 SMALL = 1 << 13  # multiplications that are done in place, with nothing prepared
@@ -249,7 +250,7 @@ class Writer:
         (m, k), n = x.shape[-2:], y.shape[-1]
         if scalar not in self.small:
             self.small[scalar] = f"small_{scalar}"
-            self._take(_small(scalar, machine.processor()[1]))
+            self._take(SmallProduct(scalar, machine.processor()[1]).text())
         numbers = [m, n, k, x.strides[-2], x.strides[-1], y.strides[-2], y.strides[-1], out.strides[-2]]
         f.line(
             f"call void @small_{scalar}(ptr {starts[0]}, ptr {starts[1]}, ptr {starts[2]}, "
@@ -316,75 +317,3 @@ def _folded(shape: tuple[int, ...], views: list[View]) -> tuple[list[tuple[int, 
         return [], 1, length, [0] * len(views)
     *outer, (rows, steps) = folded
     return outer, rows, length, list(steps)
-
-
-def _small(scalar: str, width: int) -> str:
-    """A product of small matrices with any strides: a vector of columns at a time, four rows at a time where there are."""
-    size = 4 if scalar == "float" else 8
-    lanes = width // size
-    type_, numbers = with_lanes(lanes, scalar), with_lanes(lanes, "i64")
-    short = "f32" if size == 4 else "f64"
-    f = Function(
-        f"small_{scalar}", "void", "ptr x", "ptr y", "ptr out", "i64 m", "i64 n", "i64 k", "i64 xr", "i64 xc", "i64 yr", "i64 yc",
-        "i64 or", linkage="internal",
-    )  # fmt: skip
-    places = "<" + ", ".join(f"i64 {i}" for i in range(lanes)) + ">"
-    near = f.op("icmp eq", "i64", "%yc", str(size))
-    fours = f.op("mul", "i64", f.op("sdiv", "i64", "%m", "4"), "4")
-    zero = f"{type_} zeroinitializer"
-
-    def rows(first: str, count: int, j: str, mask: str, apart: str) -> None:
-        totals = [f.variable(type_, "zeroinitializer") for _ in range(count)]
-        column = f.offset("%y", f.op("mul", "i64", j, "%yc"))
-        starts = [f.offset("%x", f.op("mul", "i64", f.op("add", "i64", first, str(r)), "%xr")) for r in range(count)]
-
-        def inner(read: Any) -> None:
-            with f.counted("0", "%k") as step:
-                value = read(f.offset(column, f.op("mul", "i64", step, "%yr")))
-                across = f.op("mul", "i64", step, "%xc")
-                for start, total in zip(starts, totals, strict=True):
-                    factor = f.spread(type_, f.load(scalar, f.offset(start, across), size))
-                    total.set(f.intrinsic("fma", type_, factor, value, total.get()))
-
-        def together(place: str) -> str:
-            return f.call(
-                f"llvm.masked.load.v{lanes}{short}.p0",
-                type_,
-                f"ptr {place}",
-                f"i32 {size}",
-                f"<{lanes} x i1> {mask}",
-                zero,
-            )
-
-        def gathered(place: str) -> str:
-            spots = f.let(f"getelementptr i8, ptr {place}, {numbers} {apart}")
-            return f.call(
-                f"llvm.masked.gather.v{lanes}{short}.v{lanes}p0", type_, f"<{lanes} x ptr> {spots}", f"i32 {size}", f"<{lanes} x i1> {mask}", zero
-            )  # fmt: skip
-
-        with f.when(near):
-            inner(together)
-        with f.when(f.op("xor", "i1", near, "true")):
-            inner(gathered)
-        for r, total in enumerate(totals):
-            row = f.offset("%out", f.op("mul", "i64", f.op("add", "i64", first, str(r)), "%or"))
-            place = f.offset(row, f.op("mul", "i64", j, str(size)))
-            f.call(
-                f"llvm.masked.store.v{lanes}{short}.p0",
-                "void",
-                f"{type_} {total.get()}",
-                f"ptr {place}",
-                f"i32 {size}",
-                f"<{lanes} x i1> {mask}",
-            )
-
-    apart = f.op("mul", numbers, places, f.spread(numbers, "%yc"))
-    with f.counted("0", "%n", str(lanes)) as j:
-        left = f.spread(numbers, f.op("sub", "i64", "%n", j))
-        mask = f.op("icmp slt", numbers, places, left)
-        with f.counted("0", fours, "4") as i:
-            rows(i, 4, j, mask, apart)
-        with f.counted(fours, "%m") as i:
-            rows(i, 1, j, mask, apart)
-    f.end()
-    return "\n".join([f.text(), *f.declared.values()])

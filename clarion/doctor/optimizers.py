@@ -1,0 +1,97 @@
+"""PyTorch's optimizers and what clips gradients, patched to tell what happens."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+
+from ..events import hub
+from . import lines, listening, memory
+from .nodes import held
+from .patching import patch, safely, telling, undo
+
+
+def start() -> None:
+    """Patch them."""
+    from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+    telling(torch.optim.Optimizer, "__init__", after=_optimizer_made)
+    telling(torch.optim.Optimizer, "zero_grad", before=_cleared)
+    for handle in (register_optimizer_step_pre_hook(_step_began), register_optimizer_step_post_hook(_stepped)):
+        undo.append(handle.remove)
+    patch(torch.amp.GradScaler, "_maybe_opt_step", _skipping)
+    _clipping()
+
+
+def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.optimizer_made is not None:
+        safely("optimizers", hub.optimizer_made, optimizer)
+
+
+def _cleared(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    if hub.cleared is not None:
+        safely("gradients", hub.cleared, [p for group in optimizer.param_groups for p in group["params"]])
+
+
+def _skipping(original: Any) -> Any:
+    @functools.wraps(original)
+    def _maybe_opt_step(self: Any, optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        before = held.steps
+        result = original(self, optimizer, state, *args, **kwargs)
+        if held.steps == before and hub.step_skipped is not None:
+            safely("optimizers", hub.step_skipped, optimizer)
+        return result
+
+    return _maybe_opt_step
+
+
+def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
+    listening.settle()
+    if hub.step_began is not None:
+        safely("optimizers", hub.step_began, optimizer)
+
+
+def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
+    held.steps += 1
+    if listening.ear.open:
+        place = lines.here()
+        for group in optimizer.param_groups:
+            for leaf in group["params"]:
+                memory.written(leaf, place)
+    if hub.stepped is not None:
+        safely("optimizers", hub.stepped, optimizer)
+    listening.settle()
+
+
+def _clipping() -> None:
+    module = torch.nn.utils.clip_grad
+
+    def told(parameters: Any, limit: Any) -> None:
+        if hub.clipped is not None and not held.aside:
+            found = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+            safely("clipping", hub.clipped, found, float(limit))
+
+    def clipping(original: Any) -> Any:
+        @functools.wraps(original)
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+            if not isinstance(parameters, torch.Tensor):
+                parameters = list(parameters)
+            told(parameters, args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value", 0.0)))
+            norm = args[1] if len(args) > 1 else kwargs.get("total_norm")
+            result = original(parameters, *args, **kwargs)
+            norm = norm if isinstance(norm, torch.Tensor) else result  # which older versions give back
+            if hub.limited is not None and isinstance(norm, torch.Tensor) and not held.aside:
+                safely("clipping", hub.limited, norm)
+            return result
+
+        return clip
+
+    if hasattr(module, "_clip_grads_with_norm_"):  # what all of them call, however they were imported
+        patch(module, "_clip_grads_with_norm_", clipping)
+    else:
+        for owner in (module, torch.nn.utils):
+            patch(owner, "clip_grad_norm_", clipping)
+    for owner in (module, torch.nn.utils):
+        patch(owner, "clip_grad_value_", clipping)
