@@ -77,7 +77,8 @@ def check_values(row: Row, made: list[Any], arrays: list[Any], what: str) -> Non
 
 
 def test_every_operation_has_a_row():
-    missing = sorted(set(OPS) - {row.op for row in ROWS})
+    known = {name for name in OPS if not name.startswith("pointwise_")}  # those are users' own functions
+    missing = sorted(known - {row.op for row in ROWS})
     assert not missing, f"operations without a row in tests/opcases: {missing}"
 
 

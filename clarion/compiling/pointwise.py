@@ -16,6 +16,7 @@ import functools
 import inspect
 import itertools
 import math
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -152,7 +153,14 @@ class Pointwise(Inlined):
     @property
     def expression(self) -> Expression:
         """What it computes."""
-        return traced(self.function, len(self.names))
+        listener = (
+            sys.getprofile()
+        )  # of `compile`, which knows pointwise functions, and not the stand-ins they are traced with
+        sys.setprofile(None)
+        try:
+            return traced(self.function, len(self.names))
+        finally:
+            sys.setprofile(listener)
 
     def inline(self, *args: Any) -> Any:
         """Called by another pointwise function, while that is traced."""

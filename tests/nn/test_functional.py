@@ -7,7 +7,6 @@ import pytest
 
 import clarion as torch
 import clarion.nn.functional as F
-from clarion.errors import NotSupportedError
 
 
 def test_mse_warns_about_broadcasting():
@@ -61,8 +60,10 @@ def test_embedding_gradients_add_up():
     assert type(F.embedding(torch.tensor([0]), weight).grad_fn).__name__ == "EmbeddingBackward0"
     with pytest.raises(IndexError, match="index out of range in self"):
         F.embedding(torch.tensor([4]), weight)
-    with pytest.raises(NotSupportedError):
-        F.embedding(torch.tensor([0]), weight, sparse=True)
+    weight.grad = None
+    F.embedding(torch.tensor([3, 1, 3]), weight, sparse=True).sum().backward()
+    assert weight.grad.is_sparse
+    assert weight.grad.to_dense().tolist() == [[0, 0], [1, 1], [0, 0], [2, 2]]
 
 
 def test_dropout():

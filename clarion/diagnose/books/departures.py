@@ -200,7 +200,7 @@ class Departures:
                 known = self._marks.get(id(t))
                 if known is not None and known[0]() is t:
                     marks = marks | known[1] if marks else known[1]
-                elif self._numbers and not engine.requires_grad(t) and engine.size(t) <= _FEW:
+                elif self._numbers and t is not out and not engine.requires_grad(t) and engine.size(t) <= _FEW:
                     marks = marks | self._recognised(t)
             elif type(t) is float:
                 if t in self._numbers:
@@ -249,12 +249,14 @@ class Departures:
     def near_left(self, tensor: Any, how: str) -> None:
         """A value became a number or an array, or lost its history where it stands."""
         if how in NUMBERS:
-            for mark in self.marks(tensor):
-                if type(mark) is Departure:
-                    mark.numbered = self._vanished = self._ledger.step
-            if not engine.requires_grad(tensor) and not self.marks(tensor):
+            marks = self.marks(tensor)
+            if not engine.requires_grad(tensor) and not marks:
                 return
             departure = self._depart(how, [tensor], tensor)
+            for mark in marks:
+                if type(mark) is Departure:
+                    mark.numbered = self._vanished = self._ledger.step
+                    departure.leaves.update(mark.leaves)  # what left before leaves here as well
             if engine.size(tensor) == 1 and how != "numpy":
                 value = float(engine.number(tensor).real)
                 (self._whole if value.is_integer() else self._numbers)[value] = departure

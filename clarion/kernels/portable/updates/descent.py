@@ -30,8 +30,8 @@ def descend(xp: Any, params: list[Any], grads: list[Any], rate: float) -> None:
     """The plain rule for parameters as they lie in memory, of any type; large ones in one pass."""
     multiply, subtract, kind = xp.multiply, xp.subtract, None
     for p, g in zip(params, grads, strict=True):
-        if p.size >= LARGE and p.dtype == g.dtype and p.itemsize > 2:
-            raw.sgd_(p, g, (), (rate,), ())
+        if p.size >= LARGE and p.dtype == g.dtype and p.itemsize > 2 and p.flags.c_contiguous and g.flags.c_contiguous:
+            raw.sgd_(p.reshape(-1), g.reshape(-1), (), (rate,), ())
             continue
         if p.dtype is not kind:
             kind = p.dtype
