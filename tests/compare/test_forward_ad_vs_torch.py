@@ -62,8 +62,12 @@ def compare(row: Row, dtype: str, function: Any = None) -> None:
         np.testing.assert_allclose(numpy_of(clarion, mine), numpy_of(torch, his), rtol, atol)
 
 
+# PyTorch's tangent of eigenvectors takes both halves of a tangent that is not symmetric, its gradient the mean; here both do.
+ONE_HALF = {"linalg_eigh-asymmetric"}
+
+
 def rows(wanted: Any) -> Any:
-    chosen = [row for row in ROWS if derived(row) and not draws(row) and wanted(row)]
+    chosen = [row for row in ROWS if derived(row) and not draws(row) and wanted(row) and row.id not in ONE_HALF]
     return pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in chosen])
 
 

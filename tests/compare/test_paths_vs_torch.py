@@ -26,6 +26,8 @@ EXCEPTIONS = {
     "torch.JITException": "an inside of TorchScript that PyTorch does not hide",
     "torch.ScriptFunction": "an inside of TorchScript that PyTorch does not hide",
     "torch.fft.Tensor": "PyTorch imports it there for its own use",
+    "torch.masked.maskedtensor.is_masked_tensor": "there is no MaskedTensor here",
+    "torch.masked.maskedtensor.core.is_masked_tensor": "there is no MaskedTensor here",
 }
 
 

@@ -86,6 +86,11 @@ def _check_reflections(name: str, packed: Any, lengths: Any) -> None:
         raise DtypeError(f"{name}: tau dtype {kinds[0]} does not match input dtype {kinds[1]}")
 
 
+def _in_columns(x: Any) -> Any:
+    """The same matrices, column by column in memory, as LAPACK leaves them."""
+    return x.mT.contiguous().mT
+
+
 @autocast("float32")
 def householder_product(A: Any, tau: Any) -> Any:
     """The first columns of the product of the reflections that `geqrf` leaves."""
@@ -98,7 +103,7 @@ def householder_product(A: Any, tau: Any) -> Any:
     eye = FUNCTIONS["eye"](A.shape[-2], A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape)
     if not tau.shape[-1]:  # of no elements: PyTorch's requires a gradient, too, but has none for its inputs
         return eye.clone().requires_grad_(modes.recording() and (A.requires_grad or tau.requires_grad))
-    return _reflected(A, tau, eye, reversed(range(tau.shape[-1])))
+    return _in_columns(_reflected(A, tau, eye, reversed(range(tau.shape[-1]))))
 
 
 public("orgqr", out=True)(householder_product)
@@ -120,13 +125,13 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
         raise ShapeError(f"{name}: tau.shape[-1] must be equal to min(other.shape[{at}], input.shape[-1])")
     _check_reflections(name, input, tau)
     if not left:
-        return ormqr(input, tau, other.mH, True, not transpose).mH
+        return _in_columns(ormqr(input, tau, other.mH, True, not transpose).mH)
     order = range(tau.shape[-1])
     if not input.numel():  # PyTorch has no gradient for it
         input, tau = input.detach(), tau.detach()
     if transpose:
-        return _reflected(input, tau.conj(), other, order)
-    return _reflected(input, tau, other, reversed(order))
+        return _in_columns(_reflected(input, tau.conj(), other, order))
+    return _in_columns(_reflected(input, tau, other, reversed(order)))
 
 
 def _no_geqrf_gradient(g: Any) -> Any:

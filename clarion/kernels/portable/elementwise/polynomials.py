@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ...layout import alike
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -41,7 +42,7 @@ def _evaluate(xp: Any, family: Family, x: Any, n: Any) -> Any:
     x, n = xp.broadcast_arrays(x, xp.trunc(n))
     parity = xp.where(n % 2 == 0, 1, -1)
     settled = n < 0
-    result = xp.zeros(x.shape, x.dtype)
+    result = xp.zeros_like(x)
 
     def settle(where: Any, value: Any) -> None:
         nonlocal result, settled
@@ -59,7 +60,7 @@ def _evaluate(xp: Any, family: Family, x: Any, n: Any) -> Any:
         settle(within, closed(xp, xp.arccos(xp.where(within, x, 0)), n))
     if family.limits is not None:
         settle(n > family.limits[x.dtype.itemsize], xp.nan)
-    q, p = family.first(x), xp.ones(x.shape, x.dtype)
+    q, p = family.first(x), xp.ones_like(x)
     settle(n == 0, p)
     settle(n == 1, q)
     degree = 1
@@ -129,7 +130,8 @@ def _declare(name: str, family: Family) -> None:
     @kernel(f"special_{name}")
     @quietly
     def run(xp: Any, x: Any, n: Any) -> Any:
-        return _evaluate(xp, family, x, n)
+        result = _evaluate(xp, family, x, n)
+        return alike(result, x) if result.shape == x.shape else result
 
 
 for _name, _family in FAMILIES.items():

@@ -67,7 +67,9 @@ def linalg_qr(xp: Any, x: Any, mode: str) -> Any:
 @for_blas
 def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
     values, vectors = xp.linalg.eigh(x, UPLO=uplo)
-    return values, vectors
+    return values, xp.ascontiguousarray(vectors.swapaxes(-1, -2)).swapaxes(
+        -1, -2
+    )  # column by column, as LAPACK has them
 
 
 @kernel("linalg_svd")
