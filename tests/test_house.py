@@ -63,17 +63,17 @@ def modules() -> list[str]:
 @pytest.mark.parametrize("name", modules())
 def test_every_module_imports(name):
     if name.startswith("clarion.utils.tensorboard"):
-        pytest.importorskip("tensorboard")
+        pytest.importorskip("tensorboard", reason="its files are read by tensorboard")
     if name.startswith(
         ("clarion.kernels.cuda", "clarion.kernels.triton", "clarion.cuda.present", "clarion.cuda.graphs")
     ):
-        pytest.importorskip("cupy")
+        pytest.importorskip("cupy", reason="needs cupy")
     if name.startswith("clarion.doctor."):
-        pytest.importorskip("torch")
+        pytest.importorskip("torch", reason="the comparison needs PyTorch")
     if name == "clarion.doctor.transformers":
-        pytest.importorskip("transformers")
+        pytest.importorskip("transformers", reason="a callback of the Trainer")
     if name == "clarion.doctor.lightning" and importlib.util.find_spec("pytorch_lightning") is None:
-        pytest.importorskip("lightning")  # either of the two names will do
+        pytest.importorskip("lightning", reason="a callback of Lightning")  # either of the two names will do
     importlib.import_module(name)
 
 

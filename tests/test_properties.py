@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("hypothesis")
+pytest.importorskip("hypothesis", reason="the programs are drawn by hypothesis")
 
 from hypothesis import given
 from hypothesis import strategies as st

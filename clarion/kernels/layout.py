@@ -171,12 +171,13 @@ def in_columns(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = kernel(*args, **kwargs)
-        return tuple([_columns(each) for each in result]) if type(result) is tuple else _columns(result)
+        return tuple([columns(each) for each in result]) if type(result) is tuple else columns(result)
 
     return call
 
 
-def _columns(x: Any) -> Any:
+def columns(x: Any) -> Any:
+    """Matrices column by column in memory; anything else as it is."""
     if type(x) not in ARRAYS or x.ndim < 2 or x.dtype.kind not in "fc":
         return x
     turned = x.swapaxes(-1, -2)

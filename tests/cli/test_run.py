@@ -295,7 +295,7 @@ def test_usage(capsys, arguments):
 
 
 def test_progress_has_a_row_of_its_own(environment, tmp_path):
-    pty = pytest.importorskip("pty")
+    pty = pytest.importorskip("pty", reason="needs pty")
     more = "import time\ntime.sleep(0.6)\nmodel(torch.ones(3, 2)).mean().backward()\n"
     (tmp_path / "train.py").write_text(TRAIN + more)
     ours, theirs = pty.openpty()

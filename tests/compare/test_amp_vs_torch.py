@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 import clarion
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 import torch.utils.benchmark as theirs
 

@@ -6,7 +6,7 @@ import pytest
 
 import clarion
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytestmark = pytest.mark.compare
 EMPTY = [(0,), (2, 0), (0, 3), (2, 0, 3), (0, 0), (3, 0, 4, 5), (2, 3, 0)]
 

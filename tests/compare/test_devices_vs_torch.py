@@ -35,7 +35,7 @@ QUESTIONS = [
 @pytest.mark.compare
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_answers(name):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
     if torch.accelerator.is_available():
         pytest.skip("here PyTorch has a device")
     assert outcome(clarion, name) == outcome(torch, name)

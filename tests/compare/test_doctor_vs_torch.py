@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 import clarion.doctor
 from clarion.doctor import versions

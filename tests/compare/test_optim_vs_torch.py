@@ -11,7 +11,7 @@ import pytest
 
 import clarion
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 from torch.testing._internal.common_optimizers import OptimizerErrorEnum, optim_db
 
 from ..optim.runs import (

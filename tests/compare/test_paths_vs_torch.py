@@ -15,7 +15,7 @@ import pytest
 
 import clarion
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 from clarion.absent import pytorch_names
 from clarion.torch_alias import ROOMS

@@ -13,8 +13,8 @@ import pytest
 
 from clarion.core import printing
 
-torch = pytest.importorskip("torch")
-ml_dtypes = pytest.importorskip("ml_dtypes")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="needs ml_dtypes")
 
 INTEGERS = ["uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.semantics.programs import Program, all_programs, load, observe, same
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 
 @pytest.mark.parametrize("program", all_programs(), ids=str)

@@ -11,7 +11,7 @@ import clarion
 
 from .random_programs import run, steps
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 
 def alike(a: Any, b: Any) -> bool:

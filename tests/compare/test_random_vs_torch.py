@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-ml_dtypes = pytest.importorskip("ml_dtypes")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="needs ml_dtypes")
 
 from clarion.kernels import distributions as D
 from clarion.kernels import permutation

@@ -8,7 +8,7 @@ from tests.semantics import refusals as refusals
 from tests.semantics import refusals_custom as refusals_custom
 from tests.semantics.refusal import REFUSALS, Refusal
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytest.importorskip("torch.utils.checkpoint")
 
 

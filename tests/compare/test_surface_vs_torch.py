@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytestmark = pytest.mark.compare
 
 import torch

@@ -57,8 +57,8 @@ def write(writer, t) -> None:
 
 @pytest.mark.compare
 def test_records_are_the_same(tmp_path):
-    pytest.importorskip("tensorboard")
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("tensorboard", reason="its files are read by tensorboard")
+    torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
     for t in (clarion, torch):
         tensorboard = importlib.import_module(f"{t.__name__}.utils.tensorboard")
         with tensorboard.SummaryWriter(str(tmp_path / t.__name__)) as writer:
@@ -69,7 +69,7 @@ def test_records_are_the_same(tmp_path):
 
 
 def test_writer(tmp_path):
-    pytest.importorskip("tensorboard")
+    pytest.importorskip("tensorboard", reason="its files are read by tensorboard")
     from clarion.utils.tensorboard import SummaryWriter
 
     writer = SummaryWriter(str(tmp_path), purge_step=3)
@@ -89,9 +89,9 @@ def test_writer(tmp_path):
 
 @pytest.mark.compare
 def test_figures(tmp_path):
-    pytest.importorskip("tensorboard")
-    pytest.importorskip("torch")
-    matplotlib = pytest.importorskip("matplotlib")
+    pytest.importorskip("tensorboard", reason="its files are read by tensorboard")
+    pytest.importorskip("torch", reason="the comparison needs PyTorch")
+    matplotlib = pytest.importorskip("matplotlib", reason="needs matplotlib")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

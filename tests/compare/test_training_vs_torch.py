@@ -9,7 +9,7 @@ import pytest
 
 import clarion
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 OPTIMIZERS = {
     "SGD": lambda t, p: t.optim.SGD(p, lr=0.05),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 reference = pytest.importorskip("torch", reason="the comparison needs PyTorch")
-pytest.importorskip("hypothesis")
+pytest.importorskip("hypothesis", reason="the programs are drawn by hypothesis")
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip("hypothesis")
+pytest.importorskip("hypothesis", reason="the programs are drawn by hypothesis")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

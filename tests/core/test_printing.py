@@ -80,7 +80,7 @@ def test_float16() -> None:
 
 
 def test_bfloat16() -> None:
-    ml_dtypes = pytest.importorskip("ml_dtypes")
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="needs ml_dtypes")
     array = np.array([1.5, 2.25, -3], ml_dtypes.bfloat16)
     expected = "tensor([ 1.5000,  2.2500, -3.0000], dtype=torch.bfloat16)"
     assert text(array) == expected

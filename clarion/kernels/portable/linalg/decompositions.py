@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layout import in_columns
+from ...layout import columns, in_columns
 from ...quiet import quietly
 from ...registry import kernel
 from ...threads import for_blas
@@ -67,9 +67,7 @@ def linalg_qr(xp: Any, x: Any, mode: str) -> Any:
 @for_blas
 def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
     values, vectors = xp.linalg.eigh(x, UPLO=uplo)
-    return values, xp.ascontiguousarray(vectors.swapaxes(-1, -2)).swapaxes(
-        -1, -2
-    )  # column by column, as LAPACK has them
+    return values, columns(vectors)
 
 
 @kernel("linalg_svd")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from ...everywhere import from_host, on_host
-from ...layout import _columns, in_columns
+from ...layout import columns, in_columns
 from ...registry import kernel
 
 
@@ -17,7 +17,7 @@ def linalg_eig(xp: Any, x: Any) -> Any:
     """Always complex, and the vectors of length 1."""
     values, vectors = numpy.linalg.eig(on_host(x))  # on the host: not every array library has it
     kind = numpy.result_type(x.dtype, numpy.complex64)
-    return from_host(xp, values.astype(kind, copy=False)), from_host(xp, _columns(vectors.astype(kind, copy=False)))
+    return from_host(xp, values.astype(kind, copy=False)), from_host(xp, columns(vectors.astype(kind, copy=False)))
 
 
 @kernel("geqrf")
