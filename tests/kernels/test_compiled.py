@@ -215,6 +215,17 @@ def test_sums_of_columns(shape, dtype):
         np.testing.assert_allclose(got, expected, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-5)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_there_may_be_fewer_columns_than_threads(columns):
+    x = np.ones((4, columns))
+    before = clarion.get_num_threads()
+    try:
+        clarion.set_num_threads(7)
+        assert sum_of_columns(x).tolist() == [4.0] * columns
+    finally:
+        clarion.set_num_threads(before)
+
+
 # Layers -------------------------------------------------------------------------------------------------
 
 
