@@ -99,7 +99,9 @@ def _loop(scalar: str, lanes: int, grain: int) -> Function:
             for k in (0, 1)
         )
         threads = f.let("load atomic i64, ptr @threads monotonic, align 8")
-        rounded = f.op("add", "i64", columns, f.op("sub", "i64", threads, "1"))  # up: a share of nothing cannot be divided by
+        rounded = f.op(
+            "add", "i64", columns, f.op("sub", "i64", threads, "1")
+        )  # up: a share of nothing cannot be divided by
         share = f.op("add", "i64", f.op("sdiv", "i64", rounded, threads), str(4 * lanes - 1))
         size = f.op("mul", "i64", f.op("sdiv", "i64", share, str(4 * lanes)), str(4 * lanes))
         count = f.op("sdiv", "i64", f.op("add", "i64", columns, f.op("sub", "i64", size, "1")), size)
