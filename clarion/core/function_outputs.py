@@ -192,16 +192,17 @@ def _rebase(node: CustomNode, nr: int, value: Tensor) -> None:
 def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any], inputs: Any = ()) -> None:
     if node.to_save is None:
         return
-    given, dirty = {id(t) for t in inputs}, {id(t) for t in node.dirty_tensors}
-
-    def own(value: Tensor) -> bool:
-        return id(value) not in given or id(value) in dirty
-
+    dirty = {id(t) for t in node.dirty_tensors} if node.dirty_tensors else ()
+    given = {id(t) for t in inputs}.difference(dirty) if inputs else ()
     values = node.to_save
     node.to_save = None
     kept: list[Any] = []
     # An input returned as it is was replaced by a view of it, and is saved as the input.
-    out_of = {id(value): out for value, out in zip(raw, outs, strict=True) if isinstance(value, Tensor) and own(value)}
+    out_of = {
+        id(value): out
+        for value, out in zip(raw, outs, strict=True)
+        if isinstance(value, Tensor) and id(value) not in given
+    }
     hooks = modes.state.saved_hooks[-1] if modes.special and modes.state.saved_hooks else None
     for i, value in enumerate(values):
         if value is None:

@@ -132,9 +132,9 @@ def _in_layout(g: Any, leaf: Any) -> Any:
     """A gradient that may be kept: in the layout of its leaf if that has no gaps, contiguous otherwise."""
     if g.base is None and not modes.state.grad_layout and sys.getrefcount(g) <= _ALONE + 1:
         return g
-    like = None if leaf is None or leaf.shape != g.shape or not _has_no_gaps(leaf) else empty_like(leaf, g.dtype)
-    if like is None:
+    if leaf is None or leaf.flags.c_contiguous or leaf.shape != g.shape or not _has_no_gaps(leaf):
         return g.copy()
+    like = empty_like(leaf, g.dtype)
     like[...] = g
     return like
 

@@ -38,6 +38,7 @@ ARGUMENTS = {
     "leaky_relu": [(X, 0.2), (X, -0.2)],
     "leaky_relu_backward": [(X, X, 0.2), (X, X, 2.0)],
     "addcmul": [(X, X, X, 0.5), (X, X, X, 1)],
+    "descended": [(X, X, X)],
     "softplus": [(X, 1, 20), (X, 2.0, 1.5)],
     "softplus_backward": [(X, X, 1, 20), (X, X, 2.0, 1.5)],
     "softplus_bend": [(X, 1, 20)],

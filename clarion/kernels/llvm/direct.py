@@ -5,7 +5,7 @@ what CPython calls for a builtin with positional arguments (METH_FASTCALL): comp
 stands in the memory of `self`, an array of int64. A card lists versions of one kernel: which types and parameters each is for, and the
 plan of its loop (runtime.py). The first version that fits is run: adjacent arrays of one shape, numbers, a gradient that is one
 number in all places; for rows also one row for all. Beside an adjacent array a small one may be spread or sliced: it is brought
-together first. Whatever else comes (other strides, other types) is handed to the card's `otherwise`, an ordinary Python function, which
+together first, as is a small one of which all elements are added up, however it lies. Whatever else comes (other strides, other types) is handed to the card's `otherwise`, an ordinary Python function, which
 knows everything.
 
 A long loop runs without Python's lock, and on several threads. Floating-point errors are told as NumPy would (kernels/quiet.py).
@@ -191,6 +191,7 @@ def _may_write() -> Function:
 def _places(f: Function, first: str, elements: str, length: str, places: str, steps: str) -> tuple[str, str]:
     """Note where the arguments' arrays lie, and their steps. Gives how many there are, and whether any moves."""
     count, moves = f.variable("i64", "0"), f.variable("i1", "false")
+    one_row = same(f, field(f, "%version", FORM), str(AS_ONE_ROW), "i64")
     adjacent_ones, brought, room = (
         f.variable("i1", "false"),
         f.variable("i64", "0"),
@@ -208,19 +209,20 @@ def _places(f: Function, first: str, elements: str, length: str, places: str, st
             )
             adjacent_ones.set(f.op("or", "i1", adjacent_ones.get(), f.op("icmp sgt", "i64", step.get(), "0")))
             with f.when(f.op("icmp slt", "i64", step.get(), "0"), rarely=True):
-                _decline(f, same(f, length, "0", "i64"))
+                _decline(f, f.op("or", "i1", one_row, same(f, length, "0", "i64")))
                 _decline(f, f.op("icmp slt", "i64", brought.get(), str(BROUGHT)))
                 place.set(f.offset(room, f.op("mul", "i64", brought.get(), str(ROOM * 8))))
                 brought.set(f.op("add", "i64", brought.get(), "1"))
-                arguments = f"ptr {array}, ptr {first}, i64 {elements}, i64 {size}, ptr {place.get()}"
+                arguments = f"ptr {array}, ptr {first}, i64 {elements}, i64 {size}, ptr {place.get()}, i1 {one_row}"
                 _decline(f, f.op("icmp ne", "i64", f.let(f"call i64 @brought({arguments})"), "0"))
                 step.set(size)
             f.store("ptr", place.get(), f.element(places, number, "i64"))
             f.store("i64", step.get(), f.element(steps, number, "i64"))
             moves.set(f.op("or", "i1", moves.get(), f.op("icmp ne", "i64", step.get(), "0")))
             count.set(f.op("add", "i64", number, "1"))
-    # The result lies as an adjacent argument does: there must be one.
-    _decline(f, f.op("or", "i1", adjacent_ones.get(), same(f, brought.get(), "0", "i64")))
+    # The result lies as an adjacent argument does: there must be one, unless the result is one number.
+    nothing_brought = same(f, brought.get(), "0", "i64")
+    _decline(f, f.op("or", "i1", one_row, f.op("or", "i1", adjacent_ones.get(), nothing_brought)))
     return count.get(), moves.get()
 
 

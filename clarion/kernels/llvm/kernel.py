@@ -164,11 +164,11 @@ class OneRow(Rows):
 
     largest = 4096
 
-    def __call__(self, *args: Any, out: Any = None) -> Any:
+    def arranged(self, args: Sequence[Any]) -> Sequence[Any] | None:
         x = args[0]
         if type(x) is not ndarray or not 0 < x.size <= self.largest:
-            return NotImplemented
-        return super().__call__(x.reshape(-1), *args[1:])
+            return None
+        return super().arranged((x.reshape(-1), *args[1:]))
 
 
 class SmallProduct:

@@ -86,8 +86,11 @@ def _step() -> Function:
 
 
 def _strides() -> Function:
-    """How far an array goes along each dimension of the first one, if it can be spread to it and lies in the same order: 1, or 0."""
-    f = Function("strides_of", "i64", "ptr array", "ptr first", "ptr strides", linkage="internal")
+    """How far an array goes along each dimension of the first one, if it can be spread to it and lies in the same order: 1, or 0.
+
+    `any_order`: it may lie in another order, too (where the result has no dimensions that would have to follow it).
+    """
+    f = Function("strides_of", "i64", "ptr array", "ptr first", "ptr strides", "i1 any_order", linkage="internal")
     count = f.cast("sext", "i32", of(f, "%first", NDIM, "i32"), "i64")
     own = f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64")
     missing = f.op("sub", "i64", count, own)
@@ -106,7 +109,8 @@ def _strides() -> Function:
                 step.set(at(f, steps, here))
                 moves = f.op("icmp ne", "i64", step.get(), "0")
                 behind = f.op("icmp slt", "i64", step.get(), last.get())
-                refuse(f, f.op("xor", "i1", f.op("and", "i1", moves, behind), "true"))
+                in_order = f.op("xor", "i1", f.op("and", "i1", moves, behind), "true")
+                refuse(f, f.op("or", "i1", in_order, "%any_order"))
                 with f.when(moves):
                     last.set(step.get())
         f.store("i64", step.get(), f.element("%strides", d, "i64"))
@@ -116,10 +120,12 @@ def _strides() -> Function:
 
 def _brought() -> Function:
     """Bring the elements of an array together in the shape of the first one. Gives 1, or 0 if it cannot be done here."""
-    f = Function("brought", "i64", "ptr array", "ptr first", "i64 elements", "i64 size", "ptr room", linkage="internal")
+    parameters = ("ptr array", "ptr first", "i64 elements", "i64 size", "ptr room", "i1 any_order")
+    f = Function("brought", "i64", *parameters, linkage="internal")
     strides, numbers = f.reserve("i64", 64), f.reserve("i64", 64)
     refuse(f, f.op("icmp sle", "i64", "%elements", str(ROOM)))
-    refuse(f, f.op("icmp ne", "i64", f.let(f"call i64 @strides_of(ptr %array, ptr %first, ptr {strides})"), "0"))
+    found = f.let(f"call i64 @strides_of(ptr %array, ptr %first, ptr {strides}, i1 %any_order)")
+    refuse(f, f.op("icmp ne", "i64", found, "0"))
     dims = of(f, "%first", DIMS)
     last = f.op("sub", "i64", f.cast("sext", "i32", of(f, "%first", NDIM, "i32"), "i64"), "1")
     with f.counted("0", last) as d:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.devices import Kind, home
+from ...core import devices, modes
+from ...core.devices import HOST, Kind, xp_of
 from ...core.dtypes import COMPLEX, FROM_NUMPY, NumpyNumber, b1, c64, c128, default_float, f64, i64
 from ...core.messages import out_of_memory
-from ...core.tensor import Tensor, created
+from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels import ranges
 from ...kernels.layout import strided
@@ -29,6 +30,8 @@ from ..faces.options import (
     tensor_argument,
     warn_user,
 )
+
+_host = HOST.xp
 
 # Filled with one value -------------------------------------------------------------------------------
 
@@ -68,21 +71,26 @@ def take_options(name: str, options: dict[str, Any], like: Any = None) -> tuple[
 @public(method=False)
 def zeros(*size: Any, **options: Any) -> Tensor:
     """A tensor of zeros. Options: out, dtype, layout, device, pin_memory, requires_grad."""
-    return (
-        _make("zeros", 0, size, options)
-        if options
-        else created(_filled(home().xp, size_of("zeros", size), 0, default_float()))
-    )
+    if options or devices.elsewhere:
+        return _make("zeros", 0, size, options)
+    try:
+        array = _host.zeros(size_of("zeros", size), default_float())
+    except (ValueError, MemoryError) as error:
+        raise out_of_memory(error, size) from None
+    return created(array) if modes.special else new_tensor(array)
 
 
 @public(method=False)
 def ones(*size: Any, **options: Any) -> Tensor:
     """A tensor of ones. Options: out, dtype, layout, device, pin_memory, requires_grad."""
-    if options:
+    if options or devices.elsewhere:
         return _make("ones", 1, size, options)
-    array = _filled(home().xp, size_of("ones", size), None, default_float())
+    try:
+        array = _host.empty(size_of("ones", size), default_float())
+    except (ValueError, MemoryError) as error:
+        raise out_of_memory(error, size) from None
     array.fill(1)
-    return created(array)
+    return created(array) if modes.special else new_tensor(array)
 
 
 @public(method=False)
@@ -209,6 +217,10 @@ def zeros_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Zeros in the shape and type of a tensor."""
+    if dtype is layout is device is memory_format is None and isinstance(input, Tensor):
+        array = input._array
+        if array.flags.c_contiguous and not pin_memory:
+            return created(xp_of(array).zeros(array.shape, array.dtype), requires_grad)
     array = like("zeros_like", input, dtype, layout, device, memory_format, pin_memory)
     array.fill(0)
     return created(array, requires_grad)
@@ -373,8 +385,13 @@ def _arange_ends(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, A
 @public(method=False)
 def arange(*args: Any, **options: Any) -> Tensor:
     """arange(end), arange(start, end, step=1): the numbers in [start, end) with a given step."""
-    if not options and len(args) == 1 and type(args[0]) is int and args[0] >= 0:
-        return created(home().xp.arange(args[0]))
+    if not options and len(args) == 1 and type(args[0]) is int and args[0] >= 0 and not devices.elsewhere:
+        array = _host.arange(args[0])
+        return created(array) if modes.special else new_tensor(array)
+    return _arange(args, options)
+
+
+def _arange(args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
     start, end, step = _arange_ends(args, options)
     given, out = options.get("dtype"), options.get("out")
     kind, requires_grad, _, where = take_options("arange", options)

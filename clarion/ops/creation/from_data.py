@@ -44,7 +44,7 @@ def array_of(data: Any, kind: Any = None, where: Kind = HOST) -> Any:
 
 def _host_array(data: Any, kind: Any) -> Any:
     try:
-        if isinstance(data, (np.ndarray, np.generic)):
+        if type(data) is not list and isinstance(data, (np.ndarray, np.generic)):
             return _from_array(data, kind)
         if is_sequence(data):
             return _from_sequence(data, kind)
@@ -66,6 +66,8 @@ def _from_array(data: Any, kind: Any) -> Any:
 def _from_sequence(data: Any, kind: Any) -> Any:
     if type(data) is not list and type(data) is not tuple:
         data = list(data)
+    if PLAIN.issuperset(map(type, data)):  # one list of numbers
+        return _from_elements(data, (len(data),), kind)
     flat, shape = unnest(data, lambda value: isinstance(value, (Tensor, np.ndarray)))
     if flat and isinstance(flat[0], np.ndarray):
         return _from_arrays(flat, shape, kind)

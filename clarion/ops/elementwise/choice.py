@@ -325,12 +325,14 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if src is self:
         refuse(self, "copy_")
         return self
-    if isinstance(src, Tensor) and src._array.ndim > self._array.ndim:
-        raise ShapeError(
-            f"output with shape {list(self._array.shape)} doesn't match the broadcast shape {list(src._array.shape)}"
-        )
-    if isinstance(src, Tensor) and type(src._array) is not type(self._array):
-        src = transfer(src, kind_of(self._array))
+    if isinstance(src, Tensor):
+        given, own = src._array, self._array
+        if given.ndim > own.ndim:
+            raise ShapeError(
+                f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(given.shape)}"
+            )
+        if type(given) is not type(own):
+            src = transfer(src, kind_of(own))
     return inplace(copy_op, self, src)
 
 

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from ...core.devices import Kind, device, find, home, is_available, kind_of, write, xp_of
+from ...core import devices
+from ...core.devices import HOST, Kind, device, find, home, is_available, kind_of, write, xp_of
 from ...core.dtypes import (
     FROM_NUMPY,
     NumpyNumber,
@@ -61,6 +62,8 @@ def place(name: str, where: Any = None, layout: Any = None, like: Any = None, pi
 
     Layouts other than strided are refused, and pinned memory, which only an accelerator's driver can give.
     """
+    if where is None and layout is None and not pin_memory:
+        return kind_of(like) if like is not None else home() if devices.elsewhere else HOST
     if layout is not None and layout is not strided:
         raise NotSupportedError(f"{name}(): clarion has no layout {layout!r} yet, only torch.strided")
     if pin_memory and not is_available("cuda"):

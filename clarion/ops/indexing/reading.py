@@ -26,6 +26,8 @@ from ...core.views import as_view
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels.portable.indexing import reading as kernels
 from ..faces.api import METHODS
+from ..shapes.parts import select_op, slice_op
+from ..shapes.shape import unsqueeze_op
 
 # Operations ------------------------------------------------------------------------------------------------
 
@@ -317,7 +319,7 @@ def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     for item in items:
         kind = type(item)
         if item is None:
-            chain.append((_view_op("unsqueeze"), (dim,), None))
+            chain.append((unsqueeze_op, (dim,), None))
             dim += 1
             continue
         if at == len(shape):
@@ -325,11 +327,11 @@ def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         size = shape[at]
         at += 1
         if kind is int and -size <= item < size:
-            chain.append((_view_op("select"), (dim, item), None))
+            chain.append((select_op, (dim, item), None))
         elif kind is slice:
             limits = _limits(item, size)
             if limits != (0, size, 1):
-                chain.append((_view_op("slice"), (dim, *limits), None))
+                chain.append((slice_op, (dim, *limits), None))
             dim += 1
         elif item is Ellipsis and len(items) <= len(shape) and None not in items[1:] and chain == [] and at == 1:
             skipped = len(shape) - len(items) + 1
@@ -340,9 +342,6 @@ def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         return None
     # The Ellipsis keeps the result an array where all dimensions are selected.
     return as_view(x, array[items if items[0] is Ellipsis else (*items, ...)], tuple(chain))
-
-
-_view_op = OPS.__getitem__
 
 
 def take_index(x: Tensor, tensors: list[tuple[int, Tensor]]) -> Any:

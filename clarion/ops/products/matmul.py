@@ -228,11 +228,14 @@ def mm(input: Any, mat2: Any) -> Any:
 @autocast("lower")
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two equally long batches of matrices."""
-    a, b = tensors("bmm", input, mat2, names=("input", "mat2"))
+    if not isinstance(input, Tensor) or not isinstance(mat2, Tensor):
+        tensors("bmm", input, mat2, names=("input", "mat2"))
+    a, b = input._array, mat2._array
     if a.ndim != 3 or b.ndim != 3:
         raise ShapeError(f"{'batch1' if a.ndim != 3 else 'batch2'} must be a 3D tensor")
     check_bmm(a.shape, b.shape)
-    check_types(a, b, "bmm")
+    if a.dtype is not b.dtype or a.dtype.kind == "b":
+        check_types(a, b, "bmm")
     return bmm_op.call(input, mat2)
 
 

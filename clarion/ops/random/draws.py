@@ -58,6 +58,10 @@ normal_both_op.vjp(mean=lambda g, ops: ops.zeros_like(g), std=lambda g, ops: ops
 def _fresh(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, options: dict[str, Any]) -> Tensor:
     if not options and not devices.elsewhere:
         return created(sampler(source(name, generator), size_of(name, size), default_float()))
+    return _with_options(name, sampler, size, generator, options)
+
+
+def _with_options(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, options: dict[str, Any]) -> Tensor:
     if "size" in options:
         size = (*size, options.pop("size"))
     kind, requires_grad, out, where = take_options(name, options)

@@ -110,12 +110,14 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, other: Any) -> Any:
         dim, other = None, dim
     if other is not None:
         return OPS["maximum" if name == "max" else "minimum"].call(input, other)
-    _refuse_order(name + "_all" if dim is None else name, array)
+    if array.dtype.kind == "c":
+        _refuse_order(name + "_all" if dim is None else name, array)
     if dim is None:
         _refuse_empty(name, array, None, EngineError)
         return OPS[name + "_all"].call(input)
     dim = normalize_dim(dim.__index__(), array.ndim)
-    _refuse_empty(name, array, (dim,), EngineError)
+    if not array.size:
+        _refuse_empty(name, array, (dim,), EngineError)
     return getattr(return_types, name)(*OPS[name + "_dim"].call(input, dim, keepdim))
 
 

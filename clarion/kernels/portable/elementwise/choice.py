@@ -69,7 +69,8 @@ def copy(xp: Any, x: Any, source: Any, *, out: Any = None) -> Any:
     """`source` in the shape and type of `x`."""
     if out is None:
         out = empty_like(x, None, xp)
-    out[...] = real_for(source, out)
+    is_complex = getattr(source, "dtype", out.dtype).kind == "c"
+    out[...] = real_for(source, out) if is_complex else source
     return out
 
 

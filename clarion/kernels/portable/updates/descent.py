@@ -10,8 +10,6 @@ from ...flat import kept_number
 from ...registry import kernel, raw
 from ...updates import update
 
-LARGE = 1 << 14  # elements of a parameter from which a pass of its own is worth the call
-
 
 @update("sgd")
 def sgd(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ...]) -> Any:
@@ -25,18 +23,21 @@ def sgd(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ...]) 
     return p - (g + buffer * momentum if "nesterov" in how else buffer) * lr, buffer
 
 
+@kernel("descended")
+def descended(xp: Any, p: Any, g: Any, rate: Any, *, out: Any = None) -> Any:
+    """A parameter after a plain step; the rate is an array without dimensions."""
+    return xp.subtract(p, xp.multiply(g, rate), out=out)
+
+
 @kernel("descend_")
 def descend(xp: Any, params: list[Any], grads: list[Any], rate: float) -> None:
-    """The plain rule for parameters as they lie in memory, of any type; large ones in one pass."""
-    multiply, subtract, kind = xp.multiply, xp.subtract, None
+    """The plain rule for parameters as they lie in memory, of any type."""
+    step, kind = raw.descended, None
     for p, g in zip(params, grads, strict=True):
-        if p.size >= LARGE and p.dtype == g.dtype and p.itemsize > 2 and p.flags.c_contiguous and g.flags.c_contiguous:
-            raw.sgd_(p.reshape(-1), g.reshape(-1), (), (rate,), ())
-            continue
         if p.dtype is not kind:
             kind = p.dtype
             number = kept_number(rate, kind) if xp is numpy else rate
-        subtract(p, multiply(g, number), p)
+        step(p, g, number, out=p)
 
 
 @update("asgd")

@@ -12,7 +12,9 @@ from ...registry import kernel
 def total_norm(xp: Any, arrays: list[Any], order: float) -> float:
     """The norm of all elements of all arrays, as a Python number."""
     if order == 2.0:
-        total = sum(_squares(xp, array) for array in arrays)
+        total = 0.0
+        for array in arrays:
+            total += _squares(xp, array)
         return math.sqrt(total) if total < math.inf else total
     sizes = [xp.abs(a if a.dtype.kind == "c" else a.astype(xp.float64)) for a in arrays]
     if order == math.inf:
@@ -40,8 +42,7 @@ def scale_all(xp: Any, arrays: list[Any], factor: Any) -> None:
 
 def _squares(xp: Any, array: Any) -> float:
     if array.dtype.char in "fd":
-        flat = array.reshape(-1)
-        found = float(xp.dot(flat, flat))
+        found = float(xp.vdot(array, array))
         if found < math.inf or array.dtype.char == "d":
             return found
         # Squares of single precision overflow long before their norm does.
