@@ -41,7 +41,7 @@ def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:
         if value and _threads_on == 1:
             standins.install()
         elif not value and _threads_on == 0:
-            standins.remove()
+            standins.rest()
 
 
 def is_autocast_enabled(device_type: Any = None) -> bool:
@@ -101,7 +101,7 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
 
 def clear_autocast_cache() -> None:
     """Forget the casts of weights."""
-    state.cache.clear()
+    state.weights.forget()
 
 
 def autocast_increment_nesting() -> int:

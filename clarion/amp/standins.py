@@ -1,10 +1,11 @@
-"""Casting where operations are called, at no cost while autocast is off.
+"""Casting where operations are called, at no cost in a program without autocast.
 
 NOTE [Stand-ins]: while autocast is on in any thread, the functions that declare it (`@autocast`) run other code: a call of a
 stand-in, which casts the arguments (if autocast is on in this thread) and then runs the function as it was written. Not
 the names are exchanged but the functions' own code, so it does not matter who holds a reference to them: a module, a
-method of Tensor, a `from ... import` in the user's program. With autocast off everything is as if this file were not
-there.
+method of Tensor, a `from ... import` in the user's program. When autocast is off again the stand-ins stay for a while: a
+training enters it at every step, and whatever code calls a function that was exchanged has to find its way anew. After some
+hundred calls that found it off, everything is as if this file were not there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import importlib
 import inspect
 import types
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from ..core.overriding import calling, own_form, set_code
@@ -22,20 +22,39 @@ from ..ops.faces.autocast import CASTS, ON_GPU, WIDE_INSIDE
 from .state import device_of, full, lower, state, widest
 
 _prepared: list[tuple[Any, types.CodeType, types.CodeType]] = []  # (function, its code, the stand-in's code)
+_PATIENCE = 500  # calls in vain that the stand-ins stay for
+
+
+class _Installed:
+    """Are the stand-ins there, is autocast on in any thread, and how many calls have found it off since it was?"""
+
+    there = on = False
+    in_vain = 0
 
 
 def install() -> None:
     """Let the functions that declare a policy run their stand-ins."""
+    _Installed.on, _Installed.in_vain = True, 0
+    if _Installed.there:
+        return
     if not _prepared:
         _prepare()
     for function, _, instead in _prepared:
         set_code(function, instead)
+    _Installed.there = True
 
 
-def remove() -> None:
-    """Let the functions run as they were written."""
-    for function, own, _ in _prepared:
-        set_code(function, own)
+def rest() -> None:
+    """Autocast is off: the stand-ins go when nothing has asked for them for a while."""
+    _Installed.on = False
+
+
+def _called_in_vain() -> None:
+    _Installed.in_vain += 1
+    if _Installed.in_vain > _PATIENCE and not _Installed.on and _Installed.there:
+        _Installed.there = False
+        for function, own, _ in _prepared:
+            set_code(function, own)
 
 
 def _prepare() -> None:
@@ -69,30 +88,30 @@ def _stand_in(
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not state.casting:
+            if not _Installed.on:
+                _called_in_vain()
             return original(*args, **kwargs)
         device = device_of(args, kwargs)
         how = policies.get(device, policy)
-        if not state.enabled[device] or how == "none":
+        if how == "none" or not state.enabled[device]:
             return original(*args, **kwargs)
-        writes = "run" in kwargs or kwargs.get("out") is not None  # in place and out= are never cast
+        # In place and out= are never cast.
+        writes = bool(kwargs) and ("run" in kwargs or kwargs.get("out") is not None)
         if how == "as given" and not writes:
             return original(*args, **kwargs)
         state.casting = False  # what the function calls in turn is not cast again
         try:
             if not writes and (wanted is None or wanted(*args, **kwargs)):
-                cast = _cast_for(how, device, args, kwargs)
-                args = tuple([cast(value) for value in args])
-                kwargs = {key: cast(value) for key, value in kwargs.items()}
+                if how == "lower":
+                    args = tuple([lower(value, device) for value in args])
+                    if kwargs:
+                        kwargs = {key: lower(value, device) for key, value in kwargs.items()}
+                elif how != "plain":
+                    cast = full if how == "float32" else widest(args, kwargs)
+                    args = tuple([cast(value) for value in args])
+                    kwargs = {key: cast(value) for key, value in kwargs.items()}
             return original(*args, **kwargs)
         finally:
             state.casting = True
 
     return function, own, calling(call, own)
-
-
-def _cast_for(policy: str, device: str, args: Any, kwargs: Any) -> Callable[[Any], Any]:
-    if policy == "widest":
-        return widest(args, kwargs)
-    if policy == "lower":
-        return partial(lower, device=device)
-    return full if policy == "float32" else lambda value: value

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..core import modes
 from ..core.devices import kind_of
 from ..core.dtypes import HALF, bfloat16, dtype, f32, float16
 from ..core.tensor import Tensor
+from ..ops.elementwise.cast import cast
+from .weights import Weights
 
 # PyTorch's kinds of device with autocast, and the lower precision of each.
 DEVICES = {
@@ -23,7 +24,7 @@ class _State(threading.local):
         self.dtype: dict[str, dtype] = dict(DEVICES)
         self.cache_enabled = True
         self.nesting = 0
-        self.cache: dict[Any, Any] = {}
+        self.weights = Weights()
         # True while operations are to be cast: autocast is on, and we are not inside one that was.
         self.casting = False
 
@@ -36,7 +37,7 @@ state = _State()
 
 def device_of(args: Any, kwargs: Any) -> str:
     """The kind of device that the first tensor among the arguments lives on."""
-    for value in (*args, *kwargs.values()):
+    for value in (*args, *kwargs.values()) if kwargs else args:
         if isinstance(value, Tensor):
             name = kind_of(value._array).name
             return name if name in DEVICES else "cpu"
@@ -52,15 +53,13 @@ def lower(value: Any, device: str = "cpu") -> Any:
             return value
         return type(value)(lower(v, device) for v in value)
     kind, wanted = value._array.dtype, state.dtype[device]
-    if (kind != f32 and kind not in HALF) or kind == wanted.numpy:
+    if kind is wanted.numpy:
         return value
-    if kind == f32 and state.cache_enabled and value._rg and value._edge is None and value._view is None:
-        key = id(value), wanted, value._version, modes.recording()
-        known = state.cache.get(key)
-        if known is None:
-            known = state.cache[key] = value, value.to(wanted)  # the weight is kept: its id stays its own
-        return known[1]
-    return value.to(wanted)
+    if kind is not f32 and ((kind != f32 and kind not in HALF) or kind == wanted.numpy):
+        return value
+    if value._rg and value._edge is None and value._view is None and kind is f32 and state.cache_enabled:
+        return state.weights.lowered(value, wanted)
+    return cast(value, wanted.numpy)
 
 
 def full(value: Any) -> Any:

@@ -18,7 +18,10 @@ _A_TENSOR = """    if type(x) is not Tensor and not isinstance(x, Tensor):
         raise not_a_tensor(op, 0, x)
 """
 
-_OUTPUT = """    if type({r}) is not ndarray:
+# What is neither float32 nor float64 goes the general way, unless kernels take half precision as it is.
+_UNUSUAL = "{dtype} is not f32 and {dtype} is not f64 and (type({a}) not in HALVES or {dtype} not in HALF)"
+
+_OUTPUT = """    if type({r}) is not ndarray and type({r}) not in ARRAYS:
         {r} = {r}[...]  # NumPy hands out 0-dim results as scalars
     {out} = new_object(Tensor)
     {out}._array = {r}
@@ -59,14 +62,14 @@ def unary(op: Op) -> str:
         text += "".join(f"    if type({p}) is Tensor:\n        {p} = {p}.item()\n" for p in params)
     text += _A_TENSOR + "    a = x._array\n"
     if not op.moves or op.checks_types:  # else data is moved as it is, whatever its type
-        text += "    if a.dtype is not f32 and a.dtype is not f64:\n"
+        text += f"    if {_UNUSUAL.format(a='a', dtype='a.dtype')}:\n"
         text += f"        return general_call(op, {as_tuple(['x', *params])})\n"
     text += f"    try:\n        r = kernel({', '.join(['a', *params])})\n" + _NO_MEMORY
     text += _OUTPUT.format(r="r", out="out")
     text += "    if x._view is not None:\n        sync(x)\n"
     if op.differentiable:
         direct = op.elementwise and not op.params  # called from the user's own line; the result has the input's type
-        misfits = NO if direct else "r.dtype is not a.dtype"
+        misfits = NO if direct else "r.dtype is not a.dtype or (r.dtype is not f32 and r.dtype is not f64)"
         inputs = known_inputs(op, ("x",), ("a",), 1)
         filled = filling(op, inputs, params, known_output(op, "out", "r", 1), misfits)
         text += indent(recorded(filled, "x._rg", "(x,)", _RECORDED, "out", direct, _UNRECORDED), " " * 4)
@@ -91,8 +94,9 @@ _BINARY = """    a = x._array
         ry = None
     elif kind is Tensor or isinstance(y, Tensor):
         b = y._array
-        if b.dtype is not dtype or (dtype is not f32 and dtype is not f64):
-            return general_call(op, (x, y))
+        if b.dtype is not dtype or ({unusual}):
+            if {apart}:
+                return general_call(op, (x, y))
         if y._view is not None:
             sync(y)
         ry = y._rg
@@ -110,10 +114,14 @@ def binary(op: Op, is_operator: bool = False) -> str:
     text, _ = _head(op, ["x", "y"])
     if not is_operator:  # whose first operand is a Tensor
         text += "    if type(x) is not Tensor and not isinstance(x, Tensor):\n        return general_call(op, (x, y))\n"
-    text += _BINARY + _NO_MEMORY + _OUTPUT.format(r="r", out="out")
+    # Float32 and half precision: see `meet`.
+    apart = "not meet(a, b)" if op.elementwise and op.promote is not None else "True"
+    text += _BINARY.format(unusual=_UNUSUAL.format(a="a", dtype="dtype"), apart=apart)
+    text += _NO_MEMORY + _OUTPUT.format(r="r", out="out")
     text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
+        misfits += " or b.dtype is not dtype" if op.elementwise else ""
         filled = ""
         for asked, names, mask in (
             ("if ry is None", ("x", "b"), 1),
@@ -135,7 +143,7 @@ def binary(op: Op, is_operator: bool = False) -> str:
 _INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
         a{i} = t{i}._array
         dtype = a{i}.dtype
-        if dtype is f32 or dtype is f64:
+        if dtype is f32 or dtype is f64 or (type(a{i}) in HALVES and dtype in HALF):
             if floating is None:
                 floating = dtype
             elif dtype is not floating:
@@ -152,7 +160,7 @@ _INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
     elif t{i} is None:
         a{i} = None
         g{i} = False
-    elif floating is not None and (type(t{i}) is float or type(t{i}) is int):
+    elif (floating is f32 or floating is f64) and (type(t{i}) is float or type(t{i}) is int):
         a{i} = as_scalar(t{i}, floating)
         g{i} = False
     else:
@@ -193,7 +201,13 @@ def _recorded_of_several(op: Op, names: list[str], params: list[str], wanted: st
     stretched = [f"(a{i} is not None and a{i}.shape != r0.shape)" for i in numbers] if op.broadcast else []
     filled = f"mask = {' | '.join(f'({1 << i} if g{i} else 0)' for i in numbers)}\n"
     filled += f"{', '.join([x.kept for x in inputs] + [o.kept for o in outs] + ['keeps'])} = kept(mask)\n"
-    filled += filling(op, inputs, params, outs, " or ".join(["r0.dtype is not floating", *stretched]))
+    filled += filling(
+        op,
+        inputs,
+        params,
+        outs,
+        " or ".join(["r0.dtype is not floating", "(floating is not f32 and floating is not f64)", *stretched]),
+    )
     attached = ""
     for o in op.grad_outputs:
         attached += f"out{o}._edge = node\nout{o}._rg = True\n" + (f"out{o}._nr = {o}\n" if o else "")
@@ -219,7 +233,7 @@ _VARIADIC = """    arrays = []
     for t in tensors:
         a = t._array if isinstance(t, Tensor) else None
         if a is None or a.dtype is not dtype:
-            if a is None or dtype is not None or (a.dtype is not f32 and a.dtype is not f64):
+            if a is None or dtype is not None or ({unusual}):
                 return {general}
             dtype = a.dtype
         arrays.append(a)
@@ -238,7 +252,7 @@ _VARIADIC_FILLED = """node.edges = tuple(edges)
 node.saved = [*[None] * len(edges), {params}None, *[a.shape for a in arrays]]
 if numbered:
     node.nrs = tuple([t._nr for t in tensors])
-if r.dtype is not dtype:
+if r.dtype is not dtype or (dtype is not f32 and dtype is not f64):
     node.fix = tuple([(a.shape, dtype) for a in arrays])
 """
 
@@ -252,7 +266,7 @@ def variadic(op: Op) -> str:
     keeps = op.inputs[0] in named or any(name in named for name in op.outputs)
     if keeps or op.joint is None or op.promote is not None or len(op.outputs) > 1 or op.broadcast:
         return text + f"    return {general}\n"
-    text += _VARIADIC.format(general=general)
+    text += _VARIADIC.format(general=general, unusual=_UNUSUAL.format(a="a", dtype="a.dtype"))
     text += f"    r = kernel({', '.join(['arrays', *params])})\n" + _OUTPUT.format(r="r", out="out")
     filled = _VARIADIC_FILLED.format(params=passed)
     body = recorded(filled, "wanted", "tuple(tensors)", _RECORDED, "out", otherwise=_UNRECORDED)

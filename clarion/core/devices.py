@@ -201,6 +201,7 @@ CPU = device("cpu")
 HOST = Kind()
 KINDS: dict[str, Kind] = {"cpu": HOST}
 _BY_ARRAY: dict[type, Kind] = {numpy.ndarray: HOST}
+HALVES: set[type] = set()  # types of arrays whose kernels take half precision as it is
 
 
 def register(kind: Kind) -> Kind:
@@ -208,6 +209,8 @@ def register(kind: Kind) -> Kind:
     KINDS[kind.name] = kind
     if not isinstance(kind, Absent):
         _BY_ARRAY[kind.array] = kind
+        if kind.half:
+            HALVES.add(kind.array)
     return kind
 
 

@@ -25,8 +25,8 @@ from ..kernels import registry
 from ..kernels.quiet import restore, silence
 from . import hooks as hook_module
 from . import modes
-from .devices import HOST, ndarray
-from .dtypes import NumpyNumber
+from .devices import HALVES, HOST, ndarray
+from .dtypes import HALF, NumpyNumber
 from .leaves import finish_leaf
 from .node import FREED, Node
 from .node_turn import after_node, apply_checked, before_node
@@ -180,7 +180,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 total = None
             elif target in grads:
                 total = grads[target]
-                total = grads[target] = total + r if type(total) is ndarray else added(total, r)
+                total = grads[target] = total + r if type(total) is ndarray else added(total, r, target)
                 if type(total) is ndarray:
                     sums.add(target)
                 total = None
@@ -214,9 +214,13 @@ def current_node() -> Node | None:
 # Handing gradients on: the general way -------------------------------------------------------------
 
 
-def added(a: Any, b: Any) -> Any:
+def added(a: Any, b: Any, target: Any = None) -> Any:
     """The sum of two gradients: by the array library's own operator on the host, by the kernel of `add` elsewhere."""
-    return a + b if isinstance(a, (ndarray, Tensor, NumpyNumber)) else registry.raw.add(a, b)
+    if isinstance(a, (ndarray, Tensor, NumpyNumber)):
+        return a + b
+    if isinstance(target, Tensor) and a.dtype in HALF:  # a leaf's are summed in its own type
+        a = registry.raw.cast(a, target._array.dtype)
+    return registry.raw.add(a, b)
 
 
 def _needed_edges(this: Pass, node: Node) -> tuple[Any, ...]:
@@ -245,7 +249,7 @@ def _deliver(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], tar
     grads = this.grads
     key = target if nr == 0 else (target, nr)
     if key in grads:
-        grads[key] = added(grads[key], g)
+        grads[key] = added(grads[key], g, target)
     elif target.seq is None:
         if (this.wanted is None and this.capture is None) or _leaf_wanted(this, target):
             grads[target] = g
@@ -297,8 +301,23 @@ def _skip(this: Pass, leaves: list[Tensor], target: Any) -> None:
 
 
 def _finish_leaves(this: Pass, leaves: list[Tensor]) -> None:
+    if HALVES:
+        _widen(this.grads, leaves)
     while leaves:
         finish_leaf(this, leaves.pop(0))
+
+
+def _widen(grads: dict[Any, Any], leaves: list[Tensor]) -> None:
+    """Gradients of weights that autocast had cast are brought to their type: see NOTE [Weights together] in amp/weights.py."""
+    narrow: dict[Any, list[Tensor]] = {}
+    for leaf in leaves:
+        g = grads[leaf]
+        if type(g) in HALVES and g.dtype is not leaf._array.dtype:
+            narrow.setdefault((g.dtype, leaf._array.dtype), []).append(leaf)
+    for (_, kind), found in narrow.items():
+        wide = registry.raw.cast_all([grads.pop(leaf) for leaf in found], kind)
+        for leaf in reversed(found):
+            grads[leaf] = wide.pop()
 
 
 def _has_any(this: Pass, node: Node) -> bool:

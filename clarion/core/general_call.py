@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..events import hub
 from . import modes
-from .devices import HOST, as_array, ndarray
-from .dtypes import FROM_NUMPY, NUMBERS, NumpyNumber, f32, f64
+from .devices import HALVES, HOST, as_array, ndarray
+from .dtypes import FROM_NUMPY, HALF, NUMBERS, NumpyNumber, f32, f64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .recording import finished, record
 from .tensor import Tensor, new_tensor
@@ -32,6 +32,14 @@ def as_scalar(value: float, dtype: Any) -> Any:
     if value and value == value and len(known) < 1000:
         known[value] = array
     return array
+
+
+def meet(a: Any, b: Any) -> bool:
+    """Float32 and half precision, where kernels read both as they are: nothing is cast before."""
+    if type(a) not in HALVES or type(b) is not type(a) or not a.ndim or not b.ndim:
+        return False
+    first, second = a.dtype, b.dtype
+    return (first is f32 and second in HALF) or (second is f32 and first in HALF)
 
 
 def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:

@@ -16,8 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..kernels import registry
-from .devices import ndarray
-from .dtypes import f32, f64
+from .devices import HALVES, ndarray
+from .dtypes import HALF, f32, f64
 from .namespace import lifted
 from .node import FREED
 from .op_node import OpNode, fix_raw, fix_tensor
@@ -63,7 +63,7 @@ def spelled_at_first_use(op: Op, world: str) -> Callable[..., Any]:
 # may have written to) takes the general way.
 _HEAD = """def apply(node, g, edges=None):
     dtype = g{array}.dtype
-    if dtype is not f32 and dtype is not f64:
+    if dtype is not f32 and dtype is not f64 and (type(g{array}) not in HALVES or dtype not in HALF):
         return general(node, g, edges)
 """
 _SAVED = """    saved = node.saved
@@ -133,6 +133,8 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
     scope |= {
+        "HALF": HALF,
+        "HALVES": HALVES,
         "f32": f32,
         "f64": f64,
         "FREED": FREED,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ..events import hub
 from ..kernels import registry
 from . import modes, provenance
-from .devices import ndarray
-from .dtypes import f32, f64
-from .general_call import as_scalar, general_call, misfit, numbers32, numbers64
+from .devices import _BY_ARRAY, HALVES, ndarray
+from .dtypes import HALF, f32, f64
+from .general_call import as_scalar, general_call, meet, misfit, numbers32, numbers64
 from .inplace import sync
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .node import sequence
@@ -59,7 +59,7 @@ def _unwritten(*args: Any) -> Any:
 
 
 _SHARED = (
-    announce, as_scalar, as_view, broadcast_error, finished, general_call, mark, misfit, not_a_tensor, out_of_memory,
+    announce, as_scalar, as_view, broadcast_error, finished, general_call, mark, meet, misfit, not_a_tensor, out_of_memory,
     sync, version_of,
 )  # fmt: skip
 
@@ -67,6 +67,9 @@ _SHARED = (
 def scope_of(op: Op) -> dict[str, Any]:
     """What the texts see. `user` is the user's code that called last: mostly it is the same again."""
     return {thing.__name__: thing for thing in _SHARED} | {
+        "ARRAYS": _BY_ARRAY,
+        "HALF": HALF,
+        "HALVES": HALVES,
         "Tensor": Tensor,
         "VersionCounter": VersionCounter,
         "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py

@@ -125,12 +125,17 @@ def test_weights_are_cast_once_per_region(weight: Any) -> None:
 
 
 def test_nothing_stays_behind() -> None:
-    linear = NN_FUNCTIONAL["linear"]
-    code = own_form(linear).__code__
-    with torch.autocast("cpu"):
-        assert own_form(linear).__code__ is not code
-    assert own_form(linear).__code__ is code
-    assert "addmm.py" in code.co_filename
+    """The stand-ins go when they have been called in vain for a while; they are there again when autocast is."""
+    linear, x, weight = NN_FUNCTIONAL["linear"], torch.ones(2, 3), torch.ones(4, 3)
+    for _ in range(2):
+        with torch.autocast("cpu"):
+            assert "addmm.py" not in own_form(linear).__code__.co_filename
+            assert linear(x, weight).dtype is torch.bfloat16
+        assert linear(x, weight).dtype is torch.float32
+        for _ in range(1000):
+            linear(x, weight)
+        assert "addmm.py" in own_form(linear).__code__.co_filename
+        assert linear(x, weight).dtype is torch.float32
 
 
 def test_custom_functions() -> None:

@@ -64,15 +64,15 @@ def _handle() -> tuple[Any, c_void_p]:
     return lt, handle
 
 
-_rooms: dict[int, Any] = {}
+_rooms: dict[int, int] = {}
+_room_memory: list[Any] = []
 
 
 def _workspace(stream: int) -> int:
-    """Scratch memory of a stream: products on one stream come one after the other."""
-    found = _rooms.get(stream)
-    if found is None:
-        found = _rooms[stream] = cupy.cuda.alloc(WORKSPACE)
-    return int(found.ptr)
+    """New scratch memory for a stream: products on one stream come one after the other."""
+    _room_memory.append(cupy.cuda.alloc(WORKSPACE))
+    found = _rooms[stream] = int(_room_memory[-1].ptr)
+    return found
 
 
 def knows(dtype: Any) -> bool:
@@ -94,7 +94,7 @@ def layout(a: Any) -> tuple[bool, int] | None:
     return None
 
 
-class _Plan:
+class Plan:
     """Descriptors, algorithm and arguments of one kind of product. The arguments are C values that are filled anew: converting
     sixteen of them at each call would cost more than everything else."""
 
@@ -162,17 +162,19 @@ class _Plan:
             raise LibraryError("cuBLASLt has no algorithm for this product")
         return found
 
-    def run(self, a: Any, b: Any, c: Any, vector: Any, aux: Any, beta: float) -> None:
-        if vector is not None:
-            self.vector.value = vector.data.ptr
-            self._set(_BIAS, self.vector)
-        if aux is not None:
-            self.aux.value = aux.data.ptr
-            self._set(_AUX, self.aux)
+    def run(self, a: Any, b: Any, c: Any, vector: Any = None, aux: Any = None, beta: float = 0.0) -> None:
+        """Multiply arrays that lie as those the plan was made for."""
         stream = cupy.cuda.get_current_stream().ptr
-        self.beta.value, self.stream.value, self.room.value = beta, stream, _workspace(stream)
-        self.first.value, self.second.value, self.third.value = b.data.ptr, a.data.ptr, c.data.ptr
-        status = self.matmul(*self.arguments)
+        with _lock:  # the arguments are filled and used
+            if vector is not None and vector.data.ptr != self.vector.value:
+                self.vector.value = vector.data.ptr
+                self._set(_BIAS, self.vector)
+            if aux is not None and aux.data.ptr != self.aux.value:
+                self.aux.value = aux.data.ptr
+                self._set(_AUX, self.aux)
+            self.beta.value, self.stream.value, self.room.value = beta, stream, _rooms.get(stream) or _workspace(stream)
+            self.first.value, self.second.value, self.third.value = b.data.ptr, a.data.ptr, c.data.ptr
+            status = self.matmul(*self.arguments)
         if status:
             check("cublasLtMatmul", status)
 
@@ -192,7 +194,7 @@ def _matrix(lt: Any, kind: int, shape: tuple[int, int], ld: int, batch: int, str
     return made
 
 
-_plans: dict[Any, _Plan] = {}
+_plans: dict[Any, Plan] = {}
 _lock = threading.Lock()
 
 
@@ -211,10 +213,14 @@ def product(
     if out is None:
         m, n = a.shape[-2], b.shape[-1]
         out = cupy.ndarray((m, n) if a.ndim == 2 else (a.shape[0], m, n), a.dtype)
-    key = (a.shape, a.strides, b.shape, b.strides, a.dtype, out.strides, out.dtype, epilogue, tensor_cores_for_float32)
-    with _lock:  # a plan's arguments are filled and used
-        plan = _plans.get(key)
-        if plan is None:
-            plan = _plans[key] = _Plan(a, b, out, EPILOGUES[epilogue])
-        plan.run(a, b, out, vector, aux, 1.0 if add else 0.0)
+    plan_for(a, b, out, epilogue).run(a, b, out, vector, aux, 1.0 if add else 0.0)
     return out
+
+
+def plan_for(a: Any, b: Any, out: Any, epilogue: str = "") -> Plan:
+    """The plan of a product of matrices that lie so."""
+    key = (a.shape, a.strides, b.shape, b.strides, a.dtype, out.strides, out.dtype, epilogue, tensor_cores_for_float32)
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _plans[key] = Plan(a, b, out, EPILOGUES[epilogue])
+    return plan

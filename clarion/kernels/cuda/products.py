@@ -9,11 +9,57 @@ import cupy
 import numpy as np
 
 from ..registry import offer
-from .cublaslt import knows, product
+from . import cublaslt
+from .cublaslt import knows, layout, plan_for, product
 
 
 def _rows(x: Any) -> Any:
     return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+
+
+class _Fold:
+    """A product in which all leading dimensions are rows, or are summed over, prepared for operands of known shapes and strides.
+
+    `matrices(x, y)` gives the two matrices; as long as they are views, a call needs no more than the operands' places.
+    """
+
+    def __init__(self, x: Any, y: Any, matrices: Any, shape: tuple[int, ...], epilogue: str) -> None:
+        self.matrices, self.shape, self.dtype, self.epilogue = matrices, shape, x.dtype, epilogue
+        a, b = matrices(x, y)
+        self.plan = None
+        if a.data.ptr == x.data.ptr and b.data.ptr == y.data.ptr and layout(a) and layout(b):
+            self.plan = plan_for(a, b, cupy.ndarray((a.shape[0], b.shape[1]), x.dtype), epilogue)
+
+    def __call__(self, x: Any, y: Any, vector: Any = None) -> Any:
+        out = cupy.ndarray(self.shape, self.dtype)
+        if self.plan is not None:
+            self.plan.run(x, y, out, vector)
+        else:
+            a, b = self.matrices(x, y)
+            product(a, b, out=out.reshape(a.shape[0], b.shape[1]), epilogue=self.epilogue, vector=vector)
+        return out
+
+
+_folds: dict[Any, _Fold] = {}
+
+
+def _fold(name: str, x: Any, y: Any, matrices: Any, shape: Any, vector: Any = None) -> Any:
+    """Run the product `name`; NotImplemented for what the library does not multiply. `shape(x, y)`: that of the result."""
+    try:
+        key = (
+            name, x.shape, x._c_contiguous or x.strides, y.shape, y._c_contiguous or y.strides, x.dtype, y.dtype,
+            None if vector is None else (vector.dtype, vector._c_contiguous), cublaslt.tensor_cores_for_float32,
+        )  # fmt: skip
+    except AttributeError:  # an array of the host, or none
+        return NotImplemented
+    found = _folds.get(key)
+    if found is None:
+        if not _accepts(x, y) or (vector is not None and not (vector.dtype == x.dtype and vector._c_contiguous)):
+            return NotImplemented
+        if len(_folds) > 4096:
+            _folds.clear()
+        found = _folds[key] = _Fold(x, y, matrices, shape(x, y), "" if vector is None else "bias")
+    return found(x, y, vector)
 
 
 def _vectors(x: Any, y: Any) -> bool:
@@ -25,49 +71,53 @@ def _accepts(x: Any, y: Any, *_: Any) -> bool:
     return _vectors(x, y) and x.ndim > 1 and y.ndim > 1
 
 
-def _accepts_linear(x: Any, w: Any, b: Any) -> bool:
-    return _accepts(x, w) and (b is None or (b.dtype == x.dtype and b.flags.c_contiguous))
+def _any(*_: Any) -> bool:
+    return True
 
 
-@offer("fold_mm", "cublaslt", accepts=_accepts)
+def _of_rows(x: Any, y: Any) -> tuple[int, ...]:
+    return (*x.shape[:-1], y.shape[1])
+
+
+def _of_transposed(x: Any, y: Any) -> tuple[int, ...]:
+    return (*x.shape[:-1], y.shape[0])
+
+
+@offer("fold_mm", "cublaslt", accepts=_any)
 def fold_mm(x: Any, y: Any) -> Any:
     """(…, k) and (k, n) → (…, n)."""
-    out = product(_rows(x), y)
-    return out if x.ndim == 2 else out.reshape(*x.shape[:-1], y.shape[1])
+    return _fold("mm", x, y, lambda x, y: (_rows(x), y), _of_rows)
 
 
-@offer("fold_nt", "cublaslt", accepts=_accepts)
+@offer("fold_nt", "cublaslt", accepts=_any)
 def fold_nt(x: Any, y: Any) -> Any:
     """(…, k) and (n, k) → (…, n)."""
-    out = product(_rows(x), y.T)
-    return out if x.ndim == 2 else out.reshape(*x.shape[:-1], y.shape[0])
+    return _fold("nt", x, y, lambda x, y: (_rows(x), y.T), _of_transposed)
 
 
-@offer("fold_tn", "cublaslt", accepts=_accepts)
+@offer("fold_tn", "cublaslt", accepts=_any)
 def fold_tn(x: Any, y: Any) -> Any:
     """(…, k) and (…, n) → (k, n), summed over all leading dimensions."""
-    return product(_rows(x).T, _rows(y))
+    return _fold("tn", x, y, lambda x, y: (_rows(x).T, _rows(y)), lambda x, y: (x.shape[-1], y.shape[-1]))
 
 
-@offer("linear", "cublaslt", accepts=_accepts_linear)
+@offer("linear", "cublaslt", accepts=_any)
 def linear(x: Any, w: Any, b: Any) -> Any:
     """x @ wᵀ + b."""
-    out = product(_rows(x), w.T) if b is None else product(_rows(x), w.T, epilogue="bias", vector=b)
-    return out if x.ndim == 2 else out.reshape(*x.shape[:-1], w.shape[0])
+    return _fold("nt", x, w, lambda x, w: (_rows(x), w.T), _of_transposed, b)
 
 
-offer("mm", "cublaslt", fold_mm, accepts=_accepts)
-offer("mm_nt", "cublaslt", fold_nt, accepts=_accepts)
-offer("linear_rows", "cublaslt", linear, accepts=_accepts_linear)
+offer("mm", "cublaslt", fold_mm, accepts=_any)
+offer("mm_nt", "cublaslt", fold_nt, accepts=_any)
+offer("linear_rows", "cublaslt", linear, accepts=_any)
 
 
 @offer("sum_rows", "cublaslt", accepts=lambda x: knows(x.dtype) and x.ndim > 1 and x.size > 0)
 def sum_rows(x: Any) -> Any:
     """The sum over all dimensions but the last: a product with ones, which sums in float32 whatever the type."""
-    rows = _rows(x)
-    out = cupy.ndarray((rows.shape[1],), rows.dtype)  # it owns its memory: a gradient is taken over as it is
-    product(_ones(rows.shape[0], rows.dtype), rows, out=out[None])
-    return out
+    n = x.shape[-1]
+    rows = x.size // n
+    return _fold("sum", _ones(rows, x.dtype), x, lambda ones, x: (ones[:, :rows], _rows(x)), lambda ones, x: (n,))
 
 
 @offer("sum_of_rows", "cublaslt", accepts=lambda x, ndim: knows(x.dtype) and x.ndim > ndim and x.size > 0)
@@ -81,10 +131,11 @@ _all_ones: dict[Any, Any] = {}
 
 
 def _ones(n: int, dtype: Any) -> Any:
+    """At least so many of them, as a row."""
     found = _all_ones.get(dtype)
-    if found is None or found.shape[1] < n:
+    if found is None or found.size < n:
         found = _all_ones[dtype] = cupy.ones((1, n), dtype)
-    return found[:, :n]
+    return found
 
 
 def _batched(x: Any, y: Any) -> Any:

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..registry import offer
 from . import attention_text as text
-from .build import Kernel
+from .build import Kernel, Launch
 
 _LOG2_E = 1.4426950408889634
+_SINGLE = np.dtype(np.float32)
 _WIDTHS = (16, 32, 64, 128)  # of heads: Triton's tiles are powers of two
 
 _forward = Kernel(text.forward)
@@ -63,33 +64,106 @@ def _tile(width: int, size: int) -> tuple[int, int, int]:
     return (64, 64, 4) if width <= 64 else (128, 64, 8)
 
 
+class _Forward:
+    """The launch for queries, keys, values and a mask that lie in one way."""
+
+    def __init__(self, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> None:
+        batch, heads, rows, width = q.shape
+        self.out, self.lse = _laid(q), (batch, heads, rows)
+        _, steps, kind = _mask_of(mask, q)
+        m, n, warps = _tile(width, q.itemsize)
+        numbers = (0, 0.0, float(scale * _LOG2_E), rows, k.shape[-2], heads)
+        numbers += (*_steps(q), *_steps(k), *_steps(v), *_steps(cupy.empty_like(q)), *steps)
+        modes = {"CAUSAL": causal, "MASK": kind, "DROP": False, "D": width, "M": m, "N": n, "num_warps": warps}
+        self.launch = Launch(_forward, (-(-rows // m), batch * heads), numbers, **modes)
+
+    def __call__(self, q: Any, k: Any, v: Any, mask: Any) -> tuple[Any, Any]:
+        out, lse = _new(q.shape, q.dtype, *self.out), cupy.ndarray(self.lse, _SINGLE)
+        self.launch(q, k, v, out, lse, q if mask is None else _mask_of(mask, q)[0])
+        return out, lse
+
+
+def _laid(x: Any) -> tuple[int, Any]:
+    """Size and strides of a new array that lies as x does, without gaps."""
+    like = cupy.empty_like(x)
+    return like.nbytes, None if like._c_contiguous else like.strides
+
+
+def _new(shape: tuple[int, ...], kind: Any, size: int, strides: Any) -> Any:
+    return cupy.ndarray(shape, kind) if strides is None else cupy.ndarray(shape, kind, cupy.cuda.alloc(size), strides)
+
+
+_plans: dict[Any, Any] = {}
+
+
+def _plan(make: Any, key: Any, *args: Any) -> Any:
+    found = _plans.get(key)
+    if found is None:
+        if len(_plans) > 1024:
+            _plans.clear()
+        found = _plans[key] = make(*args)
+    return found
+
+
+def _key(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    masked = None if mask is None else (mask.shape, mask.strides, mask.dtype)
+    return q.shape, q.strides, k.shape, k.strides, v.strides, q.dtype, masked
+
+
 @offer("tiled_attention", "triton", accepts=_accepts)
 def tiled_attention(q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The result, laid out as the queries are, and the log-sum-exp of each query's scores."""
-    batch, heads, rows, width = q.shape
-    out = cupy.empty_like(q)
-    lse = cupy.empty((batch, heads, rows), np.float32)
-    memory, steps, kind = _mask_of(mask, q)
-    m, n, warps = _tile(width, q.itemsize)
-    _forward.launch(
-        (-(-rows // m), batch * heads),
-        (q, k, v, out, lse, memory, 0, 0.0, float(scale * _LOG2_E), rows, k.shape[-2], heads,
-         *_steps(q), *_steps(k), *_steps(v), *_steps(out), *steps),
-        CAUSAL=causal, MASK=kind, DROP=False, D=width, M=m, N=n, num_warps=warps,
-    )  # fmt: skip
-    return out, lse
+    key = ("forward", *_key(q, k, v, mask), scale, causal)
+    return _plan(_Forward, key, q, k, v, mask, scale, causal)(q, k, v, mask)
 
 
-def _like_all(q: Any, k: Any, v: Any) -> tuple[Any, Any, Any]:
-    """New arrays laid out as these; parts of one array, if these are."""
-    batch, heads, rows, width = q.shape
-    part = heads * width * q.itemsize
-    apart = q.data.ptr + part == k.data.ptr and k.data.ptr + part == v.data.ptr
-    steps = (3 * part * rows, width * q.itemsize, 3 * part, q.itemsize)
-    if not apart or k.shape != q.shape or not (q.strides == k.strides == v.strides == steps):
-        return cupy.empty_like(q), cupy.empty_like(k), cupy.empty_like(v)
-    whole = cupy.ndarray((batch, rows, 3, heads, width), q.dtype)
-    return tuple([whole[:, :, i].transpose(0, 2, 1, 3) for i in range(3)])  # type: ignore[return-value]
+class _Backward:
+    """The three launches of the backward pass, for arrays that lie in one way."""
+
+    def __init__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, scale: float, causal: bool) -> None:
+        batch, heads, rows, width = q.shape
+        keys = k.shape[-2]
+        self.delta = (batch, heads, rows)
+        self.apart = [_laid(x) for x in (q, k, v)]
+        part = heads * width * q.itemsize
+        steps = (3 * part * rows, width * q.itemsize, 3 * part, q.itemsize)
+        # Query, key and value may be parts of one array: then their gradients are, too.
+        self.together = k.shape == q.shape and q.strides == k.strides == v.strides == steps
+        self.part, self.strides = part, steps
+        self.size = 3 * part * rows * batch
+        of_dots = (rows, heads, *_steps(g), *_steps(out))
+        self.dots = Launch(_dots, (-(-rows // 128), batch * heads), of_dots, D=width, M=128)
+        _, mask_steps, kind = _mask_of(mask, q)
+        m, n, warps = (64, 64, 4) if q.itemsize == 2 else (32, 32, 4)
+        numbers = (0, 0.0, float(scale), float(scale * _LOG2_E), rows, keys, heads)
+        numbers += (*_steps(q), *_steps(k), *_steps(v), *_steps(g))
+        modes = {"CAUSAL": causal, "MASK": kind, "DROP": False, "D": width, "M": m, "N": n, "num_warps": warps}
+        self.launches = []
+        for of_q, of_k, of_v in (
+            [_steps(cupy.empty_like(x)) for x in (q, k, v)],
+            [tuple([s // q.itemsize for s in steps[:3]])] * 3,
+        ):
+            of_keys = (*numbers, *of_k, *of_v, *mask_steps)
+            keyed = Launch(_keys, (-(-keys // n), batch * heads), of_keys, **modes, num_stages=2)
+            queried = Launch(_queries, (-(-rows // m), batch * heads), (*numbers, *of_q, *mask_steps), **modes)
+            self.launches.append((keyed, queried))
+
+    def _gradients(self, q: Any, k: Any, v: Any) -> tuple[Any, list[Any]]:
+        """The launches, and new arrays for their results: parts of one array if these are."""
+        part = self.part
+        if self.together and q.data.ptr + part == k.data.ptr and k.data.ptr + part == v.data.ptr:
+            memory = cupy.cuda.alloc(self.size)
+            return self.launches[1], [cupy.ndarray(q.shape, q.dtype, memory + i * part, self.strides) for i in range(3)]
+        return self.launches[0], [_new(x.shape, x.dtype, *laid) for x, laid in zip((q, k, v), self.apart, strict=True)]
+
+    def __call__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any) -> tuple[Any, ...]:
+        (keyed, queried), (gq, gk, gv) = self._gradients(q, k, v)
+        delta = cupy.ndarray(self.delta, _SINGLE)
+        memory = q if mask is None else _mask_of(mask, q)[0]
+        self.dots(g, out, delta)
+        keyed(q, k, v, g, gk, gv, lse, delta, memory)
+        queried(q, k, v, g, gq, lse, delta, memory)
+        return gq, gk, gv, None
 
 
 @offer("tiled_attention_backward", "triton", accepts=_accepts_backward)
@@ -97,38 +171,7 @@ def tiled_attention_backward(
     g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
 ) -> Any:
     """Gradients of query, key and value."""
-    batch, heads, rows, width = q.shape
-    keys = k.shape[-2]
     if g.strides[-1] != g.itemsize or g.dtype != q.dtype:
         g = cupy.ascontiguousarray(g, q.dtype)
-    gq, gk, gv = _like_all(q, k, v)
-    delta = cupy.empty((batch, heads, rows), np.float32)
-    memory, steps, kind = _mask_of(mask, q)
-    _dots.launch(
-        (-(-rows // 128), batch * heads), (g, out, delta, rows, heads, *_steps(g), *_steps(out)), D=width, M=128
-    )
-    m, n, warps = (64, 64, 4) if q.itemsize == 2 else (32, 32, 4)
-    shared = (
-        0,
-        0.0,
-        float(scale),
-        float(scale * _LOG2_E),
-        rows,
-        keys,
-        heads,
-        *_steps(q),
-        *_steps(k),
-        *_steps(v),
-        *_steps(g),
-    )
-    modes = {"CAUSAL": causal, "MASK": kind, "DROP": False, "D": width, "M": m, "N": n, "num_warps": warps}
-    _keys.launch(
-        (-(-keys // n), batch * heads),
-        (q, k, v, g, gk, gv, lse, delta, memory, *shared, *_steps(gk), *_steps(gv), *steps),
-        **modes,
-        num_stages=2,
-    )
-    _queries.launch(
-        (-(-rows // m), batch * heads), (q, k, v, g, gq, lse, delta, memory, *shared, *_steps(gq), *steps), **modes
-    )
-    return gq, gk, gv, None
+    key = ("backward", *_key(q, k, v, mask), g.strides, out.strides, scale, causal)
+    return _plan(_Backward, key, g, q, k, v, mask, out, scale, causal)(g, q, k, v, mask, out, lse)

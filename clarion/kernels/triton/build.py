@@ -3,23 +3,27 @@
     add = Kernel(source, warps=4)                        # `source` is a `@triton.jit` function
     add.launch((blocks,), (out, a, n), BLOCK=1024)       # arrays, numbers, then the constants of the text
 
-Triton's own launcher asks PyTorch for the device and the stream, and takes 18 µs a call; CuPy's takes 7 µs, which is what the
-driver takes.
+Triton's own launcher asks PyTorch for the device and the stream, and takes 18 µs a call; CuPy's 2 µs beside what the driver takes;
+a `Launch`, whose arguments are prepared, half of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from ctypes import addressof, c_uint64
 from functools import cache
 from typing import Any
 
 import cupy
 import numpy as np
 import triton
+from cupy.cuda import get_current_stream
 from cupy_backends.cuda.api import driver
 from ml_dtypes import bfloat16
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+
+launch_kernel = driver.launchKernel
 
 _SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _FREELY_SHARED = 48 * 1024  # bytes of shared memory that a block gets without asking
@@ -55,21 +59,25 @@ class Kernel:
 
     def __init__(self, function: Any, warps: int = 4, stages: int = 3) -> None:
         self.function, self.warps, self.stages = function, warps, stages
-        self._ready: dict[Any, Callable[..., None]] = {}
+        self._ready: dict[Any, Any] = {}
 
-    def ready(self, args: tuple[Any, ...], **constants: Any) -> Callable[..., None]:
+    def ready(self, args: tuple[Any, ...], **constants: Any) -> Any:
         """The compiled function for arguments like these: to be called with a grid and such arguments."""
-        key = (tuple([_kind(a) for a in args]), tuple(constants.items()))
+        return self.of_kinds(tuple([_kind(a) for a in args]), constants)
+
+    def of_kinds(self, kinds: tuple[str, ...], constants: dict[str, Any]) -> Any:
+        """The compiled function for a signature."""
+        key = (kinds, tuple(constants.items()))
         ready = self._ready.get(key)
         if ready is None:
-            ready = self._ready[key] = self._compile(key[0], constants)
+            ready = self._ready[key] = self._compile(kinds, dict(constants))
         return ready
 
     def launch(self, grid: tuple[int, ...], args: tuple[Any, ...], **constants: Any) -> None:
         """Run on the current stream. Numbers that are floats are passed as float32."""
         self.ready(args, **constants)(grid, tuple([np.float32(a) if type(a) is float else a for a in args]))
 
-    def _compile(self, kinds: tuple[str, ...], constants: dict[str, Any]) -> Callable[..., None]:
+    def _compile(self, kinds: tuple[str, ...], constants: dict[str, Any]) -> Compiled:
         names = self.function.arg_names
         warps, stages = constants.pop("num_warps", self.warps), constants.pop("num_stages", self.stages)
         plain = [name for name in names if name not in constants]
@@ -88,35 +96,69 @@ class Kernel:
         shared = built.metadata.shared
         if shared > _FREELY_SHARED:
             driver.funcSetAttribute(function.ptr, _SHARED_SIZE, shared)
-        block = (32 * warps, 1, 1)
+        return Compiled(module, function, 32 * warps, shared)
 
-        def run(grid: tuple[int, ...], args: tuple[Any, ...]) -> None:
-            # Triton's kernels end in two pointers to scratch memory, which ours do not use.
-            function(grid if len(grid) == 3 else grid + (1,) * (3 - len(grid)), block, (*args, 0, 0), shared)
 
-        run.module = module  # type: ignore[attr-defined]  # it must live as long as its function
-        return run
+class Compiled:
+    """A kernel for one signature."""
+
+    def __init__(self, module: Any, function: Any, threads: int, shared: int) -> None:
+        self.module = module  # it must live as long as its function
+        self.function, self.threads, self.shared = function, threads, shared
+
+    def __call__(self, grid: tuple[int, ...], args: tuple[Any, ...]) -> None:
+        """Run on the current stream. (Triton's kernels end in two pointers to scratch memory, which ours do not use.)"""
+        grid = grid + (1,) * (3 - len(grid))
+        self.function(grid, (self.threads, 1, 1), (*args, 0, 0), self.shared)
 
 
 class Launch:
-    """A launch whose numbers and constants are known: only the arrays, which come first, are given each time."""
+    """A launch whose numbers and constants are known: only the arrays, which come first, are given each time.
+
+    All arguments lie in memory as the driver reads them, eight bytes each; a call writes down where the arrays are.
+    """
 
     def __init__(self, kernel: Kernel, grid: tuple[int, ...], numbers: tuple[Any, ...] = (), **constants: Any) -> None:
         self.kernel, self.constants = kernel, constants
         self.grid = grid + (1,) * (3 - len(grid))
         self.numbers = tuple([np.float32(a) if type(a) is float else a for a in numbers])
-        self._run: Any = None
+        self._lock = threading.Lock()  # what is written down is launched before anybody writes again
+        self._ready: Any = None
 
     def __call__(self, *arrays: Any) -> None:
         """Run on the current stream. (Kernels are compiled for arrays that begin at multiples of 16 bytes, as new ones do.)"""
-        for array in arrays:
-            if array.data.ptr & 15:
-                self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
+        values, function, x, y, z, threads, shared, arguments = self._ready or self._prepared(arrays)
+        with self._lock:
+            for i, array in enumerate(arrays):
+                place = array.data.ptr
+                if place & 15:
+                    break
+                values[i] = place
+            else:
+                stream = get_current_stream().ptr
+                launch_kernel(function, x, y, z, threads, 1, 1, shared, stream, arguments, 0)
                 return
-        run = self._run
-        if run is None:
-            run = self._run = self.kernel.ready(arrays + self.numbers, **self.constants)
-        run(self.grid, arrays + self.numbers)
+        self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
+
+    def _prepared(self, arrays: tuple[Any, ...]) -> Any:
+        """Memory for the arguments, with the numbers written down, and what the driver is told beside."""
+        kinds = tuple([f"*{_NAMES[array.dtype]}/16" for array in arrays]) + tuple([_kind(n) for n in self.numbers])
+        compiled = self.kernel.of_kinds(kinds, self.constants)
+        written = [0] * len(arrays) + [_bits(n) for n in self.numbers] + [0, 0]
+        values = (c_uint64 * len(written))(*written)
+        first = addressof(values)
+        pointers = (c_uint64 * len(written))(*[first + 8 * i for i in range(len(written))])
+        self._alive = compiled, pointers
+        ready = values, compiled.function.ptr, *self.grid, compiled.threads, compiled.shared, addressof(pointers)
+        self._ready = ready
+        return ready
+
+
+def _bits(number: Any) -> int:
+    """A number as the driver reads it."""
+    if type(number) is int:
+        return number % 2**64
+    return int.from_bytes(np.asarray(number).tobytes().ljust(8, b"\0"), "little")
 
 
 def _kind(value: Any) -> str:

@@ -26,7 +26,7 @@ from triton.language.extra import libdevice
 from ..trace import graph, tracer
 from ..trace.graph import Program, Term, Untraceable
 from ..trace.tracer import Input
-from .build import Kernel
+from .build import Kernel, Launch
 
 FLAT, ONE, STRIDED = "flat", "one", "strided"
 BLOCK = 1024
@@ -171,34 +171,25 @@ class Plan:
         self.single = outs[0].dtype if len(outs) == 1 and outs[0]._c_contiguous else None
         self.numbers = [k for k, x in enumerate(operands) if isinstance(x, np.generic)]
         self.arrays = [k for k, x in enumerate(operands) if not isinstance(x, np.generic)]
+        self.launch: Launch | None = None
         if not self.count:
             return
         extra, dims = _extra(operands, ways, shape, outs)
         self.grid, self.tail = (-(-self.count // BLOCK), 1, 1), (self.count, *extra)
         self.kernel = traced.kernel(operands, tuple(ways), dims)
-        arrays, numbers = _divided(operands)
-        self.run: Any = None
-        if all(x.data.ptr % 16 == 0 for x in arrays):
-            self.run = self.kernel.ready((*arrays, *numbers, *outs, *self.tail), B=BLOCK)
+        self.launch = None if self.numbers else Launch(self.kernel, self.grid, self.tail, B=BLOCK)
 
     def __call__(self, operands: Sequence[Any]) -> Any:
-        if self.single is not None:
-            outs: tuple[Any, ...] = (cupy.ndarray(self.shape, self.single),)
-        else:
-            outs = tuple([_new(self.shape, *kind) for kind in self.kinds])
-        if self.count:
-            arrays = operands
-            if self.numbers:
-                arrays = [*[operands[k] for k in self.arrays], *[_number(operands[k]) for k in self.numbers]]
-            given = (*arrays, *outs, *self.tail)
-            for k in self.arrays:
-                if operands[k].data.ptr % 16:
-                    self.kernel.launch(self.grid, given, B=BLOCK)
-                    break
-            else:
-                if self.run is None:
-                    self.run = self.kernel.ready(given, B=BLOCK)
-                self.run(self.grid, given)
+        if self.single is not None and self.launch is not None:
+            out = cupy.ndarray(self.shape, self.single)
+            self.launch(*operands, out)
+            return out
+        outs = tuple([_new(self.shape, *kind) for kind in self.kinds])
+        if self.launch is not None:
+            self.launch(*operands, *outs)
+        elif self.count:
+            arrays, numbers = [operands[k] for k in self.arrays], [_number(operands[k]) for k in self.numbers]
+            self.kernel.launch(self.grid, (*arrays, *numbers, *outs, *self.tail), B=BLOCK)
         return outs[0] if len(outs) == 1 else outs
 
 

@@ -1,4 +1,4 @@
-"""Work on many tensors in one launch: the squares of all gradients, and all of them times a number.
+"""Work on many tensors in one launch: the squares of all gradients, all of them times a number, or in another type.
 
 As in updates.py, a table says where the tensors lie, and each program takes a piece of one.
 """
@@ -10,9 +10,10 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ..cuda.capture import from_host
 from ..flat import in_order
 from ..registry import offer
-from .build import FLOATS, Kernel
+from .build import FLOATS, Kernel, Launch
 from .elements import _TYPES, compiled
 from .updates import PIECE, Table
 
@@ -28,15 +29,23 @@ _SQUARES += "    x = x.to(tl.float64)\n    tl.atomic_add(out + which, tl.sum(x *
 _SCALED = "def kernel(pointers, sizes, tensor_of, begin_of, factor, B: tl.constexpr):\n" + _HEAD
 _SCALED += "    tl.store(place, (x.to(tl.float32) * tl.load(factor)).to({kind}), mask=inside)\n"
 
+_CAST = "def kernel(pointers, sizes, tensor_of, begin_of, places, out, B: tl.constexpr):\n" + _HEAD
+_CAST += "    tl.store(out + tl.load(places + which) + at, x.to(out.dtype.element_ty), mask=inside)\n"
+
 _kernels: dict[Any, Kernel] = {}
 _tables: dict[Any, Table] = {}
 
 
-def _launched(text: str, arrays: list[Any], number: Any) -> None:
-    kind = arrays[0].dtype
+def _kernel(text: str, kind: Any) -> Kernel:
     kernel = _kernels.get((text, kind))
     if kernel is None:
         kernel = _kernels[text, kind] = compiled(text.format(kind=_TYPES[kind.name]), warps=8)
+    return kernel
+
+
+def _launched(text: str, arrays: list[Any], number: Any) -> None:
+    kind = arrays[0].dtype
+    kernel = _kernel(text, kind)
     sizes = tuple([x.size for x in arrays])
     table = _tables.get((sizes, kind))
     if table is None:
@@ -74,3 +83,53 @@ def total_norm(arrays: list[Any], order: float) -> Any:
 def scale_all(arrays: list[Any], factor: Any) -> None:
     """All arrays times a number of the GPU, in place."""
     _launched(_SCALED, arrays, factor.astype(np.float32) if factor.dtype != np.float32 else factor)
+
+
+class _Casts:
+    """Arrays of known shapes and strides in another type: parts of one piece of memory, made and filled at once."""
+
+    def __init__(self, arrays: list[Any], dtype: Any) -> None:
+        self.kind, self.arrays = dtype, []
+        begins, end = [], 0
+        for x in arrays:
+            strides = None if x._c_contiguous else tuple([s // x.itemsize * dtype.itemsize for s in x.strides])
+            self.arrays.append((end * dtype.itemsize, x.shape, strides))
+            begins.append(end)
+            end += -(-x.size // _APART) * _APART
+        self.size = end
+        self.table = Table([x.size for x in arrays])
+        self.begins = from_host(np.asarray(begins, np.int64))
+        self.launch = Launch(_kernel(_CAST, arrays[0].dtype), (self.table.programs,), B=PIECE)
+
+    def __call__(self, arrays: list[Any]) -> list[Any]:
+        table, kind = self.table, self.kind
+        table.point_to(arrays)
+        whole = cupy.ndarray((self.size,), kind)
+        self.launch(table.pointers, table.sizes, table.tensor_of, table.begin_of, self.begins, whole)
+        memory = whole.data
+        return [
+            cupy.ndarray(shape, kind, memory + begin)
+            if strides is None
+            else cupy.ndarray(shape, kind, memory + begin, strides)
+            for begin, shape, strides in self.arrays
+        ]
+
+
+_APART = 64  # arrays begin at multiples of so many elements
+_casts: dict[Any, _Casts] = {}
+
+
+def _accepts_casts(arrays: list[Any], dtype: Any) -> bool:
+    return len(arrays) > 1 and dtype in FLOATS and _accepts(arrays)
+
+
+@offer("cast_all", "triton", accepts=_accepts_casts)
+def cast_all(arrays: list[Any], dtype: Any) -> list[Any]:
+    """All arrays in another floating type, laid out as they are."""
+    key = (arrays[0].dtype, dtype, *[(x.shape, x._c_contiguous or x.strides) for x in arrays])
+    casts = _casts.get(key)
+    if casts is None:
+        if len(_casts) > 64:
+            _casts.clear()
+        casts = _casts[key] = _Casts(arrays, dtype)
+    return casts(arrays)

@@ -14,6 +14,11 @@ def cast(xp: Any, x: Any, dtype: Any) -> Any:
     return x.astype(dtype, order="C" if 0 in x.strides else "K")
 
 
+@kernel("cast_all")
+def cast_all(xp: Any, arrays: list[Any], dtype: Any) -> list[Any]:
+    return [x.astype(dtype) for x in arrays]
+
+
 @kernel("transfer")
 def transfer(xp: Any, x: Any, send: Any, back: Any) -> Any:
     return send(x)
