@@ -36,9 +36,18 @@ def attention(weights: Any) -> Any:
         probs = weights(scores, mask)
         if probs is NotImplemented:
             return NotImplemented
-        return raw.matmul(probs if drop is None else probs * drop, v), probs
+        out = _laid_as(probs.shape[:-1], v.shape[-1], q)
+        raw.matmul_into(probs if drop is None else probs * drop, v, out)
+        return out, probs
 
     return run
+
+
+def _laid_as(shape: tuple[int, ...], width: int, q: Any) -> Any:
+    """Memory for the result: its matrices follow each other as those of the queries do, as NumPy's and PyTorch's do."""
+    order = sorted(range(len(shape) - 1), key=lambda i: -q.strides[i])
+    made = np.empty([*[shape[i] for i in order], shape[-1], width], q.dtype)
+    return made.transpose(*np.argsort(order), made.ndim - 2, made.ndim - 1)
 
 
 def attention_backward(

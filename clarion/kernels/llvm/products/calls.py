@@ -125,9 +125,11 @@ def batch(x: Any, y: Any) -> Any:
 
 def _batch_into(x: Any, y: Any, out: Any) -> Any:
     made = products(x.dtype) if x.dtype is y.dtype is out.dtype else None
-    if made is None or x.ndim != 3 or y.ndim != 3 or out.strides[2] != out.itemsize or x.size * y.shape[2] < LEAST:
+    if made is None or x.ndim not in (3, 4) or y.ndim != x.ndim or out.strides[-1] != out.itemsize:
         return NotImplemented
-    return made.batch(x, y, out=out)
+    if x.shape[:-2] != y.shape[:-2] or x.size * y.shape[-1] < LEAST:
+        return NotImplemented
+    return made.batch(x, y, out=out) if x.ndim == 3 else made.batches(x, y, out=out)
 
 
 def _batch_nt(x: Any, y: Any) -> Any:
