@@ -5,7 +5,8 @@ version.py      one version: watched, recorded twice, replayed
 source.py       the user's Python that runs meanwhile, and what in it cannot be replayed
 watching.py     what the function reads beside its arguments: the conditions of a replay
 recording.py arrays.py      the steps that its arrays go through
-effects.py gradients.py     what it leaves behind; the backward pass of what it returns
+effects.py leaving.py       what it leaves behind, and how a replay does the same
+gradients.py    the backward pass of what it returns
 replay.py native/           the steps as one function: of Python's, or native
 checking.py     replays beside the function itself
 pointwise.py    a user's function of numbers as one kernel, with its derivatives

@@ -54,7 +54,7 @@ class Snapshot:
 def compared(compiled: Any, ready: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
     """Replay, put everything back, run the function itself, and compare. What stays is the function's own."""
     before = Snapshot(ready, leaves)
-    replayed = ready.call(leaves)
+    replayed, _ = ready.call(leaves)
     after = before.values()
     outs, shape = tree_flatten(replayed)
     outs = [o._array.copy() if isinstance(o, Tensor) else o for o in outs]

@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.node import FREED, Node
-from ..core.tensor import Tensor, new_tensor
-from ..core.versions import VersionCounter
+from ..core.node import Node
+from ..core.tensor import Tensor
+from ..core.versions import INFERENCE
 from ..pytree import tree_flatten
 from .arrays import Recorded
-from .gradients import Backward, CompiledFunctionBackward
+from .gradients import Backward
 from .recording import Recording, Ref, Step, Tracked
 
 
 class NewGradient(NamedTuple):
-    """`leaf.grad` became a new tensor: its array, and how often that was written."""
+    """The gradient of a leaf became a new tensor: its array, and how often that was written."""
 
-    leaf: Tensor
+    leaf: int  # the slot of the leaf
     slot: int
     writes: int
 
 
 class Result(NamedTuple):
-    """One leaf of what the function returned: a constant, a tensor that was there before, or a new one."""
+    """One leaf of what the function returned: a constant, a tensor that was there before, a new one, or a number that was read."""
 
-    kind: str  # "constant", "known", "new"
+    kind: str  # "constant", "known", "new", "number"
     value: Any = None
     slot: int = -1
     used_up: bool = False  # it requires a gradient, and its graph is gone
     number: int | None = None  # it requires a gradient: which output of the backward pass's node it is
+    writes: int = 0  # how often it was written in place
+    inference: bool = False
 
 
 class Effects:
-    """Everything that outlives a call."""
+    """Everything that outlives a call. Tensors that were there before are named by their slots: a replay finds others there."""
 
     def __init__(self, recording: Recording, result: Any) -> None:
         self.recording = recording
         self.gradients: list[NewGradient] = []
-        self.cleared: list[Tensor] = []
-        self.writes: list[tuple[Tensor, int]] = []
+        self.cleared: list[int] = []
+        self.writes: list[tuple[int, int]] = []
         self.backward: Backward | None = None
         self._alive: list[Tensor] = []
+        self._counted: set[int] = set()
         leaves, self.shape = tree_flatten(result)
         self.consumed = _reachable(recording.consumed)
-        self.results = [self._result(leaf) for leaf in leaves]
+        found: dict[int, Result] = {}
+        self.results = [found.setdefault(id(leaf), self._result(leaf, id(leaf) in found)) for leaf in leaves]
         for known in list(recording.tracked.values()):
             self._tensor(known)
         self._memory()
@@ -54,14 +57,14 @@ class Effects:
             self.backward = Backward(recording, self._alive, len(recording.steps))
         del self._alive
 
-    def _result(self, leaf: Any) -> Result:
+    def _result(self, leaf: Any, again: bool) -> Result:
         if not isinstance(leaf, Tensor):
             if leaf is not None and not isinstance(leaf, (bool, int, float, str, complex)):
                 self.recording.refuse(f"it returns a {type(leaf).__name__}")
             return Result("constant", leaf)
         known = self.recording.tracked.get(id(leaf))
         if known is not None:
-            return Result("known", leaf)
+            return Result("known", slot=known.slot)
         if type(leaf._array) is not Recorded:
             self.recording.refuse("it returns a tensor that was reached in a way that is not watched")
             return Result("constant", None)
@@ -73,12 +76,12 @@ class Effects:
             self.recording.refuse("it returns a new leaf that requires a gradient")
         used_up = leaf._edge is not None and leaf._edge in self.consumed
         number = None
-        if leaf._rg and not used_up:
-            if any(each is leaf for each in self._alive):
-                self.recording.refuse("it returns a tensor twice")
+        if leaf._rg and not used_up and not again:
             number = len(self._alive)
             self._alive.append(leaf)
-        return Result("new", None, leaf._array.slot, used_up, number)
+        inference = leaf._vc is INFERENCE
+        writes = 0 if leaf._vc is None or inference else leaf._vc.n
+        return Result("new", None, leaf._array.slot, used_up, number, writes, inference)
 
     def _tensor(self, known: Tracked) -> None:
         tensor = known.tensor
@@ -94,22 +97,24 @@ class Effects:
         if tensor._hooks is not None:
             self.recording.refuse("there is a hook on a tensor")
         version = 0 if tensor._vc is None else tensor._vc.n
-        if version != known.version:
-            self.writes.append((tensor, version - known.version))
+        if version != known.version and id(tensor._vc) not in self._counted:  # (views have one counter)
+            self._counted.add(id(tensor._vc))
+            self.writes.append((known.slot, version - known.version))
         grad = tensor._grad
         if grad is known.grad:
             return
         if grad is None:
-            self.cleared.append(tensor)
+            self.cleared.append(known.slot)
             return
         if type(grad._array) is not Recorded or grad._edge is not None or id(grad) in self.recording.tracked:
             self.recording.refuse("a gradient was put in place by hand, or has a graph of its own")
             return
-        self.gradients.append(NewGradient(tensor, grad._array.slot, 0 if grad._vc is None else grad._vc.n))
+        self.gradients.append(NewGradient(known.slot, grad._array.slot, 0 if grad._vc is None else grad._vc.n))
 
     def _memory(self) -> None:
         """New tensors must not share memory with each other or with what was there before."""
-        slots = [r.slot for r in self.results if r.kind == "new"] + [g.slot for g in self.gradients]
+        new = {id(r): r for r in self.results if r.kind == "new"}  # (one tensor may be returned twice)
+        slots = [r.slot for r in new.values()] + [g.slot for g in self.gradients]
         values = [self.recording.arrays[slot] for slot in slots]
         before = [known.array for known in self.recording.tracked.values()]
         for i, mine in enumerate(values):
@@ -118,47 +123,13 @@ class Effects:
                     self.recording.refuse("two of the tensors it leaves behind share memory")
                     return
 
-    # Afterwards ---------------------------------------------------------------------------------------------
-
-    def apply(self, found: dict[int, Any], node: Any = None) -> list[Any]:
-        """Do the same to the tensors: `found` has the new arrays by slot. Gives the leaves of the result; `node` is their history."""
-        for leaf in self.cleared:
-            leaf._grad = None
-        for leaf, slot, writes in self.gradients:
-            grad = leaf._grad = new_tensor(found[slot])
-            if writes:
-                grad._vc = VersionCounter()
-                grad._vc.n = writes
-        for tensor, count in self.writes:
-            counter = tensor._vc
-            if counter is None:
-                counter = tensor._vc = VersionCounter()
-            counter.n += count
-        return [self._made(result, found, node) for result in self.results]
-
-    @staticmethod
-    def _made(result: Result, found: dict[int, Any], node: Any) -> Any:
-        if result.kind != "new":
-            return result.value
-        made = new_tensor(found[result.slot])
-        if result.number is not None:
-            made._edge, made._nr, made._rg = node, result.number, True
-        if result.used_up:
-            made._edge, made._rg = _used_up(), True
-        return made
+    def left(self) -> list[Any]:
+        """All of it, to be compared with another call's."""
+        return [str(self.shape), self.results, self.gradients, self.cleared, self.writes]
 
     def new_slots(self) -> list[int]:
         """The arrays that must be new at each replay."""
-        return [r.slot for r in self.results if r.kind == "new"] + [g.slot for g in self.gradients]
-
-
-@functools.cache
-def _used_up() -> Node:
-    """The history of a result whose graph was used up inside: a second backward pass is refused."""
-    node = CompiledFunctionBackward()
-    node.blank()
-    node.saved = FREED
-    return node
+        return [r.slot for r in self.results if r.kind in ("new", "number")] + [g.slot for g in self.gradients]
 
 
 def overlap(a: Any, b: Any) -> bool:

@@ -59,8 +59,8 @@ class Compiled:
                         self.replays += 1
                         if self.check:
                             return checking.compared(self, ready, leaves, args, kwargs)
-                        result = ready.call(leaves)
-                        if not ready.all_finite(result):
+                        result, finite = ready.call(leaves)
+                        if not finite:
                             self._watch_next = True
                         return result
             return self._slowly((here, key), args, kwargs, leaves)
@@ -80,14 +80,16 @@ class Compiled:
                 fresh.codes, fresh.observed = version.codes, True
             versions.append(fresh)
             version = fresh
-        if version.problem is not None:
-            return self.function(*args, **kwargs)
-        busy.now = True
-        try:
-            result = version.call(args, kwargs, leaves)
-        finally:
-            busy.now = False
-        if version.problem is not None:
+        if version.problem is None:
+            busy.now = True
+            try:
+                result = version.call(args, kwargs, leaves)
+            finally:
+                busy.now = False
+        else:
+            result = self.function(*args, **kwargs)
+        if version.problem is not None and not version.said:
+            version.said = True
             self._say(*version.problem)
         return result
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.backward import gradients
+from ..core.hooks import NodeHooks
 from ..core.node import FREED, Node
 from ..core.saved import freed_error
 from ..core.tensor import Tensor, new_tensor
@@ -45,7 +46,8 @@ class Backward:
         seeds = [new_tensor(recording.array(np.ones(t._array.shape, t._array.dtype))) for t in results]
         self.seeds = [seed._array.slot for seed in seeds]
         self.meta = [(t._array.shape, t._array.dtype) for t in results]
-        with _unheard():
+        self.inner = _inner(results)
+        with _unheard(), _closed([node for node, _ in recording.passages]):
             found = gradients(results, self.targets, seeds, retain_graph=True, allow_unused=True)
         if recording.problem is not None:
             return
@@ -62,6 +64,19 @@ class Backward:
 
 
 @contextmanager
+def _closed(passages: list[Any]) -> Iterator[None]:
+    """Nothing goes on behind the passages: the graphs of arguments may lead to the same parameters once more."""
+    before = [(node, node.edges, node.nrs) for node in passages]
+    for node in passages:
+        node.edges, node.nrs = (), None
+    try:
+        yield
+    finally:
+        for node, edges, nrs in before:
+            node.edges, node.nrs = edges, nrs
+
+
+@contextmanager
 def _unheard() -> Iterator[None]:
     """Nobody hears of the pass: the program did not ask for it."""
     before = {name: getattr(hub, name) for name in Hub.__slots__}
@@ -72,6 +87,20 @@ def _unheard() -> Iterator[None]:
     finally:
         for name, handler in before.items():
             setattr(hub, name, handler)
+
+
+def _inner(results: list[Tensor]) -> frozenset[int]:
+    """The numbers of those results that others are computed from."""
+    found = set()
+    for t in results:
+        stack, seen = list(t._edge.edges) if t._edge is not None else [], set()
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Node) and node not in seen:
+                seen.add(node)
+                stack += node.edges
+        found |= {number for number, other in enumerate(results) if other is not t and other._edge in seen}
+    return frozenset(found)
 
 
 def _ends(results: list[Tensor]) -> list[Tensor]:
@@ -94,21 +123,62 @@ def _ends(results: list[Tensor]) -> list[Tensor]:
     return list(ends.values())
 
 
+class ResultHooks(NodeHooks):
+    """The hooks of a compiled function's results. Refused where they would see a part of a gradient only."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: frozenset[int]) -> None:
+        super().__init__()
+        self.inner = inner
+        self.retain = _Retaining(self)
+
+    def of_output(self, nr: int) -> Any:
+        """Tensor hooks of one result."""
+        self.refuse_inner(nr)
+        return super().of_output(nr)
+
+    def refuse_inner(self, nr: int) -> None:
+        """No hook on a result that others are computed from."""
+        if nr in self.inner:
+            raise EngineError(
+                "A hook on a result of a compiled function that another of its results is computed from would see a part of "
+                "its gradient only.\nReturn the two from functions of their own, or call the function without torch.compile."
+            )
+
+
+class _Retaining(dict[int, Any]):
+    """output number -> tensor that keeps its gradient."""
+
+    def __init__(self, hooks: ResultHooks) -> None:
+        self.hooks = hooks
+
+    def __setitem__(self, nr: int, tensor: Any) -> None:
+        self.hooks.refuse_inner(nr)
+        super().__setitem__(nr, tensor)
+
+
 class CompiledFunctionBackward(Node):
     """The history of what a compiled function gives: runs the recorded backward pass."""
 
     run: Any = None  # (seeds, saved arrays) -> gradients
-    watched: Any = ()  # (tensor, version) of what was saved and is not the function's own
+    watched: Any = ()  # (counter, version, shape) of what was saved and can be written to by others
+    inner: frozenset[int] = frozenset()  # results that others of them are computed from
+
+    def _hooks(self) -> NodeHooks:
+        if self.hooks is None:
+            self.hooks = ResultHooks(self.inner)
+        return self.hooks
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         if self.saved is FREED:
             raise freed_error(self)
-        for tensor, version in self.watched:
-            if (0 if tensor._vc is None else tensor._vc.n) != version:
+        for counter, version, shape in self.watched:
+            if counter.n != version:
                 raise SavedValueOverwrittenError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[torch.FloatTensor {list(tensor._array.shape)}] is at version {tensor._version}; expected version {version} "
-                    "instead. It was an argument or a parameter of a compiled function."
+                    f"[torch.FloatTensor {list(shape)}] is at version {counter.n}; expected version {version} "
+                    "instead. It was an argument, a parameter or a result of a compiled function."
                 )
         given = g if self.n_out > 1 else (g,)
         seeds = [np.zeros(*meta) if one is None else one for one, meta in zip(given, self.out_meta or (), strict=True)]

@@ -45,6 +45,7 @@ def quick_key(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
                     value._rg,
                     value._edge is None,
                     value._grad is None,
+                    value._hooks is None,
                     value._vc is INFERENCE,
                 )
             )
@@ -58,9 +59,15 @@ def quick_key(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def _repeated(values: Any) -> tuple[int, ...]:
-    """Which of the values are the same object as an earlier one."""
+    """Which of the values are the same tensor as an earlier one, or a view of the same."""
     first: dict[int, int] = {}
-    return tuple([first.setdefault(id(value), i) for i, value in enumerate(values) if isinstance(value, Tensor)])
+    return tuple(
+        [
+            first.setdefault(id(value if value._vc is None or value._vc is INFERENCE else value._vc), i)
+            for i, value in enumerate(values)
+            if isinstance(value, Tensor)
+        ]
+    )
 
 
 def full_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any, tuple[Any, ...]]:
@@ -79,6 +86,7 @@ def full_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], 
                     value._rg,
                     value._edge is None,
                     value._grad is None,
+                    value._hooks is None,
                     value._vc is INFERENCE,
                 )
             )

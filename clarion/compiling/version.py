@@ -7,20 +7,21 @@ later calls     replayed, if everything that the function reads is as it was (wa
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ..core import provenance
 from ..core.tensor import Tensor
+from ..core.versions import INFERENCE
 from ..errors import EngineError
 from ..kernels.quiet import restore, silence
-from ..pytree import LeafSpec, tree_map, tree_unflatten
+from ..pytree import tree_map
 from . import replay
 from .arrays import Recorded
 from .effects import Effects, reads, slots_in
 from .gradients import CompiledFunctionBackward, Passage, entering
+from .leaving import Leaving, Owner
 from .recording import Recording, Ref, Step
 from .source import Ran
 from .watching import Unwatchable, Watch
@@ -37,7 +38,9 @@ class Version:
         self.observed = False
         self.tries = 0
         self.problem: tuple[str, Any] | None = None
-        self.before: tuple[Recording, Effects] | None = None  # the recording that the next one must agree with
+        self.said = False
+        # Recordings that the next ones must agree with, by which tensors had gradients before the call.
+        self.before: dict[tuple[bool, ...], tuple[Recording, Any]] = {}
         self.ready: Replay | None = None
 
     def call(self, args: Any, kwargs: Any, leaves: list[Any]) -> Any:
@@ -98,9 +101,12 @@ class Version:
             if not isinstance(tensor._array, (np.ndarray, Recorded)):
                 recording.refuse("a tensor of another device is given")
             recording.track(tensor)
+        views = {id(tensor._vc): tensor for tensor in given if tensor._vc is not None and tensor._vc is not INFERENCE}
         for tensor, about in watch.tensors:
             if id(tensor) in counters:
                 continue
+            if views.get(id(tensor._vc), tensor) is not tensor:
+                recording.refuse(f"an argument is a view of {about}, which the function reaches by itself")
             if type(tensor._array) is not np.ndarray and type(tensor._array) is not Recorded:
                 recording.refuse(f"{about} lives on another device")
             elif tensor._edge is not None:
@@ -117,23 +123,26 @@ class Version:
         if changed is not None or new:
             self.codes.update(new)
             self.tries += 1
-            self.before = None
+            self.before.clear()
             if self.tries > TRIES:
                 recording.refuse(
                     f"{changed or 'the code that runs'} is changed by the function", _beginning(self.function)
                 )
             return
-        if self.before is not None:
-            other = different(self.before[0].steps, recording.steps)
-            if other is None:
+        looks = tuple([known.grad is None for known in recording.tracked.values()])
+        if looks in self.before:
+            earlier, left = self.before[looks]
+            other = different(earlier.steps, recording.steps)
+            if other is None and _same(left, effects.left()):
                 self.ready = Replay(recording, effects, watch, given)
-                self.before = None
+                self.before.clear()
                 return
             self.tries += 1
             if self.tries > TRIES:
-                recording.refuse("what it computes differs from call to call", other.place)
+                place = _beginning(self.function) if other is None else other.place
+                recording.refuse("what it computes differs from call to call", place)
                 return
-        self.before = (recording, effects)
+        self.before[looks] = (recording, effects.left())
 
 
 def _entered(recording: Recording, args: Any, kwargs: Any) -> Any:
@@ -206,10 +215,11 @@ class Replay:
         self.new = effects.new_slots()
         self.saved: list[int] = [] if self.backward is None else self._saved(recording)
         self.results = list(dict.fromkeys([*self.new, *self.saved]))
+        self.places = [self.results.index(slot) for slot in self.saved]
         self.steps = replay.needed(recording.steps, self.results)
         self._look(recording, given)
         self.holds = watch.compile()
-        self.single = isinstance(effects.shape, LeafSpec)
+        self.leave = Leaving(effects, self.owners, self.results, self.saved).written()
         fixed = [i for i, (kind, _) in enumerate(self.sources) if kind == "tensor"]
         self.run = replay.prepared(self.steps, self.inputs, self.results, recording, fixed)
 
@@ -219,17 +229,20 @@ class Replay:
         used = {slot for step in self.steps for slot in reads(step)} | set(self.results)
         positions = {id(tensor): i for i, tensor in reversed(list(enumerate(given)))}
         grads = {id(known.grad): known.tensor for known in recording.tracked.values() if known.grad is not None}
-        self.sources: list[tuple[str, Any]] = []
+        self.sources: list[Owner] = []
         self.inputs: list[int] = []
-        self.owners: dict[int, tuple[str, Any]] = {}  # slot -> whose memory it is
+        self.owners: dict[int, Owner] = {}  # slot -> whose memory it is
         outside = {id(tensor) for tensor, _ in watch.tensors}
         # Arguments that the function reaches in another way, too, must be the same tensors again.
         self.same = [(i, tensor) for i, tensor in enumerate(given) if id(tensor) in outside]
+        self.given_grads: list[tuple[int, Any]] = []  # arguments whose gradients are read, and their forms
         for key, known in recording.tracked.items():
             if key in positions and key not in outside:
-                source: tuple[str, Any] = ("given", positions[key])
+                source: Owner = ("given", positions[key])
             elif key in grads:
-                source = ("grad", grads[key])
+                leaf = grads[key]
+                is_given = id(leaf) in positions and id(leaf) not in outside
+                source = ("given grad", positions[id(leaf)]) if is_given else ("grad", leaf)
             else:
                 watch.look(known)
                 source = ("tensor", known.tensor)
@@ -239,6 +252,8 @@ class Replay:
                 self.sources.append(source)
                 if source[0] == "grad":
                     watch.look_at_gradient(source[1], known.array)
+                elif source[0] == "given grad":
+                    self.given_grads.append((source[1], _form(known.array)))
         for tensor in watch.counting():
             watch.stays(tensor, tensor._array)
 
@@ -268,10 +283,7 @@ class Replay:
 
     def arrays(self, given: list[Tensor]) -> list[Any]:
         """The arrays that are read, as they are now."""
-        return [
-            given[what]._array if kind == "given" else what._array if kind == "tensor" else what._grad._array
-            for kind, what in self.sources
-        ]
+        return [_owned(source, given)._array for source in self.sources]
 
     def possible(self, leaves: list[Any]) -> bool:
         """Is everything as it was, and has each optimizer the form that was recorded?"""
@@ -279,6 +291,12 @@ class Replay:
             given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
             if any(given[i] is not tensor for i, tensor in self.same):
                 return False
+        if self.given_grads:
+            given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+            for i, form in self.given_grads:
+                grad = given[i]._grad
+                if grad is None or grad._edge is not None or _form(grad._array) != form:
+                    return False
         try:
             if not self.holds() and not (self.watch.moved() and self.holds()):
                 return False
@@ -288,30 +306,23 @@ class Replay:
             return False
         return True
 
-    def call(self, leaves: list[Any]) -> Any:
-        """Replay: gives what the function would return."""
+    def call(self, leaves: list[Any]) -> tuple[Any, bool]:
+        """Replay: gives what the function would return, and whether the numbers among it are finite."""
         given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         for again in self.refresh:
             again.set_numbers()
         quiet = silence()
         try:
-            found = dict(zip(self.results, self.run(*self.arrays(given)), strict=True))
+            made = self.run(*self.arrays(given))
         finally:
             restore(quiet)
         for again in self.refresh:
             again.count()
-        node = None if self.backward is None else self._node(found, given)
-        made = self.effects.apply(found, node)
-        return made[0] if self.single else tree_unflatten(made, self.effects.shape)
+        node = None if self.backward is None else self._node(made, given)
+        found: tuple[Any, bool] = self.leave(made, given, node)
+        return found
 
-    def all_finite(self, result: Any) -> bool:
-        """Are the numbers that it gives finite? (Arrays are not looked at.)"""
-        if not isinstance(result, Tensor):
-            return True
-        array = result._array
-        return array.ndim != 0 or array.dtype.kind != "f" or math.isfinite(array)
-
-    def _node(self, found: dict[int, Any], given: list[Tensor]) -> Any:
+    def _node(self, made: list[Any], given: list[Tensor]) -> Any:
         """The history of the results."""
         back = self.backward
         assert back is not None
@@ -321,18 +332,28 @@ class Replay:
         node.edges = tuple([end._edge or end for end in ends])
         if any(end._nr for end in ends):
             node.nrs = tuple([end._nr for end in ends])
-        node.saved = tuple([found[slot] for slot in self.saved])
+        node.saved = tuple([made[place] for place in self.places])
         node.n_out, node.out_meta, node.run = len(back.results), tuple(back.meta), self.run_backward
+        node.inner = back.inner
         kept = [self._tensor(slot, given) for slot in self.saved if slot in self.owners]
-        node.watched = [(tensor, 0 if tensor._vc is None else tensor._vc.n) for tensor in kept]
+        node.watched = [(t._counter(), t._counter().n, t._array.shape) for t in kept if t._vc is not INFERENCE]
         return node
 
     def _tensor(self, slot: int, given: list[Tensor]) -> Tensor:
-        kind, what = self.owners[slot]
-        found: Tensor = given[what] if kind == "given" else what if kind == "tensor" else what._grad
-        return found
+        return _owned(self.owners[slot], given)
 
     def description(self) -> list[str]:
         """The steps in words, with the user's lines."""
         steps = [*self.steps, *(self.backward.steps if self.backward is not None else ())]
         return [f"{getattr(step.function, '__name__', step.function)}  {provenance.text(step.place)}" for step in steps]
+
+
+def _owned(owner: Owner, given: list[Tensor]) -> Any:
+    """The tensor that stands now where `owner` says."""
+    kind, what = owner
+    found = given[what] if kind.startswith("given") else what
+    return found._grad if kind.endswith("grad") else found
+
+
+def _form(array: Any) -> tuple[Any, ...]:
+    return array.shape, array.strides, array.dtype

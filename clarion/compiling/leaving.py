@@ -1,0 +1,121 @@
+"""What a replay leaves behind, written out as one function: versions, gradients, results, and what was appended to lists."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..core.node import FREED, Node
+from ..core.tensor import new_tensor
+from ..core.versions import INFERENCE, VersionCounter
+from ..pytree import LeafSpec, TreeSpec, tree_unflatten
+from .effects import Effects, Result, overlap
+from .gradients import CompiledFunctionBackward
+
+_texts = 0
+Owner = tuple[str, Any]  # whose memory a slot is: ("given", number), ("tensor", tensor), and their gradients
+
+
+class Leaving:
+    """Writes `leave(made, given, node)`: `made` are the new arrays, `given` the arguments, `node` the history of the results.
+
+    It gives the result, and whether all numbers in it are finite.
+    """
+
+    def __init__(self, effects: Effects, owners: dict[int, Owner], made: list[int], saved: list[int]) -> None:
+        self.effects, self.owners, self.saved = effects, owners, saved
+        self.place = {slot: f"made[{i}]" for i, slot in enumerate(made)}
+        self.scope: dict[str, Any] = {
+            "new_tensor": new_tensor, "VersionCounter": VersionCounter, "INFERENCE": INFERENCE, "isfinite": math.isfinite,
+            "tree_unflatten": tree_unflatten,
+        }  # fmt: skip
+        self.lines: list[str] = []
+        self.finite: list[str] = []
+
+    def _constant(self, value: Any) -> str:
+        name = f"k{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def tensor(self, slot: int) -> str:
+        """A tensor that was there before."""
+        kind, what = self.owners[slot]
+        place = f"given[{what}]" if kind.startswith("given") else self._constant(what)
+        return f"{place}._grad" if kind.endswith("grad") else place
+
+    def written(self) -> Any:
+        """The function."""
+        global _texts
+        effects, lines = self.effects, self.lines
+        for slot, count in effects.writes:
+            lines.append(f"{self.tensor(slot)}._counter().n += {count}")
+        for slot in effects.cleared:
+            lines.append(f"{self.tensor(slot)}._grad = None")
+        for leaf, slot, writes in effects.gradients:
+            lines.append(f"g = {self.tensor(leaf)}._grad = new_tensor({self.place[slot]})")
+            lines += ["g._vc = VersionCounter()", f"g._vc.n = {writes}"] if writes else []
+        names: dict[int, str] = {}
+        for result in effects.results:
+            if id(result) not in names:
+                names[id(result)] = self._made(result, f"r{len(names)}")
+        texts = [names[id(result)] for result in effects.results]
+        value = _spelled(effects.shape, iter(texts), self._constant)
+        if value is None:
+            value = f"tree_unflatten([{', '.join(texts)}], {self._constant(effects.shape)})"
+        lines.append(f"return {value}, {' and '.join(self.finite) or True}")
+        text = "\n    ".join(["def leave(made, given, node):", *lines]) + "\n"
+        _texts += 1
+        filename = f"<what a replay leaves behind {_texts}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        exec(compile(text, filename, "exec"), self.scope)
+        return self.scope["leave"]
+
+    def _made(self, result: Result, name: str) -> str:
+        """One leaf of the result, under a name or as it is."""
+        if result.kind == "constant":
+            return self._constant(result.value)
+        if result.kind == "known":
+            return self.tensor(result.slot)
+        array = self.effects.recording.arrays[result.slot]
+        place, lines = self.place[result.slot], self.lines
+        if array.ndim == 0 and array.dtype.kind == "f":
+            self.finite.append(f"isfinite({place})")
+        lines.append(f"{name} = new_tensor({place})")
+        if result.inference:
+            lines.append(f"{name}._vc = INFERENCE")
+        elif result.writes:
+            lines += [f"{name}._vc = VersionCounter()", f"{name}._vc.n = {result.writes}"]
+        if result.number is not None:
+            lines.append(f"{name}._edge, {name}._nr, {name}._rg = node, {result.number}, True")
+            if any(overlap(array, self.effects.recording.arrays[slot]) for slot in self.saved):
+                shape = self._constant(list(array.shape))
+                lines.append(f"node.watched.append(({name}._counter(), {result.writes}, {shape}))")
+        if result.used_up:
+            lines.append(f"{name}._edge, {name}._rg = {self._constant(used_up())}, True")
+        return name
+
+
+def _spelled(shape: TreeSpec, texts: Iterator[str], constant: Callable[[Any], str]) -> str | None:
+    """Tuples, lists and dictionaries as one writes them; None where something else is around the leaves."""
+    if isinstance(shape, LeafSpec):
+        return next(texts)
+    parts = [_spelled(each, texts, constant) for each in shape.children_specs]
+    if None in parts or shape.type not in (tuple, list, dict):
+        return None
+    if shape.type is dict:
+        pairs = [f"{constant(key)}: {part}" for key, part in zip(shape.context, parts, strict=True)]
+        return "{" + ", ".join(pairs) + "}"
+    inside = "".join(f"{part}, " for part in parts)
+    return f"({inside})" if shape.type is tuple else f"[{inside}]"
+
+
+@functools.cache
+def used_up() -> Node:
+    """The history of a result whose graph was used up inside: a second backward pass is refused."""
+    node = CompiledFunctionBackward()
+    node.blank()
+    node.saved = FREED
+    return node
