@@ -7,10 +7,15 @@ from .version import __version__
 
 def show() -> str:
     """A text with what clarion stands on."""
-    import numpy
-    import scipy
+    from importlib.metadata import PackageNotFoundError, version
 
-    return f"clarion {__version__}, in Python\n  - NumPy {numpy.__version__}\n  - SciPy {scipy.__version__}\n"
+    lines = [f"clarion {__version__}, in Python"]
+    for name in ("NumPy", "SciPy", "llvmlite"):
+        try:
+            lines.append(f"  - {name} {version(name.lower())}")
+        except PackageNotFoundError:
+            lines.append(f"  - {name} is not installed")
+    return "\n".join(lines) + "\n"
 
 
 def parallel_info() -> str:

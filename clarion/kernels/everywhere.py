@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 from typing import Any
 
 import numpy
+
+from ..errors import NotSupportedError
 
 
 def dots(xp: Any, x: Any, y: Any) -> Any:
@@ -60,7 +63,22 @@ def special(xp: Any) -> Any:
     """SciPy's special functions for the arrays of `xp` (loaded here: they take a tenth of a second)."""
     if hasattr(xp, "special"):
         return xp.special
-    return importlib.import_module({"cupy": "cupyx.scipy.special"}.get(xp.__name__, "scipy.special"))
+    return importlib.import_module("cupyx.scipy.special") if xp.__name__ == "cupy" else scipy("special")
+
+
+@functools.cache
+def has_scipy() -> bool:
+    """Is SciPy installed?"""
+    return importlib.util.find_spec("scipy") is not None
+
+
+def scipy(part: str) -> Any:
+    """A part of SciPy, which few functions need; loaded when it is."""
+    if not has_scipy():
+        raise NotSupportedError(
+            f"This function is computed by SciPy (scipy.{part}), which is not installed: pip install clarion[scipy]"
+        )
+    return importlib.import_module(f"scipy.{part}")
 
 
 def on_host(x: Any) -> Any:

@@ -99,7 +99,16 @@ def _element_by_element(name: str) -> Callable[..., Any]:
     return function
 
 
-for _name in ("digamma", "polygamma", "gammainc", "gammaincc", *BY_SCIPY, *[f"special_{name}" for name in FAMILIES]):
+_BY_VALUES = [
+    "digamma",
+    "polygamma",
+    "gammainc",
+    "gammaincc",
+    "special_zeta",
+    "special_i0e",
+    "special_modified_bessel_i0",
+]
+for _name in (*_BY_VALUES, *BY_SCIPY, *[f"special_{name}" for name in FAMILIES]):
     RULES[_name] = _element_by_element(_name)
 
 

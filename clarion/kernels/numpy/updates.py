@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..everywhere import has_scipy, scipy
 from ..portable.updates.orthogonal import multiply_add
 from ..registry import offer
 from ..updates import RULES
@@ -245,11 +246,9 @@ def _single(*arrays: Any) -> bool:
 @offer("multiply_add", "numpy")
 def multiply_add_numpy(x: Any, factor: Any, y: Any, to: Any) -> Any:
     """BLAS has it in one instruction, but leaves out a factor of zero, and with it NaNs and infinities."""
-    if x.size <= WORTH_BLAS or not factor or not _single(x, y, to):
+    if x.size <= WORTH_BLAS or not factor or not _single(x, y, to) or not has_scipy():
         return multiply_add(np, x, factor, y, to)
-    from scipy.linalg.blas import saxpy  # here, because it takes a fifth of a second
-
     if to is not y:
         np.copyto(to, y)
-    saxpy(x.reshape(-1), to.reshape(-1), a=factor)
+    scipy("linalg.blas").saxpy(x.reshape(-1), to.reshape(-1), a=factor)
     return to

@@ -1,4 +1,4 @@
-"""Special functions that SciPy computes: Bessel, Airy, the normal distribution, zeta."""
+"""Special functions that SciPy computes, where it is installed: Bessel functions of the second kind, and Airy's."""
 
 from __future__ import annotations
 
@@ -6,39 +6,36 @@ from typing import Any
 
 import numpy
 
-from ...everywhere import from_host, on_host, special
+from ...everywhere import from_host, on_host, scipy, special
 from ...quiet import quietly
 from ...registry import kernel
 
 # operation: SciPy's function of one argument
-_OF_ONE = {
-    "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1", "i0e": "i0e", "i1e": "i1e",
-    "modified_bessel_i0": "i0", "modified_bessel_i1": "i1", "modified_bessel_k0": "k0", "modified_bessel_k1": "k1",
-    "scaled_modified_bessel_k0": "k0e", "scaled_modified_bessel_k1": "k1e", "erfcx": "erfcx", "ndtr": "ndtr",
-    "ndtri": "ndtri", "log_ndtr": "log_ndtr", "entr": "entr",
+_NAMES = {
+    "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1",
+    "modified_bessel_k0": "k0", "modified_bessel_k1": "k1",
+    "scaled_modified_bessel_k0": "k0e", "scaled_modified_bessel_k1": "k1e",
 }  # fmt: skip
-_OF_TWO = {"xlog1py": "xlog1py", "zeta": "zeta"}
 
 
 def _declare(name: str, theirs: str) -> None:
     @kernel(f"special_{name}")
     @quietly
-    def run(xp: Any, *arrays: Any) -> Any:
-        return xp.asarray(getattr(special(xp), theirs)(*arrays)).astype(arrays[0].dtype, copy=False)
+    def run(xp: Any, x: Any) -> Any:
+        return xp.asarray(getattr(special(xp), theirs)(x)).astype(x.dtype, copy=False)
 
 
-for _name, _theirs in (_OF_ONE | _OF_TWO).items():
+for _name, _theirs in _NAMES.items():
     _declare(_name, _theirs)
 # The operations above and Airy's: what arrays without memory cannot hand to SciPy.
-BY_SCIPY = (*[f"special_{_name}" for _name in _OF_ONE | _OF_TWO], "special_airy_ai")
+BY_SCIPY = (*[f"special_{_name}" for _name in _NAMES], "special_airy_ai")
 
 
 @kernel("special_airy_ai")
 @quietly
 def airy_ai(xp: Any, x: Any) -> Any:
-    import scipy.special  # on the host: not every array library has it
-
-    return from_host(xp, numpy.asarray(scipy.special.airy(on_host(x))[0])).astype(x.dtype, copy=False)
+    values = scipy("special").airy(on_host(x))[0]  # on the host: not every array library has it
+    return from_host(xp, numpy.asarray(values)).astype(x.dtype, copy=False)
 
 
 @kernel("special_spherical_bessel_j0")

@@ -25,11 +25,14 @@ def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
 
 
 def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute in float64 and round to the argument's type."""
+    """Compute in float64 and round to the argument's type (to that of all arrays, where there are several)."""
 
     @functools.wraps(function)
     def call(xp: Any, x: Any, *params: Any) -> Any:
-        return function(xp, x.astype(xp.float64, copy=False), *params).astype(x.dtype, copy=False)
+        arrays = [a for a in params if hasattr(a, "dtype")]
+        kind = xp.result_type(x, *arrays) if arrays else x.dtype
+        wide = [a.astype(xp.float64, copy=False) if hasattr(a, "dtype") else a for a in (x, *params)]
+        return function(xp, *wide).astype(kind, copy=False)
 
     return quietly(call)
 
@@ -62,14 +65,21 @@ def _small_erf(x: Any) -> Any:
     return x * polynomial(z, _ERF_T) / polynomial(z, _ERF_U)
 
 
-def _large_erfc(xp: Any, a: Any) -> Any:
-    """erfc of a >= 1."""
+def large_erfcx(xp: Any, a: Any) -> Any:
+    """exp(a²) erfc(a) of a >= 1."""
     below = xp.minimum(a, 8)
     ratio = polynomial(below, _ERFC_P) / polynomial(below, _ERFC_Q)
     far = a > 8
     if far.any():
-        ratio = xp.where(far, polynomial(a, _ERFC_R) / polynomial(a, _ERFC_S), ratio)
-    return xp.where(a < 27.3, xp.exp(-a * a) * ratio, xp.where(xp.isnan(a), a, 0.0))
+        # (Beyond 1e8 one term is left, and the powers would overflow.)
+        b = xp.minimum(a, 1e8)
+        ratio = xp.where(far, polynomial(b, _ERFC_R) / polynomial(b, _ERFC_S) * (b / a), ratio)
+    return ratio
+
+
+def _large_erfc(xp: Any, a: Any) -> Any:
+    """erfc of a >= 1."""
+    return xp.where(a < 27.3, xp.exp(-a * a) * large_erfcx(xp, a), xp.where(xp.isnan(a), a, 0.0))
 
 
 def erf64(xp: Any, x: Any) -> Any:
@@ -142,6 +152,13 @@ def lgamma(xp: Any, x: Any) -> Any:
     return out
 
 
+def log_gamma_correction(x: Any) -> Any:
+    """What Stirling's formula leaves out of the logarithm of gamma, for x > 10."""
+    z = 1 / (x * x)
+    series = (-1 / 360360 * 691, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+    return polynomial(z, series) / x
+
+
 _PSI = (8.33333333333333333333e-2, -2.10927960927960927961e-2, 7.57575757575757575758e-3, -4.16666666666666666667e-3,
         3.96825396825396825397e-3, -8.33333333333333333333e-3, 8.33333333333333333333e-2)  # fmt: skip
 
@@ -167,7 +184,7 @@ def digamma(xp: Any, x: Any) -> Any:
     return xp.where(x == 0, xp.copysign(math.inf, -x), out)
 
 
-_ZETA = (12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9, 7.47242496e10,
+ZETA = (12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9, 7.47242496e10,
          -2.950130727918164224e12, 1.1646782814350067249e14, -4.5979787224074726105e15, 1.8152105401943546773e17,
          -7.1661652561756670113e18)  # fmt: skip
 
@@ -183,7 +200,7 @@ def _zeta(xp: Any, s: int, q: Any) -> Any:
         a = a + 1
     out = out + a ** float(1 - s) / (s - 1) + 0.5 * a ** float(-s)
     factor, power = float(s), a ** float(-s - 1)
-    for k, c in enumerate(_ZETA):
+    for k, c in enumerate(ZETA):
         out = out + factor * power / c
         factor *= (s + 2 * k + 1) * (s + 2 * k + 2)
         power = power / (a * a)
@@ -238,14 +255,19 @@ def i0(xp: Any, x: Any) -> Any:
     return xp.i0(x).reshape(x.shape)
 
 
+def chebyshev_i1(xp: Any, a: Any) -> Any:
+    """exp(-a) i1(a) of a >= 0."""
+    low = _chebyshev(xp.minimum(a, 8) / 2 - 2, _I1_A) * a
+    above = xp.maximum(a, 8)
+    high = _chebyshev(32 / above - 2, _I1_B) / xp.sqrt(above)
+    return xp.where(a <= 8, low, high)
+
+
 @kernel("i1")
 @_wide
 def i1(xp: Any, x: Any) -> Any:
     a = xp.abs(x)
-    low = _chebyshev(xp.minimum(a, 8) / 2 - 2, _I1_A) * a
-    above = xp.maximum(a, 8)
-    high = _chebyshev(32 / above - 2, _I1_B) / xp.sqrt(above)
-    return xp.copysign(xp.exp(a) * xp.where(a <= 8, low, high), x)
+    return xp.copysign(xp.exp(a) * chebyshev_i1(xp, a), x)
 
 
 @kernel("logit")

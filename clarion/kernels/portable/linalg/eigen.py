@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ...everywhere import from_host, on_host
+from ...everywhere import from_host, on_host, scipy
 from ...layout import columns, in_columns
 from ...registry import kernel
 
@@ -31,9 +31,7 @@ def geqrf(xp: Any, x: Any) -> Any:
 
 
 def _lapack(name: str, kind: Any) -> Any:
-    import scipy.linalg.lapack  # here, because it takes a while
-
-    return scipy.linalg.lapack.get_lapack_funcs((name,), dtype=kind)[0]
+    return scipy("linalg.lapack").get_lapack_funcs((name,), dtype=kind)[0]
 
 
 def _routine(name: str, kind: Any, hermitian: bool) -> str:

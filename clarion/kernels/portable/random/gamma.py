@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ... import gamma as draws
-from ...everywhere import from_host, on_host, special
+from ...everywhere import from_host, on_host
 from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import bind, kernel
@@ -30,20 +30,6 @@ def sample_dirichlet(xp: Any, alpha: Any, gen: Any) -> Any:
 def binomial(xp: Any, count: Any, prob: Any, gen: Any) -> Any:
     count, prob = xp.broadcast_arrays(count, prob)
     return from_host(xp, draws.binomial(gen, on_host(count), on_host(prob)))
-
-
-def _incomplete(name: str) -> None:
-    """SciPy's function of two arrays, in float64."""
-
-    @kernel(name)
-    @quietly
-    def of(xp: Any, a: Any, x: Any) -> Any:
-        wide = getattr(special(xp), name)(xp.asarray(a, xp.float64), xp.asarray(x, xp.float64))
-        return wide.astype(xp.result_type(a, x), copy=False)
-
-
-_incomplete("gammainc")
-_incomplete("gammaincc")
 
 
 # Gamma -----------------------------------------------------------------------------------------------
