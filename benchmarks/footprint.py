@@ -31,7 +31,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 # What `pip install` brings: the package and what it needs. (Of clarion: with `fast`.)
 _PACKAGES = {
-    "clarion": ("numpy", "scipy", "ml_dtypes", "rich", "markdown-it-py", "mdurl", "pygments", "llvmlite"),
+    "clarion": ("numpy", "ml_dtypes", "rich", "markdown-it-py", "mdurl", "pygments", "llvmlite"),
     "torch": ("torch", "filelock", "typing_extensions", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec",
               "setuptools"),
 }  # fmt: skip

@@ -11,7 +11,11 @@ from clarion.kernels import everywhere
 
 RNG = np.random.default_rng(0)
 REAL = np.concatenate(
-    [RNG.normal(size=300) * 3, RNG.uniform(-40, 40, 300), [0.0, -0.0, 1, -1, 30, -30, 100, 1e9, np.inf, -np.inf, np.nan]]
+    [
+        RNG.normal(size=300) * 3,
+        RNG.uniform(-40, 40, 300),
+        [0.0, -0.0, 1, -1, 30, -30, 100, 1e9, np.inf, -np.inf, np.nan],
+    ]
 )
 SHARE = np.concatenate([RNG.uniform(0, 1, 300), 10.0 ** -RNG.uniform(0, 290, 200), [0, 1, 0.5, -1, 2, np.nan]])
 ORDER = np.concatenate([RNG.uniform(0.01, 20, 300), 10 ** RNG.uniform(-2, 3, 200), [0, 0, 1, 1, np.inf, 2, -1, 1, 1e5]])

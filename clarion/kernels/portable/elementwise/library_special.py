@@ -1,4 +1,4 @@
-"""Special functions that SciPy computes, where it is installed: Bessel functions of the second kind, and Airy's."""
+"""Special functions that SciPy computes, where it is installed: the Bessel functions J, Y and K, and Airy's."""
 
 from __future__ import annotations
 
