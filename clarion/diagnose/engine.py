@@ -46,11 +46,12 @@ NumPy arrays, to be read only.
 | mark() | a number between those of the nodes made so far and those made later |
 | here(), is_library(file) | the user's line that is running; is a file part of the library? |
 | roots_running(), node_running(), operand_running() | of the backward pass under way: its root nodes (None: there is none), the node whose gradient is computed; what a forward operation is working on |
+| passes_untold() | backward passes since the last that was told, this one with them: at rest an engine need not tell each |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
 | mode_files | the files that enter and leave modes |
 | quiet() | a context without floating-point warnings |
 | undisturbed() | a context in which nobody hears what is done, and no random numbers are used up |
-| watch(on) | tell every operation, or no longer |
+| watch(on, resting) | tell every operation, or no longer; the session rests, or no longer |
 | custom_call(function, values, checked, state) | run a custom Function on arrays: outputs, and a function that gives gradients |
 | random_state() | of the generator |
 | layers() | the classes Module, Dropout, Norm, Recurrent, Attention, RReLU, Function |
@@ -117,6 +118,7 @@ is_library: _Question
 roots_running: _Question
 node_running: _Question
 operand_running: _Question
+passes_untold: _Question
 decorates: _Question
 mode_files: frozenset[str]
 quiet: _Question

@@ -103,6 +103,7 @@ class Session:
         self.mode = OFF
         self.resting = False
         self._rest_from = REST_AFTER  # the step from which on to rest
+        self._near_until = 0  # steps before this one are listened to closely
         self._switching = fork_safe(threading.RLock())
         self._tables = self._make_tables()
         self._bound: dict[str, Any] = {}  # event -> what is subscribed to it now
@@ -146,7 +147,7 @@ class Session:
         self.near, self.resting = mode == NEAR, mode == REST
         self._heard = 0
         watched = self.near or (self.thorough and mode != OFF)
-        engine.watch(watched)
+        engine.watch(watched, self.resting)
         tidy()
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
@@ -253,11 +254,11 @@ class Session:
     def step_counted(self, step: int) -> None:
         """A step ended: is the next one to be heard closely?"""
         self._heard = 0
-        wanted = step < _NEAR_STEPS or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
+        wanted = step < max(_NEAR_STEPS, self._near_until) or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
         wanted = wanted or (self.listen_at is not None and abs(step + 1 - self.listen_at) <= _AROUND)
         if wanted is not self.near:
             self.listen_closely(wanted)
-        if step >= self._rest_from:
+        if step >= self._rest_from and (self.listen_at is None or step > self.listen_at + _AROUND):
             self.rest()
 
     # Rest ----------------------------------------------------------------------------------------
@@ -273,6 +274,11 @@ class Session:
         if self.resting:
             self.ledger.forget_gradients()
             self._switch(AWAKE)
+
+    def look_again(self) -> None:
+        """A long rest is over: hear everything for a while, and the next two steps closely."""
+        self._near_until = self.ledger.step + 2
+        self.listen_closely(True)
 
     def _training_set(self, module: Any, training: bool) -> None:
         if module.training is training:

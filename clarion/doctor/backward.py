@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
+from math import nan
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -12,26 +14,32 @@ from torch._C import TensorBase
 from ..events import hub
 from . import checkpoints, dangers, engine, lines, listening, memory, nodes, values
 from .nodes import View, held
+from .patching import itself, patch, safely
 
 _read = TensorBase.grad.__get__
 _requires_grad = TensorBase.requires_grad.__get__
 _seeds: Any = None  # the gradients that the user gave to the pass that begins
+_TOLD = 64  # one pass in so many is told at rest
+untold = 0  # passes at rest that were not
+_SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
+_skipped = 0  # 1: every other is read there
+_told_at = 0.0
 
 
 def forget() -> None:
     """A new session begins."""
-    global _seeds
-    _seeds = None
+    global _seeds, untold, _skipped, _told_at
+    _seeds, untold, _skipped, _told_at = None, 0, 0, 0.0
 
 
-def start(patch: Any, safely: Any) -> None:
+def start() -> None:
     """Patch what `Tensor.backward` and `autograd.grad` go through, however they were imported."""
 
     def making(original: Any) -> Any:
         @functools.wraps(original)
         def _make_grads(outputs: Any, grads: Any, *args: Any, **kwargs: Any) -> Any:
             global _seeds
-            _seeds = tuple(grads)
+            _seeds = grads
             try:
                 return original(outputs, grads, *args, **kwargs)
             except RuntimeError as error:
@@ -49,10 +57,6 @@ def start(patch: Any, safely: Any) -> None:
             if hub.backward_began is None or held.aside:
                 return original(roots, grads, retain, create, *args, **kwargs)
             accumulates = bool(kwargs.get("accumulate_grad", False))
-            if (
-                hub.accumulated is None and hub.ran is None and hub.backward_ended is None
-            ):  # at rest: as little as can be
-                return _at_rest(original, safely, roots, grads, given, retain, create, accumulates, args, kwargs)
             this = _Pass(roots, accumulates)
             if held.running:
                 safely("checkpoints", checkpoints.reentered, roots)
@@ -74,33 +78,55 @@ def start(patch: Any, safely: Any) -> None:
         return _engine_run_backward
 
     for owner in (torch.autograd, torch.autograd.graph):
-        patch(owner, "_engine_run_backward", running)
-    patch(torch.autograd, "_make_grads", making)
+        patch(owner, "_engine_run_backward", running, _resting)
+    patch(torch.autograd, "_make_grads", making, itself)
 
 
-def _at_rest(
-    original: Any,
-    safely: Any,
-    roots: Any,
-    grads: Any,
-    given: Any,
-    retain: Any,
-    create: Any,
-    accumulates: bool,
-    args: Any,
-    kwargs: Any,
-) -> Any:
-    """A pass of which only the beginning is told."""
-    root = roots[0]
-    if not isinstance(root, torch.Tensor) or _requires_grad(root):
+def _resting(original: Any) -> Any:
+    """At rest as little as can be: a pass is told if its loss is not finite, and one in some; and why it was refused."""
+
+    @functools.wraps(original)
+    def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
+        global untold
+        untold += 1
+        if not untold & _skipped:
+            try:
+                value = roots[0].item() if roots[0].is_cpu else nan
+            except (RuntimeError, AttributeError):  # several elements, no values, no tensor
+                value = 0.0 if isinstance(roots[0], torch.Tensor) else nan
+            if value - value != 0 or untold >= _TOLD:
+                _tell_beginning(roots, args, kwargs)
+        try:
+            return original(roots, *args, **kwargs)
+        except RuntimeError as error:
+            if hub.refused is not None and not held.aside:
+                safely("backward passes", _Pass(roots, kwargs.get("accumulate_grad", False)).refused, error)
+            raise
+
+    return _engine_run_backward
+
+
+def _tell_beginning(roots: Any, args: Any, kwargs: Any) -> None:
+    global _skipped, _told_at
+    if untold >= _TOLD:
+        before, _told_at = _told_at, perf_counter()
+        _skipped = int(_told_at - before < untold * _SHORT)
+    _, retain, create = args[:3]
+    told = hub.backward_began is not None and not held.aside
+    if told and (not isinstance(roots[0], torch.Tensor) or _requires_grad(roots[0])):
         held.roots = ()
-        safely("backward passes", hub.backward_began, roots, given, bool(retain or create), bool(create), accumulates)
-    try:
-        return original(roots, grads, retain, create, *args, **kwargs)
-    except RuntimeError as error:
-        if hub.refused is not None:
-            safely("backward passes", _Pass(roots, accumulates).refused, error)
-        raise
+        facts = (None,) * len(roots), bool(retain or create), bool(create), kwargs.get("accumulate_grad", False)
+        safely("backward passes", hub.backward_began, roots, *facts)
+
+
+def passes_untold() -> int:
+    """Passes since the last that was told, this one with them."""
+    global untold
+    passes, untold = max(untold, 1), 0
+    return passes
+
+
+engine.passes_untold = passes_untold
 
 
 def _refused_shape(error: Any, outputs: Any, grads: Any) -> None:

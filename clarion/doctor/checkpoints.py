@@ -15,7 +15,7 @@ import torch
 import torch.utils.checkpoint as _checkpoint
 
 from ..events import hub
-from . import lines, listening, values
+from . import lines, listening, optimizers, values
 from .lines import Place
 from .nodes import held
 
@@ -111,7 +111,7 @@ def _region() -> Region | None:
     while outer is not None and lines.is_library(outer.f_code.co_filename):
         outer = outer.f_back
     place = None if outer is None else (outer.f_code, outer.f_lasti)
-    key = id(frame), held.steps
+    key = id(frame), optimizers.steps
     if _current is None or _current[:2] != key or _current[2].place != place:
         _current = (*key, Region(place, bool(frame.f_locals.get("preserve", True))))
         _regions.append(_current[2])

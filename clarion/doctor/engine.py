@@ -228,6 +228,11 @@ def operand_running() -> Any:
     return held.operand
 
 
+def passes_untold() -> int:
+    """Replaced by `backward`."""
+    return 1
+
+
 def decorates(mode: Any) -> Any:
     """The function above which the mode stands, found in the frame of the wrapper that PyTorch put around it."""
     frame: Any = sys._getframe(1)
@@ -261,7 +266,7 @@ def undisturbed() -> Iterator[None]:
         np.random.set_state(numpy)
 
 
-def watch(on: bool) -> None:
+def watch(on: bool, resting: bool = False) -> None:
     """Replaced when listening begins."""
 
 

@@ -188,11 +188,28 @@ def _before_attention(name: str, args: Any, kwargs: Any) -> None:
         hub.dropped(args[0] if args else kwargs["query"], p)
 
 
+def _before_multi_head(name: str, args: Any, kwargs: Any) -> None:
+    p = kwargs.get("dropout_p", args[10] if len(args) > 10 else 0.0)
+    if p and kwargs.get("training", args[13] if len(args) > 13 else True) and hub.dropped is not None:
+        hub.dropped(args[0] if args else kwargs["query"], p)
+
+
+def _before_recurrent(name: str, args: Any, kwargs: Any) -> None:
+    """Dropout between layers; the weights are followed by: biases? how many layers? dropout, training."""
+    at = next((i for i, a in enumerate(args) if isinstance(a, list)), len(args))
+    if len(args) > at + 4 and hub.dropped is not None:
+        layers, p, training = args[at + 2 : at + 5]
+        if layers > 1 and p and training:
+            hub.dropped(args[0], p)
+
+
 _BEFORE: dict[str, Any] = {
     **dict.fromkeys(_LOSSES, _before_loss),
     **dict.fromkeys(_STRETCHING, _before_stretching),
     **dict.fromkeys(_DROPOUTS, _before_dropout),
+    **dict.fromkeys(["lstm", "gru", "rnn_tanh", "rnn_relu"], _before_recurrent),
     "scaled_dot_product_attention": _before_attention,
+    "multi_head_attention_forward": _before_multi_head,
 }
 
 

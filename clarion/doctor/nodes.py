@@ -43,7 +43,6 @@ class _Held(threading.local):
         self.views: list[View] = []
         self.aside = 0  # above 0: what runs is ours, or PyTorch's own business
         self.taking = 0  # calls of state_dict() inside each other
-        self.steps = 0  # that optimizers have made
         self.handling = 0  # calls of the mode's handler
         self.roots: Any = ()
         self.backward: Place | None = None  # the line of backward()

@@ -10,7 +10,7 @@ import torch
 from ..events import hub
 from . import lines, listening, memory
 from .nodes import held
-from .patching import patch, safely, telling, undo
+from .patching import itself, patch, safely, telling, undo
 
 
 def start() -> None:
@@ -18,7 +18,7 @@ def start() -> None:
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
     telling(torch.optim.Optimizer, "__init__", after=_optimizer_made)
-    telling(torch.optim.Optimizer, "zero_grad", before=_cleared)
+    patch(torch.optim.Optimizer, "zero_grad", _clearing, itself)
     for handle in (register_optimizer_step_pre_hook(_step_began), register_optimizer_step_post_hook(_stepped)):
         undo.append(handle.remove)
     patch(torch.amp.GradScaler, "_maybe_opt_step", _skipping)
@@ -30,31 +30,49 @@ def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> N
         safely("optimizers", hub.optimizer_made, optimizer)
 
 
-def _cleared(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-    if hub.cleared is not None:
-        safely("gradients", hub.cleared, [p for group in optimizer.param_groups for p in group["params"]])
+def _clearing(original: Any) -> Any:
+    @functools.wraps(original)
+    def zero_grad(self: Any, set_to_none: bool = True) -> None:
+        if hub.cleared is not None and not held.aside:
+            safely("gradients", hub.cleared, [p for group in self.param_groups for p in group["params"]])
+        original(self, set_to_none)
+
+    return zero_grad
 
 
 def _skipping(original: Any) -> Any:
     @functools.wraps(original)
     def _maybe_opt_step(self: Any, optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        before = held.steps
+        before = steps
         result = original(self, optimizer, state, *args, **kwargs)
-        if held.steps == before and hub.step_skipped is not None:
+        if steps == before and hub.step_skipped is not None:
             safely("optimizers", hub.step_skipped, optimizer)
         return result
 
     return _maybe_opt_step
 
 
+steps = 0  # of all optimizers
+resting = False  # set by `watching`
+
+
 def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
+    if resting:
+        return
     listening.settle()
     if hub.step_began is not None:
         safely("optimizers", hub.step_began, optimizer)
 
 
 def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
-    held.steps += 1
+    global steps
+    steps += 1
+    if resting:
+        story = optimizer.__dict__.get("_story")
+        if story is not None:
+            story.untold += 1
+            if story.untold < story.pause:
+                return
     if listening.ear.open:
         place = lines.here()
         for group in optimizer.param_groups:
@@ -89,9 +107,9 @@ def _clipping() -> None:
         return clip
 
     if hasattr(module, "_clip_grads_with_norm_"):  # what all of them call, however they were imported
-        patch(module, "_clip_grads_with_norm_", clipping)
+        patch(module, "_clip_grads_with_norm_", clipping, itself)
     else:
         for owner in (module, torch.nn.utils):
-            patch(owner, "clip_grad_norm_", clipping)
+            patch(owner, "clip_grad_norm_", clipping, itself)
     for owner in (module, torch.nn.utils):
-        patch(owner, "clip_grad_value_", clipping)
+        patch(owner, "clip_grad_value_", clipping, itself)

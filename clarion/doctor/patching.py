@@ -23,24 +23,52 @@ def safely(what: str, handler: Any, *args: Any) -> None:
         failed(what, error)
 
 
-def patch(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Put `make(original)` in the place of an attribute."""
-    own = name in vars(owner)
-    original = vars(owner)[name] if own else getattr(owner, name)
-    new = make(original)
-    setattr(owner, name, new)
+class _Patch:
+    """One attribute with ours in its place; while the session rests another one stands there, or what was there before."""
 
-    def put_back() -> None:
-        if vars(owner).get(name) is new:  # else somebody else has patched it since: leave it
-            if own:
-                setattr(owner, name, original)
+    def __init__(self, owner: Any, name: str, make: Callable[[Any], Any], at_rest: Callable[[Any], Any] | None) -> None:
+        self.owner, self.name = owner, name
+        self.own = name in vars(owner)
+        self.original = vars(owner)[name] if self.own else getattr(owner, name)
+        self.new = make(self.original)
+        self.quiet = self.new if at_rest is None else at_rest(self.original)
+        setattr(owner, name, self.new)
+        self.now = self.new
+
+    def put(self, value: Any) -> None:
+        """Let `value` stand there, unless somebody else has patched it since: that stays."""
+        if value is not self.now and vars(self.owner).get(self.name, self.original) is self.now:
+            if value is self.original and not self.own:
+                delattr(self.owner, self.name)
             else:
-                delattr(owner, name)
+                setattr(self.owner, self.name, value)
+            self.now = value
 
-    undo.append(put_back)
+
+_quiet: list[_Patch] = []  # those that stand back at rest
 
 
-def telling(owner: Any, name: str, before: Any = None, after: Any = None) -> None:
+def patch(owner: Any, name: str, make: Callable[[Any], Any], at_rest: Callable[[Any], Any] | None = None) -> None:
+    """Put `make(original)` in the place of an attribute; while the session rests, `at_rest(original)`."""
+    made = _Patch(owner, name, make, at_rest)
+    undo.append(lambda: made.put(made.original))
+    if at_rest is not None:
+        _quiet.append(made)
+        undo.append(lambda: _quiet.remove(made))
+
+
+def itself(original: Any) -> Any:
+    """At rest what was there before stands in its place."""
+    return original
+
+
+def rest(on: bool) -> None:
+    """The session rests, or no longer."""
+    for made in _quiet:
+        made.put(made.quiet if on else made.new)
+
+
+def telling(owner: Any, name: str, before: Any = None, after: Any = None, at_rest: Any = None) -> None:
     """Patch a method: `before(self, …)` and `after(result, self, …)` tell."""
 
     def make(original: Any) -> Any:
@@ -55,4 +83,4 @@ def telling(owner: Any, name: str, before: Any = None, after: Any = None) -> Non
 
         return call
 
-    patch(owner, name, make)
+    patch(owner, name, make, at_rest)

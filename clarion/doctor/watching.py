@@ -6,16 +6,16 @@ Every patch calls what was there, whatever becomes of our part; `stop()` puts ev
 from __future__ import annotations
 
 import functools
-import sys
+from sys import _getframe
 from typing import Any
 
 import torch
 from torch._C import TensorBase
 
 from ..events import hub
-from . import backward, engine, hearing, later, lines, listening, memory, nodes, optimizers, ranks
+from . import backward, engine, hearing, later, lines, listening, memory, nodes, optimizers, patching, ranks
 from .nodes import held
-from .patching import patch, safely, telling, undo
+from .patching import itself, patch, safely, telling, undo
 from .vocabulary import Operation
 
 
@@ -25,13 +25,13 @@ def start() -> None:
     nodes.forget()
     engine.forget()
     memory.forget()
-    later.forget()
+    later.post.forget()
     backward.forget()
     _modes()
     _modules()
     optimizers.start()
     _tensors()
-    backward.start(patch, safely)
+    backward.start()
     from . import checkpoints, compiled
 
     checkpoints.start(patch)
@@ -40,6 +40,7 @@ def start() -> None:
 
 def stop() -> None:
     """Put back what was there."""
+    optimizers.resting = False
     listening.set_open(False)
     _set_properties(False)
     _set_module_hooks(False)
@@ -61,8 +62,10 @@ def take_out(what: str, error: BaseException) -> None:
 # How much is heard -----------------------------------------------------------------------------------
 
 
-def watch(on: bool) -> None:
-    """The session changed its mode: hear every call, or only what is patched."""
+def watch(on: bool, resting: bool = False) -> None:
+    """The session changed its mode: hear every call, or only what is patched, or (at rest) less than that."""
+    optimizers.resting = resting
+    patching.rest(resting)
     listening.set_open(on)
     _set_module_hooks(on and hub.module_entered is not None)
     _set_properties(not on and hub.looked is not None)
@@ -139,30 +142,27 @@ _grad, _requires_grad = TensorBase.grad, TensorBase.requires_grad
 # Gradient modes --------------------------------------------------------------------------------------
 
 
+class _OwnFiles(dict[str, bool]):
+    """Does PyTorch enter a mode for itself in this file? Answered at once: an optimizer's step switches twice."""
+
+    def __missing__(self, file: str) -> bool:
+        found = self[file] = not file.endswith("contextlib.py") and lines._is_engine(file)
+        return found
+
+
 def _modes() -> None:
     from torch.autograd import grad_mode
     from torch.utils import _contextlib
 
     engine.mode_files = frozenset([__file__, grad_mode.__file__, _contextlib.__file__])
-    own = grad_mode.__file__
-    quiet = torch.utils._contextlib.__file__
-
-    known: dict[str, bool] = {}
-
-    def is_own() -> bool:
-        """Does PyTorch enter it for itself? (Decorators are the user's.)"""
-        file = sys._getframe(2).f_code.co_filename
-        found = known.get(file)
-        if found is None:
-            decorates = file == quiet or file.endswith("contextlib.py")
-            found = known[file] = file == own or (not decorates and lines._is_engine(file))
-        return found
+    own = _OwnFiles()
+    own[grad_mode.__file__], own[_contextlib.__file__] = True, False  # decorators are the user's
 
     def entering(original: Any) -> Any:
         @functools.wraps(original)
         def __enter__(self: Any) -> Any:
             result = original(self)
-            if hub.mode is not None and not is_own() and not held.aside:
+            if hub.mode is not None and not own[_getframe(1).f_code.co_filename] and not held.aside:
                 safely("gradient modes", hub.mode, self, True)
             return result
 
@@ -172,7 +172,7 @@ def _modes() -> None:
         @functools.wraps(original)
         def __exit__(self: Any, *error: Any) -> Any:
             result = original(self, *error)
-            if hub.mode is not None and not is_own() and not held.aside:
+            if hub.mode is not None and not own[_getframe(1).f_code.co_filename] and not held.aside:
                 safely("gradient modes", hub.mode, self, False)
             return result
 
@@ -182,7 +182,7 @@ def _modes() -> None:
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             original(self, mode)
-            if hub.mode is not None and not is_own() and not held.aside:
+            if hub.mode is not None and not own[_getframe(1).f_code.co_filename] and not held.aside:
                 safely("gradient modes", hub.mode, self, True)
 
         return __init__
@@ -190,7 +190,8 @@ def _modes() -> None:
     for cls in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode):
         patch(cls, "__enter__", entering)
         patch(cls, "__exit__", leaving)
-    patch(torch.set_grad_enabled, "__init__", setting)
+    # An optimizer's step calls it twice. At rest only those that are entered by `with` are heard of, and after `eval()` all.
+    patch(torch.set_grad_enabled, "__init__", setting, itself)
 
 
 # Modules and parameters ------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ def _modules() -> None:
     telling(Module, "__init__", after=_module_made)
     telling(Module, "__setattr__", after=_attribute_set)
     telling(Module, "load_state_dict", before=_state_loaded)
-    telling(Module, "zero_grad", before=_module_cleared)
+    telling(Module, "zero_grad", before=_module_cleared, at_rest=itself)
     telling(torch, "save", before=_written)
     patch(Module, "train", _training)
     patch(Module, "state_dict", _taking)

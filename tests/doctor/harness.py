@@ -7,6 +7,8 @@ python -m tests.doctor.harness --output …   # and whether they print the same 
 from __future__ import annotations
 
 import contextlib
+import functools
+import gc
 import io
 import multiprocessing
 import os
@@ -68,8 +70,24 @@ def _child(path: Path, thorough: bool, watched: bool, pipe: Any) -> None:
         os._exit(0)
 
 
+@functools.cache
+def prepare() -> None:
+    """Import here what every program would import anew: PyTorch loads much of itself with the first optimizer."""
+    import torch
+
+    import clarion.doctor.watching
+
+    with clarion.doctor.watch():
+        model = torch.nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.ones(1, 1)).sum().backward()
+        optimizer.step()
+    gc.freeze()  # children copy fewer pages
+
+
 def run(path: Path, thorough: bool = False, watched: bool = True, limit: float = 300.0) -> Outcome:
     """Run a program in a forked process."""
+    prepare()
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     child = context.Process(target=_child, args=(path, thorough, watched, theirs))
@@ -86,13 +104,7 @@ def run(path: Path, thorough: bool = False, watched: bool = True, limit: float =
 
 def main(arguments: list[str]) -> int:
     """Print which programs pass."""
-    import torch
-
-    import clarion.doctor.watching  # noqa: F401  (before the first fork)
-    from clarion import diagnose
-
-    diagnose.catalogue()
-    torch.set_num_threads(1)
+    prepare()
     verbose, compared = "-v" in arguments, "--output" in arguments
     at_once = int(arguments[arguments.index("-j") + 1]) if "-j" in arguments else 2
     names = [a for i, a in enumerate(arguments) if not a.startswith("-") and (not i or arguments[i - 1] != "-j")]

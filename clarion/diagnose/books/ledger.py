@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
 REST_AFTER = 192
 CYCLE = 512  # it wakes for a while once in so many
+_PAUSE = 64  # steps at rest of which an engine tells one at least
 
 
 def story_of(leaf: Any) -> Story:
@@ -356,22 +357,28 @@ class Ledger:
         if story is None:
             self.session.wake()
             return
-        step = self.step = self.step + 1
-        self.updates += 1
-        steps = story.steps = story.steps + 1
+        before = self.step
+        count, story.untold = story.untold or 1, 0
+        step = self.step = before + count
+        self.updates += count
+        steps = story.steps = story.steps + count
         if steps >= story.track.due or steps <= DENSE:
             update = Update(self.step, here(), optimizer, story)
             update.leaves = [p for g in optimizer.param_groups for p in g["params"]]
             self._measure(update, story)
-        if not step % CYCLE or not step & (step - 1):  # the powers of two, too: they are listened to closely
+        story.pause = max(1, min(_PAUSE, story.track.due - steps))
+        if step.bit_length() > before.bit_length():  # a power of two
+            self.session.look_again()
+        elif step // CYCLE > before // CYCLE:
             self.session.wake()
 
     def rest_backward_began(
         self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
     ) -> None:
         """A pass begins. Updates by hand are not seen at rest: wake after some passes."""
-        passes = self.passes = self.passes + 1
-        if not passes % CYCLE:
+        before = self.passes
+        self.passes = before + engine.passes_untold()
+        if self.passes // CYCLE > before // CYCLE:
             self.session.wake()
 
     def forget_updates_by_hand(self) -> None:

@@ -11,8 +11,8 @@ from ..source.places import Place
 
 RECENT = 128  # steps of an optimizer that are kept as they are
 DENSE = 200  # the first steps of an optimizer, each of which is measured
-SHARE = 0.01  # of the time is given to measuring, after that
-PAUSE = 64  # steps between two measurements, at most
+SHARE = 0.005  # of the time is given to measuring, after that
+PAUSE = 128  # steps between two measurements, at most
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 
 
@@ -90,7 +90,7 @@ class Story:
 class OptimizerStory:
     """What happened to one optimizer."""
 
-    __slots__ = ("book", "empty_run", "kind", "made", "names", "steps", "track")
+    __slots__ = ("book", "empty_run", "kind", "made", "names", "pause", "steps", "track", "untold")
 
     def __init__(self, made: Place | None, kind: str, book: object = None) -> None:
         self.book = book  # in which it is written: another session's is of no use
@@ -98,6 +98,8 @@ class OptimizerStory:
         self.kind = kind  # the class
         self.names: list[str] = []  # of its parameters, for the report
         self.steps = 0
+        self.untold = 0  # steps that an engine at rest has counted here instead of telling them,
+        self.pause = 1  # of which it may leave out so many
         self.empty_run = 0  # steps in a row without any gradient
         self.track = Track()
 

@@ -28,7 +28,6 @@ _getframe = sys._getframe
 _NEW = 2  # times that a block is listened to closely
 _ENTERING = ("__enter__", "__aenter__")
 _CONTEXTLIB = contextlib.__file__
-_USER = 4  # frames between a listener and a user's `with`: the session's guard, `_tell`, `__enter__`
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
 
 
@@ -106,6 +105,17 @@ class Switch:
         return f"set_grad_enabled({self.recording})" if self.name == "set_grad_enabled" else f"{self.name}()"
 
 
+def _entering() -> Any:
+    """The frame that enters a mode now: the first above the code that does it for others."""
+    machinery = engine.mode_files
+    frame: Any = _getframe(2)
+    while frame.f_code.co_filename not in machinery:
+        frame = frame.f_back
+    while frame.f_code.co_filename in machinery:
+        frame = frame.f_back
+    return frame
+
+
 def _decorator_line(function: Any, otherwise: Place) -> Where:
     """The line of the decorator above a function: the code of a function begins at its first one."""
     code = getattr(function, "__code__", None)
@@ -158,7 +168,7 @@ class Switches:
         before = stack[-1].recording if stack else True
         if recording is before and (before or not engine.inference()):
             return  # it changes nothing: whoever switched before is to blame
-        frame = _getframe(_USER)
+        frame = _entering()
         known = self._again.get((id(frame.f_code), frame.f_lasti))
         if known is not None and known["name"] == mode.__class__.__name__ and engine.decorates(mode) is None:
             switch = Switch.__new__(Switch)
@@ -180,7 +190,7 @@ class Switches:
     def switched_at_rest(self, mode: Any, entered: bool) -> None:
         """The same while the session rests: blocks that were entered and left before do so again, and are passed over."""
         if entered:
-            frame = sys._getframe(3)
+            frame = _entering()
             if engine.decorates(mode) is None and (id(frame.f_code), frame.f_lasti) in self._usual:
                 return
         elif not self._thread.stack:

@@ -100,7 +100,7 @@ def _sent(key: str, values: Any) -> list[float] | None:
         return None
     from ...kernels.cuda import mail
 
-    return mail.read(key, values)
+    return mail.post.read(key, values)
 
 
 def memory(t: Any) -> int:
@@ -298,8 +298,14 @@ recording = modes.recording
 here = provenance.here
 is_library = provenance.is_inside
 mode_files = frozenset([modes.__file__])
+
 decorates = attrgetter("decorates")
 _RUN = _engine.run.__code__
+
+
+def passes_untold() -> int:
+    """Every pass is told."""
+    return 1
 
 
 def inference() -> bool:
@@ -371,7 +377,7 @@ def undisturbed() -> Iterator[None]:
         np.random.set_state(numpy)
 
 
-def watch(on: bool) -> None:
+def watch(on: bool, resting: bool = False) -> None:
     if on is not modes.watched:
         modes.watch(on)
         watch_borrowed(on)
