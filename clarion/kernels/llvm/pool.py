@@ -55,13 +55,19 @@ def _pause(f: Function, x86: bool) -> None:
         f.line('call void asm sideeffect "", "~{memory}"()')
 
 
-def _take_chunks(f: Function) -> None:
-    """Run chunks of the open task until there are none."""
+def _take_chunks(f: Function, last_first: bool) -> None:
+    """Run chunks of the open task until there are none: the caller begins with the first, the workers with the last.
+
+    So the same thread mostly gets the same part of an array in loop after loop, and finds it in its own cache.
+    `next` counts both ends: those taken in front in its lower half, those behind in its upper half.
+    """
     task, context, chunks = f.load("ptr", "@task"), f.load("ptr", "@context"), f.load("i64", "@chunks")
     with f.forever() as out:
-        chunk = _count(f, "next")
-        f.leave_when(f.op("icmp sge", "i64", chunk, chunks), out)
-        f.line(f"call void {task}(ptr {context}, i64 {chunk})")
+        taken = _count(f, "next", 1 << 32 if last_first else 1)
+        front, behind = f.op("and", "i64", taken, str((1 << 32) - 1)), f.op("lshr", "i64", taken, "32")
+        f.leave_when(f.op("icmp sge", "i64", f.op("add", "i64", front, behind), chunks), out)
+        last = f.op("sub", "i64", f.op("sub", "i64", chunks, "1"), behind)
+        f.line(f"call void {task}(ptr {context}, i64 {last if last_first else front})")
         _count(f, "done")
 
 
@@ -124,7 +130,7 @@ def worker(x86: bool) -> Function:
         offered = f.op("icmp ne", "i64", _get(f, "open"), "0")
         with f.when(f.op("and", "i1", wanted, offered)):
             clear_flags(f, x86)
-            _take_chunks(f)
+            _take_chunks(f, last_first=True)
             f.let(f"atomicrmw or ptr @flags, i64 {flags(f, x86)} {_ORDER}")
         _count(f, "active", -1)
     f.end("ptr null")
@@ -170,7 +176,7 @@ def parallel(x86: bool) -> Function:
         f.call("pthread_mutex_lock", "i32", "ptr @mutex")
         f.call("pthread_cond_broadcast", "i32", "ptr @woken")
         f.call("pthread_mutex_unlock", "i32", "ptr @mutex")
-    _take_chunks(f)
+    _take_chunks(f, last_first=False)
     _wait(f, "done", "%chunks", x86)
     _set(f, "open", "0")
     _wait(f, "active", "0", x86)
