@@ -9,6 +9,7 @@ from ..core import devices
 from ..core.dtypes import dtype
 from ..errors import ArgumentTypeError, EngineError
 from ..forks import fork_safe
+from ..kernels.narrow import narrow
 from . import standins
 from .state import DEVICES, state
 
@@ -33,6 +34,8 @@ def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:
     device, value = ("cuda", bool(device_type)) if enabled is None else (known_device(device_type), bool(enabled))
     before = state.enabled[device]
     state.enabled[device] = value
+    if device == "cuda":
+        narrow.kind = state.dtype[device].numpy if value else None
     if device not in CASTING or before == value:
         return
     state.casting = any(state.enabled[each] for each in CASTING)
@@ -57,6 +60,8 @@ def get_autocast_dtype(device_type: str) -> dtype:
 def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
     """Set the lower precision of a kind of device."""
     state.dtype[known_device(device_type)] = dtype
+    if device_type == "cuda" and state.enabled["cuda"]:
+        narrow.kind = dtype.numpy
 
 
 def is_autocast_cpu_enabled() -> bool:
@@ -86,7 +91,7 @@ def get_autocast_gpu_dtype() -> dtype:
 
 def set_autocast_gpu_dtype(dtype: dtype) -> None:
     """The older spelling of set_autocast_dtype("cuda", dtype)."""
-    state.dtype["cuda"] = dtype
+    set_autocast_dtype("cuda", dtype)
 
 
 def is_autocast_cache_enabled() -> bool:

@@ -21,6 +21,7 @@ from ..core import provenance
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError
 from ..kernels.captures import current
+from ..kernels.cuda.arena import Arena
 from ..kernels.cuda.capture import Capture
 from ..kernels.cuda.memory import Pool
 from ..pytree import tree_flatten, tree_unflatten
@@ -65,7 +66,7 @@ class CUDAGraph:
 
 def graph_pool_handle() -> Pool:
     """A pool that several graphs may share."""
-    return Pool()
+    return Arena()
 
 
 class graph:

@@ -15,6 +15,7 @@ import cupy
 import numpy as np
 
 from .. import captures
+from .arena import Arena
 from .memory import Pool, apart
 
 
@@ -22,7 +23,7 @@ class Capture:
     """One captured piece of work."""
 
     def __init__(self, pool: Pool | None = None) -> None:
-        self.pool = pool or Pool()
+        self.pool = pool or Arena()
         self.pool.graphs += 1
         self.stream = cupy.cuda.Stream(non_blocking=True)
         self.graph: Any = None

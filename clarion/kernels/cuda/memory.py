@@ -22,7 +22,8 @@ from cupy.cuda import memory as cupy_memory
 from ...errors import OutOfMemoryError
 
 SMALL = 512  # sizes are rounded up to multiples of this,
-STEP = 8  # and above 4 KiB to eighths of a power of two, so that sizes that differ little share blocks
+LARGE = 16 << 20  # and above 4 KiB to eighths of a power of two, so that sizes that differ little share blocks,
+WHOLE = 2 << 20  # but those above LARGE, which are few, to multiples of this
 
 
 @lru_cache(maxsize=4096)
@@ -30,7 +31,7 @@ def rounded(size: int) -> int:
     """The size of the block that is lent for a request."""
     if size <= 8 * SMALL:
         return -(-size // SMALL) * SMALL
-    unit = 1 << max(9, (size - 1).bit_length() - 4)
+    unit = WHOLE if size > LARGE else 1 << max(9, (size - 1).bit_length() - 4)
     return -(-size // unit) * unit
 
 
@@ -61,7 +62,7 @@ class Pool:
     def malloc(self, size: int) -> Any:
         """What CuPy calls for every new array."""
         if size == 0:
-            return cupy_memory.MemoryPointer(_NOTHING, 0)
+            return cupy_memory.MemoryPointer(NOTHING, 0)
         size = rounded(size)
         key = (cupy.cuda.get_current_stream().ptr, size)
         shelf = self.shelves.get(key)
@@ -133,7 +134,7 @@ class _Nothing(cupy_memory.BaseMemory):  # type: ignore[misc]
         self.device_id = cupy.cuda.runtime.getDevice()
 
 
-_NOTHING = _Nothing()
+NOTHING = _Nothing()
 _apart: weakref.WeakSet[Pool] = weakref.WeakSet()  # the pools of captured graphs
 pool = Pool()
 cupy.cuda.set_allocator(pool.malloc)

@@ -11,6 +11,7 @@ import numpy as np
 import triton.language as tl
 
 from ..flat import in_order
+from ..narrow import narrow
 from ..portable.layers.normalization import stat_shape
 from ..registry import offer
 from . import rows_text as text
@@ -67,12 +68,18 @@ def _kept(key: Any, make: Any) -> Any:
     return found
 
 
+def _kept_in(kind: Any) -> Any:
+    """The type of what the backward pass alone reads."""
+    found = narrow.kind
+    return kind if found is None or kind.itemsize != 4 else found
+
+
 @offer("layer_norm", "triton", accepts=_normed)
 def layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
     x, weight, bias = _contiguous(x), _contiguous(weight), _contiguous(bias)
     shape, kind = x.shape, x.dtype
-    out, normal = cupy.ndarray(shape, kind), cupy.ndarray(shape, kind)
+    out, normal = cupy.ndarray(shape, kind), cupy.ndarray(shape, _kept_in(kind))
     rstd = cupy.ndarray(stat_shape(x, ndim), _wide(kind))
 
     def make() -> Launch:
@@ -81,7 +88,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
         return Launch(_layer_norm, (x.size // n,), (n, float(eps)), **modes)
 
     kinds = None if weight is None else weight.dtype, None if bias is None else bias.dtype
-    launch = _kept(("layer_norm", shape, kind, kinds, ndim, eps), make)
+    launch = _kept(("layer_norm", shape, kind, normal.dtype, kinds, ndim, eps), make)
     launch(x, x if weight is None else weight, x if bias is None else bias, out, normal, rstd)
     return out, normal, rstd
 
@@ -141,7 +148,7 @@ def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int,
     per = -(-rows // _SHARES)
     shares = -(-rows // per)
     kind = g.dtype if weight is None else weight.dtype
-    out = cupy.ndarray(g.shape, normal.dtype)
+    out = cupy.ndarray(g.shape, g.dtype)
     first, second = cupy.ndarray((shares, n), rstd.dtype), cupy.ndarray((shares, n), rstd.dtype)
     gw, gb = cupy.ndarray(shape, kind), cupy.ndarray(shape, kind)
 
@@ -191,37 +198,51 @@ offer(
 
 
 _cross_entropy, _cross_entropy_backward = Kernel(text.cross_entropy, 8), Kernel(text.cross_entropy_backward, 8)
+_reduced_loss = Kernel(text.reduced_loss, 8)
 
 
 @offer("cross_entropy_of_scores", "triton", accepts=lambda x, *_: x.size > 0)
 def cross_entropy_of_scores(x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
     """The loss in float32 whatever the type of the scores, the log-sum-exp of each row, and the weight of each in the loss."""
     x, target = _contiguous(x), _contiguous(target)
-    rows, n = x.shape
-    kind = _wide(x.dtype)
-    loss, lse = cupy.ndarray((rows,), kind), cupy.ndarray((rows,), kind)
-    block = min(_block(n), 4096)
-    _cross_entropy.launch(
-        (rows,), (x, target, loss, lse, n, ignore_index), KIND=_kind(x.dtype), B=block, num_warps=_warps(block)
-    )
-    row = (target != ignore_index).astype(kind)
-    if reduction == 1:
-        row /= row.sum()
-    return (loss if reduction == 0 else (loss * row).sum()), lse, row
+    shape, kind = (x.shape[0],), _wide(x.dtype)
+    loss, lse, row = cupy.ndarray(shape, kind), cupy.ndarray(shape, kind), cupy.ndarray(shape, kind)
+
+    def make() -> tuple[Launch, Launch]:
+        rows, n = x.shape
+        block = min(_block(n), 4096)
+        modes = {"KIND": _kind(x.dtype), "B": block, "num_warps": _warps(block)}
+        each = Launch(_cross_entropy, (rows,), (n, ignore_index), **modes)
+        return each, Launch(_reduced_loss, (1,), (rows, ignore_index), MEAN=reduction == 1, SUM=reduction != 0, B=1024)
+
+    key = ("cross_entropy", x.shape, x.dtype, target.dtype, reduction, ignore_index)
+    each, reduced = _kept(key, make)
+    each(x, target, loss, lse)
+    total = loss if reduction == 0 else cupy.ndarray((), kind)
+    reduced(loss, target, row, total)
+    return total, lse, row
 
 
-@offer("cross_entropy_of_scores_backward", "triton", accepts=lambda g, x, *_: x.size > 0)
-def cross_entropy_of_scores_backward(g: Any, x: Any, target: Any, lse: Any, row: Any, ignore_index: int) -> Any:
-    """Gradient of the scores, in their type."""
+@offer("cross_entropy_of_scores_backward", "triton", accepts=lambda g, x, *_: x.size > 0, writes=True)
+def cross_entropy_of_scores_backward(
+    g: Any, x: Any, target: Any, lse: Any, row: Any, ignore_index: int, out: Any = None
+) -> Any:
+    """Gradient of the scores, in their type; `out` may be the scores themselves."""
     x, target, g = _contiguous(x), _contiguous(target), _contiguous(g)
-    rows, n = x.shape
-    out = cupy.ndarray(x.shape, x.dtype)
-    block = min(_block(n), 4096)
-    _cross_entropy_backward.launch(
-        (rows,), (g, x, target, lse, row, out, n, ignore_index),
-        SHARED=g.ndim == 0, KIND=_kind(x.dtype), B=block, num_warps=_warps(block),
-    )  # fmt: skip
-    return out
+    result = cupy.ndarray(x.shape, x.dtype) if out is None or not out._c_contiguous else out
+
+    def make() -> Launch:
+        rows, n = x.shape
+        block = min(_block(n), 4096)
+        modes = {"KIND": _kind(x.dtype), "B": block, "num_warps": _warps(block)}
+        return Launch(_cross_entropy_backward, (rows,), (n, ignore_index), SHARED=g.ndim == 0, **modes)
+
+    key = ("cross_entropy_backward", x.shape, x.dtype, target.dtype, g.dtype, g.ndim, ignore_index)
+    _kept(key, make)(g, x, target, lse, row, result)
+    if out is not None and out is not result:
+        out[...] = result
+        return out
+    return result
 
 
 _cast = Kernel(text.cast)

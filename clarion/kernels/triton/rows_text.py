@@ -180,6 +180,31 @@ def cross_entropy(x, target, loss, lse, n, ignore, KIND: tl.constexpr, B: tl.con
 
 
 @triton.jit
+def reduced_loss(loss, target, row, total, rows, ignore, MEAN: tl.constexpr, SUM: tl.constexpr, B: tl.constexpr):
+    """By one program: the weight of each row in the loss, and (with SUM) the loss itself."""
+    at = tl.arange(0, B)
+    kind = loss.dtype.element_ty
+    count = tl.zeros([B], kind)
+    if MEAN:
+        for start in range(0, rows, B):
+            here = start + at
+            count += tl.where(tl.load(target + here, mask=here < rows, other=ignore) != ignore, 1.0, 0.0)
+    share = 1.0 / tl.sum(count, 0) if MEAN else 1.0
+    summed = tl.zeros([B], kind)
+    for start in range(0, rows, B):
+        here = start + at
+        inside = here < rows
+        wanted = tl.load(target + here, mask=inside, other=ignore) != ignore
+        weight = tl.where(wanted, share, 0.0)
+        tl.store(row + here, weight, mask=inside)
+        if SUM:
+            summed += tl.load(loss + here, mask=inside, other=0.0)
+    if SUM:
+        # (The loss of no row at all is 0 / 0.)
+        tl.store(total, tl.sum(summed, 0) / tl.sum(count, 0) if MEAN else tl.sum(summed, 0))
+
+
+@triton.jit
 def cross_entropy_backward(
     g, x, target, lse, row_weight, out, n, ignore, SHARED: tl.constexpr, KIND: tl.constexpr, B: tl.constexpr
 ):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.devices import kind_of, visible
+from ...core.alone import only_saved
+from ...core.devices import HALVES, kind_of, visible
 from ...core.op import Op
+from ...core.op_node import OpNode
+from ...core.saved import check_versions
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
 from ...events import hub
-from ...kernels.registry import RawNamespace
+from ...kernels.registry import RawNamespace, raw
 from ..faces.api import FUNCTIONS, functional, no_gradient
 from ..faces.autocast import autocast
 from ..faces.typed import part, show_parts
@@ -112,6 +115,19 @@ scores_op = Op(
     node="NllLossBackward0",
 )
 scores_op.vjp(_score_rule)
+
+
+def _scores_backward(node: Any, g: Any, edges: Any = None) -> Any:
+    """Scores are often the largest tensor of all: if nobody else sees them, their gradient takes their place."""
+    if type(g) not in HALVES or edges is not None or not only_saved(node, 0):
+        return OpNode.apply_raw(node, g, edges)
+    check_versions(node)
+    x, target, _, ignore_index, _, lse, row = node.saved[:7]
+    scores = x._array
+    return raw.cross_entropy_of_scores_backward(g, scores, target._array, lse, row, ignore_index, out=scores), None
+
+
+scores_op.node_class.apply_raw = _scores_backward  # type: ignore[method-assign]
 
 
 def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
