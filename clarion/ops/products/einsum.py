@@ -5,6 +5,7 @@ Each pair of operands is contracted by one operation, which is a matrix product;
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...core.description import normalize_dim
@@ -236,6 +237,29 @@ def contract_all(operands: list[Any], labels: list[Labels], output: Labels) -> A
     return operands[0]
 
 
+@functools.lru_cache(1024)
+def _one_contraction(
+    equation: str, left: tuple[int, ...], right: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None:
+    """The labels of an equation for two operands of these shapes, if it is one contraction of them as they are."""
+    terms, given = _parse_equation(equation, 2)
+    if given is None or any(Ellipsis in term for term in (*terms, given)):
+        return None
+    sx, sy = (tuple([ord(item) - 65 for item in term]) for term in terms)
+    so = tuple([ord(item) - 65 for item in given])
+    if (len(sx), len(sy)) != (len(left), len(right)) or any(len(set(own)) < len(own) for own in (sx, sy, so)):
+        return None
+    sizes = dict(zip(sx, left, strict=True))
+    for label, n in zip(sy, right, strict=True):
+        if sizes.setdefault(label, n) != n:
+            return None
+    paired = set(sx) & set(sy)
+    needed = paired | set(so)
+    if not needed.issuperset(sizes) or not sizes.keys() >= set(so) or paired.issubset(so):
+        return None
+    return sx, sy, so
+
+
 # Public faces --------------------------------------------------------------------------------------
 
 
@@ -258,6 +282,12 @@ def einsum(*args: Any) -> Any:
         raise ArgumentValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list"
         )
+    if len(args) == 3 and type(args[0]) is str and isinstance(args[1], Tensor) and isinstance(args[2], Tensor):
+        x, y = args[1]._array, args[2]._array
+        found = _one_contraction(args[0], x.shape, y.shape)
+        if found is not None:
+            check_types(x, y, "bmm")
+            return contract_op.call(args[1], args[2], *found)
     if isinstance(args[0], Tensor):
         operands, terms, given = _parse_sublists(args)
     else:

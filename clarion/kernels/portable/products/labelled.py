@@ -2,45 +2,90 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import math
+from typing import Any, NamedTuple
 
 from ...layout import in_rows
-from ...registry import kernel
+from ...registry import kernel, raw
 from ..reductions.statistics import vector_norm
-from .matmul import blas_ready
 
 Labels = tuple[int, ...]
 
 
-def _arranged(x: Any, labels: Labels, *groups: list[int]) -> Any:
-    """Dimensions in the order of the first group, then each further group as one dimension."""
-    order = [labels.index(label) for group in groups for label in group]
-    x = x.transpose(order) if order != list(range(x.ndim)) else x
-    n = len(groups[0])
-    shape = list(x.shape[:n])
-    for group in groups[1:]:
-        size = 1
-        for each in x.shape[n : n + len(group)]:
-            size *= each
-        shape.append(size)
-        n += len(group)
-    return x.reshape(shape)
+class _Order(NamedTuple):
+    """In which order an operand's dimensions are taken, and how many of them become the batch, the rows and the columns."""
+
+    dims: tuple[int, ...] | None  # None: as they are
+    counts: tuple[int, int, int]
+
+
+def _order(labels: Labels, *groups: list[int]) -> _Order:
+    dims = tuple(labels.index(label) for group in groups for label in group)
+    batch, rows, columns = groups
+    return _Order(None if dims == tuple(range(len(dims))) else dims, (len(batch), len(rows), len(columns)))
+
+
+class _Plan(NamedTuple):
+    """How both operands are arranged, whether the second's matrices are taken as they lie, and how their product is turned."""
+
+    left: _Order
+    right: _Order
+    turned: bool  # the second operand has its columns before what is summed over
+    back: tuple[int, ...] | None
+    swapped: bool  # the second operand's rows come first in the result
+
+
+@functools.lru_cache(1024)
+def _plan(sx: Labels, sy: Labels, so: Labels) -> _Plan:
+    batch = [label for label in so if label in sx and label in sy]
+    rows = [label for label in so if label not in sy]
+    columns = [label for label in so if label not in sx]
+    summed = [label for label in sx if label not in so]
+    found = batch + rows + columns
+    back = tuple(found.index(label) for label in so)
+    turned = _order(sy, batch, columns, summed)
+    as_it_lies = turned.dims is None and bool(columns)
+    return _Plan(
+        _order(sx, batch, rows, summed),
+        turned if as_it_lies else _order(sy, batch, summed, columns),
+        as_it_lies,
+        None if back == tuple(range(len(back))) else back,
+        batch + columns + rows == list(so) and bool(rows) and bool(columns),
+    )
+
+
+def _matrices(x: Any, order: _Order) -> tuple[Any, tuple[int, ...]]:
+    """An operand as a batch of matrices, and its shape in that order."""
+    if order.dims is not None:
+        x = x.transpose(order.dims)
+    batch, rows, columns = order.counts
+    shape = x.shape
+    if rows == 1 and columns == 1:
+        return x, shape
+    sizes = math.prod(shape[batch : batch + rows]), math.prod(shape[batch + rows :])
+    return x.reshape(*shape[:batch], *sizes), shape
 
 
 @kernel("contract")
 @in_rows
 def contract(xp: Any, x: Any, y: Any, sx: Labels, sy: Labels, so: Labels) -> Any:
     """Every label of x stands in y or in the result, and every label of y in x or in the result."""
-    batch = [label for label in so if label in sx and label in sy]
-    rows = [label for label in so if label not in sy]
-    columns = [label for label in so if label not in sx]
-    summed = [label for label in sx if label not in so]
-    a, b = _arranged(x, sx, batch, rows, summed), _arranged(y, sy, batch, summed, columns)
-    product = xp.matmul(blas_ready(xp, a), blas_ready(xp, b)) if batch else a.dot(b)
-    sizes = dict(zip(sx, x.shape, strict=True)) | dict(zip(sy, y.shape, strict=True))
-    order = batch + rows + columns
-    product = product.reshape([sizes[label] for label in order])
-    return product.transpose([order.index(label) for label in so]) if order != list(so) else product
+    plan = _plan(sx, sy, so)
+    if plan.swapped:
+        x, y, plan = y, x, _plan(sy, sx, so)
+    (a, shape_a), (b, shape_b) = _matrices(x, plan.left), _matrices(y, plan.right)
+    batch, rows, _ = plan.left.counts
+    second = plan.right.counts[1]
+    if plan.turned:
+        product = raw.matmul_nt(a, b) if batch else raw.mm_nt(a, b)
+        columns = shape_b[batch : batch + second]
+    else:
+        product = raw.matmul(a, b) if batch else raw.mm(a, b)
+        columns = shape_b[batch + second :]
+    if rows != 1 or len(columns) != 1:
+        product = product.reshape(*shape_a[: batch + rows], *columns)
+    return product if plan.back is None else product.transpose(plan.back)
 
 
 @kernel("cross")
