@@ -48,7 +48,7 @@ class M(L.LightningModule):
         super().__init__()
         s.save_hyperparameters()
         s.net = torch.nn.Sequential(
-            torch.nn.Linear(8, h),
+            torch.nn.Linear(8, h, bias=False),  # BatchNorm takes it away again: its gradient is rounding alone
             torch.nn.BatchNorm1d(h),
             torch.nn.ReLU(),
             torch.nn.Dropout(0.1),

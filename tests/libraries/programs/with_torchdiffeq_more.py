@@ -46,7 +46,7 @@ for meth in (
     p = odeint(f, y0, t[:10], method=meth, rtol=1e-5, atol=1e-6)
     l = (p - true[:10]).abs().mean()
     l.backward()
-    print(meth, l.item(), f.net[0].weight.grad.norm().item())
+    print(meth, f.nfe, l.item(), f.net[0].weight.grad.norm().item())
 f = F()
 o = torch.optim.RMSprop(f.parameters(), lr=1e-3)
 for i in range(8):
