@@ -68,6 +68,25 @@ WHY = {
     "torch.xpu": _ONE_DEVICE,
 }
 
+# Questions about what is never there have an answer: nothing is traced, no size is a symbol, no such device is there.
+ANSWERS = {
+    "torch.cuda.tunable.is_enabled": False,
+    "torch.distributed.autograd.is_available": False,
+    "torch.export.pt2_archive.is_pt2_package": False,
+    "torch.fx.experimental.proxy_tensor.get_innermost_proxy_mode": None,
+    "torch.fx.experimental.proxy_tensor.get_proxy_mode": None,
+    "torch.fx.experimental.symbolic_shapes.has_free_symbols": False,
+    "torch.fx.experimental.symbolic_shapes.has_free_unbacked_symbols": False,
+    "torch.fx.experimental.symbolic_shapes.has_symbolic_sizes_strides": False,
+    "torch.fx.experimental.symbolic_shapes.is_nested_int": False,
+    "torch.fx.traceback.has_preserved_node_meta": False,
+    "torch.mtia.is_available": False,
+    "torch.mtia.is_bf16_supported": False,
+    "torch.mtia.is_initialized": False,
+    "torch.package.is_from_package": False,
+    "torch.xpu.graphs.is_current_stream_capturing": False,
+}
+
 
 @functools.cache
 def pytorch_names() -> dict[str, dict[str, str]]:
@@ -99,15 +118,28 @@ def _say(path: str) -> NotSupportedError:
     return NotSupportedError(f"clarion does not have {path}: {why(path)}")
 
 
+def _named(function: Callable[..., Any], path: str, doc: str) -> Callable[..., Any]:
+    function.__module__, _, function.__name__ = path.rpartition(".")
+    function.__qualname__, function.__doc__ = function.__name__, doc
+    return function
+
+
+def answer(path: str) -> Callable[..., Any]:
+    """A function of PyTorch's name whose answer is always the same here."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return ANSWERS[path]
+
+    return _named(function, path, f"{ANSWERS[path]}: {why(path)}.")
+
+
 def refusal(path: str) -> Callable[..., Any]:
     """A function of PyTorch's name that says that it is not there, and what to do instead."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         raise _say(path)
 
-    function.__name__ = function.__qualname__ = path.rpartition(".")[2]
-    function.__module__ = path.rpartition(".")[0]
-    function.__doc__ = f"Not there: {why(path)}."
+    _named(function, path, f"Not there: {why(path)}.")
     function.is_absent = True  # type: ignore[attr-defined]
     return function
 
@@ -148,8 +180,10 @@ def rest(module: str) -> Callable[[str], Any]:
     def __getattr__(name: str) -> Any:
         known = pytorch_names()
         kind = known.get(path, {}).get(name)
-        if kind == "class":
-            found: Any = refusing_class(f"{path}.{name}")
+        if f"{path}.{name}" in ANSWERS:
+            found: Any = answer(f"{path}.{name}")
+        elif kind == "class":
+            found = refusing_class(f"{path}.{name}")
         elif kind == "function":
             found = refusal(f"{path}.{name}")
         elif f"{path}.{name}" in known:

@@ -131,9 +131,9 @@ def gradients(
     keep = create_graph if retain_graph is None else retain_graph
     this = Pass(bool(keep), bool(create_graph))
     this.recorded = recorded
-    roots, start = _roots(outs, seeds, create_graph)
     if not ins:
         raise errors.EngineError("`inputs` argument to `grad()` cannot be empty.")
+    roots, start = _roots(outs, seeds, create_graph)
     this.capture, this.captured = {}, [None] * len(ins)
     goals: set[Any] = set()
     for position, t in enumerate(ins):

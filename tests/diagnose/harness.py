@@ -17,7 +17,7 @@ from pathlib import Path
 
 import clarion
 from clarion.core import modes
-from clarion.diagnose import Finding, watching
+from clarion.diagnose import Finding, summary, watching
 from clarion.torch_alias import alias
 
 _MARK = re.compile(r"#\s*(EXPECT-ERROR|EXPECT|ALSO|MAY):\s*([\w-]+)")
@@ -31,6 +31,7 @@ class Outcome:
     findings: list[Finding]
     error: BaseException | None
     output: str
+    summary: str = ""
 
 
 @dataclass
@@ -82,11 +83,12 @@ def run(path: Path, thorough: bool = False) -> Outcome:
             sys.argv[:] = before[2]
             sys.path.remove(str(path.resolve().parent))
             os.chdir(before[3])
+            told = summary()
     found = list(findings)
     carried = getattr(error, "finding", None)
     if carried is not None and carried not in found:
         found.append(carried)
-    return Outcome(found, error, output.getvalue())
+    return Outcome(found, error, output.getvalue(), told)
 
 
 def complaints(path: Path, outcome: Outcome) -> list[str]:
@@ -95,7 +97,8 @@ def complaints(path: Path, outcome: Outcome) -> list[str]:
     here = str(path.resolve())
     lines = {(f.name, f.line) for f in outcome.findings if os.path.realpath(f.file) == here}
     names = {name for name, _ in marks.expect | marks.errors}
-    wrong = [
+    wrong = [line for line in outcome.summary.splitlines() if "failed and was taken out" in line]
+    wrong += [
         f"not found: {name} at line {line}"
         for name, line in sorted(marks.expect | marks.errors)
         if (name, line) not in lines

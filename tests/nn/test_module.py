@@ -191,3 +191,31 @@ def test_backward_hook_without_input_gradients():
     with pytest.warns(UserWarning, match="no inputs require gradients"):
         out.sum().backward()
     assert seen == [((None,), (1, 2))]
+
+
+def test_functions_as_attributes_of_a_class_stay_functions():
+    class Net(nn.Module):
+        activation, convolution = torch.tanh, nn.functional.conv2d
+
+        def twice(self, x):
+            return 2 * x
+
+        def forward(self, x):
+            return self.twice(self.activation(self.convolution(x, x, padding=1)))
+
+    class Narrower(Net):
+        activation = torch.relu
+
+    x = torch.ones(1, 1, 2, 2)
+    assert torch.equal(Net()(x), 2 * torch.tanh(nn.functional.conv2d(x, x, padding=1)))
+    assert torch.equal(Narrower()(x), 2 * nn.functional.conv2d(x, x, padding=1))
+
+
+def test_weights_of_a_recurrent_layer_can_be_set_as_a_list():
+    layer = nn.GRU(2, 3)
+    layer._flat_weights = [layer._parameters[name] for name in layer._flat_weights_names]
+    assert len(list(layer.parameters())) == 4
+    double = [2 * weight for weight in layer._flat_weights]
+    layer._flat_weights = double
+    assert all(a is b for a, b in zip(layer._flat_weights, double, strict=True))
+    layer(torch.ones(1, 1, 2))[0].sum().backward()

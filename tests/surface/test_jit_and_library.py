@@ -121,3 +121,16 @@ def test_weights_are_loaded_from_a_folder(tmp_path):
     assert torch.hub.list(str(tmp_path), source="local") == ["answer"]
     with pytest.raises(NotImplementedError, match="fetches no repository"):
         torch.hub.load("owner/name", "answer")
+
+
+def test_questions_about_what_is_never_there_are_answered():
+    from clarion.fx.experimental.proxy_tensor import get_proxy_mode
+    from clarion.fx.experimental.symbolic_shapes import has_free_symbols
+
+    from clarion import absent
+
+    assert get_proxy_mode() is None
+    assert has_free_symbols(torch.ones(2)) is False
+    for path in absent.ANSWERS:
+        module, _, name = path.rpartition(".")
+        assert absent.pytorch_names()[module][name] == "function"

@@ -312,7 +312,7 @@ class Ledger:
                     leaf_story.stale_run += 1
                 else:
                     leaf_story.stale_run = 0
-            leaf_story.consumed = True  # `_consume`, written out
+            leaf_story.consumed |= leaf_story.fresh  # `_consume`, written out; not of what the step cleared itself
             leaf_story.fresh = False
             if leaf_story.backward is not None:
                 leaf_story.backward.used = True

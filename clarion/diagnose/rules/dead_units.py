@@ -121,7 +121,8 @@ class DeadUnits(Diagnosis):
         units, dead = len(layer.silent), int(layer.silent.sum())
         least = max(units / 8, 1) if layer.is_output and units <= _FEW_OUTPUTS else (units + 1) / 2
         if dead < least:
-            del self._layers[layer.key]  # from now on, again
+            if self._layers.get(layer.key) is layer:  # a line may rectify layers of several widths
+                del self._layers[layer.key]  # from now on, again
             return False
         if layer.batches < _BATCHES or layer.rows < _ROWS:
             return True

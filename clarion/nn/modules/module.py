@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from ...compiler import compile as compiled
@@ -48,6 +49,14 @@ class Module(ConversionMixin, StateMixin, HookMixin):
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.__module__.startswith("clarion."):
+            # PyTorch's functions are built in: as attributes of a class (`activation = torch.tanh`) they stay functions.
+            for name, value in list(vars(cls).items()):
+                if isinstance(value, FunctionType) and value.__module__.startswith("clarion.ops."):
+                    setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:

@@ -129,6 +129,14 @@ class RNNBase(Module):
         params = self._parameters
         return [params[name] if name in params else getattr(self, name) for name in self._flat_weights_names]
 
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Any]) -> None:
+        """The weights are known by their names alone; whoever sets the list has set them, or sets them by it."""
+        for name, weight in zip(self._flat_weights_names, weights, strict=True):
+            if getattr(self, name) is not weight:
+                self._parameters.pop(name, None)
+                setattr(self, name, weight)
+
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The weights of each direction of each layer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.devices import accelerator
-from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype
+from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype, get_default_dtype
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ...kernels import shared
@@ -105,7 +105,9 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_: Any)
     if dtype is None:
         where = "" if self.is_cpu else f"{self.device.type}."
         return f"torch.{where}{self.dtype.old}Tensor"
-    if isinstance(dtype, str):
+    if dtype is Tensor or dtype == "torch.Tensor":
+        dtype = get_default_dtype()
+    elif isinstance(dtype, str):
         if dtype not in _OLD_TYPES:
             raise ArgumentValueError(f"invalid type: '{dtype}'")
         dtype = _OLD_TYPES[dtype]
