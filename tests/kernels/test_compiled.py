@@ -259,23 +259,34 @@ def test_lstm(dtype, outside):
     assert forward(x, w_ih, w_hh, b, None, h0, c0, None, packed) is NotImplemented
 
 
-@pytest.mark.parametrize("form", ["plain", "causal", "floats", "booleans", "padding", "both"])
-def test_attention(form):
+@pytest.mark.parametrize("form", ["plain", "causal", "floats", "booleans", "padding", "both", "dropout"])
+@pytest.mark.parametrize("sizes", [(33, 33), (40, 21), (21, 40), (700, 520)], ids=str)
+def test_attention(form, sizes):
     rng = np.random.default_rng(0)
+    m, n = sizes
     for kind, rtol in ((np.float32, 2e-5), (np.float64, 1e-12)):
-        q, k, v, g = (rng.standard_normal((3, 2, 33, 8)).astype(kind) for _ in range(4))
-        masks = {"floats": rng.standard_normal((33, 33)).astype(kind), "booleans": rng.random((33, 33)) < 0.5}
-        masks["padding"] = rng.random((3, 1, 1, 33)) < 0.6
+        q, g = (
+            rng.standard_normal((m, 3, 2, 8)).astype(kind).transpose(1, 2, 0, 3) for _ in range(2)
+        )  # heads side by side
+        k, v = (rng.standard_normal((3, 2, n, 8)).astype(kind) for _ in range(2))
+        masks = {"floats": rng.standard_normal((m, n)).astype(kind), "booleans": rng.random((m, n)) < 0.5}
+        masks["padding"] = rng.random((3, 1, 1, n)) < 0.6
         masks["padding"][1] = False  # nowhere to look
         masks["both"] = masks["booleans"]
-        args = (q, k, v, masks.get(form), None, 0.3, form in ("causal", "both"))
+        drop = (rng.random((3, 2, m, n)) < 0.8).astype(kind) / kind(0.8) if form == "dropout" else None
+        mask, causal = masks.get(form), form in ("causal", "both")
         results = []
         for name in ("llvm", "portable"):
             run = {"llvm": lambda n: registry._offers[n]["llvm"].function, "portable": registry.portable}[name]
-            out, probs = run("scaled_dot_product_attention")(*args)
-            results.append((out, probs, *run("attention_backward")(g, q, k, v, None, probs, 0.3, (True,) * 4)))
+            out, probs = run("scaled_dot_product_attention")(q, k, v, mask, drop, 0.3, causal)
+            found = [out, probs, *run("attention_backward")(g, q, k, v, drop, probs, 0.3, (True,) * 4)]
+            if drop is None:
+                out, lse = run("tiled_attention")(q, k, v, mask, 0.3, causal)
+                more = run("tiled_attention_backward")(g, q, k, v, mask, out, lse, 0.3, causal, (True,) * 4)
+                found += [out, np.exp(lse), *more]
+            results.append(found)
         for got, expected in zip(*results, strict=True):
-            np.testing.assert_allclose(got, expected, rtol, rtol)
+            np.testing.assert_allclose(got, expected, rtol, rtol * max(1, abs(expected).max()))
 
 
 # Functions ----------------------------------------------------------------------------------------------

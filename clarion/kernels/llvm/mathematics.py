@@ -227,6 +227,14 @@ class Mathematics:
         n, _, e = self._reduced(y)
         return self.pick(nan, x, self._scaled(self.add(e, self.c(1)), n))
 
+    def exp_of_negative(self, x: str) -> str:
+        """exp of numbers that are at most 0, or NaN; what would be subnormal is 0."""
+        nan, y = self.without_nan(x)
+        low = self.c(-708.0 if self.double else -87.0)
+        gone = self.compare("olt", y, low)
+        value = self._near_exp(self.pick(gone, low, y))
+        return self.pick(nan, x, self.pick(gone, self.c(0), value))
+
     def expm1(self, x: str) -> str:
         nan, y = self.without_nan(x)
         y = self.clamped(y, -40.0, 709.782712893384) if self.double else self.clamped(y, -20.0, 88.722839)

@@ -15,7 +15,8 @@ from ..everywhere import constant
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import attention, pooling, recurrent
+from . import pooling, recurrent
+from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
 from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, OneRow, Rows, SmallProduct, Update, sum_of_columns
@@ -147,10 +148,6 @@ def _along_rows(x: Any, dim: Any, keepdim: bool) -> Any:
     return (x, (1,), keepdim) if last >= 0 and dim is not None and tuple(dim) == (last,) and x.shape[-1] else None
 
 
-def _scores(scores: Any, mask: Any) -> Any:
-    return (scores, mask) if scores.ndim > 1 and scores.shape[-1] else None
-
-
 def _normals(*args: Any) -> Any:
     from . import normals
 
@@ -236,11 +233,6 @@ def make() -> None:
         registry.offer(name, "llvm", OneRow(name, _whole(function), _all_of_it, (), ROWS), least=ROWS)
     registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
     registry.offer("cross_entropy2d", "llvm", _cross_entropy, least=FEW)
-    weights = Rows("attention_weights", _traced_rows("attention_weights"), _scores, ())
-    sdpa = "scaled_dot_product_attention"
-    registry.offer(sdpa, "llvm", quietly(attention.attention(weights)), accepts=attention.enough(FEW))
-    backward = quietly(attention.attention_backward)
-    registry.offer("attention_backward", "llvm", backward, accepts=attention.enough_backward(FEW))
     for layer in ("lstm_layer", "gru_layer", "rnn_layer"):
         for name in (layer, f"{layer}_backward"):
             cell = name.replace("layer", "cell")
@@ -258,6 +250,7 @@ def make() -> None:
             registry.offer(name, "direct", SmallProduct(name, form), least=1)
     registry.fuse_rules(Fused, GRADIENTS)
     products.make()
+    attention.make()
     convolutions.make()
     pooling.make()
 

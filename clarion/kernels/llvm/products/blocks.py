@@ -109,7 +109,7 @@ def _room(shape: Shape) -> int:
 
 def block(shape: Shape) -> Function:
     """c = start + a @ b, on one thread."""
-    f = Function("block", "void", *BLOCK, linkage="internal")
+    f = Function("block", "void", *BLOCK)
     size = str(shape.size)
     deep = least(f, "%k", str(DEEP))
     panel_bytes = times(f, deep, str(shape.columns * shape.size))

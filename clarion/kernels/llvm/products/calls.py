@@ -35,12 +35,14 @@ class Products:
         running = build.running()
         plan = (ctypes.c_int64 * 2)(running.parallel, running.threads)
         self.place = machine.address(engine, "product")
+        self.block = machine.address(engine, "block")
         for name, (_, bias, signature) in blocks.FORMS.items():
             inputs = 3 if bias else 2
             loop = machine.address(engine, name)
             setattr(self, name, ufuncs.make(name, loop, plan, [dtype] * (inputs + 1), inputs, signature))
 
     place: int  # of the product itself, which takes a context (blocks.py)
+    block: int  # of the product of two matrices on one thread
     matrices: Any
     with_bias: Any
     batch: Any

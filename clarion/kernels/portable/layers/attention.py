@@ -18,20 +18,6 @@ def causal_mask(xp: Any, rows: int, columns: int, dtype: Any) -> Any:
     return xp.triu(xp.full((rows, columns), -xp.inf, dtype), 1)
 
 
-@kernel("attention_weights")
-@quietly
-def attention_weights(xp: Any, scores: Any, mask: Any) -> Any:
-    """The softmax of scores along the last dimension, as an expression; a query that may look nowhere gets 0, not nan."""
-    if mask is not None:
-        scores = scores + mask if mask.dtype.kind != "b" else xp.where(mask, scores, scores.dtype.type(-xp.inf))
-    top = xp.max(scores, axis=-1, keepdims=True)
-    if mask is not None:
-        top = xp.where(top == -xp.inf, top.dtype.type(0), top)
-    e = xp.exp(scores - top)
-    total = xp.sum(e, axis=-1, keepdims=True)
-    return e / (total if mask is None else xp.where(total == 0, total.dtype.type(1), total))
-
-
 @kernel("scaled_dot_product_attention")
 @quietly
 def attention(xp: Any, q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: bool) -> Any:
