@@ -135,6 +135,18 @@ def set_saved_hooks(hooks: tuple[Any, ...]) -> None:
     state.saved_hooks = hooks
 
 
+def aside(function: Callable[[Any], Any], value: Any) -> Any:
+    """`function(value)` unrecorded, and without saved-tensor hooks: it is called in the middle of an operation. Nobody is told."""
+    grad, hooks = state.grad, state.saved_hooks
+    switch(False, state.inference)
+    state.saved_hooks = ()
+    try:
+        return function(value)
+    finally:
+        state.saved_hooks = hooks
+        switch(grad, state.inference)
+
+
 def set_anomaly(on: bool, check_nan: bool = True) -> None:
     """Turn anomaly detection of this thread on or off."""
     if state.anomaly is not on:

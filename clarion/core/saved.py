@@ -60,12 +60,7 @@ class Packed:
             handed = new_tensor(tensor._array)
             handed._vc = tensor._vc
         before = handed._version if handed._vc is not INFERENCE else 0
-        with modes.no_grad():
-            without, modes.state.saved_hooks = modes.state.saved_hooks, ()
-            try:
-                self.packed = pack(handed)
-            finally:
-                modes.state.saved_hooks = without
+        self.packed = modes.aside(pack, handed)
         if handed._vc is not INFERENCE and handed._version != before:
             raise errors.EngineError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
@@ -270,14 +265,16 @@ def pack(node: Node, outputs: tuple[Tensor, ...]) -> None:
     hooks = modes.state.saved_hooks[-1]
     if hooks is None:
         return
-    layout = list(node.saved)
+    if not node.saved:
+        return
+    layout, packed = list(node.saved), False
     for i in range(len(node.edges)):
-        if layout and isinstance(layout[i], Tensor):
-            layout[i] = Packed(layout[i], *hooks)
+        if isinstance(layout[i], Tensor):
+            layout[i], packed = Packed(layout[i], *hooks), True
     for position, nr in _out_positions(node):
         if position < len(layout) and layout[position] is not None:
-            layout[position] = Packed(outputs[nr], *hooks, as_output=True)
-    if any(isinstance(value, Packed) for value in layout):
+            layout[position], packed = Packed(outputs[nr], *hooks, as_output=True), True
+    if packed:
         node.saved = tuple(layout)
         node.versions = PACKED
         node.out_guard = None

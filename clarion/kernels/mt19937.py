@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,8 @@ class Generator:
         "_normals_from",
         "_seed",
         "_seeder",
+        "_told",
+        "_turns",
         "_units",
         "next_double",
         "next_float",
@@ -71,6 +74,8 @@ class Generator:
         self._units: np.ndarray | None = None  # the words of `_block` as float32 in [0, 1), when somebody asks
         self.next_double: float | None = None  # second half of the last Box-Muller pair
         self.next_float: float | None = None  # never set by the CPU kernels, but part of the state
+        self._turns = 0  # how often the sequence moved on by other ways than `_at`
+        self._told: tuple[Any, np.ndarray] | None = None  # the last state that somebody asked for, and when
         self.manual_seed(seed)
 
     # -- seeds ----------------------------------------------------------------------------------
@@ -84,6 +89,7 @@ class Generator:
             raise ValueError(f"Overflow when unpacking long long: the seed {seed} does not fit in 64 bits")
         with self._lock:
             self._seed = seed & _U64
+            self._turns += 1
             self._seeder.seed(self._seed & 0xFFFFFFFF)
             self._at, self._fresh, self._normal_end = _N, True, -1
             self.next_double = self.next_float = None
@@ -112,6 +118,7 @@ class Generator:
             out[:have] = self._block[start:]
             whole = (n - have) // _N * _N
             if whole:
+                self._turns += 1
                 out[have : have + whole] = self._bits.random_raw(whole)
             rest = n - have - whole
             self._fresh, self._at = False, _N
@@ -165,6 +172,7 @@ class Generator:
         return drawn
 
     def _refill(self) -> None:
+        self._turns += 1
         self._block = self._bits.random_raw(_N).astype(np.uint32)
         self._units = self._normals = None
         self._at, self._normal_end = 0, -1
@@ -185,8 +193,15 @@ class Generator:
 
     # -- state ----------------------------------------------------------------------------------
 
+    def moment(self) -> tuple[Any, ...]:
+        """Something that is equal as long as nothing is drawn, seeded or set."""
+        return self._turns, self._at, self.next_double, self.next_float
+
     def get_state(self) -> np.ndarray:
         """The state as bytes that `torch.set_rng_state` accepts."""
+        told = self._told
+        if told is not None and told[0] == self.moment():
+            return told[1].copy()
         record = np.zeros((), _STATE)
         with self._lock:
             record["seed"], record["seeded"] = self._seed, 1
@@ -197,7 +212,9 @@ class Generator:
                 record["y"], record["y_valid"] = self.next_double, 1
             if self.next_float is not None:
                 record["f"], record["f_valid"] = self.next_float, 1
-        return np.frombuffer(record.tobytes(), np.uint8).copy()
+            state = np.frombuffer(record.tobytes(), np.uint8).copy()
+            self._told = self.moment(), state
+        return state.copy()
 
     def set_state(self, state: np.ndarray) -> Generator:
         """Continue from bytes made by `get_state` or by `torch.get_rng_state`."""
@@ -215,6 +232,7 @@ class Generator:
         if not record["seeded"] or not (fresh or (0 <= position <= _N and left == _N + 1 - position)):
             raise RuntimeError("Invalid mt19937 state")
         with self._lock:
+            self._turns += 1
             key = record["key"].astype(np.uint32)
             self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _N if fresh else 0}}
             self._seed, self._fresh, self._at = int(record["seed"]), fresh, _N

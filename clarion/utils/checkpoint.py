@@ -118,18 +118,28 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
+def _noted() -> tuple[Any, Any]:
+    """Which random numbers come next: something that tells whether others were drawn since, and the state."""
+    return default_generator.moment(), default_generator.get_state()
+
+
 @contextlib.contextmanager
-def _replayed(state: Any) -> Iterator[None]:
+def _replayed(noted: tuple[Any, Any] | None) -> Iterator[None]:
     """Random numbers as they were; afterwards as if nothing had been drawn."""
-    if state is None:
+    if noted is None:
         yield
         return
-    before = default_generator.get_state()
-    default_generator.set_state(state)
+    moment, state = noted
+    before = state
+    if default_generator.moment() != moment:
+        before = default_generator.get_state()
+        default_generator.set_state(state)
+    now = default_generator.moment()
     try:
         yield
     finally:
-        default_generator.set_state(before)
+        if before is not state or default_generator.moment() != now:
+            default_generator.set_state(before)
 
 
 def _split_kwargs(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
@@ -181,7 +191,7 @@ def checkpoint(
         with forward_context:
             return function(*args, **kwargs)
     run, flat = _split_kwargs(function, args, kwargs)
-    state = default_generator.get_state() if preserve else None
+    state = _noted() if preserve else None
 
     def recompute(values: tuple[Any, ...]) -> None:
         with _replayed(state), recompute_context:
@@ -207,7 +217,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
         ctx.function = function
-        ctx.state = default_generator.get_state() if preserve else None
+        ctx.state = _noted() if preserve else None
         ctx.contexts = [note() for note in retrace.remembered]
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.is_tensor = [isinstance(a, Tensor) for a in args]

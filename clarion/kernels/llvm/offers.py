@@ -12,10 +12,11 @@ from ... import config
 from .. import registry
 from ..choosing import HEAT
 from ..everywhere import constant
+from ..portable.layers.normalization import layer_norm_gradients as _of_layer_norm
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import pooling, recurrent
+from . import pooling, recurrent, tables
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
@@ -92,6 +93,11 @@ def _rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
 
 def _norm_backward(g: Any, weight: Any, normal: Any, statistic: Any, ndim: int) -> Any:
     return None if ndim != 1 or g.ndim < 2 or not g.shape[-1] else (g, weight, normal, statistic[..., 0], 1)
+
+
+def _layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any) -> Any:
+    """The gradient is read three times: it is brought together once."""
+    return _of_layer_norm(numpy, numpy.ascontiguousarray(g), weight, normal, rstd, ndim, needs)
 
 
 _class_loss = quietly(class_loss)
@@ -220,6 +226,7 @@ def make() -> None:
             registry.offer(name, "llvm", compiled, writes=writes, least=least)
     for name, (arrange, per_row) in _ROWS.items():
         registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row, ROWS), least=ROWS)
+    registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
     for name, function, otherwise in (
@@ -251,6 +258,7 @@ def make() -> None:
     registry.fuse_rules(Fused, GRADIENTS)
     products.make()
     attention.make()
+    tables.make()
     convolutions.make()
     pooling.make()
 
