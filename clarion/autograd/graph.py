@@ -91,17 +91,17 @@ class disable_saved_tensors_hooks:
 
 class _MultiHandle(RemovableHandle):
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
-        self.handles = tuple(handles)
+        self.tid_to_weakhandle = tuple(handles)
 
     def remove(self) -> None:
-        for handle in self.handles:
+        for handle in self.tid_to_weakhandle:
             handle.remove()
 
     def __getstate__(self) -> Any:
-        return self.handles
+        return self.tid_to_weakhandle
 
     def __setstate__(self, state: Any) -> None:
-        self.handles = state
+        self.tid_to_weakhandle = state
 
 
 def register_multi_grad_hook(
@@ -174,22 +174,24 @@ class _Guarded:
     def __init__(self) -> None:
         self.original: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
         self.cloned: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
-        self.handles: weakref.WeakValueDictionary[tuple[int, int, int], _Handle] = weakref.WeakValueDictionary()
-        self.by_memory: dict[int, set[tuple[int, int, int]]] = {}
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[tuple[int, int, int], _Handle] = (
+            weakref.WeakValueDictionary()
+        )
+        self.sid_to_tid: dict[int, set[tuple[int, int, int]]] = {}
 
     def pack(self, tensor: Tensor) -> _Handle:
         """One handle per tensor and version."""
         key = (id(tensor), tensor.data_ptr(), tensor._version)
-        self.by_memory.setdefault(_memory(tensor), set()).add(key)
-        handle = self.handles.get(key)
+        self.sid_to_tid.setdefault(_memory(tensor), set()).add(key)
+        handle = self.tid_to_weakhandle.get(key)
         if handle is None:
-            handle = self.handles[key] = _Handle()
+            handle = self.tid_to_weakhandle[key] = _Handle()
             self.original[handle] = tensor
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
         """The value as it was saved."""
-        if not _mutation_allowed:
+        if not _mutation_allowed or (handle not in self.original and handle not in self.cloned):
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
                 "originally recorded."
@@ -199,8 +201,8 @@ class _Guarded:
 
     def before_write(self, tensor: Tensor) -> None:
         """Clone everything saved that lives in the memory about to be written."""
-        for key in self.by_memory.get(_memory(tensor), ()):
-            handle = self.handles.get(key)
+        for key in self.sid_to_tid.get(_memory(tensor), ()):
+            handle = self.tid_to_weakhandle.get(key)
             if handle is None or handle in self.cloned:
                 continue
             saved = self.original.pop(handle)
@@ -208,7 +210,7 @@ class _Guarded:
 
     def clear(self) -> None:
         """Forget everything."""
-        for each in (self.original, self.cloned, self.handles, self.by_memory):
+        for each in (self.original, self.cloned, self.tid_to_weakhandle, self.sid_to_tid):
             each.clear()
 
 

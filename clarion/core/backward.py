@@ -13,6 +13,7 @@ from . import modes, provenance
 from .devices import HOST, as_array, ndarray, writable, xp_of
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .engine import execute
+from .inplace import sync
 from .messages import told
 from .node import FREED, AccumulateGrad, GradientEdge, Node
 from .passes import Pass, Target, find_needed
@@ -101,6 +102,8 @@ def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -
                 "can't retain_grad on Tensor that has requires_grad=False\n"
                 "One of the `inputs` given to backward() does not require a gradient."
             )
+        if t._view is not None:
+            sync(t)
         if t._edge is not None:
             t.retain_grad()
         goals.add(t._edge or t)
@@ -145,6 +148,8 @@ def gradients(
                 raise errors.ArgumentTypeError(f"inputs must be Tensors or GradientEdges, but got {type(t).__name__}")
             if not t.requires_grad or type(t._view) is Claim:
                 raise errors.EngineError("One of the differentiated Tensors does not require grad")
+            if t._view is not None:
+                sync(t)
             target, nr = t._edge or t, t._nr
         goals.add(target)
         this.capture.setdefault(target if nr == 0 else (target, nr), []).append(position)
@@ -204,6 +209,8 @@ def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool)
         elif isinstance(root, Tensor):
             if not root.requires_grad:
                 raise _no_history(i, root)
+            if root._view is not None:
+                sync(root)
             target, nr = root._edge or root, root._nr
             shape, dtype = root._array.shape, root._array.dtype
         else:

@@ -22,6 +22,7 @@ from typing import Any
 
 from ..events import hub
 from ..kernels import registry
+from ..kernels.coo import Coo
 from ..kernels.quiet import restore, silence
 from . import hooks as hook_module
 from . import modes
@@ -216,6 +217,8 @@ def current_node() -> Node | None:
 
 def added(a: Any, b: Any, target: Any = None) -> Any:
     """The sum of two gradients: by the array library's own operator on the host, by the kernel of `add` elsewhere."""
+    if type(a) is Coo:
+        return b + a  # the later entries first, as PyTorch lists them
     if isinstance(a, (ndarray, Tensor, NumpyNumber)):
         return a + b
     if isinstance(target, Tensor) and a.dtype in HALF:  # a leaf's are summed in its own type

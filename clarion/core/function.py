@@ -290,7 +290,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         if kwargs:
             args = _bind(cls, args, kwargs, has_setup)
         elif has_setup and cls.forward.__defaults__:  # setup_context is given what forward was given
-            missing = cls.forward.__code__.co_argcount - len(args)
+            bound = hasattr(cls.forward, "__self__")  # a class method
+            missing = cls.forward.__code__.co_argcount - bound - len(args)
             if 0 < missing <= len(cls.forward.__defaults__):
                 args += cls.forward.__defaults__[-missing:]
         node = cls._backward_cls()

@@ -8,6 +8,7 @@ of the same base notice at their next use that their version is behind, and do t
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
@@ -57,11 +58,7 @@ def refresh(x: Tensor) -> None:
             again = replay(view.chain, base)
         node, x._nr = again._edge, again._nr
     else:
-        node, x._nr = AsStridedBackward0(), 0
-        node.blank()
-        node.edges = (base._edge or base,)
-        node.nrs = (base._nr,) if base._nr else None
-        node.chain, node.layout = view.chain, layout_of(base)
+        node, x._nr = taken_from(base._edge or base, base._nr, view.chain, layout_of(base)), 0
     x._edge, x._rg = node, True
     if kept is not None and kept() is x:
         node._hooks().retain[x._nr] = kept
@@ -96,6 +93,15 @@ class AsStridedBackward0(Node):
         return (lifted.view_put(g, self.chain, self.layout),)
 
 
+def taken_from(base: Any, nr: int, chain: tuple[Any, ...], layout: tuple[Any, ...]) -> AsStridedBackward0:
+    """The node of a view of what `base` made."""
+    node = AsStridedBackward0()
+    node.blank()
+    node.edges, node.nrs = (base,), (nr,) if nr else None
+    node.chain, node.layout = chain, layout
+    return node
+
+
 class CopySlices(Node):
     """grad_fn of a base whose view was written: `inner` is the node of the operation on the view."""
 
@@ -105,6 +111,10 @@ class CopySlices(Node):
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
+
+    def view(self) -> Node:
+        """The node of the view as it was written: what `inner` has saved of its result belongs there, for only this node runs it."""
+        return taken_from(self, 0, self.chain, self.layout)
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         whole = laid_out(g, self.layout)
@@ -422,6 +432,7 @@ def attach(x: Tensor, node: Node) -> None:
     slices = CopySlices()
     slices.blank()
     slices.inner, slices.chain, slices.layout = node, x._view.chain, layout_of(base)
+    node.run_by = weakref.ref(slices)
     slices.edges = (base._edge or base if base._rg else None, *node.edges[1:])
     nrs = (base._nr, *(node.nrs[1:] if node.nrs else (0,) * (len(node.edges) - 1)))
     slices.nrs = nrs if any(nrs) else None

@@ -61,9 +61,10 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
 
         meta = (leaf._array.shape, leaf._array.dtype)
         g = fix_raw(g, meta) if is_raw(g) else fix_tensor(g, meta)
+    first = leaf._grad is None
     with _accumulate_lock:
         if type(g) is Coo:
-            leaf._grad = _sparse(leaf._grad, g)
+            leaf._grad = _sparse(this, leaf._grad, g)
         else:
             leaf._grad = accumulated(this, leaf._grad, g, leaf._array)
     if hub.accumulated is not None:
@@ -73,6 +74,8 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
             result = guarded(this, hook, leaf)
             if result is not None and result is not leaf:
                 raise errors.EngineError("Tensor post accumulate grad hooks should return None.")
+        if hooks.post and first and is_raw(g) and type(g) is not Coo:
+            g = leaf._grad._array  # type: ignore[union-attr]  # what has become the gradient is the gradient
         for hook in tuple(hooks.post.values()):
             guarded(this, hook, (), (to_tensor(g),))
 
@@ -83,7 +86,7 @@ def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Ten
         if old is not None:
             if old._edge is None and not modes.state.grad:  # a level of forward mode: see backward.py
                 return inplace(OPS["add"], old, g)
-            total: Tensor = old + g
+            total: Tensor = g + old if type(old._array) is Coo else old + g
             return total
         return _kept_with_history(this, g, leaf)
     if old is None:
@@ -120,11 +123,13 @@ def _references_of_one_seen_here_alone() -> int:
 _ALONE = _references_of_one_seen_here_alone()
 
 
-def _sparse(old: Tensor | None, g: Coo) -> Any:
+def _sparse(this: Pass, old: Tensor | None, g: Coo) -> Any:
     """The new `.grad` of a table of which few rows were used."""
     if old is None:
         return g.tensor()
     total = old._array + g
+    if type(total) is type(old._array) is Coo and not this.create_graph:
+        return old.become(total.tensor())  # type: ignore[attr-defined]
     return total.tensor() if type(total) is Coo else new_tensor(total)
 
 

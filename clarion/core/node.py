@@ -68,6 +68,8 @@ class Node:
     # Shapes and dtypes of the outputs, kept where the engine may have to make zeros for them.
     out_meta: tuple[tuple[tuple[int, ...], Any], ...] | None = None
     needs: tuple[bool, ...] | None = None
+    # The CopySlices that runs this node, if it wrote to a view.
+    run_by: Callable[[], Any] | None = None
     # Does it run though no gradient has reached it, and do those behind it where it returns None? (NOTE [Undefined gradients])
     hands_on_nothing: ClassVar[bool] = False
 

@@ -85,7 +85,8 @@ class Packed:
         result._rg = True
         result._nr = self.nr
         if self.as_output:
-            result._edge = node
+            slices = None if node is None or node.run_by is None else node.run_by()
+            result._edge, result._nr = (node, self.nr) if slices is None else (slices.view(), 0)
         elif isinstance(self.edge, Tensor):
             return _leaf_alias(self.edge, value)
         else:
@@ -324,9 +325,9 @@ def as_output(node: Node, nr: int, array: Any) -> Tensor:
     guard = node.out_guard  # it counts the writes to the output
     result._vc = guard if type(guard) is VersionCounter else next((g[0] for g in guard or () if g[2] is array), None)
     if nr in node.op.grad_outputs:
-        result._edge = node
+        slices = None if node.run_by is None else node.run_by()
+        result._edge, result._nr = (node, nr) if slices is None else (slices.view(), 0)
         result._rg = True
-        result._nr = nr
     if modes.special and modes.dual is not None:
         modes.dual.recall(node, nr, result)
     return result
