@@ -142,7 +142,7 @@ class CopySlices(Node):
 
 
 # One number in all places: it does not matter how often it is written.
-_OVERLAPPING = ("fill_scalar", "zero_")
+_OVERLAPPING = ("fill_scalar", "zero_", "threshold_written")
 
 
 def refuse(x: Tensor, name: str) -> None:

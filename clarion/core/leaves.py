@@ -12,7 +12,7 @@ from ..forks import fork_safe
 from ..kernels.coo import Coo
 from ..kernels.layout import empty_like
 from . import modes
-from .devices import as_array, ndarray, writable
+from .devices import HOST, as_array, ndarray, writable
 from .dtypes import NumpyNumber
 from .hooks import run_tensor_hooks
 from .inplace import inplace
@@ -74,8 +74,8 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
             result = guarded(this, hook, leaf)
             if result is not None and result is not leaf:
                 raise errors.EngineError("Tensor post accumulate grad hooks should return None.")
-        if hooks.post and first and is_raw(g) and type(g) is not Coo:
-            g = leaf._grad._array  # type: ignore[union-attr]  # what has become the gradient is the gradient
+        if hooks.post and first and type(g) is ndarray and 0 not in g.strides:
+            g = leaf._grad._array  # what has become the gradient is the gradient
         for hook in tuple(hooks.post.values()):
             guarded(this, hook, (), (to_tensor(g),))
 
@@ -127,6 +127,10 @@ def _sparse(this: Pass, old: Tensor | None, g: Coo) -> Any:
     """The new `.grad` of a table of which few rows were used."""
     if old is None:
         return g.tensor()
+    if type(old._array) is ndarray and writable(old._array) and not this.create_graph:
+        HOST.xp.add.at(old._array, tuple(g.indices), g.values.astype(old._array.dtype, copy=False))
+        old._counter().n += 1
+        return old
     total = old._array + g
     if type(total) is type(old._array) is Coo and not this.create_graph:
         return old.become(total.tensor())  # type: ignore[attr-defined]

@@ -49,10 +49,20 @@ class Coo:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Coo):
             indices = numpy.concatenate((self.indices, other.indices), axis=1)
-            return Coo(indices, numpy.concatenate((self.values, other.values)), self.shape)
+            values = numpy.concatenate((self.values, other.values))
+            return (
+                Coo(indices, values, self.shape)
+                if not self.in_order() or not other.in_order()
+                else merged(indices, values, self)
+            )
         return self.dense() + other
 
     __radd__ = __add__
+
+    def in_order(self) -> bool:
+        """Do the places rise, so that none occurs twice?"""
+        places = flat_places(self.indices, self.shape[: len(self.indices)])
+        return self.sorted or bool((places[1:] > places[:-1]).all())
 
     def tensor(self) -> Any:
         """As users see it. (The room above this one knows how, and is loaded when it is first asked.)"""
@@ -65,6 +75,15 @@ def flat_places(indices: Any, sizes: tuple[int, ...]) -> Any:
     for row, n in zip(indices, sizes, strict=True):
         places = places * n + row
     return places
+
+
+def merged(indices: Any, values: Any, like: Coo) -> Coo:
+    """Entries of two arrays whose places rise, one after the other, as one whose places rise."""
+    places = flat_places(indices, like.shape[: len(indices)])
+    found, first, group = numpy.unique(places, return_index=True, return_inverse=True)
+    total = numpy.zeros((len(found), *values.shape[1:]), values.dtype)
+    numpy.add.at(total, group.reshape(-1), values)
+    return Coo(numpy.ascontiguousarray(indices[:, first]), total, like.shape, like.sorted)
 
 
 def rows_of(pointers: Any) -> Any:

@@ -141,3 +141,19 @@ def leaves_that_share_a_gradient_keep_their_own(t):
     (c + d)[1].backward(t.ones(3))
     c.grad.mul_(5)
     return a.grad, b.grad, same, c.grad, d.grad
+
+
+def the_last_hook_sees_the_gradient_itself(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+
+    def shift(leaf):
+        leaf.grad.add_(0.5)
+
+    x.register_post_accumulate_grad_hook(shift)
+    seen = []
+    node.register_hook(lambda _, grads: seen.append(grads[0].tolist()))
+    (x * 2).sum().backward()
+    x.grad = None
+    x.sum().backward()  # this one is spread out: it is copied
+    return seen, x.grad.tolist()

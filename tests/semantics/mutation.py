@@ -253,3 +253,14 @@ def factory_tensor_as_operand(t):
             steps.add_(1)
         total.backward()
     return a.grad
+
+
+def backward_in_another_block(t):
+    with t.autograd.graph.allow_mutation_on_saved_tensors():
+        a = t.ones(2, requires_grad=True)
+        out = (a**2).sum()
+    with t.autograd.graph.allow_mutation_on_saved_tensors():
+        try:
+            out.backward()
+        except AssertionError as error:
+            return "outside of the 'allow_mutation_on_saved_tensors' context" in str(error)

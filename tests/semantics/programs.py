@@ -49,6 +49,7 @@ AREAS = (
     "memory",
     "turns",
     "kept_gradients",
+    "layers",
 )
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -167,3 +167,36 @@ def sparse_gradients_of_a_layer_add_up(t):
     for _ in range(3):
         layer(t.tensor([1, 2, 1])).sum().backward()
     return layer.weight.grad.is_sparse, layer.weight.grad.to_dense().tolist()
+
+
+def sparse_gradients_are_added_in_place(t):
+    def grads(*parts):
+        x = t.ones(2).requires_grad_()
+        x.grad = parts[0]
+        x.backward(parts[1])
+        return x.grad is parts[0], x.grad.is_sparse, x.grad.to_dense().tolist()
+
+    def sparse():
+        return t.sparse_coo_tensor(t.tensor([[1, 1]]), t.tensor([1.0, 2.0]), (2,))
+
+    return grads(sparse(), sparse()), grads(sparse(), t.ones(2)), grads(t.ones(2), sparse())
+
+
+def several_sparse_gradients_of_one_leaf(t):
+    class Given(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, g):
+            ctx.g = g
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, _):
+            return ctx.g, None
+
+    first = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.tensor([1.0, 2.0]), (3,))
+    second = t.sparse_coo_tensor(t.tensor([[1, 2]]), t.tensor([3.0, 4.0]), (3,))
+    x = t.zeros(3, requires_grad=True)
+    (Given.apply(x, first) + Given.apply(x, second)).sum().backward()
+    y = t.zeros(3, requires_grad=True)
+    (Given.apply(y, first) + Given.apply(y, t.ones(3)) + Given.apply(y, second)).sum().backward()
+    return x.grad._indices().tolist(), x.grad._values().tolist(), y.grad.is_sparse, y.grad.tolist()

@@ -264,3 +264,21 @@ def double_backward_through_written_view(t):
     y[1:].mul_(x[:2])
     (g,) = t.autograd.grad(y.sum(), x, create_graph=True)
     return g, t.autograd.grad(g.sum(), x)
+
+
+def a_view_whose_base_was_written_is_differentiated(t):
+    r = t.ones(1, requires_grad=True)
+    x = t.ones(5)
+    v = x.select(0, 1)
+    x.add_(r)
+    asked = v.requires_grad
+    (g,) = t.autograd.grad(v, r)
+    return asked, g.tolist()
+
+
+def a_rectifier_written_into_a_view_twice_differentiated(t):
+    x = t.tensor([1.0, -2.0], requires_grad=True)
+    y = t.relu_((x * 2).view(1, 2))
+    (g,) = t.autograd.grad(y.pow(3).sum(), x, create_graph=True)
+    (h,) = t.autograd.grad(g.sum(), x)
+    return g.tolist(), h.tolist()

@@ -43,7 +43,8 @@ class Compiled:
     """A function of arrays and parameters. It declines (NotImplemented) what cannot be compiled."""
 
     for_any_size = False  # worth it even where it only waits for memory
-    largest = sys.maxsize  # elements up to which it is called directly
+    largest = sys.maxsize  # elements up to which it is for it
+    largest_direct = sys.maxsize  # elements up to which it is called directly, without a look at the shape
 
     def __init__(self, name: str, trace: Callable[[Sequence[Any]], Any], least: int = 1) -> None:
         self.name, self.trace = name, trace
@@ -102,7 +103,8 @@ class Compiled:
             new = self.card is None
             if new:
                 self.card = cards.Card(self.name)
-            found.form.least, found.form.largest = self.least_of(found), self.largest
+            found.form.least = self.least_of(found)
+            found.form.largest = min(self.largest, self.largest_direct)
             self.card.add(found.plan, args, found.form)
         if new:
             self.ready()

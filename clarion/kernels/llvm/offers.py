@@ -12,6 +12,7 @@ from ... import config
 from .. import registry
 from ..choosing import HEAT
 from ..everywhere import constant
+from ..portable.layers.batch_norm import LONG
 from ..portable.layers.normalization import layer_norm_gradients as _of_layer_norm
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
@@ -81,18 +82,20 @@ def _last_dim(*args: Any) -> Any:
     return (*arrays, 1) if x.ndim > 1 and dim == x.ndim - 1 and x.shape[-1] else None
 
 
+def _normed(x: Any, ndim: int) -> bool:
+    return ndim == 1 and x.ndim > 1 and 0 < x.shape[-1] <= LONG
+
+
 def _layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
-    if ndim != 1 or x.ndim < 2 or not x.shape[-1]:
-        return None
-    return x, weight, bias, 1, eps
+    return (x, weight, bias, 1, eps) if _normed(x, ndim) else None
 
 
 def _rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
-    return None if ndim != 1 or x.ndim < 2 or not x.shape[-1] else (x, weight, 1, eps)
+    return (x, weight, 1, eps) if _normed(x, ndim) else None
 
 
 def _norm_backward(g: Any, weight: Any, normal: Any, statistic: Any, ndim: int) -> Any:
-    return None if ndim != 1 or g.ndim < 2 or not g.shape[-1] else (g, weight, normal, statistic[..., 0], 1)
+    return (g, weight, normal, statistic[..., 0], 1) if _normed(g, ndim) else None
 
 
 def _layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any) -> Any:
@@ -225,7 +228,10 @@ def make() -> None:
             compiled.heat = heat
             registry.offer(name, "llvm", compiled, writes=writes, least=least)
     for name, (arrange, per_row) in _ROWS.items():
-        registry.offer(name, "llvm", Rows(name, _traced_rows(name), arrange, per_row, ROWS), least=ROWS)
+        rows = Rows(name, _traced_rows(name), arrange, per_row, ROWS)
+        if "norm" in name:
+            rows.largest_direct = LONG
+        registry.offer(name, "llvm", rows, least=ROWS)
     registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)

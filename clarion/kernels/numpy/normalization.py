@@ -8,6 +8,8 @@ from typing import Any
 import numpy
 
 from ..everywhere import constant
+from ..portable.layers import normalization as portable
+from ..portable.layers.batch_norm import LONG
 from ..portable.layers.normalization import affine, as_rows, stat_shape
 from ..portable.reductions.sums import _ones
 from ..quiet import quietly
@@ -26,6 +28,8 @@ def row_means(rows: Any, n: int) -> Any:
 def _layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
     rows = as_rows(x, ndim)
+    if rows.shape[1] > LONG:
+        return portable.layer_norm(numpy, x, weight, bias, ndim, eps)
     n = max(rows.shape[1], 1)
     normal = rows - row_means(rows, n)
     # 1 / sqrt(square / n + eps), in fewer steps
@@ -47,6 +51,8 @@ def _layer_norm_backward(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int)
     """Gradient of the input."""
     upstream = as_rows(g if weight is None else g * weight, ndim)
     rows = as_rows(normal, ndim)
+    if rows.shape[1] > LONG:
+        return portable.layer_norm_backward(numpy, g, weight, normal, rstd, ndim)
     n = max(rows.shape[1], 1)
     along = numpy.vecdot(upstream, rows)
     along /= constant(numpy, -n, rows.dtype.char)
@@ -62,6 +68,8 @@ def _layer_norm_backward(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int)
 def _rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
     """The result, the input divided by its root mean square, and 1 / that."""
     rows = as_rows(x, ndim)
+    if rows.shape[1] > LONG:
+        return portable.rms_norm(numpy, x, weight, ndim, eps)
     rrms = 1 / numpy.sqrt(numpy.einsum("ij,ij->i", rows, rows)[:, None] / max(rows.shape[1], 1) + eps)
     normal = (rows * rrms).reshape(x.shape)
     return affine(numpy, normal, weight, None), normal, rrms.reshape(stat_shape(x, ndim))
@@ -73,6 +81,8 @@ def _rms_norm_backward(g: Any, weight: Any, normal: Any, rrms: Any, ndim: int) -
     """Gradient of the input."""
     upstream = as_rows(g if weight is None else g * weight, ndim)
     rows = as_rows(normal, ndim)
+    if rows.shape[1] > LONG:
+        return portable.rms_norm_backward(numpy, g, weight, normal, rrms, ndim)
     along = numpy.einsum("ij,ij->i", upstream, rows)[:, None] / max(rows.shape[1], 1)
     result = rows * -along
     result += upstream

@@ -30,6 +30,9 @@ class _InstanceNorm(_NormBase):
     def _check_input_dim(self, input: Any) -> None:
         _expect(input, self._unbatched, self._unbatched + 1)
 
+    def _get_no_batch_dim(self) -> int:
+        return self._unbatched
+
     def forward(self, input: Any) -> Any:
         """The normalized input: each image by its own statistics."""
         self._check_input_dim(input)

@@ -27,7 +27,7 @@ def fuse_conv_bn_weights(
     scale, shift, bias = _parts(bn_rm, bn_rv, bn_eps, bn_w, bn_b, conv_b)
     shape = [1, -1] if transpose else [-1, 1]
     weight = conv_w * scale.reshape(shape + [1] * (conv_w.dim() - 2)).to(conv_w.dtype)
-    return Parameter(weight.detach(), conv_w.requires_grad), Parameter((bias * scale + shift).detach(), True)
+    return _parameters(weight, conv_w, bias * scale + shift, conv_b)
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
@@ -47,7 +47,13 @@ def fuse_linear_bn_weights(
     """Weight and bias of that layer."""
     scale, shift, bias = _parts(bn_rm, bn_rv, bn_eps, bn_w, bn_b, linear_b)
     weight = linear_w * scale.unsqueeze(-1).to(linear_w.dtype)
-    return Parameter(weight.detach(), linear_w.requires_grad), Parameter((bias * scale + shift).detach(), True)
+    return _parameters(weight, linear_w, bias * scale + shift, linear_b)
+
+
+def _parameters(weight: Any, old_weight: Any, bias: Any, old_bias: Any) -> tuple[Parameter, Parameter]:
+    """As ready for gradients as those before; a bias there was not is like a new one."""
+    trained = True if old_bias is None else old_bias.requires_grad
+    return Parameter(weight.detach(), old_weight.requires_grad), Parameter(bias.detach(), trained)
 
 
 def _parts(mean: Any, var: Any, eps: float, weight: Any, bias: Any, before: Any) -> tuple[Any, Any, Any]:

@@ -6,7 +6,6 @@ import inspect
 from typing import Any
 
 from ...errors import EngineError
-from ...kernels.random import default_generator
 from ..modules.module import Module
 
 
@@ -16,8 +15,5 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
         raise EngineError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise EngineError("Module must support a 'device' arg to skip initialization")
-    state = default_generator.get_state()
-    try:
-        return module_cls(*args, **kwargs)
-    finally:
-        default_generator.set_state(state)
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, **kwargs, device="meta").to_empty(device=device)

@@ -66,6 +66,8 @@ def _pool(n: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: 
     windows = (kernel_size,) * n if isinstance(kernel_size, int) else tuple(kernel_size)
     if output_size is None:
         ratios = (output_ratio,) * n if isinstance(output_ratio, float) else tuple(output_ratio)
+        if len(ratios) != n:
+            raise ArgumentValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
         outs = tuple(int(size * ratio) for size, ratio in zip(sizes, ratios, strict=True))
     else:
         outs = (output_size,) * n if isinstance(output_size, int) else tuple(output_size)

@@ -172,7 +172,12 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
             f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {list(size)}. Got {theta.shape}."
         )
     align = _default_align(align_corners)
-    if min(size) <= 0:
+    if align and min(size[2:]) == 1:
+        warn_user(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
+            "not an intended use case of affine_grid. See the documentation of affine_grid for details."
+        )
+    elif min(size) <= 0:
         raise ArgumentValueError(f"Expected non-zero, positive output size. Got {list(size)}")
     return affine_grid_generator(theta, size, align)
 

@@ -61,6 +61,11 @@ def _wanted(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[
         if recompute:
             raise ArgumentValueError("recompute_scale_factor is not meaningful with an explicit size.")
         if not isinstance(size, (list, tuple)):
+            if isinstance(size, float) or (getattr(size, "dtype", None) is not None and size.dtype.is_floating_point):
+                raise ArgumentTypeError(
+                    "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size "
+                    f"with types {[type(size)]}"
+                )
             return (int(size),) * n, (None,) * n
         if len(size) != n:
             raise ArgumentValueError(
@@ -84,6 +89,8 @@ def _wanted(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[
             "...,dK) format and scale_factor in (s1, s2, ...,sK) format."
         )
     sizes = tuple(math.floor(m * float(s)) for m, s in zip(shape, scales, strict=True))
+    if any(abs(m) >= 1 << 63 for m in sizes):
+        raise EngineError("value cannot be converted to type int64_t without overflow")
     return sizes, (None,) * n if recompute else tuple(float(s) for s in scales)
 
 

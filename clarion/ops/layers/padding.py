@@ -67,6 +67,11 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now\n"
             f"The last {n} dimensions of an input of {ndim} were to be padded."
         )
+    if mode != "circular" and 0 in input._array.shape[-n - 1 :]:
+        raise EngineError(
+            f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+            f"for input, but got: {list(input._array.shape)}"
+        )
     _check_copies(input, widths, mode)
     if mode == "circular":
         return _circular_op.call(input, widths, mode)

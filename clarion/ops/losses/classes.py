@@ -152,7 +152,7 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
         raise EngineError(f"Expected target size {[x.shape[0], *x.shape[2:]]}, got {list(t.shape)}")
     if weight is not None:
         no_gradient("nll_loss_forward" if x.ndim <= 2 else "nll_loss2d_forward", weight=weight)
-    if weight is not None and weight.numel() != x.shape[min(x.ndim - 1, 1)]:
+    if weight is not None and weight._array.shape != (x.shape[min(x.ndim - 1, 1)],):
         raise EngineError(
             f"weight tensor should be defined either for all {x.shape[min(x.ndim - 1, 1)]} classes or no classes but got "
             f"weight tensor of shape: {list(weight.shape)}"
@@ -207,9 +207,9 @@ def cross_entropy(
         hub.loss("cross_entropy", input, target)
     if target._array.shape == input._array.shape and target._array.dtype.kind not in "iu":
         return _probability_targets(input, target, weight, number, label_smoothing)
-    _check_classes("cross_entropy", input, target, weight)
     if not 0.0 <= label_smoothing <= 1.0:
         raise EngineError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    _check_classes("cross_entropy", input, target, weight)
     if label_smoothing > 0:
         return _smoothed(input, target, weight, number, ignore_index, label_smoothing)
     if input._array.ndim == 1 and target._array.ndim == 1:

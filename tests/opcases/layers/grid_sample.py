@@ -45,7 +45,7 @@ def affine(size, align, dtypes=HALF):
 
     return Row(
         "affine_grid_generator",
-        lambda t, theta: t.nn.functional.affine_grid(theta, size, align),
+        lambda t, theta: t.affine_grid_generator(theta, size, align),  # without the warning of a single point
         ((size[0], len(size) - 2, len(size) - 1),),
         reference,
         dtypes=dtypes,

@@ -11,6 +11,8 @@ from ...quiet import quietly
 from ...registry import kernel
 from ..reductions.sums import _ones
 
+LONG = 1 << 15  # elements from which on products with ones are no longer exact enough in float32
+
 
 def as_channels(x: Any) -> Any:
     """(N, C, *S) as (N, C, L)."""
@@ -124,9 +126,12 @@ def group_norm(xp: Any, x: Any, weight: Any, bias: Any, groups: int, eps: float)
     n, c = x.shape[:2]
     rows = x.reshape(n, groups, math.prod(x.shape[1:]) // groups)
     count = max(rows.shape[2], 1)
-    mean = (rows @ _ones(xp, rows.shape[2], x.dtype)[0]) / xp.asarray(count, x.dtype)
+    long = count > LONG
+    total = xp.add.reduce(rows, 2) if long else rows @ _ones(xp, rows.shape[2], x.dtype)[0]
+    mean = total / xp.asarray(count, x.dtype)
     out = rows - mean[..., None]
-    rstd = (1 / xp.sqrt(dots(xp, out, out) / xp.asarray(count, x.dtype) + eps)).astype(x.dtype, copy=False)
+    squares = xp.add.reduce(out * out, 2) if long else dots(xp, out, out)
+    rstd = (1 / xp.sqrt(squares / xp.asarray(count, x.dtype) + eps)).astype(x.dtype, copy=False)
     out *= rstd[..., None]
     out = out.reshape(n, c, math.prod(x.shape[2:]))
     if weight is not None:
