@@ -12,6 +12,7 @@ from ..core.versions import INFERENCE
 from ..pytree import tree_flatten
 from .arrays import Recorded
 from .gradients import Backward
+from .numbers import Number
 from .recording import Recording, Ref, Step, Tracked
 
 
@@ -47,6 +48,15 @@ class Effects:
         self._alive: list[Tensor] = []
         self._counted: set[int] = set()
         leaves, self.shape = tree_flatten(result)
+        self.appended: list[tuple[Any, list[Any]]] = []  # lists, and the shapes of what was appended to them
+        for each in recording.appended:
+            items = each.new()
+            if items is None:
+                recording.refuse("a list that it appends to is changed in another way, too")
+            elif items:
+                flat = [tree_flatten(item) for item in items]
+                self.appended.append((each.target, [shape for _, shape in flat]))
+                leaves += [leaf for more, _ in flat for leaf in more]
         self.consumed = _reachable(recording.consumed)
         found: dict[int, Result] = {}
         self.results = [found.setdefault(id(leaf), self._result(leaf, id(leaf) in found)) for leaf in leaves]
@@ -58,7 +68,11 @@ class Effects:
         del self._alive
 
     def _result(self, leaf: Any, again: bool) -> Result:
+        if type(leaf) is Number:
+            return Result("number", leaf)
         if not isinstance(leaf, Tensor):
+            if isinstance(leaf, str) and self.recording.numbers:
+                self.recording.refuse("it returns a text, which may tell a number that was read")
             if leaf is not None and not isinstance(leaf, (bool, int, float, str, complex)):
                 self.recording.refuse(f"it returns a {type(leaf).__name__}")
             return Result("constant", leaf)
@@ -125,11 +139,13 @@ class Effects:
 
     def left(self) -> list[Any]:
         """All of it, to be compared with another call's."""
-        return [str(self.shape), self.results, self.gradients, self.cleared, self.writes]
+        added = [[str(shape) for shape in shapes] for _, shapes in self.appended]
+        return [str(self.shape), self.results, self.gradients, self.cleared, self.writes, added]
 
     def new_slots(self) -> list[int]:
         """The arrays that must be new at each replay."""
-        return [r.slot for r in self.results if r.kind in ("new", "number")] + [g.slot for g in self.gradients]
+        read = [slot for r in self.results if r.kind == "number" for slot in r.value.slots()]
+        return [r.slot for r in self.results if r.kind == "new"] + [g.slot for g in self.gradients] + read
 
 
 def overlap(a: Any, b: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import linecache
 import math
 from collections.abc import Callable, Iterator
@@ -61,10 +62,10 @@ class Leaving:
         for result in effects.results:
             if id(result) not in names:
                 names[id(result)] = self._made(result, f"r{len(names)}")
-        texts = [names[id(result)] for result in effects.results]
-        value = _spelled(effects.shape, iter(texts), self._constant)
-        if value is None:
-            value = f"tree_unflatten([{', '.join(texts)}], {self._constant(effects.shape)})"
+        texts = iter([names[id(result)] for result in effects.results])
+        value = self._value(effects.shape, texts)
+        for target, shapes in effects.appended:
+            lines += [f"{self._constant(target)}.append({self._value(shape, texts)})" for shape in shapes]
         lines.append(f"return {value}, {' and '.join(self.finite) or True}")
         text = "\n    ".join(["def leave(made, given, node):", *lines]) + "\n"
         _texts += 1
@@ -73,12 +74,23 @@ class Leaving:
         exec(compile(text, filename, "exec"), self.scope)
         return self.scope["leave"]
 
+    def _value(self, shape: TreeSpec, texts: Iterator[str]) -> str:
+        """The next leaves in their containers."""
+        leaves = list(itertools.islice(texts, shape.num_leaves))
+        spelled = _spelled(shape, iter(leaves), self._constant)
+        return spelled or f"tree_unflatten([{', '.join(leaves)}], {self._constant(shape)})"
+
     def _made(self, result: Result, name: str) -> str:
         """One leaf of the result, under a name or as it is."""
         if result.kind == "constant":
             return self._constant(result.value)
         if result.kind == "known":
             return self.tensor(result.slot)
+        if result.kind == "number":
+            read = result.value.text(lambda slot: f"{self.place[slot]}.item()", self._constant)
+            self.lines.append(f"{name} = {read}")
+            self.finite.append(f"isfinite({name})")
+            return name
         array = self.effects.recording.arrays[result.slot]
         place, lines = self.place[result.slot], self.lines
         if array.ndim == 0 and array.dtype.kind == "f":

@@ -66,6 +66,8 @@ class Recording:
         self.tracked: dict[int, Tracked] = {}
         self.refresh: list[Any] = []  # what is done before each replay (kernels/captures.py)
         self.consumed: list[Any] = []  # nodes whose graph a backward pass has used up
+        self.numbers: list[Any] = []  # that were read by the function (numbers.py)
+        self.appended: list[Any] = []  # lists that it appends to
         self.passages: list[tuple[Any, int]] = []  # where arguments with a graph came in, and their slots
         self._count = itertools.count()
         self._alive: list[weakref.ref[Recorded]] = []

@@ -22,10 +22,13 @@ import numpy as np
 
 from ..core import provenance
 from ..core.tensor import Tensor
+from ..pytree import tree_leaves
+from .numbers import Number
 
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _KERNELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "kernels", "")
 _VERSION = os.path.join(os.path.dirname(__file__), "version.py")  # calls the function
+_NUMBERS = os.path.join(os.path.dirname(__file__), "numbers.py")
 _NUMPY = os.path.dirname(np.__file__) + os.sep
 # Parts of Python's library that keep no state of their own.
 _TRUSTED = frozenset(
@@ -36,6 +39,11 @@ _TRUSTED = frozenset(
 _BUILTINS = frozenset(
     """abs all any bin bool callable chr divmod float format hasattr hex int isinstance issubclass iter len max min next oct
     ord pow repr reversed round sorted sum __build_class__ __import__""".split()  # noqa: SIM905
+)
+# Functions that may be given a number that was read, and do not look at it.
+_LOOK_AT_NOTHING = frozenset(
+    """append extend insert isinstance issubclass len hasattr callable iter next items keys values get update copy __init__ __new__
+    __build_class__ __import__ super __enter__ __exit__""".split()  # noqa: SIM905
 )
 _PURE_MODULES = frozenset(
     ["math", "cmath", "_operator", "operator", "itertools", "_functools", "_collections", "_abc", "numpy"]
@@ -90,7 +98,11 @@ class Ran:
             code = frame.f_code
             if code not in self.codes and _is_of_user(frame):
                 self.codes[code] = frame.f_globals
+            elif self.recording.numbers and _is_given_number(frame):
+                self.recording.refuse("a number that was read is computed with", _here(frame.f_back))
         elif event == "c_call" and _is_of_user(frame):
+            if self.recording.numbers and argument.__name__ not in _LOOK_AT_NOTHING:
+                self.recording.refuse(f"a number that was read may be used by {argument.__name__}", _here(frame))
             if not _is_pure(argument):
                 name = getattr(argument, "__qualname__", repr(argument))
                 self.recording.refuse(f"{name}() is called, which may do something else each time", _here(frame))
@@ -123,6 +135,16 @@ def _is_of_user(frame: FrameType) -> bool:
             owner = _whose(caller.f_code.co_filename)
         caller = caller.f_back
     return owner != "ours"
+
+
+def _is_given_number(frame: FrameType) -> bool:
+    """Does the user's code call a function of ours with a number that was read?"""
+    caller = frame.f_back
+    if caller is None or _whose(frame.f_code.co_filename) == "user" or frame.f_code.co_filename == _NUMBERS:
+        return False
+    if _whose(caller.f_code.co_filename) != "user":
+        return False
+    return any(type(leaf) is Number for leaf in tree_leaves(list(frame.f_locals.values())))
 
 
 def _here(frame: FrameType) -> Any:

@@ -22,6 +22,7 @@ from .arrays import Recorded
 from .effects import Effects, reads, slots_in
 from .gradients import CompiledFunctionBackward, Passage, entering
 from .leaving import Leaving, Owner
+from .numbers import Number, kept_elsewhere, plain
 from .recording import Recording, Ref, Step
 from .source import Ran
 from .watching import Unwatchable, Watch
@@ -63,6 +64,7 @@ class Version:
             self.problem = recording.problem
             return self.function(*args, **kwargs)
         ran = Ran(recording)
+        recording.appended = list(watch.appended.values())
         given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         with recording.running():
             try:
@@ -74,7 +76,14 @@ class Version:
                 effects = None if recording.problem is not None else Effects(recording, result)
             finally:
                 _forget_plans(watch)
+                if recording.numbers:
+                    for each in recording.appended:
+                        each.settle()
         ran.judge()
+        if recording.numbers:
+            result = tree_map(plain, result)
+            if kept_elsewhere(recording, [] if effects is None else effects.results):
+                recording.refuse("a number that was read is kept somewhere", _beginning(self.function))
         if recording.problem is None and effects is not None:
             self._judge(recording, effects, watch, ran, given)
         self.problem = recording.problem
@@ -190,6 +199,8 @@ def _same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, Ref):
         return a == b
+    if type(a) is Number:
+        return _same(a.form(), b.form())
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict):

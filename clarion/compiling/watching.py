@@ -26,6 +26,7 @@ from ..nn.modules.module import Module
 from ..ops.random.generator import Generator
 from ..optim.elementwise import Elementwise
 from ..optim.optimizer import Optimizer
+from .numbers import Appended, only_appended_to
 from .pointwise import Pointwise
 from .source import globals_read, is_users, names_read
 
@@ -75,6 +76,7 @@ class Watch:
         self.tensors: list[tuple[Tensor, str]] = []
         self.optimizers: list[Optimizer] = []
         self._memory: list[tuple[Tensor, str]] = []
+        self.appended: dict[int, Appended] = {}  # lists that are only appended to
         self.names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._closures: dict[int, Any] = {}
@@ -150,7 +152,7 @@ class Watch:
                 inside = cell.cell_contents
             except ValueError:
                 continue
-            self.value(inside, f"{self._constant(cell)}.cell_contents", variable)
+            self.value(inside, f"{self._constant(cell)}.cell_contents", variable, variable)
         for place in ("__defaults__", "__kwdefaults__"):
             if getattr(function, place):
                 self.value(getattr(function, place), f"{name}.{place}", f"the defaults of {function.__qualname__}")
@@ -161,7 +163,7 @@ class Watch:
             known = self._constant(space)
             for name in globals_read(code):
                 if name in space:
-                    self.value(space[name], f"{known}[{name!r}]", name)
+                    self.value(space[name], f"{known}[{name!r}]", name, name)
                 else:
                     self._require(f"{name!r} not in {known}", name)
 
@@ -246,8 +248,8 @@ class Watch:
 
     # Values --------------------------------------------------------------------------------------------------
 
-    def value(self, value: Any, text: str, about: str) -> None:
-        """A value that stands at `text`."""
+    def value(self, value: Any, text: str, about: str, name: str = "") -> None:
+        """A value that stands at `text`; `name` is that of the variable or attribute, where it is one."""
         if isinstance(value, _VALUES):
             self._same_value(value, text, about)
             return
@@ -256,12 +258,18 @@ class Watch:
             for i, each in enumerate(value):
                 self.value(each, f"{text}[{i}]", about)
             return
-        name = self._constant(value)
-        self._require(f"{text} is {name}", about)
-        if id(value) in self._met:
+        known = self._constant(value)
+        self._require(f"{text} is {known}", about)
+        appended = type(value) is list and name != "" and only_appended_to(name, self._codes)
+        if id(value) in self._met and (appended or id(value) not in self.appended):
             return
+        if appended:
+            self.appended[id(value)] = Appended(value)
+        else:
+            self.appended.pop(id(value), None)  # somebody else looks into it
         self._met[id(value)] = value
-        self._inside(value, name, about)
+        if not appended:
+            self._inside(value, known, about)
 
     def _same_value(self, value: Any, text: str, about: str) -> None:
         name = self._constant(value)
@@ -304,13 +312,18 @@ class Watch:
         else:
             self._object(value, name, about)
 
-    def _dictionary(self, value: Any, name: str, about: str, skip: tuple[str, ...] = ()) -> None:
+    def _dictionary(
+        self, value: Any, name: str, about: str, skip: tuple[str, ...] = (), attributes: bool = False
+    ) -> None:
         self._require(f"len({name}) == {len(value)}", about)
         for key, each in list(value.items()):
             if key in skip:
                 continue
             place = repr(key) if isinstance(key, (str, int, bool, float)) else self._constant(key)
-            self.value(each, f"{name}[{place}]", f"{about}[{key!r}]" if isinstance(key, (str, int)) else about)
+            attribute = key if attributes and isinstance(key, str) else ""
+            self.value(
+                each, f"{name}[{place}]", f"{about}[{key!r}]" if isinstance(key, (str, int)) else about, attribute
+            )
 
     def _no_hooks_everywhere(self) -> None:
         """Hooks on all modules count for each."""
@@ -334,7 +347,7 @@ class Watch:
             self._require(f"not {space}[{place!r}]", f"the hooks of {about}")
         hooks = tuple(key for key in module.__dict__ if "_hook" in key)
         inside = ("_parameters", "_buffers", "_modules")
-        self._dictionary(module.__dict__, space, about, (*hooks, *inside, "_non_persistent_buffers_set"))
+        self._dictionary(module.__dict__, space, about, (*hooks, *inside, "_non_persistent_buffers_set"), True)
         for place in inside:
             members = module.__dict__[place]
             known = self._constant(members)
@@ -403,7 +416,7 @@ class Watch:
         self._require(f"len({space}) == {len(value.__dict__)}", about)
         for each, inside in list(value.__dict__.items()):
             if _is_ours(kind) or each in self.names:
-                self.value(inside, f"{space}[{each!r}]", f"{about}.{each}")
+                self.value(inside, f"{space}[{each!r}]", f"{about}.{each}", each)
 
 
 def _refuse_chance(value: Any, about: str) -> None:

@@ -17,7 +17,9 @@ from .lowering import Product
 from .memory import Buffer, View
 from .small import SmallProduct
 
-WORTH = 3_000  # nanoseconds of work from which threads share it: what they have computed before lies in their own caches
+WORTH = (
+    3_000  # nanoseconds of work from which threads share it: what they have computed before lies in their own caches
+)
 SMALL = 1 << 13  # multiplications that are done in place, with nothing prepared
 CHUNK = 2048  # elements of a row, where a long one is cut into several
 
