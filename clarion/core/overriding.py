@@ -13,6 +13,7 @@ import importlib
 import threading
 import types
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from ..errors import ArgumentTypeError
@@ -221,15 +222,21 @@ def same_as(function: Any, code: types.CodeType | None = None) -> Any:
 
 def calling(call: Callable[..., Any], own: types.CodeType) -> types.CodeType:
     """Code that calls `call` with whatever it is given, and can take the place of `own`."""
-
-    def template(*args: Any, **kwargs: Any) -> Any:
-        stand_in: Any = "the stand-in"
-        return stand_in(*args, **kwargs)
-
-    code = template.__code__
+    code = _template(own.co_freevars)
     constants = tuple([call if constant == "the stand-in" else constant for constant in code.co_consts])
-    # A function's code must have as many free variables as it has cells, though this code uses none.
-    return code.replace(co_consts=constants, co_freevars=own.co_freevars, co_name=own.co_name)
+    return code.replace(co_consts=constants, co_name=own.co_name)
+
+
+@cache
+def _template(cells: tuple[str, ...]) -> types.CodeType:
+    """The code of a call. A function's code must have as many free variables as it has cells, though this one uses none."""
+    lines = ["def outer():", *[f"    {name} = None" for name in cells], "    def template(*args, **kwargs):"]
+    lines += ["        stand_in = 'the stand-in'", "        return stand_in(*args, **kwargs)"]
+    lines += [f"        {name}" for name in cells] + ["    return template"]
+    scope: dict[str, Any] = {}
+    exec(compile("\n".join(lines), __file__, "exec"), scope)
+    code: types.CodeType = scope["outer"]().__code__
+    return code
 
 
 # Methods, operators and properties of a subclass --------------------------------------------------------

@@ -38,12 +38,6 @@ def gradients(inputs: list[Any], outs: list[Any]) -> list[Any]:
 
 # What is not right yet, and why.
 WRONG = {
-    "ctc_loss": "labels are read on the host and stay there",
-    "ctc_loss_backward": "labels are read on the host and stay there",
-    "histogramdd": "CuPy searches in arrays, and the edges are on the host",
-    "cov": "a count on the host makes the result float64",
-    "corrcoef": "a count on the host makes the result float64",
-    "cond": "a batch of one matrix keeps its dimension",
     "transfer": "the row brings its input to the CPU",
 }
 

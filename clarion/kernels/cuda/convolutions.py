@@ -17,6 +17,7 @@ from ml_dtypes import bfloat16
 
 from ..portable.layers.convolution import transposed_size
 from ..registry import offer
+from .cudnn_graphs import GraphPlan
 from .libraries import LibraryError, check, library
 
 # cudnnDataType_t, cudnnTensorFormat_t, cudnnConvolutionMode_t, cudnnMathType_t
@@ -216,15 +217,39 @@ class _Plan:
         check(self.run_it.__name__, status)
 
 
-_plans: dict[Any, _Plan] = {}
+_plans: dict[Any, Any] = {}
 
 
-def _plan(which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: bool) -> _Plan:
+def _run(which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: bool) -> None:
+    """One of the three convolutions, whose result is written into `y`, `x` or `weight`."""
     key = (which, x.shape, weight.shape, y.shape, x.dtype, geometry, channels_last, allow_tf32)
-    found = _plans.get(key)
-    if found is None:
-        found = _plans[key] = _Plan(which, x, weight, y, geometry, channels_last)
-    return found
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _plans[key] = _graph_plan(which, x, weight, y, geometry) or _Plan(
+            which, x, weight, y, geometry, channels_last
+        )
+    if type(plan) is GraphPlan and not (x.data.ptr | weight.data.ptr | y.data.ptr) & 15:
+        on_stream()
+        plan.run(x, weight, y)
+        return
+    if type(plan) is GraphPlan:
+        plan = _Plan(which, x, weight, y, geometry, channels_last)
+    first, second, out = {"Forward": (x, weight, y), "BackwardData": (weight, y, x), "BackwardFilter": (x, y, weight)}[
+        which
+    ]
+    plan.run(first, second, out)
+
+
+def _graph_plan(which: str, x: Any, weight: Any, y: Any, geometry: Any) -> GraphPlan | None:
+    """A plan by the graph interface, for half precision, if there is one."""
+    stride, padding, dilation, groups = geometry
+    if x.dtype.itemsize != 2 or groups != 1 or x.ndim < 4:
+        return None
+    places = [(a.shape, [s // a.itemsize for s in a.strides]) for a in (x, weight, y)]
+    try:
+        return GraphPlan(*_cudnn(), which, _TYPES[x.dtype], places, (stride, padding, dilation))
+    except LibraryError:
+        return None
 
 
 def _accepts(a: Any, b: Any, *_: Any) -> bool:
@@ -251,7 +276,7 @@ def correlate(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, gro
     shape = (x.shape[0], weight.shape[0], *_out_size(x.shape[2:], weight.shape[2:], stride, padding, dilation))
     out = empty_as(shape, x.dtype, last)
     if out.size:
-        _plan("Forward", x, weight, out, (stride, padding, dilation, groups), last).run(x, weight, out)
+        _run("Forward", x, weight, out, (stride, padding, dilation, groups), last)
     return out
 
 
@@ -261,7 +286,7 @@ def correlate_input(g: Any, weight: Any, stride: Any, padding: Any, dilation: An
     last = _prefers_last(g, weight)
     g, weight = laid(g, last), laid(weight, last)
     out = empty_as((g.shape[0], weight.shape[1] * groups, *in_size), g.dtype, last)
-    _plan("BackwardData", out, weight, g, (stride, padding, dilation, groups), last).run(weight, g, out)
+    _run("BackwardData", out, weight, g, (stride, padding, dilation, groups), last)
     return out
 
 
@@ -271,7 +296,7 @@ def correlate_weight(g: Any, x: Any, stride: Any, padding: Any, dilation: Any, g
     last = _prefers_last(x, g)
     g, x = laid(g, last), laid(x, last)
     out = empty_as((g.shape[1], x.shape[1] // groups, *ksize), x.dtype, last)
-    _plan("BackwardFilter", x, out, g, (stride, padding, dilation, groups), last).run(x, g, out)
+    _run("BackwardFilter", x, out, g, (stride, padding, dilation, groups), last)
     return out
 
 

@@ -51,7 +51,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     rows = x if x.dim() == 2 else x.view(1, -1)
     count = rows.shape[1]
     weights = _weights(fweights, aweights, count)
-    total = FUNCTIONS["tensor"](count) if weights is None else weights.sum()
+    total = FUNCTIONS["tensor"](count, device=x.device) if weights is None else weights.sum()
     if weights is not None and visible(total._array) and not total._array:
         raise EngineError("cov(): weights sum to zero, can't be normalized")
     mean = (rows if weights is None else rows * weights).sum(1) / total
