@@ -12,6 +12,7 @@ import pytest
 
 import clarion as torch
 from clarion.kernels import registry
+from clarion.kernels.llvm.products import calls
 
 pytestmark = pytest.mark.skipif("llvm" not in registry.offers("mm"), reason="llvmlite is not installed")
 
@@ -218,3 +219,16 @@ def test_other_processors(monkeypatch):
         for width, x86 in ((16, True), (32, True), (16, False)):
             text = module(blocks.functions(shape_for(scalar, width, x86), x86), rooms.GLOBALS)
             machine.binding().parse_assembly(text).verify()
+
+
+@pytest.mark.parametrize("shape", [(2, 64, 96), (1, 128, 64)], ids=str)
+def test_muon_in_pairs_of_bfloat16(shape):
+    if calls.products_of_pairs() is None:
+        pytest.skip("the processor does not multiply bfloat16")
+    updates = registry.portable("muon_normalized")(list(np.random.default_rng(0).standard_normal(shape)), 1e-7)
+    given = (3.4445, -4.775, 2.0315), 5
+    expected = registry.portable("muon_orthogonal")(updates.copy(), *given)
+    got = registry._offers["muon_orthogonal"]["llvm"].function(updates.copy(), *given)
+    # Sums in another order round differently now and then, and the iteration magnifies that.
+    assert np.linalg.norm(got - expected) < 0.02 * np.linalg.norm(expected)
+    assert not (got.view(np.uint32) & 0xFFFF).any()  # bfloat16 can hold it

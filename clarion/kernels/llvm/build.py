@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .cards import Form
     from .kernel import Compiled
 
-WORTH = 12_000  # nanoseconds of work that are worth a thread
+WORTH = 4_000  # nanoseconds of work that are worth a thread
 _LONG = 5_000  # nanoseconds from which a loop lets go of Python's lock
 _SIMPLE = 0.2  # nanoseconds per element: what costs less waits for memory
 

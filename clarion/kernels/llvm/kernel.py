@@ -20,12 +20,13 @@ ndarray = np.ndarray
 _lock = threading.RLock()
 MOST = 16  # versions of one kernel, for different types and parameters: more are not worth compiling
 CHEAP = (
-    1 if config.COMPILE == "all" else 1 << 16
+    1 if config.COMPILE == "all" else 1 << 15
 )  # elements from which a loop that only waits for memory gains by threads
 GRADIENTS = 1 if config.COMPILE == "all" else 8192  # elements from which a gradient rule is worth compiling
 # Operations whose compiled results may have other last bits than the array library's.
 FUNCTIONS_OF_ITS_OWN = frozenset(["exp", "expm1", "exp2", "log", "log1p", "tanh", "erf", "sin", "cos", "pow", "sum"])
 
+BLOCK = 512  # elements of a long sum that are added up by themselves
 WIDE = 2048  # bytes of a row up to which columns are added up faster than by a product with ones
 
 
@@ -162,15 +163,37 @@ class Rows(Compiled):
 
 
 class OneRow(Rows):
-    """A function of all elements as one row, whose result is one number. Long rows are for others, who add up more exactly."""
+    """A function of all elements as one row, whose result is one number. Of long rows only a sum is one: of the sums of blocks."""
 
     largest = 4096
+    sums: Rows | None = None  # of rows; where it is known how a long one is made of those
+    mean = False
 
-    def arranged(self, args: Sequence[Any]) -> Sequence[Any] | None:
+    def __call__(self, *args: Any, out: Any = None) -> Any:
         x = args[0]
-        if type(x) is not ndarray or not 0 < x.size <= self.largest:
-            return None
-        return super().arranged((x.reshape(-1), *args[1:]))
+        if type(x) is not ndarray or not x.size:
+            return NotImplemented
+        if x.size <= self.largest:
+            return super().__call__(x.reshape(-1), *args[1:])
+        if self.sums is None or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+            return NotImplemented
+        return self._long(x.reshape(-1))
+
+    def _long(self, x: Any) -> Any:
+        """In blocks, on several threads: float32 stays accurate."""
+        assert self.sums is not None
+        whole = x.size - x.size % BLOCK
+        sums = self.sums.version((x, (1,), False))
+        if sums is None:
+            return NotImplemented
+        quiet = silence()
+        try:
+            total = np.add.reduce(sums.function(x[:whole].reshape(-1, BLOCK)))
+            if whole < x.size:
+                total += np.add.reduce(x[whole:])
+        finally:
+            restore(quiet)
+        return total / x.dtype.type(x.size) if self.mean else total
 
 
 class SmallProduct:

@@ -17,7 +17,7 @@ from ..portable.layers.normalization import layer_norm_gradients as _of_layer_no
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import pooling, recurrent, tables
+from . import orthogonal, pooling, recurrent, tables
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
@@ -235,15 +235,19 @@ def make() -> None:
     registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
+    sums: Rows | None = None
     for name, function, otherwise in (
         ("sum", lambda xp, x, dim, keepdim: xp.sum(x, dim, keepdim), _sum),
         ("mean", lambda xp, x, dim, keepdim: xp.mean(x, dim, keepdim), None),
     ):
         rows = Rows(name, _whole(function), _along_rows, (), ROWS)
         rows.largest, rows.otherwise = 4096, otherwise  # (longer ones are added up in blocks)
+        sums = sums or rows
         registry.offer(name, "llvm", rows, least=ROWS)
     for name, function in (("sum_all", lambda xp, x: xp.sum(x, 1)), ("mean_all", lambda xp, x: xp.mean(x, 1))):
-        registry.offer(name, "llvm", OneRow(name, _whole(function), _all_of_it, (), ROWS), least=ROWS)
+        whole = OneRow(name, _whole(function), _all_of_it, (), ROWS)
+        whole.sums, whole.mean = sums, name == "mean_all"
+        registry.offer(name, "llvm", whole, least=ROWS)
     registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
     registry.offer("cross_entropy2d", "llvm", _cross_entropy, least=FEW)
     for layer in ("lstm_layer", "gru_layer", "rnn_layer"):
@@ -265,6 +269,7 @@ def make() -> None:
     products.make()
     attention.make()
     tables.make()
+    orthogonal.make()
     convolutions.make()
     pooling.make()
 

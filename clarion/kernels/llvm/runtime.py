@@ -133,16 +133,21 @@ def _range_chunk() -> Function:
 
 
 def _chunks(f: Function, length: str, grain: str, multiple: int) -> tuple[str, str, str]:
-    """Is it worth sharing? And: how large a chunk is, how many there are. Two for each thread, but none below the grain."""
+    """Is it worth sharing? And: how large a chunk is, how many there are. One or two for each thread.
+
+    The same thread gets the same share of every loop, whatever that costs: see NOTE [Pool].
+    """
     threads = f.let("load atomic i64, ptr @threads monotonic, align 8")
     most = f.op("mul", "i64", threads, "2")
-    fair = f.op("add", "i64", f.op("sdiv", "i64", length, most), "1")
-    size = f.call("llvm.smax.i64", "i64", f"i64 {fair}", f"i64 {grain}")
-    up = f.op("add", "i64", size, str(multiple - 1))
-    size = f.op("mul", "i64", f.op("sdiv", "i64", up, str(multiple)), str(multiple))
+    half = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", most, "1")), most)
+    half = f.op(
+        "mul", "i64", f.op("sdiv", "i64", f.op("add", "i64", half, str(multiple - 1)), str(multiple)), str(multiple)
+    )
+    large = f.op("icmp sge", "i64", half, grain)
+    size = f.let(f"select i1 {large}, i64 {half}, i64 {f.op('mul', 'i64', half, '2')}")
     count = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", size, "1")), size)
-    several = f.op("icmp sgt", "i64", threads, "1")
-    return f.op("and", "i1", several, f.op("icmp sgt", "i64", count, "1")), size, count
+    worth = f.op("and", "i1", f.op("icmp sgt", "i64", threads, "1"), f.op("icmp sgt", "i64", length, grain))
+    return f.op("and", "i1", worth, f.op("icmp sgt", "i64", count, "1")), size, count
 
 
 def _elements() -> Function:

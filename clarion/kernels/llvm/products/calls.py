@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 class Products:
     """The functions of one type: of matrices, with a bias, of batches with one dimension or two."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, pairs: bool = False) -> None:
         x86, width = machine.x86(), machine.processor()[1]
-        shape = shape_for("double" if dtype is F64 else "float", width, x86)
+        shape = replace(shape_for("double" if dtype is F64 else "float", width, x86), pairs=pairs)
         engine = machine.compiled(module(blocks.functions(shape, x86), rooms.GLOBALS))
         running = build.running()
         plan = (ctypes.c_int64 * 2)(running.parallel, running.threads)
@@ -57,6 +58,17 @@ def products(dtype: Any) -> Products | None:
     try:
         return Products(dtype) if machine.multiplies_and_adds() else None
     except machine.NoCompiler:
+        return None
+
+
+@functools.cache
+def products_of_pairs() -> Products | None:
+    """The functions of pairs of bfloat16 (each in the place of a float32); None where the processor cannot multiply those."""
+    if "avx512_bf16" not in machine.processor()[0].split() or machine.processor()[1] != 64:
+        return None
+    try:
+        return Products(F32, pairs=True)
+    except (machine.NoCompiler, RuntimeError):  # (older compilers spell the instruction differently)
         return None
 
 

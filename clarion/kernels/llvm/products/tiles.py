@@ -14,12 +14,16 @@ from ..text import Function, literal, suffix, with_lanes
 
 @dataclass(frozen=True)
 class Shape:
-    """What a tile is on a machine: the scalar, lanes of a vector, rows and vectors of the largest tile."""
+    """What a tile is on a machine: the scalar, lanes of a vector, rows and vectors of the largest tile.
+
+    `pairs`: what is moved around as a float32 are two numbers of bfloat16, neighbours along k.
+    """
 
     scalar: str
     lanes: int
     rows: int
     vectors: int = 2
+    pairs: bool = False
 
     @property
     def type(self) -> str:
@@ -81,7 +85,7 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
             number = f.load(shape.scalar, f.element(now, str(i), shape.scalar), shape.size)
             first = f.spread(type_, number)
             for j in range(vectors):
-                sums[i][j].set(f.intrinsic("fma", type_, first, second[j], sums[i][j].get()))
+                sums[i][j].set(_multiplied(f, shape, first, second[j], sums[i][j].get()))
         a.set(f.offset(now, "%a_step"))
         b.set(f.offset(row, "%b_step"))
     for i in range(height):
@@ -90,6 +94,15 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
             masked_store(f, shape, sums[i][j].get(), f.element(row, str(j * shape.lanes), shape.scalar), masks[j])
     f.end()
     return f
+
+
+def _multiplied(f: Function, shape: Shape, first: str, second: str, total: str) -> str:
+    """total + first * second; of pairs the sum of both products."""
+    if not shape.pairs:
+        return f.intrinsic("fma", shape.type, first, second, total)
+    numbers = with_lanes(2 * shape.lanes, "bfloat")
+    pair = [f"{numbers} {f.cast('bitcast', shape.type, x, numbers)}" for x in (first, second)]
+    return f.call("llvm.x86.avx512bf16.dpbf16ps.512", shape.type, f"{shape.type} {total}", *pair)
 
 
 def _mask(f: Function, shape: Shape, vector: int) -> str:
