@@ -143,6 +143,8 @@ class CopySlices(Node):
 
 # One number in all places: it does not matter how often it is written.
 _OVERLAPPING = ("fill_scalar", "zero_", "threshold_written")
+# The same where some places are chosen; PyTorch warns.
+_SOON_REFUSED = "masked_fill"
 
 
 def refuse(x: Tensor, name: str) -> None:
@@ -154,6 +156,14 @@ def refuse(x: Tensor, name: str) -> None:
         )
     array = x._array
     if array.size > 1 and 0 in array.strides and not name.startswith(_OVERLAPPING) and _overlaps(array):
+        if name.startswith(_SOON_REFUSED):
+            provenance.warn_user(
+                "Use of masked_fill_ on expanded tensors is deprecated. "
+                "Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. "
+                "tensor[mask] = scalar"
+            )
+            refuse_history(x, name)
+            return
         raise errors.InplaceError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation.\n"

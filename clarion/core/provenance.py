@@ -10,6 +10,7 @@ import contextlib
 import linecache
 import os
 import sys
+import warnings
 from types import CodeType, FrameType
 from typing import Any
 
@@ -106,3 +107,11 @@ def text(place: Place | None) -> str:
     function = place[0].co_name
     where = f"{shown}:{line}" + (f", in {function}" if function != "<module>" else "")
     return f"{where}: {source}" if source else where
+
+
+def warn_user(text: str) -> None:
+    """A UserWarning that points at the line of the user's program."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("clarion."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level)

@@ -18,7 +18,7 @@ from .description import Description
 from .devices import HOST, find, kind_of, ndarray
 from .dtypes import FROM_NUMPY, INEXACT, NumpyNumber, Size
 from .hooks import NodeHooks, RemovableHandle
-from .versions import INFERENCE, VersionCounter, View
+from .versions import INFERENCE, Claim, VersionCounter, View
 
 if TYPE_CHECKING:
     from .methods import Methods  # a stub: what operations add to the class
@@ -140,7 +140,9 @@ class Tensor(Description, Methods):
     def requires_grad(self) -> bool:
         """Will operations on this tensor be recorded? A view says what its base says."""
         view = self._view
-        return self._rg or (view is not None and view.base._rg and self._array.dtype in INEXACT)
+        if view is None or (self._rg and type(view) is not Claim):
+            return self._rg
+        return view.base._rg and self._array.dtype in INEXACT
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -25,18 +23,10 @@ from ...core.dtypes import (
     strided,
 )
 from ...core.inplace import refuse, wrote
+from ...core.provenance import warn_user as warn_user
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.layout import dense_order
-
-
-def warn_user(text: str) -> None:
-    """A UserWarning that points at the line of the user's program."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("clarion."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, UserWarning, stacklevel=level)
-
 
 _PYTHON_TYPES: dict[Any, dtype] = {
     float: float64,
