@@ -60,6 +60,11 @@ def shapes(gates, states, size=H):
     return ((T, B, I), *((1, B, s) for s in states), (gates * H, I), (gates * H, size), (gates * H,), (gates * H,))
 
 
+def narrow(gates, states):
+    """The same with one hidden unit: its gates lie in memory with gaps."""
+    return ((T, B, I), *[(1, B, 1)] * states, (gates, I), (gates, 1), (gates,), (gates,))
+
+
 def padded(name, biases=True, bidirectional=False):
     """Call of a layer on a batch of equal lengths; LSTM takes its two states as a pair."""
 
@@ -98,6 +103,8 @@ ROWS = [
     Row("lstm_layer", padded("lstm", bidirectional=True), both_ways(4, (H, H)), label="both ways"),
     Row("lstm_layer", padded("lstm", False), shapes(4, (H, H))[:5], label="no bias"),
     Row("lstm_layer", padded("lstm"), (*shapes(4, (P, H), P), (P, H)), label="projected"),
+    Row("lstm_layer", padded("lstm"), narrow(4, 2), lambda *a: joined(lstm(*a)), label="one unit"),
+    Row("gru_layer", padded("gru"), narrow(3, 1), lambda *a: joined(gru(*a)), label="one unit"),
     Row("gru_layer", padded("gru"), shapes(3, (H,)), lambda *a: joined(gru(*a))),
     Row("gru_layer", packed("gru"), rows(3, (H,)), label="packed"),
     Row("gru_layer", padded("gru", bidirectional=True), both_ways(3, (H,)), label="both ways"),

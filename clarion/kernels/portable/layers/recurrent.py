@@ -17,7 +17,9 @@ Steps = tuple[tuple[int, int], ...]
 
 
 def _sigmoid_into(xp: Any, x: Any) -> None:
-    xp.negative(x, out=x)
+    x *= x.dtype.type(
+        -1
+    )  # (NumPy 2.4's `negative` writes wrong numbers where both arrays have some strides: a single column)
     xp.exp(x, out=x)
     x += x.dtype.type(1)
     xp.reciprocal(x, out=x)
