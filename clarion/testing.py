@@ -15,6 +15,7 @@ from .core.tensor import Tensor, created
 from .errors import ArgumentTypeError, ArgumentValueError
 from .kernels import random as draw
 from .kernels.mt19937 import default_generator
+from .ops.creation.questions import finfo
 from .ops.faces.options import numpy_type, place, size_of
 
 # (rtol, atol) by type: PyTorch's
@@ -176,6 +177,31 @@ def assert_close(
         raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg)
 
 
+def _limits(kind: Any, low: float | None, high: float | None) -> tuple[float, float]:
+    """From where to where values are drawn: what was asked for, as far as the type goes."""
+    least: float
+    most: float
+    default: tuple[int, int]
+    if kind.kind == "b":
+        least, most, default = 0, 2, (0, 2)
+    elif kind.kind in "iu":
+        least, most, default = int(np.iinfo(kind).min), int(np.iinfo(kind).max) + (kind != np.int64), (-9, 10)
+    else:
+        info = finfo(FROM_NUMPY[kind])
+        least, most, default = info.min, info.max, (-9, 9)
+    low, high = default[0] if low is None else low, default[1] if high is None else high
+    if math.isnan(low) or math.isnan(high):
+        raise ArgumentValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if low > high or (low == high and kind.kind in "biu"):
+        raise ArgumentValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    if high < least or low >= most:
+        raise ArgumentValueError(
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {FROM_NUMPY[kind]} only supports "
+            f"[{least}, {most})"
+        )
+    return min(max(low, least), most), min(max(high, least), most)
+
+
 def make_tensor(
     *shape: Any,
     dtype: Any,
@@ -192,8 +218,7 @@ def make_tensor(
     kind, size = numpy_type("make_tensor", dtype), size_of("make_tensor", shape)
     if noncontiguous and math.prod(size) > 1:
         size = (*size[:-1], 2 * size[-1])
-    default = (0, 2) if kind.kind == "b" else (0, 10) if kind.kind == "u" else (-9, 10) if kind.kind == "i" else (-9, 9)
-    lowest, highest = default[0] if low is None else low, default[1] if high is None else high
+    lowest, highest = _limits(kind, low, high)
     if kind.kind in "biu":
         array = draw.randint(default_generator, size, math.ceil(lowest), math.ceil(highest), kind)
     elif kind.itemsize == 2:

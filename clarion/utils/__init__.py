@@ -35,6 +35,7 @@ def __getattr__(name: str) -> _Any:
         "_python_dispatch",
         "_pytree",
         "checkpoint",
+        "deterministic",
         "hooks",
         "model_zoo",
         "weak",

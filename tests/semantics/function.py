@@ -488,25 +488,3 @@ def returns_tensor_that_requires_grad(t):
     y = f.apply(x)
     y.sum().backward()
     return x.grad, w.grad is None
-
-
-def defaults_of_a_class_method(t):
-    class Power(t.autograd.Function):
-        @classmethod
-        def forward(cls, x, n=3):
-            return x**n
-
-        @classmethod
-        def setup_context(cls, ctx, inputs, output):
-            x, ctx.n = inputs
-            ctx.save_for_backward(x)
-
-        @classmethod
-        def backward(cls, ctx, g):
-            (x,) = ctx.saved_tensors
-            return g * ctx.n * x ** (ctx.n - 1), None
-
-    x = t.tensor(2.0, requires_grad=True)
-    y = Power.apply(x)
-    y.backward()
-    return y.item(), x.grad.item()

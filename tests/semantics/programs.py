@@ -50,6 +50,7 @@ AREAS = (
     "turns",
     "kept_gradients",
     "layers",
+    "memory_order",
 )
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -30,6 +30,7 @@ from ..faces.options import (
     tensor_argument,
     warn_user,
 )
+from .uninitialised import filling, known, uninitialised
 
 _host = HOST.xp
 
@@ -51,7 +52,7 @@ def _filled(xp: Any, shape: tuple[int, ...], fill: Any, kind: Any) -> Any:
     try:
         if fill == 0:
             return xp.zeros(shape, kind)
-        return xp.empty(shape, kind) if fill is None else xp.full(shape, fill, kind)
+        return uninitialised(xp, shape, kind) if fill is None else xp.full(shape, fill, kind)
     except (ValueError, MemoryError) as error:
         raise out_of_memory(error, shape) from None
 
@@ -176,7 +177,7 @@ def _strided(xp: Any, shape: tuple[int, ...], stride: Any, kind: Any) -> Any:
     if any(step < 0 for step in steps):
         raise ShapeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
     length = 1 + sum((n - 1) * step for n, step in zip(shape, steps, strict=True)) if all(shape) else 0
-    return strided(xp.empty(length, kind), shape, tuple(step * kind.itemsize for step in steps))
+    return strided(uninitialised(xp, length, kind), shape, tuple(step * kind.itemsize for step in steps))
 
 
 @public(method=False)
@@ -189,7 +190,8 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
         raise ShapeError(
             f"Number of dimensions in size does not match the length of the physical_layout: {list(order)}"
         )
-    return created(where.xp.empty([shape[d] for d in order], kind).transpose(inverse(order)), requires_grad)
+    array = uninitialised(where.xp, [shape[d] for d in order], kind)
+    return created(array.transpose(inverse(order)), requires_grad)
 
 
 # Like another tensor ---------------------------------------------------------------------------------
@@ -255,7 +257,8 @@ def empty_like(
     memory_format: Any = None,
 ) -> Tensor:
     """An uninitialised tensor in the shape and type of a tensor."""
-    return created(like("empty_like", input, dtype, layout, device, memory_format, pin_memory), requires_grad)
+    array = like("empty_like", input, dtype, layout, device, memory_format, pin_memory)
+    return created(known(array) if filling.on and filling.wanted else array, requires_grad)
 
 
 @public(method=False)

@@ -16,6 +16,7 @@ from ...kernels import threads
 from ..faces.api import FUNCTIONS, public
 from ..faces.options import tensor_argument
 from .storage import TypedStorage, UntypedStorage
+from .uninitialised import filling
 
 # Questions -------------------------------------------------------------------------------------------
 
@@ -212,8 +213,9 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 @public(method=False)
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Accepted; every operation here gives the same numbers each time anyway."""
+    """Every operation here gives the same numbers each time anyway; memory that nobody initialised is filled."""
     _switches.update(deterministic=bool(mode), warn_only=bool(mode and warn_only))
+    filling.on = bool(mode)
 
 
 @public(method=False)
@@ -238,7 +240,7 @@ def get_num_threads() -> int:
 def set_num_threads(num: int) -> None:
     """How many threads one operation may use."""
     if num <= 0:
-        raise ArgumentValueError("expected a positive number of threads")
+        raise EngineError("set_num_threads expects a positive integer")
     threads.limit(int(num))
 
 

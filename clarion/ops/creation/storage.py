@@ -6,9 +6,10 @@ import math
 import warnings
 from typing import Any
 
+from ...core import modes
 from ...core.description import normalize_dim
 from ...core.devices import kind_of, xp_of
-from ...core.dtypes import FROM_NUMPY, uint8
+from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, preserve_format, uint8
 from ...core.inplace import refuse_history, reshape_inplace, wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
@@ -19,6 +20,7 @@ from ..faces.api import METHODS, method, public
 from ..shapes.parts import as_strided_op, storage_bytes, striding
 from ..shapes.shape import ints, squeeze_op, squeezing, tensor_needed, unsqueeze_op, unsqueezing
 from ..shapes.transpose import t_op, transpose_op
+from .uninitialised import uninitialised
 
 # Shape changes in place ------------------------------------------------------------------------------
 
@@ -71,29 +73,41 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Another shape over the same memory, or over larger memory whose new part is not initialised."""
     size = ints(sizes)
-    if self.requires_grad:
+    if self.requires_grad and not modes.state.inference:
         raise EngineError("cannot resize variables that require grad")
     if any(n < 0 for n in size):
         raise ShapeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     array = self._array
-    if array.shape == size:
+    if array.shape == size and memory_format is None:
         return self
-    steps, step = [], array.itemsize
-    for n in reversed(size):
-        steps.append(step)
-        step *= max(n, 1)
+    if math.prod(size) * array.itemsize >= 1 << 63:
+        raise EngineError("numel: integer multiplication overflow")
+    steps = _steps_of(size, array.itemsize, memory_format)
     need = self.storage_offset() * array.itemsize + math.prod(size) * array.itemsize
     if need > storage_bytes(self):
-        grown = xp_of(array).zeros(need // array.itemsize, array.dtype)
+        grown = uninitialised(xp_of(array), need // array.itemsize, array.dtype)
         old = memory_root(array).reshape(-1).view(array.dtype)
         grown[: old.size] = old
-        self._array = strided(
-            grown[(need - math.prod(size) * array.itemsize) // array.itemsize :], size, tuple(steps[::-1])
-        )
+        self._array = strided(grown[(need - math.prod(size) * array.itemsize) // array.itemsize :], size, steps)
     else:
-        self._array = strided(array, size, tuple(steps[::-1]))
+        self._array = strided(array, size, steps)
     wrote(self)
     return self
+
+
+def _steps_of(size: tuple[int, ...], step: int, memory_format: Any) -> tuple[int, ...]:
+    """Strides in bytes of a shape without gaps, the channels last where that is asked for."""
+    order = list(range(len(size)))
+    if memory_format in (channels_last, channels_last_3d):
+        rank = 4 if memory_format is channels_last else 5
+        if len(size) != rank:
+            raise EngineError(f"required rank {rank} tensor to use {memory_format} format")
+        order.append(order.pop(1))
+    steps = [0] * len(size)
+    for dim in reversed(order):
+        steps[dim] = step
+        step *= max(size[dim], 1)
+    return tuple(steps)
 
 
 @public("resize_as_")
@@ -101,7 +115,12 @@ def resize_as_(self: Tensor, the_template: Any, *, memory_format: Any = None) ->
     """`resize_` to the shape of another tensor."""
     if not isinstance(the_template, Tensor):
         raise tensor_needed("resize_as_", the_template, "the_template")
-    return resize_(self, the_template._array.shape)  # type: ignore[no-any-return]
+    if memory_format is preserve_format:
+        for form in (channels_last, channels_last_3d):
+            if the_template.is_contiguous(memory_format=form) and not the_template.is_contiguous():
+                return resize_(self, the_template._array.shape, memory_format=form)  # type: ignore[no-any-return]
+        memory_format = None
+    return resize_(self, the_template._array.shape, memory_format=memory_format)  # type: ignore[no-any-return]
 
 
 @method("set_")

@@ -69,6 +69,8 @@ def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any 
     """`FloatTensor()`, `FloatTensor(2, 3)`, `FloatTensor([1, 2])`, `FloatTensor(tensor)`, and `x.new(...)`."""
     where = place("new", options.pop("device", "cpu" if like is None else None), None, like)
     xp = where.xp
+    if "size" in options:
+        args = (Size(options.pop("size")),)
     if options:
         raise ArgumentTypeError(f"new() received an unexpected keyword argument {next(iter(options))!r}")
     if not args:

@@ -196,6 +196,8 @@ METHODS.update(__repr__=_repr, __format__=_format)  # str(x) is repr(x)
 
 
 def _loop(name: str, self: Tensor, function: Any, *others: Tensor) -> Tensor:
+    if not callable(function):
+        raise ArgumentTypeError(f"'{type(function).__name__}' object is not callable")
     for t in (self, *others):
         if t.requires_grad:
             raise EngineError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
@@ -206,6 +208,9 @@ def _loop(name: str, self: Tensor, function: Any, *others: Tensor) -> Tensor:
             for t in (self, *others)
         ]
     )
+    for value in HOST.xp.ravel(values).tolist():
+        if isinstance(value, str):
+            raise ArgumentTypeError(f"must be real number, not {type(value).__name__}")
     write(self._array, as_array(values).astype(self._array.dtype))
     wrote(self)
     return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...core.devices import HOST, kind_of, visible, xp_of
@@ -10,7 +11,7 @@ from ...core.messages import broadcast_error
 from ...core.op import Op
 from ...core.tensor import created
 from ...errors import DtypeError, EngineError
-from ..faces.api import call, public
+from ..faces.api import FUNCTIONS, call, public
 from ..faces.strict_out import strict_out
 from .scatter import tensor_argument
 
@@ -108,4 +109,21 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return created(padded)
 
 
+_nonzero = FUNCTIONS["nonzero"]
+
+
+@functools.wraps(_nonzero)
+def _nonzero_checked(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    if out is None:
+        return _nonzero(*args, **kwargs)
+    if kwargs.get("as_tuple"):
+        raise EngineError("nonzero does not support the out kwarg when as_tuple is True")
+    if out._array.dtype != i64:
+        raise DtypeError(
+            f"nonzero: Expected out tensor to have scalar type Long but got scalar type{FROM_NUMPY[out._array.dtype].old}"
+        )
+    return _nonzero(*args, out=out, **kwargs)
+
+
+FUNCTIONS.replace("nonzero", _nonzero_checked)
 strict_out("masked_select", apart=True)

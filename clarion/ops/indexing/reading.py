@@ -184,14 +184,14 @@ def walk(x: Any, items: list[Any], ops: Any) -> tuple[Any, list[tuple[int, Tenso
     if wanted > ndim:
         raise ArgumentIndexError(f"too many indices for tensor of dimension {ndim}")
     dim, tensors = 0, []
-    for item in items:
+    for place, item in enumerate(items):
         kind = type(item)
         if kind is int:
             size = (x._array if isinstance(x, Tensor) else x).shape[dim]
             if not -size <= item < size:
                 if not -(2**63) <= item < 2**63:
                     raise ArgumentValueError("Overflow when unpacking long long")
-                raise ArgumentIndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
+                raise ArgumentIndexError(f"index {item} is out of bounds for dimension {place} with size {size}")
             x = ops.select(x, dim, item)
         elif kind is slice:
             if item.start is not None or item.stop is not None or item.step is not None:
@@ -274,7 +274,8 @@ def index_error(error: IndexError, indices: list[Tensor], shape: tuple[int, ...]
         return ArgumentIndexError(text.replace("axis", "dimension"))
     for dim, each in zip(where, indices, strict=True):
         if each._array.size and not shape[dim]:
-            return ArgumentIndexError(f"index {each._array.flat[0]} is out of bounds for dimension {dim} with size 0")
+            wrong = f"index {each._array.flat[0]} at dimension {dim}"
+            return ArgumentIndexError(f"index is out of bounds for dimension with size 0\n{wrong}")
     return ArgumentIndexError(text)
 
 

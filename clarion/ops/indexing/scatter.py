@@ -249,6 +249,9 @@ def scatter_reduce(
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise EngineError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     src = fitting_src("scatter_reduce", input, dim, index, src)
+    if not index._array.size:  # it may have other dimensions than the input
+        nothing = (0,) * input._array.ndim
+        index, src = index.new_zeros(nothing), src.reshape(-1)[:0].reshape(nothing)
     op = scatter_reduce_mean_op if reduce in ("sum", "mean") else scatter_reduce_op
     return run(op, input, index, src, dim, reduce, bool(include_self), False)
 

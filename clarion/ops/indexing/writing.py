@@ -191,15 +191,6 @@ def _put(op: Op, target: Any, values: Tensor, indices: list[Tensor], params: tup
 
 def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> tuple[Any, ...]:
     """Check a write with index tensors; the operation, its index inputs, its parameters and the values in shape."""
-    if values._array.dtype is not target.dtype and values._array.dtype != target.dtype:
-        one_mask = len(tensors) == 1 and tensors[0][1]._array.dtype == b1 and values._array.size == 1
-        if values._array.ndim and not (one_mask and not accumulate):
-            raise DtypeError(
-                "Index put requires the source and destination dtypes match, got "
-                f"{FROM_NUMPY[target.dtype].old} for the destination and {FROM_NUMPY[values._array.dtype].old} for the "
-                "source."
-            )
-        values = lifted.cast(values, target.dtype)
     shape = target.shape
     if len(tensors) == 1 and tensors[0][0] == 0 and tensors[0][1]._array.dtype == b1:
         mask = tensors[0][1]
@@ -220,7 +211,7 @@ def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, acc
                 check_range(each._array, dim, shape[dim])
     given = values._array.shape
     if not given:
-        return op, indices, params, values
+        return op, indices, params, _in_type_of(target, tensors, values, accumulate)
     if len(given) > len(result) and given[: len(given) - len(result)] == (1,) * (len(given) - len(result)):
         values = lifted.view(values, given[len(given) - len(result) :])
     given = values._array.shape
@@ -231,7 +222,21 @@ def put_plan(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, acc
             f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
             f"{list(result)}"
         )
-    return op, indices, params, values
+    return op, indices, params, _in_type_of(target, tensors, values, accumulate)
+
+
+def _in_type_of(target: Any, tensors: list[tuple[int, Tensor]], values: Tensor, accumulate: bool) -> Tensor:
+    """Values in the type they are written to: numbers and what a mask spreads are converted, all else must have it."""
+    if values._array.dtype is target.dtype or values._array.dtype == target.dtype:
+        return values
+    one_mask = len(tensors) == 1 and tensors[0][1]._array.dtype == b1 and values._array.size == 1
+    if values._array.ndim and not (one_mask and not accumulate):
+        raise DtypeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{FROM_NUMPY[target.dtype].old} for the destination and {FROM_NUMPY[values._array.dtype].old} for the source."
+        )
+    converted: Tensor = lifted.cast(values, target.dtype)
+    return converted
 
 
 def check_range(index: Any, dim: int, size: int) -> None:
@@ -243,6 +248,8 @@ def check_range(index: Any, dim: int, size: int) -> None:
 
 def indexed_shape(shape: tuple[int, ...], where: tuple[int, ...], indices: list[Tensor]) -> tuple[int, ...]:
     """The shape of the result of indexing."""
+    if not indices:
+        return shape
     if len(indices) == 1:
         return (*shape[: where[0]], *indices[0]._array.shape, *shape[where[0] + 1 :])
     try:

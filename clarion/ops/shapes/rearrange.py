@@ -10,7 +10,7 @@ from ...core.devices import visible, xp_of
 from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguous_format, preserve_format
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentIndexError, EngineError, NotSupportedError, ShapeError
+from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ..faces.api import FUNCTIONS, method, public
 
 clone_op = Op("clone", "x", "order", defaults=("K",), moves=True, traits="rearranges reshapes")
@@ -88,6 +88,8 @@ def flip(input: Tensor, dims: Any) -> Tensor:
 def _flip(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
     from .shape import ints, unique_dims
 
+    if not dims and not kwargs:
+        raise ArgumentTypeError('flip() missing 1 required positional arguments: "dims"')
     return flip_op.call(self, unique_dims(ints(kwargs["dims"] if kwargs else dims), self._array.ndim))  # type: ignore[no-any-return]
 
 

@@ -170,6 +170,9 @@ def _view_dtype(x: Tensor, kind: DType) -> Tensor:
         raise ShapeError(f"self.size(-1) must be divisible by {ratio} {pair}, but got {array.shape[-1]}")
     if ratio > 1 and x.storage_offset() % ratio:
         raise ShapeError(f"self.storage_offset() must be divisible by {ratio} {pair}, but got {x.storage_offset()}")
+    for dim, step in enumerate(x.stride()[:-1] if ratio > 1 else ()):
+        if step % ratio:
+            raise ShapeError(f"self.stride({dim}) must be divisible by {ratio} {pair}, but got {step}")
     return _with_bits_of(x, new)
 
 

@@ -1,0 +1,75 @@
+"""How tensors lie in memory: orders of dimensions, shapes set in place, bits as other types, memory that nobody wrote to."""
+
+from __future__ import annotations
+
+from .programs import refusal
+
+
+def orders_of_dimensions(t):
+    x = t.zeros(2, 3, 4, 5)
+    last = x.contiguous(memory_format=t.channels_last)
+    unsure = t.zeros(2, 1, 4, 5)
+    return (
+        x.dim_order(),
+        last.dim_order(),
+        x.permute(3, 1, 0, 2).dim_order(),
+        refusal(lambda: unsure.dim_order(ambiguity_check=True)),
+        refusal(lambda: x.dim_order(ambiguity_check="none"))[0],
+    )
+
+
+def shapes_set_in_place(t):
+    last = t.zeros(2, 3, 4, 5).contiguous(memory_format=t.channels_last)
+    return (
+        t.zeros(1).resize_(2, 3, 4, 5, memory_format=t.channels_last).stride(),
+        t.zeros(1).resize_as_(last).stride(),
+        t.zeros(1).resize_as_(last, memory_format=t.preserve_format).stride(),
+        refusal(lambda: t.zeros(0).resize_(2**31, 2**31, 2**31)),
+    )
+
+
+def bits_as_larger_numbers(t):
+    x = t.zeros(4, 4, 2, dtype=t.int16)
+    return (
+        refusal(lambda: x.as_strided((4, 4, 2), (2, 1, 1)).view(t.int32)),
+        refusal(lambda: x[:, :, 1:].view(t.int32)),
+        list(x.view(t.int32).shape),
+    )
+
+
+def memory_that_nobody_wrote_to(t):
+    t.use_deterministic_algorithms(True)
+    try:
+        kinds = (t.float32, t.int8, t.uint8, t.bool, t.int64)
+        made = [t.empty(2, dtype=kind) for kind in kinds]
+        made += [t.empty_like(t.ones(2)), t.ones(2).new_empty(2), t.tensor([1.0]).resize_(2)]
+        t.utils.deterministic.fill_uninitialized_memory = False
+        switched = t.utils.deterministic.fill_uninitialized_memory
+        return switched, made
+    finally:
+        t.utils.deterministic.fill_uninitialized_memory = True
+        t.use_deterministic_algorithms(False)
+
+
+def places_that_are_not_there(t):
+    x = t.arange(100).view(2, 5, 10)
+    y = t.arange(4)
+
+    def write(values):
+        y[y > -1] = values
+
+    return (
+        refusal(lambda: x[0, 5]),
+        refusal(lambda: x[..., 12]),
+        refusal(lambda: x[None, 4]),
+        refusal(lambda: t.empty(10, 0)[:, [0, 1]], "index is out of bounds for dimension with size 0"),
+        refusal(lambda: write(t.tensor([]))),
+        refusal(lambda: t.ones(2).flip()),
+        refusal(lambda: t.nonzero(t.ones(2), out=t.zeros(0))),
+        refusal(lambda: t.nonzero(t.ones(2), as_tuple=True, out=t.zeros(0, dtype=t.int64))),
+    )
+
+
+def reductions_of_nothing(t):
+    x, nothing = t.ones(2, 2), t.tensor((), dtype=t.int64)
+    return [x.scatter_reduce(0, nothing, x * 3, reduce) for reduce in ("sum", "prod", "mean", "amax", "amin")]
