@@ -47,22 +47,20 @@ class Compiled:
         else:
             leaves, _, key = full_key(args, kwargs)
         with self._lock:
-            versions = self.versions.get((here, key))
             if self._watch_next:
                 # A result was infinite, or no number: the next call runs as it is written, where diagnoses see its lines.
                 self._watch_next = False
                 return self.function(*args, **kwargs)
-            if versions is not None:
-                for version in versions:
-                    ready = version.ready
-                    if ready is not None and ready.possible(leaves):
-                        self.replays += 1
-                        if self.check:
-                            return checking.compared(self, ready, leaves, args, kwargs)
-                        result, finite = ready.call(leaves)
-                        if not finite:
-                            self._watch_next = True
-                        return result
+            for version in self.versions.get((here, key), ()):
+                ready = version.ready
+                if ready is not None and ready.possible(leaves):
+                    self.replays += 1
+                    if self.check:
+                        return checking.compared(self, ready, leaves, args, kwargs)
+                    result, finite = ready.call(leaves)
+                    if not finite:
+                        self._watch_next = True
+                    return result
             return self._slowly((here, key), args, kwargs, leaves)
 
     def _slowly(self, key: Any, args: Any, kwargs: Any, leaves: list[Any]) -> Any:

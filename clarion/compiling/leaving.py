@@ -43,16 +43,19 @@ class Leaving:
 
     def tensor(self, slot: int) -> str:
         """A tensor that was there before."""
-        kind, what = self.owners[slot]
+        return self._owned(self.owners[slot])
+
+    def _owned(self, owner: Owner) -> str:
+        kind, what = owner
         place = f"given[{what}]" if kind.startswith("given") else self._constant(what)
         return f"{place}._grad" if kind.endswith("grad") else place
 
     def written(self) -> Any:
         """The function."""
-        global _texts
         effects, lines = self.effects, self.lines
         for slot, count in effects.writes:
-            lines.append(f"{self.tensor(slot)}._counter().n += {count}")
+            tensor = self.tensor(slot)
+            lines.append(f"({tensor}._vc or {tensor}._counter()).n += {count}")
         for slot in effects.cleared:
             lines.append(f"{self.tensor(slot)}._grad = None")
         for leaf, slot, writes in effects.gradients:
@@ -67,12 +70,21 @@ class Leaving:
         for target, shapes in effects.appended:
             lines += [f"{self._constant(target)}.append({self._value(shape, texts)})" for shape in shapes]
         lines.append(f"return {value}, {' and '.join(self.finite) or True}")
-        text = "\n    ".join(["def leave(made, given, node):", *lines]) + "\n"
+        return self._function("leave(made, given, node)", lines)
+
+    def reading(self, sources: list[Owner]) -> Any:
+        """`read(given)`: the arrays that are read, as they are now."""
+        arrays = [f"{self._owned(source)}._array" for source in sources]
+        return self._function("read(given)", [f"return [{', '.join(arrays)}]"])
+
+    def _function(self, head: str, lines: list[str]) -> Any:
+        global _texts
+        text = "\n    ".join([f"def {head}:", *lines]) + "\n"
         _texts += 1
-        filename = f"<what a replay leaves behind {_texts}>"
+        filename = f"<what a replay reads and leaves behind {_texts}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         exec(compile(text, filename, "exec"), self.scope)
-        return self.scope["leave"]
+        return self.scope[head.partition("(")[0]]
 
     def _value(self, shape: TreeSpec, texts: Iterator[str]) -> str:
         """The next leaves in their containers."""

@@ -284,6 +284,7 @@ class Again:
     ) -> None:
         self.optimizer, self.group, self.parts, self.how, self.place = optimizer, group, parts, how, place
         self.ahead: tuple[list[list[Any]], tuple[Any, ...]] | None = None
+        self.there: tuple[Any, ...] | None = None  # the numbers that lie in `place`
 
     def prepare(self) -> None:
         """The numbers of the next step. Refused, with nothing changed, where its rule has another form now."""
@@ -306,7 +307,9 @@ class Again:
     def set_numbers(self) -> None:
         """Write the numbers of this step where the replay reads them."""
         assert self.ahead is not None
-        raw.set_numbers(self.place, self.ahead[1])
+        if self.ahead[1] != self.there:
+            raw.set_numbers(self.place, self.ahead[1])
+            self.there = self.ahead[1]
 
     def count(self) -> None:
         """The step is taken."""

@@ -15,6 +15,7 @@ from ...kernels.layout import blank, strided
 from ...kernels.llvm import machine
 from ...kernels.llvm.build import running
 from ...kernels.llvm.products.calls import products
+from ...kernels.quiet import quietly
 from ...kernels.trace.graph import Program as Terms
 from ...kernels.trace.graph import Untraceable
 from ..recording import Ref, Step
@@ -241,7 +242,7 @@ class Native:
         from ..replay import written
 
         self.known = [None] * len(self.inputs)
-        return written(self.steps, self.slots_in, self.results, self.scalars)(*arrays)
+        return quietly(written(self.steps, self.slots_in, self.results, self.scalars))(*arrays)
 
     def array(self, view: View, found: dict[int, Any], arrays: Any) -> Any:
         """A view of memory that is not the program's own."""
