@@ -30,10 +30,6 @@ from .version import __version__ as VERSION
 
 PYTORCH = "2.13.0"  # the release whose behaviour is clarion's
 
-# Objects that programs import as if they were modules: `import torch.backends.cudnn as cudnn`.
-NAMESPACES = {"torch.backends": ("cudnn", "cuda", "mkl", "mkldnn", "mps", "openmp")}
-
-
 # clarion's own rooms: in PyTorch's namespace there is nothing of these names. `diagnose` and `errors` stay attributes,
 # because a program may well say `clarion.diagnose.off()`, and `torch` is the same module.
 ROOMS = frozenset(
@@ -177,10 +173,6 @@ def _mirror() -> None:
         if name.startswith("clarion.") and not _is_room(name):
             sys.modules.setdefault("torch" + name.removeprefix("clarion"), module)
     _hide_rooms()
-    for parent, children in NAMESPACES.items():
-        if parent in sys.modules:
-            for child in children:
-                sys.modules.setdefault(f"{parent}.{child}", getattr(sys.modules[parent], child))
 
 
 def _missing(name: str) -> str:

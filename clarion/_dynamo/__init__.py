@@ -34,7 +34,7 @@ def graph_break(msg: str = "") -> None:
     """Would end a piece of compiled code."""
 
 
-def mark_dynamic(t: Any, index: Any, **options: Any) -> None:
+def mark_dynamic(t: Any, index: Any = None, **options: Any) -> None:
     """A dimension that will have other sizes: all may."""
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..events import hub
 from ..kernels import registry
+from ..kernels.coo import Coo
 from ..kernels.layout import laid_out, steps
 from ..kernels.layout import replay as replay_raw
 from . import modes, provenance
@@ -275,6 +276,10 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
                     op.kernel(array, *operands, out=array)
                 except ValueError as error:
                     raise _misfit(x, [array, *operands[: len(op.inputs) - 1]], error) from None
+                except TypeError:
+                    if not any(isinstance(each, Coo) for each in operands):
+                        raise
+                    return _inplace_general(op, x, _dense(args), recording)
                 wrote(x)
                 if modes.special and hub.applied is not None:
                     hub.applied(op, (x, *args[: len(op.inputs) - 1]), args[len(op.inputs) - 1 :], (x,))
@@ -300,6 +305,10 @@ def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) 
             op.kernel(x._array, *operands, out=x._array)
         except ValueError as error:
             raise _misfit(x, [x._array, *operands[: n_in - 1]], error) from None
+        except TypeError:
+            if not any(isinstance(each, Coo) for each in operands):
+                raise
+            return _inplace_general(op, x, _dense(args), recording)
     else:
         arrays, _ = op.raw_operands(list(inputs))
         try:
@@ -341,6 +350,11 @@ def direct_operands(op: Op, array: Any, args: tuple[Any, ...], unrecorded: bool)
         else:
             return None
     return operands
+
+
+def _dense(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What is sparse, as it is added to an array."""
+    return tuple(t.to_dense() if isinstance(t, Tensor) and isinstance(t._array, Coo) else t for t in args)
 
 
 def _misfit(x: Tensor, arrays: list[Any], error: ValueError) -> Exception:

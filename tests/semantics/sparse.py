@@ -200,3 +200,15 @@ def several_sparse_gradients_of_one_leaf(t):
     y = t.zeros(3, requires_grad=True)
     (Given.apply(y, first) + Given.apply(y, t.ones(3)) + Given.apply(y, second)).sum().backward()
     return x.grad._indices().tolist(), x.grad._values().tolist(), y.grad.is_sparse, y.grad.tolist()
+
+
+def added_in_place_to_a_dense_tensor(t):
+    values = t.tensor([3.0, 4.0], requires_grad=True)
+    s = t.sparse_coo_tensor(t.tensor([[0, 1], [1, 0]]), 2 * values, (2, 2))
+    w = t.zeros(2, 2)
+    w += s
+    (w**2).sum().backward()
+    u = t.ones(2, 2)
+    u -= s.detach()
+    u.add_(s.detach())
+    return w.tolist(), w.requires_grad, values.grad.tolist(), u.tolist()

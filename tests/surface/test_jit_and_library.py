@@ -134,3 +134,21 @@ def test_questions_about_what_is_never_there_are_answered():
     for path in absent.ANSWERS:
         module, _, name = path.rpartition(".")
         assert absent.pytorch_names()[module][name] == "function"
+
+
+def test_associative_scan_is_a_running_product_of_affine_maps():
+    from clarion._higher_order_ops.associative_scan import associative_scan
+
+    def after(first, second):
+        return first[0] * second[0], second[0] * first[1] + second[1]
+
+    slope, shift = torch.rand(2, 5, requires_grad=True), torch.rand(2, 5)
+    _, states = associative_scan(after, (slope, shift), dim=1)
+    state, wanted = torch.zeros(2), []
+    for i in range(5):
+        state = slope[:, i] * state + shift[:, i]
+        wanted.append(state)
+    assert torch.allclose(states, torch.stack(wanted, 1))
+    assert states.requires_grad
+    total = associative_scan(torch.add, torch.arange(4.0), 0, reverse=True)
+    assert total.tolist() == [6.0, 6.0, 5.0, 3.0]

@@ -1,0 +1,5 @@
+"""`torch._higher_order_ops`: operations that take functions; what libraries import of them."""
+
+from __future__ import annotations
+
+from .associative_scan import associative_scan as associative_scan
