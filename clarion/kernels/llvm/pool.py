@@ -133,7 +133,7 @@ def clear_flags(f: Function, x86: bool) -> None:
     f.call("llvm.x86.sse.ldmxcsr", "void", f"ptr {place}")
 
 
-def _processor(f: Function) -> str:
+def processor(f: Function) -> str:
     """The number of the processor that this thread runs on, -1 where nobody says."""
     return f.cast("sext", "i32", f.call("sched_getcpu", "i32"), "i64") if _LINUX else "-1"
 
@@ -191,7 +191,7 @@ def worker(x86: bool) -> Function:
     with f.forever():
         _look(f, seen.get(), x86)
         seen.set(_generation(f))
-        mine_now, callers = _processor(f), f.load("i64", _job(f, _PROCESSOR))
+        mine_now, callers = processor(f), f.load("i64", _job(f, _PROCESSOR))
         with f.when(f.op("icmp eq", "i64", mine_now, callers), rarely=True):
             f.line(f"call void @keep_away(i32 0, i64 {callers})")
         is_open = f.op("icmp slt", "i64", _count(f, "gate"), str(_CLOSED))
@@ -240,8 +240,8 @@ def parallel(x86: bool) -> Function:
         f.line(f"store {value}, ptr {_job(f, place)}")
     parts = f.call("llvm.smin.i64", "i64", f"i64 {_get(f, 'threads')}", f"i64 {PARTS}")
     f.store("i64", parts, _job(f, _PARTS))
-    processor = _processor(f)
-    f.store("i64", processor, _job(f, _PROCESSOR))
+    here = processor(f)
+    f.store("i64", here, _job(f, _PROCESSOR))
     with f.counted("0", parts) as part:
         f.line(f"store atomic i64 0, ptr {_counter(f, part)} monotonic, align 8")
     f.line("store atomic i64 0, ptr @done monotonic, align 8")
@@ -251,7 +251,7 @@ def parallel(x86: bool) -> Function:
         with f.counted("1", parts) as number:
             thread = f.load("i32", f.element("@tids", number, "i32"))
             with f.when(f.op("icmp ne", "i32", thread, "0")):
-                f.line(f"call void @keep_away(i32 {thread}, i64 {processor})")
+                f.line(f"call void @keep_away(i32 {thread}, i64 {here})")
         f.call("pthread_mutex_lock", "i32", "ptr @mutex")
         f.call("pthread_cond_broadcast", "i32", "ptr @woken")
         f.call("pthread_mutex_unlock", "i32", "ptr @mutex")

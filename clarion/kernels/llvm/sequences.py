@@ -15,13 +15,13 @@ import functools
 from typing import Any
 
 from . import build, machine
-from .plan import GRAIN, MOST
+from .plan import GRAIN, LANES, MOST
 from .pool import clear_flags
 from .products.blocks import FIELDS
 from .products.calls import products
 from .text import Function, module
 
-# What a pass over rows needs: the plan of its loop, the loop, the pool, the sizes; then, per operand, its place, and in bytes how far it
+# What a pass over rows needs: the plan of its loop, the loop (null: the kernel's body itself), the pool, the sizes; then, per operand, its place, and in bytes how far it
 # is from row to row and from element to element.
 _PLAN, _RANGE, _PARALLEL, _THREADS, _ROWS, _SIZE, _PER = range(7)
 _PLACES, _ROW_STEPS, _STEPS = 8, 8 + MOST, 8 + 2 * MOST
@@ -40,7 +40,7 @@ def _pass_chunk() -> Function:
     f = Function("pass_chunk", "void", "ptr context", "i64 number", linkage="internal")
     plan, loop = _at(f, "%context", _PLAN, "ptr"), _at(f, "%context", _RANGE, "ptr")
     size, per = _at(f, "%context", _SIZE), _at(f, "%context", _PER)
-    steps = f.element("%context", str(_STEPS), "i64")
+    steps, vectors = f.element("%context", str(_STEPS), "i64"), f.op("sdiv", "i64", size, _at(f, plan, LANES))
     first = f.op("mul", "i64", "%number", per)
     after = f.op("add", "i64", first, per)
     end = f.call("llvm.smin.i64", "i64", f"i64 {after}", f"i64 {_at(f, '%context', _ROWS)}")
@@ -49,7 +49,10 @@ def _pass_chunk() -> Function:
         for k in range(MOST):
             step = f.op("mul", "i64", row, _at(f, "%context", _ROW_STEPS + k))
             f.store("ptr", f.offset(_at(f, "%context", _PLACES + k, "ptr"), step), f.element(places, str(k), "ptr"))
-        f.line(f"call void {loop}(ptr {plan}, ptr {places}, ptr {steps}, i64 0, i64 {size})")
+        with f.when(f.op("icmp eq", "ptr", loop, "null")):
+            f.line(f"call void {f.load('ptr', plan)}(i64 {vectors}, ptr {places}, ptr {steps})")
+        with f.when(f.op("icmp ne", "ptr", loop, "null")):
+            f.line(f"call void {loop}(ptr {plan}, ptr {places}, ptr {steps}, i64 0, i64 {size})")
     f.end()
     return f
 
@@ -155,8 +158,13 @@ class Sequence:
         self.arrays += operands
         values = [0] * _LENGTH
         values[:6] = [ctypes.addressof(plan), running.range, running.parallel, running.threads, *operands[0][0].shape]
+        lanes = plan[LANES]
+        whole = operands[0][0].shape[1] % lanes == 0 and all(a.strides[1] == a.itemsize for a, _ in operands)
+        if whole:  # vectors that lie side by side are what the kernel's own body takes
+            values[_RANGE] = 0
         for k, (array, _) in enumerate(operands):
-            values[_PLACES + k], values[_ROW_STEPS + k], values[_STEPS + k] = address(array), *array.strides
+            values[_PLACES + k], values[_ROW_STEPS + k], step = address(array), *array.strides
+            values[_STEPS + k] = step * lanes if whole else step
         self.commands.append(Command(_engine().place, values, _PLACES, [move for _, move in operands]))
         return self.commands[-1]
 
