@@ -109,11 +109,18 @@ class Elementwise(Optimizer):
     ) -> None:
         """On a device where a launch costs more than the work in it: all parameters that take the same numbers at once."""
         together: dict[Any, list[Part]] = {}
+        advanced: dict[Any, Any] = {}  # nearly always all of them are at the same step
         for part in plan.parts:
-            counters, how, numbers = self._advance(group, part.counters(), part.fresh, scalar)
+            counted = part.counters()
+            key = (*counted, part.fresh, part.kind)
+            found = advanced.get(key)
+            if found is None:
+                counters, how, numbers = self._advance(group, counted, part.fresh, scalar)
+                parts = together.setdefault((words + how, (*weights, *numbers), part.kind), [])
+                found = advanced[key] = counters, parts
             part.fresh = False
-            part.finish(counters)
-            together.setdefault((words + how, (*weights, *numbers), part.kind), []).append(part)
+            part.finish(found[0])
+            found[1].append(part)
         for (how, numbers, _), parts in together.items():
             params, kept = (
                 [part.p for part in parts],

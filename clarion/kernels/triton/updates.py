@@ -17,7 +17,7 @@ from ..registry import offer
 from ..trace.graph import ONE, Book, Program
 from ..trace.symbols import Array, Namespace
 from ..updates import RULES
-from .build import FLOATS, Kernel
+from .build import FLOATS, Kernel, Launch
 from .elements import _TYPES, compiled, steps
 
 PIECE = 4096  # elements that one program updates
@@ -36,6 +36,7 @@ class Update:
         )
         self.program = Program([*inputs, *values], [result.term for result in results], False)
         self.kernel: Kernel = compiled(self._text(kept, numbers, _TYPES[np.dtype(kind).name]), warps=8)
+        self.launches: dict[Any, tuple[Table, Launch]] = {}  # by the sizes of the tensors
 
     def _text(self, kept: int, numbers: int, kind: str) -> str:
         """p, g and the state by their pointers; the results over p and the state."""
@@ -82,7 +83,6 @@ class Table:
 
 
 _updates: dict[Any, Update] = {}
-_tables: dict[Any, Table] = {}
 
 
 @offer("update_all", "triton", accepts=lambda params, *_: params[0].dtype in FLOATS and params[0].dtype.itemsize <= 4)
@@ -94,16 +94,14 @@ def update_all(params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how:
     if update is None:
         update = _updates[key] = Update(*key)
     sizes = tuple([p.size for p in params])
-    table = _tables.get((key, sizes))
-    if table is None:
-        table = _tables[key, sizes] = Table(sizes)
+    found = update.launches.get(sizes)
+    if found is None:
+        table = Table(sizes)
+        found = update.launches[sizes] = table, Launch(update.kernel, (table.programs,), (len(params),), B=PIECE)
+    table, launch = found
     table.point_to([*params, *grads, *[x for each in kept for x in each]])
     values = from_host(np.asarray(numbers, np.float32))
-    update.kernel.launch(
-        (table.programs,),
-        (table.pointers, table.sizes, table.tensor_of, table.begin_of, values, len(params)),
-        B=PIECE,
-    )
+    launch(table.pointers, table.sizes, table.tensor_of, table.begin_of, values)
     return values
 
 
