@@ -16,7 +16,7 @@ NumPy arrays, to be read only.
 | requires_grad(t), grad(t), is_parameter(t) | as the words say; asking for the gradient is not told as `looked` |
 | shape(t), size(t), kind(t), nbytes(t) | kind: "f", "c", "i", "u" or "b" |
 | eps(t) | the resolution of its type near 1 |
-| array(t) | its values |
+| array(t), some(t, n) | its values; all of them, or, where they must be fetched from a device, about n |
 | number(t), late(t) | the one value of a tensor with one element; is it that of an earlier step (on a GPU, which is not waited for)? |
 | memory(t), version(t) | a key for the memory it lies in; changes whenever somebody writes to it, openly or not |
 | writes(t) | how many writes were counted |
@@ -83,6 +83,7 @@ kind: _Question
 nbytes: _Question
 eps: _Question
 array: _Question
+some: _Question
 number: _Question
 memory: _Question
 version: _Question

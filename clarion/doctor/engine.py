@@ -91,6 +91,7 @@ def eps(t: Any) -> float:
 
 
 array = values.array
+some = values.some
 number = values.number
 late = values.late
 squares = values.squares

@@ -45,6 +45,15 @@ def array(t: Any) -> Any:
         return found.numpy()
 
 
+def some(t: Any, count: int) -> Any:
+    """The values; of a device's about so many, evenly taken."""
+    if not is_plain(t) or t.device.type == "cpu":
+        return array(t)
+    with DisableTorchFunction(), torch.no_grad():
+        flat = t.detach().reshape(-1)
+        return array(flat[:: max(1, flat.numel() // count)])
+
+
 @contextlib.contextmanager
 def _unwatched(t: Any) -> Iterator[None]:
     """Reading values waits for a GPU: not an error of the program, if it has asked to be told of such."""

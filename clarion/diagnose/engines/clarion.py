@@ -56,6 +56,15 @@ def array(t: Any) -> Any:
     return _NOTHING if captures.current() is not None else to_host(found)
 
 
+def some(t: Any, count: int) -> Any:
+    """The values; of a device's about so many, evenly taken."""
+    found = t._array
+    if type(found) is np.ndarray or type(found) is Coo or captures.current() is not None:
+        return array(t)
+    flat = found.reshape(-1)
+    return to_host(flat[:: max(1, flat.size // count)])
+
+
 _NOTHING = np.empty(0)
 
 

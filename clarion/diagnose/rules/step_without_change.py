@@ -137,32 +137,33 @@ class StepWithoutChange(Diagnosis):
 
 
 class _Look:
-    """A parameter as it was: a checksum of all of it, and a sample of its elements."""
+    """A parameter as it was: a checksum of it, and a sample of its elements. (On a device, of the sample alone: not all is fetched.)"""
 
     def __init__(self, leaf: Any) -> None:
-        self._checksum = _checksum(leaf)
-        self._sample = _sample(leaf)
+        values = engine.some(leaf, _SAMPLED)
+        self._checksum = _checksum(values)
+        self._sample = _sample(values)
         self.size = float(np.abs(self._sample).max()) if self._sample.size else 0.0
 
     def has_changed(self, leaf: Any) -> bool:
         """Did any element change?"""
-        return _checksum(leaf) != self._checksum
+        return _checksum(engine.some(leaf, _SAMPLED)) != self._checksum
 
     def has_moved(self, leaf: Any, usual: float) -> bool:
         """Did it change, and by more than what only a value next to 0 can hold? (`usual`: how large parameters are here.)"""
-        if _checksum(leaf) == self._checksum:
+        values = engine.some(leaf, _SAMPLED)
+        if _checksum(values) == self._checksum:
             return False
-        change = np.abs(_sample(leaf) - self._sample).max()
+        change = np.abs(_sample(values) - self._sample).max()
         least = 0.01 * engine.eps(leaf) * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
 
 
-def _checksum(leaf: Any) -> int:
-    array = engine.array(leaf)
-    return zlib.crc32(array.data if array.flags.c_contiguous and array.dtype.kind in "fc" else array.tobytes())
+def _checksum(values: Any) -> int:
+    return zlib.crc32(values.data if values.flags.c_contiguous and values.dtype.kind in "fc" else values.tobytes())
 
 
-def _sample(leaf: Any) -> Any:
-    flat = engine.array(leaf).reshape(-1)
+def _sample(values: Any) -> Any:
+    flat = values.reshape(-1)
     taken = flat[:: max(1, flat.size // _SAMPLED)]
     return taken.astype(np.complex128 if taken.dtype.kind == "c" else np.float64)

@@ -6,12 +6,14 @@ takes the smallest free piece that it fits into, and the rest of that stays free
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, insort
 from typing import Any
 
 import cupy
 from cupy.cuda import memory as cupy_memory
 
+from .. import captures
 from .memory import NOTHING, SMALL, Block, Pool
 
 _LARGE = 16 << 20  # requests from here on get memory of their own size from the driver
@@ -82,6 +84,12 @@ class Arena(Pool):
         self.peak = max(self.peak, self.used)
         shelf: Any = _Shelf(self, stream, size)
         return cupy_memory.MemoryPointer(Block(place, size, cupy.cuda.runtime.getDevice(), self, shelf), 0)
+
+    def __del__(self) -> None:
+        """Nothing is in it any more: all goes back to the driver."""
+        if not sys.is_finalizing() and captures.current() is None:
+            for place in self._segments:
+                cupy.cuda.runtime.free(place)
 
     def give_back(self, stream: int, place: int, size: int) -> None:
         """A piece is free: it is joined with its neighbours, if they are."""

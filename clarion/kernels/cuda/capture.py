@@ -29,7 +29,17 @@ class Capture:
         self.graph: Any = None
         self.refresh: list[Callable[[], None]] = []
         self.held: list[Any] = []  # arrays that the graph reads and nobody else may hold
+        self.drawn: dict[Any, Any] = {}  # by generator: what draws of the graph use of it
         self._contexts: list[Any] = []
+
+    def draws_of(self, generator: Any) -> Any:
+        """The book of the draws from a generator in this graph."""
+        found = self.drawn.get(generator)
+        if found is None:
+            from .philox import Drawn
+
+            found = self.drawn[generator] = Drawn(generator)
+        return found
 
     def begin(self) -> None:
         """From now on, work of this thread is noted."""
@@ -46,6 +56,8 @@ class Capture:
             self.graph = self.stream.end_capture()
         finally:
             self.close()
+            for drawn in self.drawn.values():
+                drawn.captured()
 
     def abandon(self) -> None:
         """Leave a capture that cannot be finished."""
@@ -56,6 +68,8 @@ class Capture:
             pass  # the capture was invalid already: it is closed all the same
         finally:
             self.close()
+            for drawn in self.drawn.values():
+                drawn.captured()
 
     def close(self) -> None:
         """Work is done again when it is called for."""
@@ -66,6 +80,8 @@ class Capture:
 
     def replay(self, refresh: bool = True) -> None:
         """Launch the graph on the current stream."""
+        for drawn in self.drawn.values():
+            drawn.replayed(refresh)
         if refresh:
             for again in self.refresh:
                 again()

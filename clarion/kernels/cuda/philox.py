@@ -2,6 +2,9 @@
 
 Each thread of a launch has a sequence of its own; where an element's number comes from depends on how many threads PyTorch would
 start, which depends on the GPU. The state is a seed and an offset, which every draw moves on.
+
+In a captured graph both are read from GPU memory, where they are written anew before each replay; a draw then adds to the offset
+what the draws before it in the graph have used.
 """
 
 from __future__ import annotations
@@ -12,6 +15,9 @@ from typing import Any
 
 import cupy
 import numpy as np
+
+from .. import captures
+from .capture import from_host
 
 BLOCK = 256
 
@@ -61,7 +67,9 @@ __device__ void pair_of_four(Four r, double* a, double* b) {
 // What is drawn: 0 uniform, 1 normal, 2 kept by dropout (1 or 0), 3 integers below `high` from `low`.
 // EACH numbers come of one turn of the generator; they lie side by side (TOGETHER), or as far apart as there are threads.
 template <typename T, int WHAT, int EACH, int TOGETHER>
-__global__ void draw(T* out, long long n, unsigned long long seed, unsigned long long offset, double low, double high) {
+__global__ void draw(T* out, long long n, unsigned long long seed, unsigned long long offset, double low, double high,
+                     const unsigned long long* state) {
+    if (state) { seed = state[0]; offset += state[1]; }
     long long thread = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     long long stride = (long long)blockDim.x * gridDim.x;
     unsigned long long counter = offset / 4;
@@ -120,6 +128,27 @@ def _most_blocks() -> int:
     return int(found["multiProcessorCount"] * (found["maxThreadsPerMultiProcessor"] // BLOCK))
 
 
+class Drawn:
+    """What the draws of a captured graph use of one generator."""
+
+    def __init__(self, generator: Generator) -> None:
+        self.generator, self.began, self.used = generator, generator.offset, 0
+        self.place = from_host(self._state())
+
+    def _state(self) -> np.ndarray:
+        return np.asarray([self.generator._seed, self.generator.offset], np.uint64)
+
+    def captured(self) -> None:
+        """The capture ends: nothing has been drawn yet."""
+        self.generator.offset = self.began
+
+    def replayed(self, write: bool) -> None:
+        """The graph is about to be launched: from the state that its place has already, or from the present one."""
+        if write:
+            self.place.set(self._state(), cupy.cuda.get_current_stream())
+        self.generator.offset += self.used
+
+
 class Generator:
     """The state of the GPU's random numbers."""
 
@@ -158,9 +187,15 @@ class Generator:
             together = int(what == "kept" and n % 4 == 0)
             blocks = min(-(-n // BLOCK), _most_blocks())
             function = _function(_TYPES[out.dtype], _NAMES[what], each, together)
-            numbers = (np.int64(n), np.uint64(self._seed), np.uint64(self.offset), np.float64(low), np.float64(high))
+            used = ((n - 1) // (BLOCK * blocks * each) + 1) * 4
+            offset, place = self.offset, 0
+            if captures.current() is not None:
+                drawn = captures.current().draws_of(self)
+                offset, place = drawn.used, drawn.place
+                drawn.used += used
+            numbers = (np.int64(n), np.uint64(self._seed), np.uint64(offset), np.float64(low), np.float64(high), place)
             function((blocks,), (BLOCK,), (out, *numbers))
-            self.offset += ((n - 1) // (BLOCK * blocks * each) + 1) * 4
+            self.offset += used
         return out if out.dtype == dtype else out.astype(dtype)
 
 
