@@ -213,9 +213,9 @@ class Op:
 
 def _meet_in_the_kernel(arrays: list[Any]) -> bool:
     """Float32 and one kind of half precision, where kernels read both as they are: nothing is cast before."""
-    if not _takes_half(arrays) or not all(hasattr(a, "ndim") for a in arrays):
+    if not _takes_half(arrays) or not all(getattr(a, "ndim", 0) for a in arrays):
         return False
-    kinds = {a.dtype for a in arrays if a.ndim}
+    kinds = {a.dtype for a in arrays}
     return len(kinds - {f32}) <= 1 and all(kind == f32 or kind in HALF for kind in kinds)
 
 

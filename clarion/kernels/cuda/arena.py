@@ -99,6 +99,11 @@ class Arena(Pool):
         if place in free.ends and place not in self._segments:
             place = free.ends[place]
             size += free.take(place)
+        if not self.graphs and self._segments.get(place) == (size, stream) and captures.current() is None:
+            del self._segments[place]  # nobody replays in it any more
+            cupy.cuda.runtime.free(place)
+            self.held -= size
+            return
         free.add(place, size)
 
     def release(self) -> None:

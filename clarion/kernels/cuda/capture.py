@@ -8,6 +8,7 @@ to `before_replay`.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,15 @@ from .. import captures
 from .arena import Arena
 from .memory import Pool, apart
 
+_streams = threading.local()
+
+
+def _own_stream() -> Any:
+    """The stream on which a thread captures: always the same, so that libraries keep scratch memory for one."""
+    if not hasattr(_streams, "own"):
+        _streams.own = cupy.cuda.Stream(non_blocking=True)
+    return _streams.own
+
 
 class Capture:
     """One captured piece of work."""
@@ -25,7 +35,7 @@ class Capture:
     def __init__(self, pool: Pool | None = None) -> None:
         self.pool = pool or Arena()
         self.pool.graphs += 1
-        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.stream = _own_stream()
         self.graph: Any = None
         self.refresh: list[Callable[[], None]] = []
         self.held: list[Any] = []  # arrays that the graph reads and nobody else may hold

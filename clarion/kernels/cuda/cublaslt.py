@@ -20,6 +20,7 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from .libraries import LibraryError, check, library
+from .memory import pool
 
 # cudaDataType_t, and the type that sums are taken in with the type of alpha.
 _F32, _F64, _F16, _BF16 = 0, 1, 2, 14
@@ -70,7 +71,7 @@ _room_memory: list[Any] = []
 
 def _workspace(stream: int) -> int:
     """New scratch memory for a stream: products on one stream come one after the other."""
-    _room_memory.append(cupy.cuda.alloc(WORKSPACE))
+    _room_memory.append(pool.malloc(WORKSPACE))  # (not of a graph that is being captured)
     found = _rooms[stream] = int(_room_memory[-1].ptr)
     return found
 

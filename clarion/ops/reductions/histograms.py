@@ -88,7 +88,7 @@ def _even_edges(x: Any, bins: int, limits: Any, dim: int) -> Any:
         )
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return FUNCTIONS["linspace"](low, high, bins + 1, dtype=x.dtype)
+    return FUNCTIONS["linspace"](low, high, bins + 1, dtype=x.dtype, device=x.device)
 
 
 def _bin(x: Any, bins: Sequence[Any], limits: Any, weight: Any, density: bool) -> tuple[Any, list[Any]]:

@@ -243,7 +243,6 @@ def histogramdd(xp: Any, x: Any, weight: Any, edges: tuple[Any, ...], density: b
     """How much lies in each bin: from its lower edge on, below its upper one; the last bin has both."""
     points = x.reshape(-1, x.shape[-1])
     shape = tuple([len(e) - 1 for e in edges])
-    edges = tuple([xp.asarray(e) for e in edges])  # they were computed on the host
     inside, place = xp.ones(len(points), bool), xp.zeros(len(points), xp.int64)
     for column, e, n in zip(points.T, edges, shape, strict=True):
         inside &= (column >= e[0]) & (column <= e[-1])
