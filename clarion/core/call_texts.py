@@ -35,10 +35,12 @@ _NO_MEMORY = """    except MemoryError as error:
         raise out_of_memory(error) from None
 """
 
-# Under no_grad alone there is nothing to finish.
+# Under no_grad alone there is nothing to finish, and little in inference mode.
 _END = """    if modes.special:
-        if {edges} or modes.dual is not None or hub.applied is not None or modes.state.inference:
+        if {edges} or modes.dual is not None or hub.applied is not None:
             finished(op, {inputs}, {params}, {outs})
+        elif modes.state.inference:
+            {marked} = INFERENCE
     return {result}
 """
 
@@ -76,7 +78,12 @@ def unary(op: Op) -> str:
     else:
         text += indent(_UNRECORDED, " " * 4) + _left(["x"], "x._rg")
     return text + _END.format(
-        edges="out._edge is not None", inputs="(x,)", params=as_tuple(params), outs="(out,)", result="out"
+        edges="out._edge is not None",
+        inputs="(x,)",
+        params=as_tuple(params),
+        outs="(out,)",
+        marked="out._vc",
+        result="out",
     )
 
 
@@ -134,7 +141,9 @@ def binary(op: Op, is_operator: bool = False) -> str:
         text += indent(recorded(filled, "rx or ry", "(x, y)", _RECORDED, "out", True, _UNRECORDED), " " * 4)
     else:
         text += indent(_UNRECORDED, " " * 4) + _left(["x", "y"], "rx or ry")
-    return text + _END.format(edges="out._edge is not None", inputs="(x, y)", params="()", outs="(out,)", result="out")
+    return text + _END.format(
+        edges="out._edge is not None", inputs="(x, y)", params="()", outs="(out,)", marked="out._vc", result="out"
+    )
 
 
 # Several inputs, several results ------------------------------------------------------------------------
@@ -191,7 +200,10 @@ def several(op: Op) -> str:
     text += _recorded_of_several(op, names, params, wanted) if op.differentiable else _left(names, wanted)
     result = outs[0] if len(outs) == 1 else ", ".join(outs)
     edges, every = " or ".join(f"out{o}._edge is not None" for o in op.grad_outputs), as_tuple(outs)
-    return text + _END.format(edges=edges, inputs=as_tuple(names), params=as_tuple(params), outs=every, result=result)
+    marked = " = ".join(f"{out}._vc" for out in outs)
+    return text + _END.format(
+        edges=edges, inputs=as_tuple(names), params=as_tuple(params), outs=every, marked=marked, result=result
+    )
 
 
 def _recorded_of_several(op: Op, names: list[str], params: list[str], wanted: str) -> str:
@@ -200,7 +212,7 @@ def _recorded_of_several(op: Op, names: list[str], params: list[str], wanted: st
     outs = [Output(f"out{o}", f"r{o}", f"ko{o}") for o in places]
     stretched = [f"(a{i} is not None and a{i}.shape != r0.shape)" for i in numbers] if op.broadcast else []
     filled = f"mask = {' | '.join(f'({1 << i} if g{i} else 0)' for i in numbers)}\n"
-    filled += f"{', '.join([x.kept for x in inputs] + [o.kept for o in outs] + ['keeps'])} = kept(mask)\n"
+    filled += f"{', '.join([x.kept for x in inputs] + [o.kept for o in outs] + ['keeps'])} = kept[mask]\n"
     filled += filling(
         op,
         inputs,
@@ -272,7 +284,12 @@ def variadic(op: Op) -> str:
     body = recorded(filled, "wanted", "tuple(tensors)", _RECORDED, "out", otherwise=_UNRECORDED)
     text += indent(body, " " * 4)
     return text + _END.format(
-        edges="out._edge is not None", inputs="tuple(tensors)", params=as_tuple(params), outs="(out,)", result="out"
+        edges="out._edge is not None",
+        inputs="tuple(tensors)",
+        params=as_tuple(params),
+        outs="(out,)",
+        marked="out._vc",
+        result="out",
     )
 
 

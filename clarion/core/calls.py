@@ -32,7 +32,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
             return written_at_first_call(op, lambda: call_texts.binary(op), scope)
     if len(op.inputs) == 1 and op.promote is None and op.joint is None and len(op.outputs) == 1:
         return written_at_first_call(op, lambda: call_texts.unary(op), scope)
-    scope["kept"] = _kept(op)
+    scope["kept"] = _Kept(op)
     return written_at_first_call(op, lambda: call_texts.several(op), scope)
 
 
@@ -46,17 +46,14 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
     return written_at_first_call(op, lambda: call_texts.binary(op, True), scope, f"{op.name}, the operator")
 
 
-def _kept(op: Op) -> Callable[[int], tuple[bool, ...]]:
+class _Kept(dict[int, tuple[bool, ...]]):
     """For a mask of inputs that require gradients: is each input kept, each output, any of them?"""
-    known: dict[int, tuple[bool, ...]] = {}
-    n_in = len(op.inputs)
 
-    def kept(mask: int) -> tuple[bool, ...]:
-        found = known.get(mask)
-        if found is None:
-            keep = op.keep(mask)
-            named = keep[:n_in] + keep[op.arity :]
-            found = known[mask] = (*named, any(named))
+    def __init__(self, op: Op) -> None:
+        self.op = op
+
+    def __missing__(self, mask: int) -> tuple[bool, ...]:
+        keep = self.op.keep(mask)
+        named = keep[: len(self.op.inputs)] + keep[self.op.arity :]
+        found = self[mask] = (*named, any(named))
         return found
-
-    return kept

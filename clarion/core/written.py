@@ -22,7 +22,7 @@ from .provenance import mark
 from .recording import announce, finished
 from .saved import version_of
 from .tensor import Tensor, new_object
-from .versions import VersionCounter
+from .versions import INFERENCE, VersionCounter
 from .views import as_view
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "ARRAYS": _BY_ARRAY,
         "HALF": HALF,
         "HALVES": HALVES,
+        "INFERENCE": INFERENCE,
         "Tensor": Tensor,
         "VersionCounter": VersionCounter,
         "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py
