@@ -344,3 +344,24 @@ def grad_mode_in_recomputation_with_no_grad_backward(t):
     with t.no_grad():
         y.backward()
     return x.grad
+
+
+def gradients_inside_a_region_that_runs_to_its_end(t):
+    checkpoint = t.utils.checkpoint
+
+    def inner(x):
+        a = x.sin().exp().sin()
+        (g,) = t.autograd.grad(a, x, create_graph=True)
+        return g.sin()
+
+    def region(x):
+        with t.enable_grad():
+            out = checkpoint.checkpoint(inner, x, use_reentrant=False)
+            (g,) = t.autograd.grad(out, x, create_graph=True)
+        return g
+
+    x = t.tensor(0.5, requires_grad=True)
+    with checkpoint.set_checkpoint_early_stop(False):
+        y = checkpoint.checkpoint(region, x, use_reentrant=False)
+        (g,) = t.autograd.grad(y, x)
+    return y.item(), g.item()

@@ -143,6 +143,7 @@ def _chunks(f: Function, length: str, grain: str, multiple: int) -> tuple[str, s
     half = f.op(
         "mul", "i64", f.op("sdiv", "i64", f.op("add", "i64", half, str(multiple - 1)), str(multiple)), str(multiple)
     )
+    half = f.call("llvm.smax.i64", "i64", f"i64 {half}", "i64 1")  # of nothing there is nothing to divide by
     large = f.op("icmp sge", "i64", half, grain)
     size = f.let(f"select i1 {large}, i64 {half}, i64 {f.op('mul', 'i64', half, '2')}")
     count = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", size, "1")), size)

@@ -241,6 +241,8 @@ def set_num_threads(num: int) -> None:
     """How many threads one operation may use."""
     if num <= 0:
         raise EngineError("set_num_threads expects a positive integer")
+    if num >= 1 << 31:
+        raise ArgumentValueError("Overflow when unpacking long")
     threads.limit(int(num))
 
 
@@ -282,6 +284,8 @@ def set_num_interop_threads(num: int) -> None:
     """Remembered only: operations run one after the other. As in PyTorch, it can be said once."""
     if num <= 0:
         raise EngineError("set_num_interop_threads expects a positive integer")
+    if num >= 1 << 31:
+        raise ArgumentValueError("Overflow when unpacking long")
     if _switches["interop"] is not None:
         raise EngineError(
             "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called"

@@ -16,11 +16,10 @@ _EPS = 2.0**-53
 @_wide
 def zeta(xp: Any, s: Any, q: Any) -> Any:
     """The sum of (q + k) ** -s: the first terms, then Euler and Maclaurin's formula."""
-    s, q = xp.broadcast_arrays(s, q)
     whole = s == xp.floor(s)
     good = (s > 1) & (q > 0) | (s > 1) & whole & (q != xp.floor(q))
     power, a = xp.where(good, s, 2.0), xp.where(good, q, 1.0)
-    total = xp.zeros(s.shape)
+    total = 0.0
     count = 0
     while count < 10 or (count < _MOST and bool((a < 10).any())):
         # (A negative base has a power where the exponent is whole.)
@@ -61,7 +60,7 @@ def _weight(xp: Any, a: Any, x: Any) -> Any:
 
 def _by_series(xp: Any, a: Any, x: Any) -> Any:
     """The lower function over the weight: 1 + x / (a + 1) + x² / ((a + 1) (a + 2)) + …"""
-    total = term = xp.ones(a.shape)
+    total = term = xp.ones_like(a)
     for k in range(1, _MOST):
         term = term * (x / (a + k))
         total = total + term
@@ -74,7 +73,7 @@ def _by_fraction(xp: Any, a: Any, x: Any) -> Any:
     """The upper function over the weight times a: Legendre's continued fraction, as Lentz evaluates it."""
     tiny = 1e-300
     b = x + 1 - a
-    c, d = xp.full(a.shape, 1 / tiny), 1 / xp.where(b == 0, tiny, b)
+    c, d = xp.ones_like(a) / tiny, 1 / xp.where(b == 0, tiny, b)
     total = d
     for k in range(1, _MOST):
         an = -k * (k - a)
