@@ -60,7 +60,7 @@ class LBFGS(Optimizer):
             first = closure()
         state["func_evals"] += 1
         grad = self._flat_grad()
-        if abs(grad).max() <= group["tolerance_grad"]:
+        if _largest(grad) <= group["tolerance_grad"]:
             return first
         self._iterate(group, state, closure, float(scalar(first)), grad)
         return first
@@ -97,7 +97,7 @@ class LBFGS(Optimizer):
             state["func_evals"] += spent
             if last or evaluations >= group["max_eval"] or small:
                 break
-            if abs(direction * t).max() <= least or abs(loss - previous) < least:
+            if _largest(direction) * abs(t) <= least or abs(loss - previous) < least:
                 break
         state.update(d=_kept(direction), t=_kept(t), **memory, prev_flat_grad=_kept(before), prev_loss=previous)
 
@@ -120,7 +120,7 @@ class LBFGS(Optimizer):
             if last:
                 return loss, grad, t, 0, False
             loss, grad = self._evaluate(closure)
-            return loss, grad, t, 1, bool(abs(grad).max() <= flat)
+            return loss, grad, t, 1, bool(_largest(grad) <= flat)
         if search != "strong_wolfe":
             raise EngineError("only 'strong_wolfe' is supported")
         begin = [param._array.copy() for param in self._params]
@@ -135,7 +135,7 @@ class LBFGS(Optimizer):
 
         loss, grad, t, spent = strong_wolfe(at, t, direction, loss, grad, slope, max_ls=budget)
         self._add(t, direction)
-        return loss, grad, t, spent, bool(abs(grad).max() <= flat)
+        return loss, grad, t, spent, bool(_largest(grad) <= flat)
 
     def _evaluate(self, closure: Any) -> tuple[float, Any]:
         with modes.enable_grad():
@@ -189,6 +189,11 @@ def _direction(memory: dict[str, Any], al: list[Any], grad: Any) -> Any:
     for i, change, step, rho in steps:
         q += step * (al[i]._array[()] - change.dot(q) * rho)
     return q
+
+
+def _largest(x: Any) -> Any:
+    """The largest magnitude, without writing all of them down."""
+    return max(x.max(), -x.min()) if len(x) else abs(x).max()
 
 
 def _kept(value: Any) -> Any:

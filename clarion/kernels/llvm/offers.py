@@ -17,7 +17,7 @@ from ..portable.layers.normalization import layer_norm_gradients as _of_layer_no
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import orthogonal, pooling, recurrent, tables
+from . import channels, orthogonal, pooling, recurrent, tables
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
@@ -269,6 +269,7 @@ def make() -> None:
     products.make()
     attention.make()
     tables.make()
+    channels.make()
     orthogonal.make()
     convolutions.make()
     pooling.make()

@@ -7,7 +7,6 @@ from ..api import DATA, of
 from ..products.blocks import least, plus, shares, times
 from ..products.tiles import Shape
 from ..text import Function
-from . import rows
 
 _ARRAYS = ("q", "k", "v", "mask", "drop", "out", "probs", "total", "g", "gq", "gk", "gv", "gs")
 _PLAIN = (*_ARRAYS, "parallel", "product")
@@ -204,5 +203,7 @@ def share(name: str, by_blocks: bool, x86: bool) -> Function:
 
 def functions(shape: Shape, x86: bool) -> list[Function]:
     """All functions of a module of attention."""
+    from . import rows  # (not when clarion is imported)
+
     made = [rows.weights(shape), rows.again(shape), rows.gradient(shape), forward_chunk(shape), backward_chunk(shape)]
     return [*made, share("forward", True, x86), share("backward", False, x86)]
