@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import EngineError
 from . import devices
 from .devices import Absent, Kind, device
+from .tensor import new_tensor
 
 _INSTALL = "pip install 'clarion[cuda13]' (for CUDA 12: 'clarion[cuda12]')"
 
@@ -41,7 +42,7 @@ def _make() -> Kind:
     import cupy
 
     from ..kernels import mt19937
-    from ..kernels.cuda import capture, memory, namespace, philox
+    from ..kernels.cuda import capture, memory, namespace, philox, pinned
 
     class Cuda(Kind):
         """NVIDIA GPUs."""
@@ -61,6 +62,15 @@ def _make() -> Kind:
 
         def receive(self, array: Any) -> Any:
             return capture.received(array)
+
+        def receive_soon(self, array: Any) -> Any:
+            return pinned.sent(array) if pinned.can_be_sent(array) else capture.received(array)
+
+        def pinned(self, tensor: Any) -> Any:
+            return tensor if pinned.is_pinned(tensor._array) else new_tensor(pinned.pinned(tensor._array))
+
+        def is_pinned(self, array: Any) -> bool:
+            return pinned.is_pinned(array)
 
         def to_host(self, array: Any) -> Any:
             return array.get()

@@ -122,6 +122,10 @@ class Kind:
         """A host array on this device (the array itself where that is the host)."""
         return array
 
+    def receive_soon(self, array: Any) -> Any:
+        """The same without waiting, where that is possible: nobody may write to the host's array until it has happened."""
+        return self.receive(array)
+
     def visible(self, array: Any) -> bool:
         """May the values of an array be looked at? (Nobody asks for NumPy's own.)"""
         return False
@@ -142,6 +146,10 @@ class Kind:
     def pinned(self, tensor: Any) -> Any:
         """A host tensor in memory that this device reads without a copy."""
         return tensor
+
+    def is_pinned(self, array: Any) -> bool:
+        """Does a host array lie in such memory?"""
+        return False
 
     def offset(self, array: Any) -> int:
         """Bytes from the beginning of the memory that an array is a part of."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.devices import accelerator
+from ...core.devices import accelerator, is_available, kind_named
 from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype, get_default_dtype
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
@@ -43,8 +43,8 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
 
 @method()
 def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Is the memory page-locked? Never."""
-    return False
+    """Is the memory page-locked?"""
+    return self.is_cpu and is_available("cuda") and kind_named("cuda").is_pinned(self._array)
 
 
 # The old types: torch.FloatTensor and the like ------------------------------------------------------------

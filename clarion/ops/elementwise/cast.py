@@ -31,16 +31,17 @@ transfer_op = Op("transfer", "x", "send back", node="ToCopyBackward0", moves=Tru
 transfer_op.vjp(x=lambda g, send, back, ops: ops.transfer(g, back, send))
 
 
-def transfer(input: Tensor, where: Kind) -> Any:
+def transfer(input: Tensor, where: Kind, non_blocking: bool = False) -> Any:
     """`input` on another kind of device; its gradient comes back to where it is now."""
     here = kind_of(input._array)
     if here is where:
         return input
-    return transfer_op.call(input, _sender(here, where), _sender(where, here))
+    return transfer_op.call(input, _sender(here, where, non_blocking), _sender(where, here))
 
 
-def _sender(here: Kind, there: Kind) -> Callable[[Any], Any]:
-    return lambda array: there.receive(here.to_host(array))
+def _sender(here: Kind, there: Kind, non_blocking: bool = False) -> Callable[[Any], Any]:
+    receive = there.receive_soon if non_blocking else there.receive
+    return lambda array: receive(here.to_host(array))
 
 
 @method()
@@ -71,14 +72,14 @@ def to(
             f"to() received an invalid combination of arguments - got ({', '.join(type(a).__name__ for a in args)}): "
             "it takes to(dtype), to(device, dtype) or to(other), then non_blocking and copy"
         )
-    copy = flags[1] if len(flags) == 2 else copy
+    non_blocking, copy = flags[0] if flags else non_blocking, flags[1] if len(flags) == 2 else copy
     if other is not None:
         dtype, device = other.dtype, other.device
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise ArgumentTypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
     kind = self._array.dtype if dtype is None else dtype.numpy
     if device is not None and (where := find(device)) is not kind_of(self._array):
-        moved = transfer(cast(self, kind), where)
+        moved = transfer(cast(self, kind), where, non_blocking)
     else:
         moved = cast(self, kind, copy)
     return moved if memory_format is None else _in_format(moved, memory_format)
@@ -119,7 +120,7 @@ def _mover(name: str) -> Any:
         where = name if device is None else device if isinstance(device, devices.device) else devices.device(device)
         if device is not None and where.type != name:
             raise EngineError(f"Invalid device, must be {name} device\n{name}() was given {str(where)!r}.")
-        return transfer(self, find(where))
+        return transfer(self, find(where), non_blocking)
 
     move.__name__, move.__doc__ = name, f"The tensor on a device of kind {name!r}."
     return move
