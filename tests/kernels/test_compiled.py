@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not machine.installed(), reason="llvmlite is not
 
 OFFERED = sorted(name for name in registry.names() if any(o.backend == "llvm" for o in registry.chain(name)))
 KINDS: dict[str, type] = {name: type(registry._offers[name]["llvm"].function) for name in OFFERED}
-ROWS = [name for name in OFFERED if KINDS[name] is Rows and name not in ("softmax_and_loss", "sum", "mean")]
+ROWS = [name for name in OFFERED if KINDS[name] is Rows and name not in ("softmax_and_loss", "sum", "mean", "var")]
 EACH = [name for name in OFFERED if KINDS[name] is Compiled and name != "where"]
 SPECIAL = [
     np.nan,
@@ -287,6 +287,22 @@ def test_attention(form, sizes):
             results.append(found)
         for got, expected in zip(*results, strict=True):
             np.testing.assert_allclose(got, expected, rtol, rtol * max(1, abs(expected).max()))
+
+
+@pytest.mark.parametrize("correction", [0, 1.0, 2])
+@pytest.mark.parametrize("keepdim", [True, False])
+def test_variance(correction, keepdim):
+    rng = np.random.default_rng(0)
+    for kind, rtol in ((np.float32, 2e-5), (np.float64, 1e-12)):
+        for shape in ((8, 16), (5, 7, 33), (3, 1000)):
+            x = (rng.standard_normal(shape) + 3).astype(kind)
+            x[0] = 1.1  # equal numbers vary by nothing
+            args = ((x.ndim - 1,), correction, keepdim)
+            got = registry._offers["var"]["llvm"].function(x, *args)
+            expected = registry.portable("var")(x.astype(np.float64), *args)
+            assert got.shape == expected.shape
+            assert not got[0].any()
+            np.testing.assert_allclose(got, expected, rtol, rtol)
 
 
 # Functions ----------------------------------------------------------------------------------------------

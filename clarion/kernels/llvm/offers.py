@@ -157,6 +157,20 @@ def _along_rows(x: Any, dim: Any, keepdim: bool) -> Any:
     return (x, (1,), keepdim) if last >= 0 and dim is not None and tuple(dim) == (last,) and x.shape[-1] else None
 
 
+def _var(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    """The variance of rows; that of equal numbers is 0, whatever the rounding of their mean."""
+    one = x.dtype.type(1)
+    off = x - xp.mean(x, dim, True)
+    total, n = xp.sum(off * off, dim, keepdim), xp.sum(xp.where(x == x, one, one), dim, keepdim)
+    total = xp.where(xp.max(x, dim, keepdim) == xp.min(x, dim, keepdim), x.dtype.type(0), total)
+    return total / xp.maximum(n - x.dtype.type(correction), x.dtype.type(0))
+
+
+def _var_along_rows(x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    found = _along_rows(x, dim, keepdim)
+    return None if found is None else (x, (1,), correction, keepdim)
+
+
 def _normals(*args: Any) -> Any:
     from . import normals
 
@@ -235,6 +249,9 @@ def make() -> None:
     registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
+    variance = Rows("var", _whole(_var), _var_along_rows, (), ROWS)
+    variance.largest = 4096
+    registry.offer("var", "llvm", variance, least=ROWS)
     sums: Rows | None = None
     for name, function, otherwise in (
         ("sum", lambda xp, x, dim, keepdim: xp.sum(x, dim, keepdim), _sum),
