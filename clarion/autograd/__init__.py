@@ -13,6 +13,7 @@ from ..core.modes import set_grad_enabled as set_grad_enabled
 from ..core.saved import SavedTensor as SavedTensor
 from ..core.tensor import Tensor
 from ..errors import EngineError
+from ..kernels.coo import Coo
 from . import function as function
 from . import grad_mode as grad_mode
 from . import graph as graph
@@ -71,6 +72,22 @@ def grad(
     keys = None
     if isinstance(inputs, dict):
         keys, inputs = tuple(inputs), tuple(inputs.values())
+    if Coo.met and not isinstance(inputs, (Tensor, graph.GradientEdge)):
+        inputs = tuple(inputs)
+    if Coo.met and any(_is_sparse(t) for t in ((inputs,) if isinstance(inputs, Tensor) else inputs)):
+        rest = (
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            only_inputs,
+            allow_unused,
+            is_grads_batched,
+            materialize_grads,
+        )
+        given = (inputs,) if isinstance(inputs, Tensor) else inputs
+        grads = grad(outputs, [t._held if _is_sparse(t) else t for t in given], *rest)
+        results = tuple(t.alike(g) if _is_sparse(t) and g is not None else g for t, g in zip(given, grads, strict=True))
+        return results if keys is None else dict(zip(keys, results, strict=True))
     if is_grads_batched:
         results = _batched(outputs, inputs, grad_outputs, create_graph, retain_graph, allow_unused, materialize_grads)
     else:
@@ -78,6 +95,16 @@ def grad(
             outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
         )
     return results if keys is None else dict(zip(keys, results, strict=True))
+
+
+def _is_sparse(value: Any) -> bool:
+    """A sparse tensor: its graph is that of its values."""
+    return isinstance(value, Tensor) and type(value._array) is Coo
+
+
+def kineto_available() -> bool:
+    """Is there PyTorch's profiling library? There is not: `profiler` is clarion's own."""
+    return False
 
 
 def _batched(

@@ -203,16 +203,16 @@ def jacobian(
                 "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`."
             )
         return _forward_jacobian(func, inputs)
-    if vectorize and strict:
-        raise EngineError(
-            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
-            "set `strict=False` or `vectorize=False`."
-        )
     with modes.enable_grad():
         many_in, ins = _as_tuple(inputs, "inputs", "jacobian")
         ins = _fresh(ins, create_graph)
         many_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", "jacobian")
         _strict_outputs(outs, strict)
+        if vectorize and strict:
+            raise EngineError(
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
+                "set `strict=False` or `vectorize=False`."
+            )
         rows = tuple(_jacobian_rows(i, out, ins, create_graph, strict) for i, out in enumerate(outs))
     rows = _done(rows, create_graph)
     if many_in and many_out:
@@ -332,7 +332,7 @@ def hessian(
         return rows
 
     result = jacobian(
-        gradient, ins, create_graph=create_graph, strict=strict, vectorize=vectorize and not strict,
+        gradient, ins, create_graph=create_graph, strict=strict, vectorize=vectorize,
         strategy=outer_jacobian_strategy,
     )  # fmt: skip
     return result if many_in else result[0][0]

@@ -120,6 +120,11 @@ class Level:
         modes.state.forward = False
         try:
             results = tangents_of(op, inputs, params, outs, tangents)
+        except NotImplementedError as error:
+            raise errors.NotSupportedError(
+                f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented yet."
+                f"\n{error}"
+            ) from None
         finally:
             modes.state.forward = True
         for nr, (out, tangent) in enumerate(zip(outs, results, strict=True)):

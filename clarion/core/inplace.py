@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..events import hub
-from ..kernels import registry
 from ..kernels.coo import Coo
-from ..kernels.layout import laid_out, steps
-from ..kernels.layout import replay as replay_raw
+from ..kernels.layout import steps
 from . import modes, provenance
 from .devices import HOST, as_array, write
 from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64
-from .node import FREED, Node
+from .node import Node
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE, Claim, VersionCounter, View
+from .view_nodes import AsStridedBackward0 as AsStridedBackward0
+from .view_nodes import CopySlices as CopySlices
+from .view_nodes import taken_from
 
 if TYPE_CHECKING:
     from .op import Op
@@ -79,66 +80,6 @@ def replay(chain: tuple[Any, ...], tensor: Tensor) -> Tensor:
     return tensor
 
 
-class AsStridedBackward0(Node):
-    """grad_fn of a view after its base was written: puts the gradient into zeros of the base's shape."""
-
-    chain: tuple[Any, ...]
-    layout: tuple[Any, ...]
-
-    def apply_raw(self, g: Any, edges: Any = None) -> Any:
-        return (registry.raw.view_put(g, self.chain, self.layout),)
-
-    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
-        from .namespace import lifted
-
-        return (lifted.view_put(g, self.chain, self.layout),)
-
-
-def taken_from(base: Any, nr: int, chain: tuple[Any, ...], layout: tuple[Any, ...]) -> AsStridedBackward0:
-    """The node of a view of what `base` made."""
-    node = AsStridedBackward0()
-    node.blank()
-    node.edges, node.nrs = (base,), (nr,) if nr else None
-    node.chain, node.layout = chain, layout
-    return node
-
-
-class CopySlices(Node):
-    """grad_fn of a base whose view was written: `inner` is the node of the operation on the view."""
-
-    inner: Node
-    chain: tuple[Any, ...]
-    layout: tuple[Any, ...]
-
-    def name(self) -> str:
-        return "torch::autograd::CopySlices"
-
-    def view(self) -> Node:
-        """The node of the view as it was written: what `inner` has saved of its result belongs there, for only this node runs it."""
-        return taken_from(self, 0, self.chain, self.layout)
-
-    def apply_raw(self, g: Any, edges: Any = None) -> Any:
-        whole = laid_out(g, self.layout)
-        part = replay_raw(self.chain, whole)
-        grads = self.inner.apply_raw(part.copy())
-        part[...] = 0 if grads[0] is None else grads[0]
-        return (whole, *grads[1:])
-
-    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
-        from .namespace import lifted
-
-        grads = self.inner.apply_tensors(lifted.view_take(g, self.chain, self.layout))
-        if grads[0] is None:
-            return (lifted.view_clear(g, self.chain, self.layout), *grads[1:])
-        return (lifted.view_scatter(g, grads[0], self.chain, self.layout), *grads[1:])
-
-    def release(self) -> None:
-        if type(self.inner.saved) is tuple and self.inner.saved:
-            self.inner.saved = FREED
-        else:
-            self.inner.release()
-
-
 # Refusals ------------------------------------------------------------------------------------------
 
 
@@ -148,13 +89,18 @@ _OVERLAPPING = ("fill_scalar", "zero_", "threshold_written")
 _SOON_REFUSED = "masked_fill"
 
 
-def refuse(x: Tensor, name: str) -> None:
-    """Raise if `x` must not be written in place now; nothing has been changed yet."""
-    if x._vc is INFERENCE and not modes.state.inference:
+def _refuse_inference() -> None:
+    if not modes.state.inference:
         raise errors.InplaceError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
             "normal tensor before doing inplace update. See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
+
+
+def refuse(x: Tensor, name: str) -> None:
+    """Raise if `x` must not be written in place now; nothing has been changed yet."""
+    if x._vc is INFERENCE:
+        _refuse_inference()
     array = x._array
     if array.size > 1 and 0 in array.strides and not name.startswith(_OVERLAPPING) and _overlaps(array):
         if name.startswith(_SOON_REFUSED):
@@ -478,6 +424,8 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
     """
     from .recording import make_node
 
+    if x._vc is INFERENCE:
+        _refuse_inference()
     refuse_history(x, op.name + "_")
     array = op.kernel(x._array, *params)
     recording = modes.special == 0 or modes.recording()

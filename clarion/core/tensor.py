@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..events import hub
+from ..kernels.coo import Coo
 from ..kernels.random import torch_names
 from . import modes, provenance
 from .description import Description
@@ -400,7 +401,7 @@ class Tensor(Description, Methods):
             raise errors.EngineError(
                 "data set to a tensor that requires gradients must be floating point or complex dtype"
             )
-        if value.is_meta != self.is_meta:
+        if value.is_meta != self.is_meta or (type(value._array) is Coo) != (type(self._array) is Coo):
             raise errors.EngineError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.\n"
                 f"One is on {str(self.device)!r}, the other on {str(value.device)!r}."

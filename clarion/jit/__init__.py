@@ -138,6 +138,9 @@ def wait(future: Future[Any]) -> Any:
     return future.wait()
 
 
+_fork, _wait = fork, wait  # their names in older programs
+
+
 class strict_fusion:
     """Would insist that a block is compiled to one kernel: nothing is compiled, so it refuses nothing."""
 

@@ -37,8 +37,6 @@ def _values(values: Any, dtype: Any, requires_grad: bool) -> Any:
 
 def _indices(indices: Any) -> Any:
     found = indices if isinstance(indices, Tensor) else FUNCTIONS["tensor"](indices, dtype=int64)
-    if found.is_floating_point():
-        raise EngineError("indices must be an int64 tensor")
     return found.detach().to(int64)
 
 

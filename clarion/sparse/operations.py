@@ -172,8 +172,10 @@ def add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
     held = b._held if alpha == 1 else b._held * alpha
     cat = FUNCTIONS["cat"]
     result = make(cat([a._at, b._at], 1), cat([a._held, held]), x.shape)
-    if a._array.sorted and b._array.sorted:
+    if a._array.in_order() and b._array.in_order():  # then PyTorch merges them, whether it knows of the order or not
+        known = a._array.sorted and b._array.sorted
         result = coalesced(result)
+        result = make(result._at, result._held, x.shape, known, result._layout)
     return result if x._layout is sparse_coo else compressed(result, x._layout)
 
 

@@ -234,3 +234,11 @@ def decorator_instance_used_twice(t):
         return f(x) * 2, t.is_grad_enabled()
 
     return g(leaf(t))[0].requires_grad, g(leaf(t))[1], t.is_grad_enabled()
+
+
+def shapes_of_inference_tensors_set_outside(t):
+    with t.inference_mode():
+        x = t.ones(1, 2)
+    return refusal(
+        lambda: x.transpose_(0, 1), "Inplace update to inference tensor outside InferenceMode is not allowed"
+    )

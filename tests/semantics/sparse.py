@@ -212,3 +212,26 @@ def added_in_place_to_a_dense_tensor(t):
     u -= s.detach()
     u.add_(s.detach())
     return w.tolist(), w.requires_grad, values.grad.tolist(), u.tolist()
+
+
+def gradients_with_respect_to_sparse_tensors(t):
+    x = t.eye(2).to_sparse().requires_grad_()
+    (g,) = t.autograd.grad((x.to_dense() * 2).sum(), x)
+    dense = t.ones(2, 2)
+
+    def put():
+        dense.data = t.eye(2).to_sparse()
+
+    try:
+        put()
+    except RuntimeError as error:
+        refused = "incompatible tensor type" in str(error)
+    made = t.sparse_coo_tensor(t.zeros(1, 1), t.ones(1))
+    return g.is_sparse, _values(g), refused, made._indices().tolist()
+
+
+def sums_of_sparse_tensors_are_merged(t):
+    a = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.tensor([1.0, 2.0]), (3,))
+    b = t.sparse_coo_tensor(t.tensor([[1, 2]]), t.tensor([3.0, 4.0]), (3,))
+    total = a + b
+    return total._indices().tolist(), total._values().tolist(), total.is_coalesced()

@@ -257,6 +257,8 @@ def striding(x: Any, size: Any, stride: Any, storage_offset: int | None) -> tupl
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} "
             f"requiring a storage size of {(offset + last + 1) * item} are out of bounds for storage of size {have}"
         )
+    if last < 0:  # of nothing it does not matter where it lies
+        offset = min(offset, have // item)
     return size, stride, offset - own, x.stride()
 
 
