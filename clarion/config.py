@@ -28,3 +28,8 @@ COMPILE: str = os.environ.get("CLARION_COMPILE", "1")
 CACHE: str = os.environ.get("CLARION_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "clarion"
 )
+
+# What compiled functions tell on standard error, separated by commas: recompiles, steps, compile (both).
+LOGS: tuple[str, ...] = tuple(
+    word.strip() for word in os.environ.get("CLARION_LOGS", "").lower().split(",") if word.strip()
+)

@@ -11,5 +11,6 @@ gradients.py    the backward pass of what it returns
 replay.py native/           the steps as one function: of Python's, or native
 checking.py     replays beside the function itself
 pointwise.py    a user's function of numbers as one kernel, with its derivatives
+logs.py         what CLARION_LOGS asks for
 face.py         what `torch.compile` and `explain` give
 """

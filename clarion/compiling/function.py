@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core import provenance
 from ..core.tensor import Tensor
-from . import checking
+from . import checking, logs
 from .signature import full_key, quick_key, world
 from .version import Version
 
@@ -73,6 +73,8 @@ class Compiled:
                 self._given_up = True
                 self._say(f"there are {MOST} versions of it already; last changed: {why or 'the arguments'}", None)
                 return self.function(*args, **kwargs)
+            changed = version.ready.watch.broken() if version is not None and version.ready is not None else None
+            logs.versions(self.name, sum(map(len, self.versions.values())), changed)
             fresh = Version(self.function)
             if version is not None:
                 fresh.codes, fresh.observed = version.codes, True
@@ -84,6 +86,8 @@ class Compiled:
                 result = version.call(args, kwargs, leaves)
             finally:
                 busy.now = False
+            if version.ready is not None:
+                logs.ready(self.name, version.ready)
         else:
             result = self.function(*args, **kwargs)
         if version.problem is not None and not version.said:
@@ -96,6 +100,7 @@ class Compiled:
         text = f"{self.name} runs as it is written: {reason}{where}"
         if self.fullgraph:
             raise _unsupported(text)
+        logs.say("recompiles", self.name, f"runs as it is written: {reason}{where}")
         if text not in self.reasons:
             self.reasons.append(text)
             warnings.warn(text, CompileWarning, stacklevel=5)

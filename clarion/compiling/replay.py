@@ -125,9 +125,11 @@ def written(steps: list[Step], inputs: list[int], results: list[int], scalars: s
 
 def prepared(steps: list[Step], inputs: list[int], results: list[int], recording: Any, fixed: Any = ()) -> Any:
     """The steps as a native program, where one can be made of them; else as a function of Python's. `fixed`: inputs that stay."""
+    from ..kernels.trace.graph import Untraceable
     from .native.build import Native, Unbuildable
+    from .native.groups import Conflict
 
     try:
         return Native(steps, inputs, results, recording, fixed)
-    except Unbuildable:
+    except (Unbuildable, Untraceable, Conflict):
         return written(steps, inputs, results, recording.scalars)

@@ -354,6 +354,15 @@ class Replay:
     def _tensor(self, slot: int, given: list[Tensor]) -> Tensor:
         return _owned(self.owners[slot], given)
 
+    def made_of(self) -> str:
+        """What runs them."""
+        from .native.build import Native
+
+        if not isinstance(self.run, Native):
+            return "by Python"
+        parts = len(self.run.items) - self.run.calls
+        return f"{parts} native loops and products, {self.run.calls} calls of Python in between"
+
     def description(self) -> list[str]:
         """The steps in words, with the user's lines."""
         steps = [*self.steps, *(self.backward.steps if self.backward is not None else ())]

@@ -30,7 +30,9 @@ inside: dict[str, bool] = {}
 def is_inside(filename: str) -> bool:
     """Is a file part of clarion? (`contextlib` counts: it enters the contexts of others.)"""
     if filename not in inside:
-        inside[filename] = filename.startswith((_PACKAGE, "<gradient of ", "<call of ")) or filename == _CONTEXTLIB
+        inside[filename] = (
+            filename.startswith((_PACKAGE, "<gradient of ", "<call of ", "<replay ")) or filename == _CONTEXTLIB
+        )
     return inside[filename]
 
 

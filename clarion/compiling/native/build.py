@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from ...kernels import registry
+from ...kernels import layout, registry
 from ...kernels.layout import blank, strided
 from ...kernels.llvm import machine
 from ...kernels.llvm.build import running
@@ -97,12 +97,14 @@ class Native:
             return lambda *args, **options: portable(name, space)(*args, **options)
 
         registry.know("lowered", Lowered, space, otherwise=kernel)
+        layout.ARRAYS[Lowered] = Lowered.seen_anew
         try:
             for step in steps:
                 builder.place = step.place
                 if not _lowered(builder, space, env, step, recording.arrays):
                     self._called(builder, env, step, recording.arrays)
         finally:
+            del layout.ARRAYS[Lowered]
             registry.forget("lowered")
 
     def _called(self, builder: Builder, env: dict[int, Lowered], step: Step, values: Any) -> None:

@@ -121,6 +121,13 @@ class Lowered:
     def _seen(self, shape: Any, strides: Any, offset: int = 0) -> Lowered:
         return Lowered(self.builder, self.storage, shape, self.dtype, strides, self.offset + offset)
 
+    def seen_anew(self, shape: Any, strides: Any, offset: int) -> Lowered:
+        """The same memory with other strides (kernels/layout.py): only what lies within it."""
+        last = self.offset + offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        if any(s < 0 for s in strides) or (0 not in shape and last + self.itemsize > self.storage.buffer.size):
+            raise Untraceable("memory beyond the array")
+        return self._seen(shape, strides, offset)
+
     def transpose(self, *axes: Any) -> Lowered:
         order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
         order = tuple(reversed(range(self.ndim))) if not order or order == (None,) else [a % self.ndim for a in order]
