@@ -7,11 +7,13 @@ imported. Until then `import clarion` costs next to nothing: `clarion.doctor` di
 from __future__ import annotations
 
 import sys as _sys
+from _thread import RLock as _RLock
 from importlib import import_module as _import
 from importlib.machinery import ModuleSpec as _spec
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
+from .forks import fork_safe as _fork_safe
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ _LIGHT = frozenset(
     ["__main__", "cli", "config", "diagnose", "doctor", "errors", "events", "forks", "pytree", "surface", "version"]
 )
 _surface: _Any = None
+_loading = _fork_safe(_RLock())  # by the thread that loads the surface
 _hidden: frozenset[str] = frozenset()  # what is not under PyTorch's name: see `torch_alias.py`
 
 
@@ -95,14 +98,17 @@ def _load() -> None:
     """Load the surface, once. Its names become this module's own: reading one costs what it costs in any module."""
     global _surface
     if _surface is None:
-        _surface = False  # under way
-        _sys.meta_path[:] = [finder for finder in _sys.meta_path if finder is not _Gate]
-        try:
-            _surface = _import(".surface", "clarion")
-        except BaseException:
-            _surface = None
-            raise
-        globals().update({name: value for name, value in vars(_surface).items() if not name.startswith("__")})
+        with _loading:
+            if _surface is not None:
+                return
+            _surface = False  # under way
+            _sys.meta_path[:] = [finder for finder in _sys.meta_path if finder is not _Gate]
+            try:
+                _surface = _import(".surface", "clarion")
+            except BaseException:
+                _surface = None
+                raise
+            globals().update({name: value for name, value in vars(_surface).items() if not name.startswith("__")})
 
 
 def __getattr__(name: str) -> _Any:
@@ -114,8 +120,10 @@ def __getattr__(name: str) -> _Any:
     if name in _LIGHT:
         return _import(f".{name}", "clarion")
     _load()
-    if name in globals():
-        return globals()[name]
+    # Another thread waits until it is there. (Not while it imports a part: this one may need what that one holds.)
+    with _loading:
+        if name in globals():
+            return globals()[name]
     if not _surface:  # a part of it asks for another, while it is loaded
         raise AttributeError(f"module 'clarion' has no attribute {name!r} yet")
     return _surface.__getattr__(name)

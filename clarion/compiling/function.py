@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core import provenance
 from ..core.tensor import Tensor
+from ..forks import fork_safe
 from . import checking, logs
 from .signature import full_key, quick_key, world
 from .version import Version
@@ -32,7 +33,7 @@ class Compiled:
         self.versions: dict[Any, list[Version]] = {}
         self.reasons: list[str] = []  # why it runs as it is written, if it does
         self.replays = 0
-        self._lock = threading.RLock()
+        self._lock = fork_safe(threading.RLock())
         self._given_up = self._watch_next = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -21,11 +21,12 @@ from .. import events
 from ..core import devices, modes, provenance
 from ..core.node import Node
 from ..core.tensor import Tensor
+from ..forks import fork_safe
 from ..kernels import captures, layout, registry
 from . import arrays
 from .arrays import Recorded, RecordedKind
 
-_lock = threading.RLock()  # one recording at a time: the table of kernels is everybody's
+_lock = fork_safe(threading.RLock())  # one recording at a time: the table of kernels is everybody's
 
 
 class Ref(NamedTuple):

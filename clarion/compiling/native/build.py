@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from ...forks import fork_safe
 from ...kernels import layout, registry
 from ...kernels.layout import blank, strided
 from ...kernels.llvm import machine
@@ -50,7 +51,7 @@ class Native:
     ) -> None:
         if machine.binding() is None or not library():
             raise Unbuildable("llvmlite is not installed")
-        self.results, self.lock = results, threading.Lock()
+        self.results, self.lock = results, fork_safe(threading.Lock())
         self.values, self.slots_in, self.fixed = recording.arrays, inputs, frozenset(fixed)
         self.steps, self.scalars = steps, recording.scalars
         builder = Builder()

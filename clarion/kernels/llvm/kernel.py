@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import config
+from ...forks import whole_over_forks
 from .. import registry
 from ..choosing import HEAT
 from ..quiet import restore, silence
 from .kept import keeps
 
 ndarray = np.ndarray
-_lock = threading.RLock()
+_lock = whole_over_forks(threading.RLock())
 MOST = 16  # versions of one kernel, for different types and parameters: more are not worth compiling
 CHEAP = (
     1 if config.COMPILE == "all" else 1 << 15
@@ -81,9 +82,9 @@ class Compiled:
             pass
         except TypeError:  # a parameter that cannot be told from others
             return None
-        from . import build
-
         with _lock:
+            from . import build
+
             if key not in self.known:
                 self.known[key] = build.version(self, args) if len(self.known) < MOST else None
             return self.known[key]
@@ -96,11 +97,11 @@ class Compiled:
         found = None if arranged is None else self.version(arranged)
         if found is None:
             return
-        from . import cards
-
-        if not cards.available():
-            return
         with _lock:
+            from . import cards
+
+            if not cards.available():
+                return
             new = self.card is None
             if new:
                 self.card = cards.Card(self.name)
@@ -169,12 +170,15 @@ class OneRow(Rows):
     sums: Rows | None = None  # of rows; where it is known how a long one is made of those
     mean = False
 
+    def arranged(self, args: Sequence[Any]) -> Sequence[Any] | None:
+        return super().arranged((args[0].reshape(-1), *args[1:]))
+
     def __call__(self, *args: Any, out: Any = None) -> Any:
         x = args[0]
         if type(x) is not ndarray or not x.size:
             return NotImplemented
         if x.size <= self.largest:
-            return super().__call__(x.reshape(-1), *args[1:])
+            return super().__call__(*args)
         if self.sums is None or x.dtype.char not in "fd" or not x.flags.c_contiguous:
             return NotImplemented
         return self._long(x.reshape(-1))
@@ -211,7 +215,8 @@ class SmallProduct:
 
     def warm(self, *args: Any) -> None:
         """At the first call."""
-        from . import cards, machine
+        with _lock:
+            from . import cards, machine
 
         try:
             if self.card is None and cards.available():
@@ -231,9 +236,10 @@ def sum_of_columns(x: Any, ndim: int = 1) -> Any:
     """The sum over all but the last `ndim` dimensions."""
     if type(x) is not ndarray or x.dtype.char not in "fd" or x.ndim <= ndim or not x.flags.c_contiguous:
         return NotImplemented
-    from . import build
+    with _lock:
+        from . import build
 
-    function = build.sum_of_columns(x.dtype.char)
+        function = build.sum_of_columns(x.dtype.char)
     inner = x.shape[x.ndim - ndim :]
     width = math.prod(inner)
     if function is None or not x.size or width * x.itemsize > WIDE:

@@ -10,9 +10,10 @@ import threading
 from typing import Any
 
 from ... import config
+from ...forks import fork_safe
 from . import kept, objects
 
-_lock = threading.Lock()
+_lock = fork_safe(threading.Lock())
 VERSION = 2  # of what is written into objects, beside their source
 
 
