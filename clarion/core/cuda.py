@@ -38,13 +38,32 @@ def _missing() -> str:
     return "" if count else "There is no NVIDIA GPU on this machine."
 
 
+class _Pinning(Kind):
+    """A device that reads page-locked memory of the host by itself."""
+
+    def receive_soon(self, array: Any) -> Any:
+        from ..kernels.cuda import pinned
+
+        return pinned.sent(array) if pinned.can_be_sent(array) else self.receive(array)
+
+    def pinned(self, tensor: Any) -> Any:
+        from ..kernels.cuda import pinned
+
+        return tensor if pinned.is_pinned(tensor._array) else new_tensor(pinned.pinned(tensor._array))
+
+    def is_pinned(self, array: Any) -> bool:
+        from ..kernels.cuda import pinned
+
+        return pinned.is_pinned(array)
+
+
 def _make() -> Kind:
     import cupy
 
     from ..kernels import mt19937
-    from ..kernels.cuda import capture, memory, namespace, philox, pinned
+    from ..kernels.cuda import capture, memory, namespace, philox
 
-    class Cuda(Kind):
+    class Cuda(_Pinning):
         """NVIDIA GPUs."""
 
         name = "cuda"
@@ -62,15 +81,6 @@ def _make() -> Kind:
 
         def receive(self, array: Any) -> Any:
             return capture.received(array)
-
-        def receive_soon(self, array: Any) -> Any:
-            return pinned.sent(array) if pinned.can_be_sent(array) else capture.received(array)
-
-        def pinned(self, tensor: Any) -> Any:
-            return tensor if pinned.is_pinned(tensor._array) else new_tensor(pinned.pinned(tensor._array))
-
-        def is_pinned(self, array: Any) -> bool:
-            return pinned.is_pinned(array)
 
         def to_host(self, array: Any) -> Any:
             return array.get()
