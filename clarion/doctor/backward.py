@@ -18,12 +18,14 @@ from .patching import itself, patch, safely
 
 _read = TensorBase.grad.__get__
 _requires_grad = TensorBase.requires_grad.__get__
+_sequence = torch.autograd._get_sequence_nr
 _seeds: Any = None  # the gradients that the user gave to the pass that begins
 _TOLD = 64  # one pass in so many is told at rest
 untold = 0  # passes at rest that were not
 _SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
 _skipped = 0  # 1: every other is read there
 _told_at = 0.0
+_ended = 0  # the number of nodes when the last pass at rest ended
 
 
 def forget() -> None:
@@ -87,7 +89,7 @@ def _resting(original: Any) -> Any:
 
     @functools.wraps(original)
     def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
-        global untold
+        global untold, _ended
         untold += 1
         if not untold & _skipped:
             try:
@@ -97,11 +99,14 @@ def _resting(original: Any) -> Any:
             if value - value != 0 or untold >= _TOLD:
                 _tell_beginning(roots, args, kwargs)
         try:
-            return original(roots, *args, **kwargs)
+            result = original(roots, *args, **kwargs)
         except RuntimeError as error:
             if hub.refused is not None and not held.aside:
+                held.ended = min(held.ended, 0.5 - _ended)
                 safely("backward passes", _Pass(roots, kwargs.get("accumulate_grad", False)).refused, error)
             raise
+        _ended = _sequence()
+        return result
 
     return _engine_run_backward
 
@@ -114,9 +119,10 @@ def _tell_beginning(roots: Any, args: Any, kwargs: Any) -> None:
     _, retain, create = args[:3]
     told = hub.backward_began is not None and not held.aside
     if told and (not isinstance(roots[0], torch.Tensor) or _requires_grad(roots[0])):
-        held.roots = ()
+        held.backward, held.roots = lines.here(), roots
         facts = (None,) * len(roots), bool(retain or create), bool(create), kwargs.get("accumulate_grad", False)
         safely("backward passes", hub.backward_began, roots, *facts)
+        held.roots = ()
 
 
 def passes_untold() -> int:
@@ -220,7 +226,7 @@ class _Pass:
         return {}
 
     def _views(self) -> list[View]:
-        return nodes._in_order(self.roots)
+        return nodes.in_order(self.roots)
 
     # Looking into a pass -------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..events import hub
@@ -51,7 +52,9 @@ _MADE = frozenset(
 )
 _BINARY = frozenset(["add", "sub", "mul", "div", "rsub", "pow"])
 _LOSSES = frozenset(["cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss"])
-_STRETCHING = frozenset(["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
+_STRETCHING = frozenset(
+    ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "gaussian_nll_loss"]
+)
 _DROPOUTS = frozenset(["dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"])
 
 
@@ -78,6 +81,8 @@ def _heard(func: Any, name: str, args: Any, kwargs: Any, result: Any, before: in
         return
     inputs, params = _split(name, args, kwargs)
     views = place_new_nodes(outs, before, lines.here())
+    if views:
+        memory.computed(outs[0], views)
     if views and hub.recorded is not None:
         for view in views[:-1]:
             hub.recorded(view, inputs, None)
@@ -95,8 +100,9 @@ def _heard(func: Any, name: str, args: Any, kwargs: Any, result: Any, before: in
                 if t.requires_grad or memory.is_followed(t):
                     hub.left(t, "item")
         hub.entered(outs[0], data)
-        if name == "from_numpy":
-            memory.exported(outs[0], lines.here())
+        if name in ("as_tensor", "asarray") and isinstance(data, np.ndarray) and data.size:
+            if data.__array_interface__["data"][0] == outs[0].data_ptr():  # not a copy
+                memory.exported(outs[0], data, "from_numpy", lines.here())
     if name in _MADE and kwargs.get("requires_grad") and hub.flagged is not None:
         hub.flagged(outs[0], True)
     if hub.applied is not None and name not in _FACTORIES:
@@ -104,8 +110,16 @@ def _heard(func: Any, name: str, args: Any, kwargs: Any, result: Any, before: in
         if op.name == "cast" and outs[0] is (args[0] if args else None):
             return
         hub.applied(op, inputs, params, outs)
+        if name == "multi_head_attention_forward" and len(inputs) > 2:
+            _tell_attention(inputs, outs)
         if hub.float_error is not None:
             _check(op, inputs, outs[0])
+
+
+def _tell_attention(inputs: list[Any], outs: list[Any]) -> None:
+    """What happens inside of it is not heard: the sequence is the first dimension of its keys."""
+    query, key, value = (t.transpose(0, 1) if t.dim() == 3 else t for t in inputs[:3])
+    hub.applied(named("scaled_dot_product_attention"), [query, key, value], [], outs)  # type: ignore[misc]
 
 
 def place_new_nodes(outs: list[Any], before: int, place: Any) -> list[View]:
@@ -152,7 +166,7 @@ def _split(name: str, args: Any, kwargs: Any) -> tuple[list[Any], list[Any]]:
         return inputs, [dim % count if count else dim]
     if name == "__setitem__" and len(args) > 2 and isinstance(args[2], (int, float)):
         inputs.append(args[2])
-    return inputs, [a for a in args if not isinstance(a, (torch.Tensor, list, tuple))]
+    return inputs, [a for a in (*args, *kwargs.values()) if not isinstance(a, (torch.Tensor, list, tuple))]
 
 
 def _before_loss(name: str, args: Any, kwargs: Any) -> None:

@@ -179,7 +179,7 @@ def _leaving(how: str) -> Any:
         if hub.left is not None and isinstance(t, torch.Tensor) and (_requires_grad(t) or memory.is_followed(t)):
             hub.left(t, how)
         if how == "numpy" and isinstance(t, torch.Tensor):
-            memory.exported(t, lines.here())
+            memory.exported(t, result, "numpy", lines.here())
 
     def way(func: Any, args: Any, kwargs: Any) -> Any:
         result = func(*args, **kwargs)

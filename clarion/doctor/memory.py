@@ -14,7 +14,7 @@ import torch
 from torch._C import DisableTorchFunction
 
 from ..footprint import Footprint
-from . import values
+from . import nodes, values
 from .lines import Place
 from .nodes import View
 
@@ -37,9 +37,20 @@ class Write:
         return self.begin < end and begin < self.end
 
 
+class Export:
+    """Memory (from, to) that NumPy may write to, as long as the array is there: the one that `numpy()` gave or `from_numpy` took."""
+
+    __slots__ = ("array", "begin", "end", "how", "place")
+
+    def __init__(self, t: Any, array: Any, how: str, place: Place | None) -> None:
+        self.begin, self.end = span(t)
+        self.how, self.place, self.array = how, place, weakref.ref(array)
+
+
 _writes: deque[Write] = deque(maxlen=_MOST)
 _shadows: dict[int, weakref.ref[Any]] = {}  # tensors that `.data` gave, by id
-_exported: deque[tuple[int, int, Place | None]] = deque(maxlen=64)  # memory that NumPy may write to
+_exported: deque[Export] = deque(maxlen=64)
+_recent: deque[weakref.ref[Any]] = deque(maxlen=256)  # tensors that were computed lately, in the graph
 followed: Any = None  # the departures of the session: a value that left may become a number
 
 
@@ -48,6 +59,7 @@ def forget() -> None:
     _writes.clear()
     _shadows.clear()
     _exported.clear()
+    _recent.clear()
     _fingerprints.clear()
 
 
@@ -97,10 +109,20 @@ def written(t: Any, place: Place | None, index: Any = None) -> None:
     _writes.append(Write(t, place, known is not None and known() is t, index))
 
 
-def exported(t: Any, place: Place | None) -> None:
+def exported(t: Any, array: Any, how: str, place: Place | None) -> None:
     """NumPy shares this memory from now on."""
     if values.is_plain(t) and t.device.type == "cpu" and t.numel():
-        _exported.append((*span(t), place))
+        _exported.append(Export(t, array, how, place))
+        for view in nodes.in_order([made for ref in _recent if (made := ref()) is not None]):
+            note_saved(view)
+
+
+def computed(t: Any, views: list[View]) -> None:
+    """An operation of the graph gave this tensor, and made these nodes."""
+    _recent.append(weakref.ref(t))
+    if _exported:
+        for view in views:
+            note_saved(view)
 
 
 def write_since(view: View, sizes: tuple[int, ...]) -> tuple[Place | None, int]:
@@ -114,25 +136,33 @@ def write_since(view: View, sizes: tuple[int, ...]) -> tuple[Place | None, int]:
 
 # Silent writes ---------------------------------------------------------------------------------------
 
-_fingerprints: dict[int, tuple[weakref.ref[Any], list[tuple[str, int, Place | None]]]] = {}
+_fingerprints: dict[int, tuple[weakref.ref[Any], dict[str, tuple[int, Export]]]] = {}
 
 
 def note_saved(view: View) -> None:
-    """A node was made: what it saved of memory that NumPy may write to is looked at now, and once more before it is used."""
-    if not _exported:
+    """What a node saved of memory that NumPy may write to is looked at now, and once more before it is used."""
+    shared = [export for export in _exported if export.array() is not None]
+    if not shared or id(view) in _fingerprints:
         return
-    found = []
+    found = {}
     try:
         for name, t in values.saved_tensors(view):
             begin, end = span(t)
-            place = next((p for b, e, p in _exported if b < end and begin < e), None)
-            if place is not None and t.numel() <= 1 << 20:
-                found.append((name, _print(t), place))
+            export = next((e for e in shared if e.begin < end and begin < e.end), None)
+            if export is not None and t.numel() <= 1 << 20:
+                found[name] = _print(t), export
     except RuntimeError:
         return
     if found:
         key = id(view)
         _fingerprints[key] = weakref.ref(view, lambda _: _fingerprints.pop(key, None)), found
+
+
+def arrays_of(view: View) -> list[Any]:
+    """The arrays that share memory with what a node saved."""
+    known = _fingerprints.get(id(view))
+    exports = known[1].values() if known is not None else ()
+    return [array for _, export in exports if (array := export.array()) is not None]
 
 
 def _print(t: Any) -> int:
@@ -145,7 +175,7 @@ def silently_overwritten(view: View) -> tuple[str, Place | None] | None:
     if not silent and id(view) not in _fingerprints:
         return None
     known = _fingerprints.get(id(view))
-    prints = {name: (crc, place) for name, crc, place in known[1]} if known is not None else {}
+    prints = known[1] if known is not None else {}
     try:
         for name, t in values.saved_tensors(view):
             kept = footprint(t) if silent else None
@@ -153,7 +183,7 @@ def silently_overwritten(view: View) -> tuple[str, Place | None] | None:
                 if kept is not None and write.mark < view.seq and write.part is not None and write.part.meets(kept):
                     return "data", write.place
             if name in prints and prints[name][0] != _print(t):
-                return "numpy", prints[name][1]
+                return prints[name][1].how, prints[name][1].place
     except RuntimeError:
         pass
     return None

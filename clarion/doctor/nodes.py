@@ -200,12 +200,13 @@ def node(t: Any) -> View | None:
 # same `backward()` line and the same operations in the same order have the same lines.
 
 _LIMIT = 20_000  # nodes of a graph whose lines are remembered
+_ALIKE = 0.75  # of the operations must be the same
 _lines: dict[tuple[Place, str], tuple[tuple[str, ...], tuple[Place | None, ...]]] = {}
 
 
 def remember(roots: Any, backward: Place | None) -> None:
     """The graph of a backward pass that was listened to: keep its lines."""
-    views = _in_order(roots)
+    views = in_order(roots)
     if backward is not None and views and len(views) < _LIMIT:
         titles = tuple(view.title for view in views)
         _lines[backward, titles[0]] = titles, tuple(view._place for view in views)
@@ -223,14 +224,38 @@ def transfer(view: View) -> None:
     if view is first:  # mostly nothing else is asked for
         view._place = known[1][0]
         return
-    views = _in_order(roots)
-    if tuple(each.title for each in views) == known[0]:
-        for each, place in zip(views, known[1], strict=True):
-            if each._place is None:
-                each._place = place
+    views = in_order(roots)
+    for each, place in zip(views, aligned([each.title for each in views], *known), strict=True):
+        if each._place is None:
+            each._place = place
 
 
-def _in_order(roots: Any) -> list[View]:
+def aligned(titles: list[str], known: tuple[str, ...], places: tuple[Place | None, ...]) -> list[Place | None]:
+    """The lines of operations, the youngest first, from those of a graph that was listened to; None where they are not known.
+
+    The same operations have the same lines. Behind them may come what is left of the same graph of earlier steps (a state that is
+    carried over); and a few may be new in the middle (a branch that was taken for the first time): they have none.
+    """
+    count = len(known)
+    if tuple(titles[:count]) == known:
+        found = list(places)
+        while (size := _ending(titles[len(found) :], known)) > 0:
+            found += places[count - size :]
+        return found + [None] * (len(titles) - len(found))
+    least = min(len(titles), count)
+    front = next((i for i in range(least) if titles[i] != known[i]), least)
+    back = next((i for i in range(least - front) if titles[-1 - i] != known[-1 - i]), least - front)
+    if front + back < _ALIKE * max(len(titles), count):
+        return [None] * len(titles)
+    return [*places[:front], *[None] * (len(titles) - front - back), *places[count - back :]]
+
+
+def _ending(titles: list[str], known: tuple[str, ...]) -> int:
+    """The most operations that these begin with and the others end with."""
+    return next((n for n in range(min(len(titles), len(known)), 0, -1) if tuple(titles[:n]) == known[-n:]), 0)
+
+
+def in_order(roots: Any) -> list[View]:
     stack = [found for root in roots if isinstance(root, torch.Tensor) and (found := node(root)) is not None]
     seen = set(stack)
     while stack and len(seen) < _LIMIT:

@@ -210,8 +210,10 @@ def operands(view: View) -> list[Any]:
         value = saved(view, names[i]) if i < len(names) else LOST
         if value is None:
             value = LOST
+        if value is LOST and i == 0 and isinstance(sizes := saved(view, "self_sym_sizes"), tuple) and 0 in sizes:
+            value = np.empty(sizes, np.float32)  # nothing was kept of nothing
         found.append(array(value) if isinstance(value, torch.Tensor) else value)
-    if len(found) == 1 and len(view.edges) == 1 and view.op is not None and "b" and view.op.broadcast:
+    if len(found) == 1 and len(view.edges) == 1 and view.op is not None and view.op.broadcast:
         other = saved(view, "other")  # a number, or a tensor without a gradient
         if other is not LOST and other is not None:
             found.append(array(other) if isinstance(other, torch.Tensor) else other)

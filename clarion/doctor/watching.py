@@ -321,14 +321,30 @@ def _tensors() -> None:
         return classmethod(apply)
 
     patch(torch.autograd.Function, "apply", applying)
+    patch(torch.autograd.Variable, "__new__", _wrapping)
     telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
     telling(torch.autograd.graph.saved_tensors_hooks, "__exit__", before=_packed)
+
+
+def _wrapping(original: Any) -> Any:
+    """`Variable(tensor, requires_grad=True)`, of which no mode hears."""
+
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(cls, *args, **kwargs)
+        if not held.aside and isinstance(made, torch.Tensor) and made.is_leaf:
+            if args and listening.ear.open and hub.entered is not None:
+                safely("tensors", hub.entered, made, args[0])
+            if made.requires_grad and hub.flagged is not None:
+                safely("tensors", hub.flagged, made, True)
+        return made
+
+    return staticmethod(__new__)
 
 
 def _made_of(made: Any, array: Any) -> None:
     if hub.entered is not None:
         hub.entered(made, array)
-    memory.exported(made, lines.here())
+    memory.exported(made, array, "from_numpy", lines.here())
 
 
 def _hooked(t: Any, *args: Any, **kwargs: Any) -> None:

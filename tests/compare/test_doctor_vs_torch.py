@@ -185,3 +185,44 @@ def test_clarions_own_trainings_are_diagnosed_afterwards():
             optimizer.step()
         assert not clarion.diagnose._session.failures
     assert [finding.name for finding in found] == ["stale-gradient"]
+
+
+def test_at_rest_pytorchs_own_functions_stand_in_their_places():
+    clear, passes = torch.optim.Optimizer.zero_grad, torch.autograd._make_grads
+    model = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Dropout(0.1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+    def steps(count):
+        for _ in range(count):
+            optimizer.zero_grad()
+            model(torch.randn(2, 3)).pow(2).mean().backward()
+            optimizer.step()
+
+    with clarion.doctor.watch() as watch:
+        steps(20)
+        assert torch.optim.Optimizer.zero_grad is not clear
+        steps(200)
+        session = watch._session
+        assert session.mode == "rest"
+        assert torch.optim.Optimizer.zero_grad is clear
+        assert torch.autograd._make_grads is passes
+        model.eval()  # a new phase
+        assert session.mode != "rest"
+        assert torch.optim.Optimizer.zero_grad is not clear
+        model.train()
+        steps(400)
+        assert 600 <= session.ledger.step <= 620  # those at rest are counted, too, told or not
+        assert not session.failures
+    assert torch.optim.Optimizer.zero_grad is clear
+
+
+def test_lines_are_transferred_where_operations_are_the_same():
+    from clarion.doctor.nodes import aligned
+
+    known, lines = ("mean", "sub", "mm", "tanh", "mm"), (1, 1, 2, 3, 4)
+    assert aligned(list(known), known, lines) == list(lines)
+    # What is left of the step before, and of the one before that.
+    assert aligned([*known, "tanh", "mm", "mm"], known, lines) == [*lines, 3, 4, 4]
+    # A branch that was taken for the first time.
+    assert aligned(["mean", "sub", "mm", "exp", "tanh", "mm"], known, lines) == [1, 1, 2, None, 3, 4]
+    assert aligned(["sum", "exp", "mm"], known, lines) == [None] * 3

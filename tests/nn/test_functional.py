@@ -64,6 +64,12 @@ def test_embedding_gradients_add_up():
     F.embedding(torch.tensor([3, 1, 3]), weight, sparse=True).sum().backward()
     assert weight.grad.is_sparse
     assert weight.grad.to_dense().tolist() == [[0, 0], [1, 1], [0, 0], [2, 2]]
+    weight.grad = None
+    (
+        F.embedding(torch.tensor([1]), weight, sparse=True) * F.embedding(torch.tensor([2]), weight, sparse=True)
+    ).sum().backward()
+    assert weight.grad.is_sparse  # two uses in one pass
+    assert weight.grad.to_dense()[1].tolist() == weight[2].tolist()
 
 
 def test_dropout():

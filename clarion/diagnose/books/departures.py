@@ -18,7 +18,8 @@ import numpy as np
 from .. import engine
 from ..graph.reach import reachable
 from ..graph.traits import having
-from ..source.places import Place, here
+from ..source.origins import origins
+from ..source.places import Place, file_line, here
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -209,6 +210,10 @@ class Departures:
                     marks = marks | {self._whole[t].maybe}
                 elif not t.is_integer() and self._has_numbers():  # math.exp(parameter), say
                     marks = marks | self._maybe_numbers()
+        if self._numbers:
+            for value in params:
+                if type(value) is float and value in self._numbers:  # `leaky_relu(x, slope.item())`
+                    marks = marks | {self._numbers[value]}
         if leaving:
             recorded = engine.recording()
             if not recorded or not engine.requires_grad(out):
@@ -273,12 +278,12 @@ class Departures:
         if engine.kind(tensor) not in "fc":
             return
         place = here()
-        if type(data) is float and data in self._numbers:
-            marks: frozenset[Any] = frozenset([self._numbers[data]])
-        else:
+        values = (data,) if type(data) is float else data[:_FEW] if isinstance(data, (list, tuple)) else ()
+        marks: frozenset[Any] = frozenset(self._numbers[v] for v in values if type(v) is float and v in self._numbers)
+        if not marks:
             step = self._ledger.step
             left = [d for d in self._lines.values() if d.step == step]
-            marks = frozenset(d if d.place == place and d.how in NUMBERS else d.maybe for d in left)
+            marks = frozenset(d if d.how in NUMBERS and _leads_to(d.place, place) else d.maybe for d in left)
         if marks:
             self._mark(tensor, marks)
 
@@ -373,6 +378,16 @@ class Departures:
         if found:
             key, known = id(node), self._terms
             known[key] = (weakref.ref(node, lambda _: known.pop(key, None)), found)
+
+
+def _leads_to(left: Place | None, entered: Place | None) -> bool:
+    """Does what left at one place come back at the other: on the same line, or by way of the function's variables?"""
+    if left == entered:
+        return True
+    if left is None or entered is None or left[0] is not entered[0]:
+        return False
+    found = file_line(left)
+    return found is not None and found[1] in origins(entered)
 
 
 def _key(place: Place | None, how: str) -> tuple[int, int, str]:

@@ -7,6 +7,7 @@ import weakref
 from typing import Any
 
 from .. import engine
+from ..books.departures import leaves_of
 from ..books.records import OptimizerStory, Update
 from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_users, seats, weights_in
 from ..graph.names import listed, names_of
@@ -55,6 +56,9 @@ class ParameterNotOptimized(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._unowned: dict[int, weakref.ref[Any]] = {}
+        self._differentiated: dict[
+            int, weakref.ref[Any]
+        ] = {}  # leaves of what `autograd.grad` differentiated to go on with it
         self._late: dict[int, weakref.ref[Any]] = {}  # unfrozen, or made when there was an optimizer
         self._until = 0  # how long these are watched
         self._related: dict[int, set[str]] = {}
@@ -97,6 +101,8 @@ class ParameterNotOptimized(Diagnosis):
     def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
         """How do those that nobody owns stand to the others?"""
         root = tensors[0]
+        if create and not accumulates:  # the gradient of a sum does not know its last bias: nobody forgot it
+            self._differentiated.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(list(tensors)))
         asked = _alive(self._unowned)
         if asked and accumulates and engine.is_tensor(root) and engine.node(root) is not None:
             for key, found in relations(root, asked, lambda leaf: is_owned(leaf, self.ledger)).items():
@@ -257,12 +263,14 @@ class ParameterNotOptimized(Diagnosis):
         routed = {engine.shape(leaf) for leaf in leaves if 0 < _deposits(leaf) < 0.9 * _IDLE}
         cut = [d for d in self.ledger.departures if d.arrived or d.perhaps]
         table = seats(self.ledger)
+        used = _alive(self._differentiated)
         idle = [
             leaf
             for leaf in self._unreached(optimizer)
             if engine.shape(leaf) not in routed
             and not self._written.has(leaf)
             and not self._copies.is_copy(leaf)
+            and id(leaf) not in used
             and not any(d.carries([leaf]) for d in cut)
             and not (is_one_of_many if late else is_in_a_list)(table.get(id(leaf)), lambda p: _deposits(p) > 0)
         ]

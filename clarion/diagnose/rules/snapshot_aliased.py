@@ -46,6 +46,7 @@ class SnapshotAliased(Diagnosis):
         for tensor in state.values():
             if engine.is_tensor(tensor):
                 self._remember(tensor, place, engine.writes(tensor))
+        self.session.attend(4 * len(state) + 20)  # is it copied, or passed on as it is?
 
     def _remember(self, tensor: Tensor, place: Place | None, version: int) -> None:
         key = id(tensor)

@@ -59,10 +59,10 @@ def _begins(store: ast.stmt) -> bool:
 
 def _carried(code: types.CodeType, name: str) -> list[ast.stmt]:
     """The statements that assign a variable in a loop which reads it first."""
-    scope = _scope(code)
+    scope = scope_of(code)
     if scope is None:
         return []
-    for loop in reversed([node for node in _own(scope) if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]):
+    for loop in reversed([node for node in own_nodes(scope) if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]):
         uses = [use for statement in loop.body for use in _uses(statement, name)]
         stores = [statement for kind, statement in uses if kind == "store"]
         if stores and uses[0][0] == "load":
@@ -70,7 +70,8 @@ def _carried(code: types.CodeType, name: str) -> list[ast.stmt]:
     return []
 
 
-def _scope(code: types.CodeType) -> ast.AST | None:
+def scope_of(code: types.CodeType) -> ast.AST | None:
+    """The syntax tree of a function, or of a module."""
     tree = _tree(code.co_filename)
     if tree is None or code.co_name == "<module>":
         return tree
@@ -82,12 +83,12 @@ def _scope(code: types.CodeType) -> ast.AST | None:
     return None
 
 
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or module, outer before inner, without those of functions inside it."""
     for child in ast.iter_child_nodes(scope):
         if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
             yield child
-            yield from _own(child)
+            yield from own_nodes(child)
 
 
 def _uses(statement: ast.stmt, name: str) -> Iterator[tuple[str, ast.stmt]]:
@@ -144,7 +145,7 @@ def _global_stores(file: str, name: str) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     for node in ast.walk(_tree(file) or ast.Module([], [])):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            declared = any(isinstance(n, ast.Global) and name in n.names for n in _own(node))
+            declared = any(isinstance(n, ast.Global) and name in n.names for n in own_nodes(node))
             for statement in node.body:
                 for kind, where in _uses(statement, name):
                     if kind == "store" and (declared or not _assigns_name(where, name)):
