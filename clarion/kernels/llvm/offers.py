@@ -226,27 +226,35 @@ def _traced_multiply_add(args: Sequence[Any]) -> Any:
     return tracer.trace(call, args)
 
 
-def make() -> None:
-    """Make all offers."""
-    registry.describe("llvm", "compiled for this processor, large arrays on several threads", _missing)
-    if _missing() is not None:
-        return
+def _make_elementwise() -> None:
     for names, least, heat in ((_SIMPLE, CHEAP, HEAT), (_EXACT, FEW, HEAT), (_FUNCTIONS, SOME, 1)):
         for name in names.split():
             # (Where the portable kernel does not write, small arrays would pay for asking.)
             writes = registry.portable_writes(name)
-            kind = (
-                InRows if name == "logsigmoid" else Compiled
-            )  # (as the portable one, whatever the layout of its input)
+            kind = InRows if name == "logsigmoid" else Compiled  # (as the portable one, whatever its input's layout)
             compiled = kind(name, _traced(name), 1 if heat == HEAT else least)
             compiled.heat = heat
             registry.offer(name, "llvm", compiled, writes=writes, least=least)
+    fused = Compiled("multiply_add", _traced_multiply_add)
+    fused.for_any_size = True
+    registry.offer("multiply_add", "llvm", _multiply_add(fused), least=SOME)
+    for name, rule in RULES.items():
+        registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
+    registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)
+
+
+def _make_rows() -> None:
     for name, (arrange, per_row) in _ROWS.items():
         rows = Rows(name, _traced_rows(name), arrange, per_row, ROWS)
         if "norm" in name:
             rows.largest_direct = LONG
         registry.offer(name, "llvm", rows, least=ROWS)
     registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
+    registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
+    registry.offer("cross_entropy2d", "llvm", _cross_entropy, least=FEW)
+
+
+def _make_reductions() -> None:
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
     variance = Rows("var", _whole(_var), _var_along_rows, (), ROWS)
@@ -265,31 +273,32 @@ def make() -> None:
         whole = OneRow(name, _whole(function), _all_of_it, (), ROWS)
         whole.sums, whole.mean = sums, name == "mean_all"
         registry.offer(name, "llvm", whole, least=ROWS)
-    registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
-    registry.offer("cross_entropy2d", "llvm", _cross_entropy, least=FEW)
+
+
+def _make_recurrent() -> None:
     for layer in ("lstm_layer", "gru_layer", "rnn_layer"):
         for name in (layer, f"{layer}_backward"):
             cell = name.replace("layer", "cell")
             made = getattr(recurrent, name)(Compiled(cell, _traced(cell)))
             registry.offer(name, "llvm", quietly(made), accepts=_sequence)
-    fused = Compiled("multiply_add", _traced_multiply_add)
-    fused.for_any_size = True
-    registry.offer("multiply_add", "llvm", _multiply_add(fused), least=SOME)
-    for name, rule in RULES.items():
-        registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
-    registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)
+
+
+def make() -> None:
+    """Make all offers."""
+    registry.describe("llvm", "compiled for this processor, large arrays on several threads", _missing)
+    if _missing() is not None:
+        return
+    _make_elementwise()
+    _make_rows()
+    _make_reductions()
+    _make_recurrent()
     registry.describe("direct", "products of small matrices, compiled and called without BLAS", _missing)
     for form, names in _PRODUCTS.items():
         for name in names.split() if SOME == 1 else ():
             registry.offer(name, "direct", SmallProduct(name, form), least=1)
     registry.fuse_rules(Fused, GRADIENTS)
-    products.make()
-    attention.make()
-    tables.make()
-    channels.make()
-    orthogonal.make()
-    convolutions.make()
-    pooling.make()
+    for room in (products, attention, tables, channels, orthogonal, convolutions, pooling):
+        room.make()
 
 
 make()
