@@ -126,7 +126,19 @@ _MODULES = frozenset(
 
 # Private modules that libraries name without importing them.
 _PRIVATE = frozenset(
-    ["_C", "_dynamo", "_functorch", "_inductor", "_jit_internal", "_ops", "_tensor", "_tensor_str", "_utils"]
+    [
+        "_C",
+        "_dynamo",
+        "_functorch",
+        "_guards",
+        "_higher_order_ops",
+        "_inductor",
+        "_jit_internal",
+        "_ops",
+        "_tensor",
+        "_tensor_str",
+        "_utils",
+    ]
 )
 
 # Names whose modules are imported when they are first used.
