@@ -89,6 +89,7 @@ ROWS = [
     # Sums by labels
     Row("contract", lambda t, x, y: t.einsum("bij,bkj->kbi", x, y), ((2, 3, 4), (2, 5, 4)), lambda x, y: np.einsum("bij,bkj->kbi", x, y)),
     Row("contract", lambda t, x, y: t.tensordot(x, y, ([0, 2], [1, 0])), ((2, 3, 4), (4, 2)), lambda x, y: np.tensordot(x, y, ([0, 2], [1, 0])), label="tensordot"),
+    Row("contract", lambda t, x, y: t.tensordot(x, y, 2), ((2, 3), (2, 3)), lambda x, y: np.tensordot(x, y, 2), label="tensordot to a number"),
     Row("einsum", lambda t, x, y, z: t.einsum("...i,kij,...j->...k", x, y, z), ((2, 3), (4, 3, 5), (2, 5)), lambda x, y, z: np.einsum("...i,kij,...j->...k", x, y, z), label="three"),
     Row("einsum", lambda t, x: t.einsum("iij->j", x), ((3, 3, 2),), lambda x: np.einsum("iij->j", x), label="diagonal"),
     Row("einsum", lambda t, x, y: t.einsum("i,j", x, y), ((3,), (2,)), np.outer, label="outer"),

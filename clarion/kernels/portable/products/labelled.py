@@ -64,7 +64,7 @@ def _matrices(x: Any, order: _Order) -> tuple[Any, tuple[int, ...]]:
     if rows == 1 and columns == 1:
         return x, shape
     sizes = math.prod(shape[batch : batch + rows]), math.prod(shape[batch + rows :])
-    return x.reshape(*shape[:batch], *sizes), shape
+    return x.reshape((*shape[:batch], *sizes)), shape
 
 
 @kernel("contract")
@@ -84,7 +84,7 @@ def contract(xp: Any, x: Any, y: Any, sx: Labels, sy: Labels, so: Labels) -> Any
         product = raw.matmul(a, b) if batch else raw.mm(a, b)
         columns = shape_b[batch + second :]
     if rows != 1 or len(columns) != 1:
-        product = product.reshape(*shape_a[: batch + rows], *columns)
+        product = product.reshape((*shape_a[: batch + rows], *columns))  # none: a number
     return product if plan.back is None else product.transpose(plan.back)
 
 
