@@ -24,6 +24,18 @@ LIBRARIES = {
     "timm_more": "timm", "torchdiffeq_more": "torchdiffeq", "torchmetrics_more": "torchmetrics",
     "torchsde_more": "torchsde", "transformers_more": "transformers", "vit_more": "vit-pytorch",
     "x_transformers_more": "x-transformers",
+    # and further ones, written after what was missing had been filled in
+    "einops_attention": "einops", "einops_images": "einops", "einx_attention": "einx", "vit_variants":
+    "vit-pytorch", "vit_pretraining": "vit-pytorch", "torchdiffeq_flows": "torchdiffeq", "torchsde_latent":
+    "torchsde", "gpytorch_tasks": "gpytorch", "pyro_mixtures": "pyro-ppl", "pyro_mcmc": "pyro-ppl",
+    "torchmetrics_collections": "torchmetrics", "torchmetrics_domains": "torchmetrics", "ignite_handlers":
+    "pytorch-ignite", "skorch_callbacks": "skorch", "kornia_functions": "kornia", "torch_geometric_layers":
+    "torch_geometric", "captum_more": "captum", "torchinfo_more": "torchinfo", "nflows_transforms": "nflows",
+    "geoopt_manifolds": "geoopt", "higher_maml": "higher", "torch_optimizer_more": "torch-optimizer",
+    "transformers_generation": "transformers", "transformers_tasks": "transformers", "transformers_training":
+    "transformers", "transformers_decoding": "transformers", "peft_methods": "peft", "accelerate_states":
+    "accelerate", "timm_families": "timm", "diffusers_samplers": "diffusers", "lightning_checkpoints": "lightning",
+    "lightning_summary": "lightning", "tensordict_more": "tensordict",
 }  # fmt: skip
 
 
