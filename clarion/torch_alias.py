@@ -44,6 +44,7 @@ ROOMS = frozenset(
         "elsewhere",
         "errors",
         "footprint",
+        "mail",
         "events",
         "forks",
         "functorch",
