@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import provenance
+from ..core import overriding, provenance
 from ..core.devices import CPU, HOST, Kind, device
 from ..kernels import registry
 from .numbers import Number
@@ -48,6 +48,8 @@ def _is_for_user() -> bool:
     """Does the user's code call `Tensor.item()`, which asks here?"""
     asks = sys._getframe(2)
     caller = asks.f_back
+    while caller is not None and caller.f_code.co_filename == overriding.__file__:  # some class wants to be asked first
+        caller = caller.f_back
     return asks.f_code.co_name == "item" and caller is not None and not provenance.is_inside(caller.f_code.co_filename)
 
 

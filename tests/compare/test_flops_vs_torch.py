@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import torch
 
 import clarion
+
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 PROGRAMS = {
     "linear": lambda t, n: t.nn.functional.linear(n(2, 3, 4), n(5, 4), n(5)),

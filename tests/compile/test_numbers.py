@@ -188,3 +188,15 @@ def test_a_number_that_is_not_finite_has_the_next_call_run_as_it_is_written():
         fast(torch.ones(2))
     assert made.replays == before + 2
     assert history[-3:] == [-math.inf, 0.0, 0.0]
+
+
+def test_numbers_are_read_where_a_class_wants_to_be_asked_first():
+    class Asked(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    assert (torch.ones(2).as_subclass(Asked) + 1).sum() == 4
+    compiled = torch.compile(lambda x: (x * 2).sum().item())
+    assert [compiled(torch.full((3,), float(k))) for k in range(5)] == [6.0 * k for k in range(5)]
+    assert of(compiled).replays

@@ -61,7 +61,7 @@ def test_operations_that_diagnoses_name_exist():
 
 def test_diagnoses_hold_no_tables_of_operations():
     """Three names of operations in one set or list are a trait that was not declared."""
-    texts = {"assignments", "numpy_writes"}  # they read the user's source, where the names are methods
+    texts = {"assignments", "numpy_writes", "origins"}  # they read the user's source: methods, Python's functions
     found = []
     for file in Path(clarion.diagnose.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):

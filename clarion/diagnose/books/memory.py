@@ -58,7 +58,8 @@ class Memory:
             for group in each.param_groups:
                 for leaf in group["params"]:
                     this.parameters += engine.nbytes(leaf)
-                    this.gradients += engine.nbytes(engine.grad(leaf)) if engine.grad(leaf) is not None else 0
+                    gradient = engine.grad(leaf)  # (another thread may clear it meanwhile)
+                    this.gradients += engine.nbytes(gradient) if gradient is not None else 0
                     state = each.state.get(leaf) or {}
                     this.optimizer += sum(engine.nbytes(v) for v in state.values() if engine.is_tensor(v))
         self.samples.append(this)

@@ -42,7 +42,8 @@ def scale_all(xp: Any, arrays: list[Any], factor: Any) -> None:
 
 def _squares(xp: Any, array: Any) -> float:
     if array.dtype.char in "fd":
-        found = float(xp.vdot(array, array))
+        flat = array.reshape(-1)
+        found = float(xp.dot(flat, flat))
         if found < math.inf or array.dtype.char == "d":
             return found
         # Squares of single precision overflow long before their norm does.
