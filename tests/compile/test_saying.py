@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -66,6 +67,11 @@ for i in range(14):
 """
 
 
+@pytest.mark.xfail(
+    find_spec("llvmlite") is None,
+    reason="a replay that is not native names the line that calls the function: errors of its kernels carry no other",
+    strict=True,
+)
 def test_what_goes_wrong_in_a_replay_is_found_at_a_line_of_the_function(tmp_path):
     program, found = tmp_path / "train.py", tmp_path / "found.json"
     program.write_text(PROGRAM)
