@@ -36,16 +36,21 @@ def is_inside(filename: str) -> bool:
     return inside[filename]
 
 
-def here() -> Place | None:
-    """The place of the innermost user frame."""
+_user: Any = None  # the user's code that was met last: mostly it is the same again
+
+
+def here(skipped: int = 1) -> Place | None:
+    """The place of the innermost user frame. (The innermost `skipped` frames are known to be ours.)"""
+    global _user
     if not config.PROVENANCE:
         return None
-    frame: Any = _getframe(1)
+    frame: Any = _getframe(skipped)
+    code = frame.f_code
     try:
-        code = frame.f_code
-        while inside[code.co_filename]:
+        while code is not _user and inside[code.co_filename]:
             frame = frame.f_back
             code = frame.f_code
+        _user = code
         return code, frame.f_lasti
     except (KeyError, AttributeError):  # a file met for the first time, or no user frame at all
         return _look(_getframe(1))
@@ -60,9 +65,6 @@ def _look(frame: FrameType | None) -> Place | None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
-
-
-_user: Any = None  # the user's code that `mark` met last: mostly it is the same again
 
 
 def mark(node: Any) -> None:

@@ -40,7 +40,7 @@ class VersionCounter:
     def bump(self, written: Any = None) -> None:
         """Count a write (to the array `written`), and remember whose it was."""
         self.n += 1
-        self.place = provenance.here()
+        self.place = provenance.here(3)  # past `bump`, its caller, and that one's
         shadowed = self.shadow_of
         while shadowed is not None:
             shadowed.silent += 1

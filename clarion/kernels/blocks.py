@@ -57,13 +57,13 @@ def in_range(index: Any, size: int) -> bool:
 
     Only the host's are looked at: elsewhere there may be none, or looking means waiting.
     """
-    if not index.size or not isinstance(index, np.ndarray):
+    if type(index) is not np.ndarray or not index.size:
         return True
-    unsigned = index.view(np.uint64 if index.dtype is _INT64 else f"u{index.itemsize}")
+    unsigned = index.view(_UINT64 if index.dtype is _INT64 else f"u{index.itemsize}")
     return largest(unsigned) < size
 
 
-_INT64 = np.dtype(np.int64)
+_INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 
 @functools.lru_cache(maxsize=256)

@@ -155,13 +155,14 @@ def in_rows(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         result = kernel(*args, **kwargs)
         if type(result) is tuple:
-            return tuple([_contiguous(each) for each in result])
-        return result if kwargs else _contiguous(result)
+            return tuple([rows(each) for each in result])
+        return result if kwargs else rows(result)
 
     return call
 
 
-def _contiguous(x: Any) -> Any:
+def rows(x: Any) -> Any:
+    """An array as it is if it is contiguous, else a copy that is."""
     return x if type(x) not in ARRAYS or x.flags.c_contiguous else x.copy("C")
 
 

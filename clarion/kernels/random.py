@@ -250,7 +250,8 @@ def random(
     gen: Generator, shape: Shape, dtype: DTypeLike = np.int64, low: int | None = None, high: int | None = None
 ) -> np.ndarray:
     """`random_()` without `low`, `random_(low, None)` without `high`, else `random_(low, high)`."""
-    dtype = np.dtype(dtype)
+    if dtype is not _INT64:
+        dtype = np.dtype(dtype)
     if low is None:
         return _integers(gen, shape, dtype, *_natural_range(dtype))
     if high is None and low == _INT64_MIN:
@@ -382,22 +383,27 @@ def bernoulli(gen: Generator, shape: Shape, p: float, dtype: DTypeLike = np.floa
 
 def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarray:
     """Compares 53-bit integers with p * 2**53: the high word decides, save once in two million times."""
-    limit = math.ceil(p * 2.0**53)
-    high_limit, low_limit = limit >> 32, limit & 0xFFFFFFFF
+    limit, n = math.ceil(p * 2.0**53), shape if isinstance(shape, int) else math.prod(shape)
+    if n <= _CHUNK:
+        return _hits(gen, n, limit).astype(dtype, copy=False).reshape(shape)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
-    for lo, hi in _pieces(flat.size):
-        words = gen.words(2 * (hi - lo))
-        high = words[0::2] & _HIGH_BITS
-        hits = high < np.uint32(high_limit)
-        if low_limit:
-            (unsure,) = (high == np.uint32(high_limit)).nonzero()
-            if unsure.size:
-                hits[unsure] = words[1::2][unsure] < low_limit
-        if dtype is _BOOL and hi - lo == flat.size:
-            return hits.reshape(shape)
-        flat[lo:hi] = hits
+    for lo, hi in _pieces(n):
+        flat[lo:hi] = _hits(gen, hi - lo, limit)
     return out
+
+
+def _hits(gen: Generator, n: int, limit: int) -> np.ndarray:
+    """Which of the next `n` 53-bit integers lie below `limit`."""
+    high_limit, low_limit = limit >> 32, limit & 0xFFFFFFFF
+    words = gen.words(2 * n)
+    high = words[0::2] & _HIGH_BITS
+    hits: np.ndarray = high < np.uint32(high_limit)
+    if low_limit:
+        (unsure,) = (high == np.uint32(high_limit)).nonzero()
+        if unsure.size:
+            hits[unsure] = words[1::2][unsure] < low_limit
+    return hits
 
 
 _HIGH_BITS = np.asarray(0x1FFFFF, np.uint32)
@@ -432,4 +438,4 @@ def dropout_mask(gen: Generator, shape: Shape, p: float) -> np.ndarray:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or p == 1:
         return np.full(shape, p == 0)
-    return _trials(gen, shape, 1 - p, np.dtype(bool))
+    return _trials(gen, shape, 1 - p, _BOOL)

@@ -160,11 +160,10 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, run: Any = call) -> A
     """`input`, but at least `min` and at most `max`: numbers, or tensors that broadcast."""
     if min is None and max is None:
         raise EngineError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    tensors = [isinstance(bound, Tensor) for bound in (min, max) if bound is not None]
-    if all(tensors):
-        return run(clamp_tensor_op, input, min, max)
-    if any(tensors):  # a tensor of no dimension may stand for a number
-        min, max = (_as_number(bound) for bound in (min, max))
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        if all(bound is None or isinstance(bound, Tensor) for bound in (min, max)):
+            return run(clamp_tensor_op, input, min, max)
+        min, max = (_as_number(bound) for bound in (min, max))  # a tensor of no dimension may stand for a number
         if isinstance(min, Tensor) or isinstance(max, Tensor):
             raise ArgumentTypeError(
                 "clamp() received an invalid combination of arguments: min and max must both be numbers or both Tensors"

@@ -76,12 +76,13 @@ def long_index(index: Any) -> Any:
 @public(out=True)
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """The slices of `input` along `dim` that the vector `index` names."""
-    tensor_argument("index_select", "input", 1, input)
-    tensor_argument("index_select", "index", 3, index)
+    if not isinstance(input, Tensor) or not isinstance(index, Tensor):
+        tensor_argument("index_select", "input", 1, input)
+        tensor_argument("index_select", "index", 3, index)
     shape, places = input._array.shape, index._array
     if places.ndim > 1:
         raise ArgumentIndexError("index_select(): Index is supposed to be a vector")
-    if places.dtype != i64 and places.dtype != int32.numpy:
+    if places.dtype is not i64 and places.dtype != i64 and places.dtype != int32.numpy:
         raise DtypeError("index_select(): Expected dtype int32 or int64 for index")
     dim = normalize_dim(dim, len(shape))
     if not shape and places.size != 1:

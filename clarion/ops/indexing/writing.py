@@ -14,6 +14,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...core.versions import INFERENCE
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, ShapeError, not_a_tensor
+from ...events import hub
 from ...kernels.portable.indexing import reading as kernels
 from ...kernels.registry import raw
 from ..elementwise.cast import overflow
@@ -82,7 +83,8 @@ def refuse_write(x: Tensor, target: Any) -> None:
     """Raise if the part `target` of `x` must not be written now."""
     if x._vc is INFERENCE and not modes.state.inference:
         refuse(x, "__setitem__")
-    refuse_history(x, "__setitem__")
+    if x._view is not None or x._rg or hub.will_write is not None:
+        refuse_history(x, "__setitem__")
     if 0 in target.strides:
         refuse(new_tensor(target), "__setitem__")
 

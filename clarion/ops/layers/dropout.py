@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
-from ...core.devices import HOST, Kind, kind_of
+from ...core.devices import HOST, Kind, as_array, kind_of
 from ...core.dtypes import f32
 from ...core.inplace import inplace as write_into
 from ...core.tensor import Tensor, new_tensor
@@ -29,11 +30,15 @@ def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any) -> Any:
 
 
 def _factors(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
-    xp = HOST.xp
     keep = dropout_mask(default_generator, shape, p)
-    wide = f32 if dtype.itemsize == 2 else dtype
-    factor = xp.asarray(1, wide) / xp.asarray(1 - p, wide)
-    return xp.asarray(xp.multiply(keep, factor.astype(dtype), dtype=dtype if dtype.kind == "f" else None))
+    return as_array(HOST.xp.multiply(keep, _factor(p, dtype), dtype=dtype if dtype.kind == "f" else None))
+
+
+@lru_cache(maxsize=64)
+def _factor(p: float, dtype: Any) -> Any:
+    """1 / (1 - p), rounded as PyTorch rounds it."""
+    xp, wide = HOST.xp, f32 if dtype.itemsize == 2 else dtype
+    return (xp.asarray(1, wide) / xp.asarray(1 - p, wide)).astype(dtype)
 
 
 def noise_like(array: Any, p: float) -> Any:

@@ -157,11 +157,12 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
     n = len(first) + 1
     if not -n <= dim < n:
         raise ArgumentIndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    for i, each in enumerate(tensors):
+    for each in tensors:
         if each._array.shape != first:
+            at = next(i for i, t in enumerate(tensors) if t is each)
             raise ShapeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                f"{list(each._array.shape)} at entry {i}"
+                f"{list(each._array.shape)} at entry {at}"
             )
     return stack_op.call(tensors, dim + n if dim < 0 else dim, common_type(tensors))  # type: ignore[no-any-return]
 

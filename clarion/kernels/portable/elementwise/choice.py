@@ -42,9 +42,11 @@ def clamp_tensor(xp: Any, x: Any, low: Any, high: Any) -> Any:
 
 def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> Any:
     if out is None:
-        # An array even of a NumPy scalar, which is what arithmetic makes of 0-dim gradients.
         shape = x.shape if mask.shape == x.shape else xp.broadcast_shapes(x.shape, mask.shape)
-        out = xp.array(x if shape == x.shape else xp.broadcast_to(x, shape), order="C")
+        if shape and shape == x.shape:
+            out = x.copy()
+        else:  # an array even of a NumPy scalar, which is what arithmetic makes of 0-dim gradients
+            out = xp.array(xp.broadcast_to(x, shape), order="C")
     elif mask.shape != out.shape:
         mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
     if mask.shape == out.shape and getattr(value, "dtype", None) is out.dtype and not value.ndim:

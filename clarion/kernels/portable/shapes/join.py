@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ...layout import channels_last, in_rows
+from ...layout import channels_last, rows
 from ...registry import kernel
 
 ALL = slice(None)
@@ -18,7 +18,7 @@ def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
         arrays = [a.astype(dtype) for a in arrays]
     try:
         out = xp.concatenate(arrays, dim)
-        return out if out.flags.c_contiguous or all(map(channels_last, arrays)) else out.copy("C")
+        return out if out.flags.c_contiguous or all(map(channels_last, arrays)) else rows(out)
     except ValueError:
         # PyTorch lets an empty vector stand for "nothing yet" among tensors of any dimension.
         some = [a for a in arrays if a.shape != (0,)]
@@ -28,12 +28,11 @@ def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
 
 
 @kernel("stack")
-@in_rows
 def stack(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
     place = (*(ALL,) * dim, None)
-    return xp.concatenate([a[place] for a in arrays], dim)
+    return rows(xp.concatenate([a[place] for a in arrays], dim))
 
 
 @kernel("unbind")
