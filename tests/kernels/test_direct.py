@@ -320,3 +320,57 @@ def test_a_program_that_calls_often_calls_directly():
         expected = x.grad if expected is None else expected
     assert type(registry.bind("tanh")) is type(len)
     np.testing.assert_allclose(x.grad.numpy(), expected.numpy(), rtol=1e-6)
+
+
+@pytest.fixture
+def take():
+    """Rows of a table as a builtin function, and where everything else goes."""
+    otherwise = Otherwise()
+    return cards.Take("embedding").called(otherwise), otherwise
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_rows_of_a_small_table_are_taken(take, dtype):
+    call, otherwise = take
+    for width in (0, 1, 7, 64):
+        table = np.arange(9 * width).reshape(9, width).astype(dtype)
+        for shape in ((), (0,), (1,), (5,), (2, 3), (2, 0, 3), (4, 1, 2)):
+            numbers = np.random.default_rng(0).integers(0, 9, shape)
+            found = call(table, numbers, -1, False)
+            assert found.flags.c_contiguous
+            assert found.flags.owndata
+            np.testing.assert_array_equal(found, table[numbers], strict=True)
+    assert not otherwise.calls
+
+
+def test_other_tables_and_numbers_go_elsewhere(take):
+    call, otherwise = take
+    table, numbers = np.ones((4, 6), np.float32), np.array([1, 2])
+    others = [
+        (table, np.array([1, 4])),
+        (table, np.array([-1])),
+        (table[:, ::2], numbers),
+        (table.T, numbers),
+        (table, np.array([0, 1, 2, 3])[::2]),
+        (table, numbers.astype(np.int32)),
+        (table, numbers.astype(">i8")),
+        (table.astype(np.float16), numbers),
+        (table[0], numbers),
+        (table, [1, 2]),
+        (table.view(np.recarray), numbers),
+        (table, np.zeros(1 << 14, np.int64)),
+    ]
+    for args in others:
+        assert call(*args) == "otherwise"
+    assert call(table) == "otherwise"
+    assert call(table, numbers, scale=1) == "otherwise"
+    assert len(otherwise.calls) == len(others) + 2
+
+
+def test_taking_rows_keeps_count_of_references(take):
+    call, _ = take
+    table, numbers = np.ones((4, 6), np.float32), np.array([1, 2])
+    before = [sys.getrefcount(x) for x in (table, numbers, table.dtype)]
+    for _ in range(100):
+        call(table, numbers)
+    assert [sys.getrefcount(x) for x in (table, numbers, table.dtype)] == before

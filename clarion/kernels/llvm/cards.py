@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..quiet import tell_errors
-from . import api, direct, small_products
+from . import api, direct, small_products, taking
 from .plan import MOST, SIZES
 from .runtime import runtime
 
@@ -137,6 +137,17 @@ class Product(_Builtin):
         super().__init__(name, runtime().direct_product, 5)
         self.kept += [np.dtype(np.float32), np.dtype(np.float64)]
         self.words[1:] = small_products.FORMS.index(form), *map(id, self.kept), id(None)
+
+
+class Take(_Builtin):
+    """Rows of a small table: taking.py."""
+
+    def __init__(self, name: str) -> None:
+        types = [np.dtype(kind) for kind in (np.float32, np.float64, np.int64)]
+        super().__init__(name, runtime().direct_take, taking.FIRST + 2 * len(types))
+        self.kept += types
+        sizes = [word for kind in types for word in (id(kind), kind.itemsize)]
+        self.words[1:] = id(types[-1]), len(types), *sizes
 
 
 class Card(_Builtin):

@@ -200,13 +200,13 @@ class OneRow(Rows):
         return total / x.dtype.type(x.size) if self.mean else total
 
 
-class SmallProduct:
-    """A product of small matrices, as a builtin function alone."""
+class Alone:
+    """A kernel that is a builtin function alone: a product of small matrices, rows of a small table. `make`: its card, from cards.py."""
 
     alone = True
 
-    def __init__(self, name: str, form: str) -> None:
-        self.name, self.form = name, form
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self.make = make
         self.card: Any = None
         self.ready: Callable[[], None] = _nothing
 
@@ -220,7 +220,7 @@ class SmallProduct:
 
         try:
             if self.card is None and cards.available():
-                self.card = cards.Product(self.name, self.form)
+                self.card = self.make(cards)
                 self.ready()
         except machine.NoCompiler:
             pass

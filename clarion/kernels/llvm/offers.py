@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -21,7 +22,7 @@ from . import channels, orthogonal, pooling, recurrent, tables
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
-from .kernel import CHEAP, GRADIENTS, Compiled, Fused, InRows, OneRow, Rows, SmallProduct, Update, sum_of_columns
+from .kernel import CHEAP, GRADIENTS, Alone, Compiled, Fused, InRows, OneRow, Rows, Update, sum_of_columns
 from .products import calls as products
 
 _INT64 = numpy.dtype(numpy.int64)
@@ -283,6 +284,17 @@ def _make_recurrent() -> None:
             registry.offer(name, "llvm", quietly(made), accepts=_sequence)
 
 
+def _make_alone() -> None:
+    for form, names in _PRODUCTS.items():
+        for name in names.split():
+            registry.offer(name, "direct", Alone(partial(_product_card, name, form)), least=1)
+    registry.offer("embedding", "direct", Alone(lambda cards: cards.Take("embedding")), least=1)
+
+
+def _product_card(name: str, form: str, cards: Any) -> Any:
+    return cards.Product(name, form)
+
+
 def make() -> None:
     """Make all offers."""
     registry.describe("llvm", "compiled for this processor, large arrays on several threads", _missing)
@@ -292,10 +304,9 @@ def make() -> None:
     _make_rows()
     _make_reductions()
     _make_recurrent()
-    registry.describe("direct", "products of small matrices, compiled and called without BLAS", _missing)
-    for form, names in _PRODUCTS.items():
-        for name in names.split() if SOME == 1 else ():
-            registry.offer(name, "direct", SmallProduct(name, form), least=1)
+    registry.describe("direct", "products of small matrices and rows of small tables, called without NumPy", _missing)
+    if SOME == 1:
+        _make_alone()
     registry.fuse_rules(Fused, GRADIENTS)
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling):
         room.make()

@@ -9,7 +9,7 @@ import ctypes
 import functools
 import os
 
-from . import api, columns, direct, machine, pool, small_products
+from . import api, columns, direct, machine, pool, small_products, taking
 from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
 from .text import Function, module
 
@@ -203,7 +203,7 @@ def source(x86: bool, width: int) -> str:
     """The whole runtime as one module, for vector registers of so many bytes."""
     loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(width)]
-    loops += [*direct.functions(x86), *small_products.functions(width)]
+    loops += [*direct.functions(x86), *small_products.functions(width), *taking.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
@@ -217,7 +217,9 @@ class Runtime:
         self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
         self.parallel = machine.address(engine, "parallel")
         self.threads = int(engine.get_global_value_address("threads"))
-        self.direct, self.direct_product = (machine.address(engine, name) for name in ("direct", "direct_product"))
+        self.direct, self.direct_product, self.direct_take = (
+            machine.address(engine, name) for name in ("direct", "direct_product", "direct_take")
+        )
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self.obeys = False  # the number of threads (build.py)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
