@@ -1,4 +1,32 @@
 """`torch.storage`: the memory behind tensors."""
 
-from .ops.creation.storage import TypedStorage as TypedStorage
-from .ops.creation.storage import UntypedStorage as UntypedStorage
+from typing import Any
+
+from .ops.creation.memory import UntypedStorage as UntypedStorage
+from .ops.creation.typed_storage import LEGACY as _LEGACY
+from .ops.creation.typed_storage import LegacyStorage as _LegacyStorage
+from .ops.creation.typed_storage import TypedStorage as TypedStorage
+from .ops.creation.typed_storage import _Warned
+from .ops.creation.typed_storage import warn_of_removal as _warn_typed_storage_removal
+
+__all__ = ["TypedStorage", "UntypedStorage", "_LegacyStorage", "_warn_typed_storage_removal"]
+
+
+def _dtype_to_storage_type_map() -> dict[Any, str]:
+    return {each.dtype: name for name, each in _LEGACY.items()}
+
+
+def _storage_type_to_dtype_map() -> dict[str, Any]:
+    return {name: each.dtype for name, each in _LEGACY.items()}
+
+
+def _get_always_warn_typed_storage_removal() -> bool:
+    return _Warned.always
+
+
+def _set_always_warn_typed_storage_removal(always_warn: bool) -> None:
+    _Warned.always = always_warn
+
+
+def _reset_warn_typed_storage_removal() -> None:
+    _Warned.once = False

@@ -237,7 +237,7 @@ class Size(tuple[int, ...]):
 
 
 class layout:
-    """Memory layout; clarion's tensors are all strided."""
+    """Memory layout: strided, or one of the sparse ones."""
 
     __slots__ = ("name",)
 
@@ -266,7 +266,11 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 _BY_NAME: dict[str, Any] = {d.name: d for d in ALL} | {
-    each.name: each for each in (strided, contiguous_format, preserve_format, channels_last, channels_last_3d)
+    each.name: each
+    for each in (
+        *(strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc),
+        *(contiguous_format, preserve_format, channels_last, channels_last_3d),
+    )
 }
 
 

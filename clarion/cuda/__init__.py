@@ -117,6 +117,10 @@ def __getattr__(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         _refuse(name)
 
+    if name.endswith("Storage"):
+        globals().update(importlib.import_module("..ops.creation.typed_storage", __name__).legacy_classes("torch.cuda"))
+        if name in globals():
+            return globals()[name]
     if name in _CLASSES:
         found = type(name, (), {"__new__": lambda cls, *args, **kwargs: _refuse(name), "__module__": "torch.cuda"})
         globals()[name] = found

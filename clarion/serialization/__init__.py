@@ -11,6 +11,14 @@ from .locations import MAP_LOCATION as MAP_LOCATION
 from .locations import default_restore_location as default_restore_location
 from .locations import location_tag as location_tag
 from .locations import register_package as register_package
+from .options import LoadEndianness as LoadEndianness
+from .options import get_crc32_options as get_crc32_options
+from .options import get_default_load_endianness as get_default_load_endianness
+from .options import get_default_mmap_options as get_default_mmap_options
+from .options import set_crc32_options as set_crc32_options
+from .options import set_default_load_endianness as set_default_load_endianness
+from .options import set_default_mmap_options as set_default_mmap_options
+from .options import skip_data as skip_data
 from .safetensors import load_safetensors as load_safetensors
 from .safetensors import save_safetensors as save_safetensors
 from .survey import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint

@@ -19,6 +19,7 @@ from .failures import UNSAFE, RefusedError, refused_load
 from .legacy import load_legacy, save_legacy
 from .loading import load_zip
 from .locations import LoadedStorage, location_tag, restorer
+from .options import MAP_PRIVATE, get_crc32_options, get_default_mmap_options, writes_data
 from .pickler import dump
 from .safetensors import load_safetensors
 from .storages import Saved, SavedStorages
@@ -87,14 +88,14 @@ def _save_zip(obj: Any, file: IO[bytes], folder: str, module: Any, protocol: int
         return "storage", saved.kind, saved.key, where, saved.count
 
     dump(obj, body, module, protocol, storages, storage_id)
-    archive = ZipWriter(file.write, folder)
+    archive = ZipWriter(file.write, folder, get_crc32_options())
     archive.record("data.pkl", body.getbuffer())
     archive.record(".format_version", b"1")
     archive.record(".storage_alignment", str(ALIGNMENT).encode())
     if byteorder:
         archive.record("byteorder", sys.byteorder.encode())
     for saved in storages.all:
-        archive.record(f"data/{saved.key}", saved.bytes())
+        archive.record(f"data/{saved.key}", saved.bytes() if writes_data() else bytes(saved.flat.nbytes))
     archive.record("version", b"3\n")
     archive.close()
 
@@ -146,7 +147,7 @@ def load(
 
 def _load_archive(file: IO[bytes], map_location: Any, module: Any, mmap: bool, options: dict[str, Any]) -> Any:
     # A private mapping: writing to a tensor changes this program's copy of the page, never the file.
-    mapped = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_COPY) if mmap else None
+    mapped = _mapped(file) if mmap else None
     archive = ZipReader(file, mapped)
     if "constants.pkl" in archive:
         if module is None:
@@ -155,6 +156,14 @@ def _load_archive(file: IO[bytes], map_location: Any, module: Any, mmap: bool, o
             )
         raise NotSupportedError("load(): the file is a TorchScript archive, which clarion does not run")
     return load_zip(archive, restorer(map_location), module, options)
+
+
+def _mapped(file: IO[bytes]) -> mapping.mmap:
+    """The pages of a file: private ones, unless `set_default_mmap_options` has it otherwise."""
+    if get_default_mmap_options() == MAP_PRIVATE:
+        return mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_COPY)
+    with open(file.name, "r+b") as writable:
+        return mapping.mmap(writable.fileno(), 0, access=mapping.ACCESS_WRITE)
 
 
 def _load_safetensors(path: str, map_location: Any) -> Any:

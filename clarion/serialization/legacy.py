@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import EngineError, NotSupportedError
-from ..ops.creation.storage import TypedStorage
+from ..ops.creation.typed_storage import TypedStorage, typed_storage_of
 from . import unpickler
 from .failures import FileDamagedError
 from .loading import Restore, checked_storage, clean, moved, text_of, trusted_unpickler
@@ -57,6 +57,7 @@ class _Storages:
     def __init__(self, room: int, restore: Restore) -> None:
         self._room, self._restore = room, restore
         self.all: dict[str, TypedStorage] = {}
+        self._parts: dict[str, TypedStorage] = {}
 
     def __call__(self, pid: Any) -> Any:
         """What a persistent id names."""
@@ -65,15 +66,24 @@ class _Storages:
         if text_of(pid[0]) == "module" and len(pid) > 1:  # a class, with its source code
             return pid[1]
         kind, key, location, count = checked_storage(pid, 6)
-        if pid[5] is not None:
-            raise NotSupportedError("the file holds views of storages, as PyTorch before 0.4 wrote them")
         known = self.all.get(key)
         if known is None:
             self._room -= count * kind.dtype.itemsize
             if self._room < 0:
                 raise FileDamagedError("the storages of the file claim to hold more bytes than the file has")
             known = self.all[key] = moved(np.zeros(count, kind.dtype.numpy), kind, location, self._restore)
-        return known
+        return known if pid[5] is None else self._part(known, pid[5])
+
+    def _part(self, storage: TypedStorage, part: Any) -> TypedStorage:
+        """A part of a storage, as PyTorch before 0.4 wrote them: its key, where it begins, its length."""
+        if not (isinstance(part, tuple) and len(part) == 3 and all(type(n) is int and n >= 0 for n in part[1:])):
+            raise FileDamagedError("the file holds a view of a storage that does not say where it lies")
+        key, begin, length = text_of(part[0]), *part[1:]
+        if begin + length > storage.size():
+            raise FileDamagedError("the file holds a view that reaches beyond its storage")
+        if key not in self._parts:
+            self._parts[key] = typed_storage_of(storage._root[begin : begin + length], storage._kind)
+        return self._parts[key]
 
 
 def load_legacy(file: IO[bytes], restore: Restore, module: Any, options: dict[str, Any]) -> Any:

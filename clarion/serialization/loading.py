@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.creation.storage import TypedStorage, UntypedStorage
-from . import unpickler
+from ..ops.creation.memory import UntypedStorage
+from ..ops.creation.typed_storage import TypedStorage, typed_storage_of
+from . import options, unpickler
 from .failures import FileDamagedError
 from .locations import LoadedStorage
 from .names import clarion_value
@@ -54,7 +55,7 @@ def moved(array: Any, kind: StorageKind, location: str, restore: Restore) -> Typ
     """A storage after `map_location` had its say."""
     found = restore(LoadedStorage(array), location)
     root = found._root if isinstance(found, UntypedStorage) else array
-    return TypedStorage(root, kind.dtype.numpy)
+    return typed_storage_of(root, kind.dtype.numpy)
 
 
 class ZipStorages:
@@ -63,7 +64,7 @@ class ZipStorages:
     def __init__(self, archive: ZipReader, restore: Restore) -> None:
         self._archive, self._restore = archive, restore
         self._loaded: dict[str, TypedStorage] = {}
-        order = archive.read("byteorder") if "byteorder" in archive else b"little"
+        order = archive.read("byteorder") if "byteorder" in archive else options.byte_order(sys.byteorder)
         if order not in (b"little", b"big"):
             raise FileDamagedError(f"Unknown endianness type: {order[:20]!r}")
         self._swap = order.decode() != sys.byteorder
@@ -81,7 +82,7 @@ class ZipStorages:
         if known is None:
             array = clean(self._archive.array(f"data/{key}", kind.dtype.numpy), self._swap)
             known = self._loaded[key] = moved(array, kind, location, self._restore)
-        return known if known.dtype is kind.dtype else TypedStorage(known._root, kind.dtype.numpy)
+        return known if known.dtype is kind.dtype else typed_storage_of(known._root, kind.dtype.numpy)
 
 
 def trusted_unpickler(module: Any, file: Any, persistent_load: Callable[[Any], Any], options: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.devices import CPU, device, find, is_available, kind_named
 from ..errors import EngineError, NoDeviceError
-from ..ops.creation.storage import UntypedStorage
+from ..ops.creation.memory import UntypedStorage
 
 MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 
@@ -15,8 +15,10 @@ MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 class LoadedStorage(UntypedStorage):
     """A storage as `map_location` and registered packages see it: on the CPU."""
 
-    __slots__ = ()
     device = CPU
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
 
     def cpu(self) -> LoadedStorage:
         """Itself: it is there already."""

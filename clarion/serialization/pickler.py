@@ -16,7 +16,8 @@ from ..core.tensor import Tensor
 from ..errors import NotSupportedError
 from ..nn.modules.state import StateDict
 from ..nn.parameter import Buffer, Parameter
-from ..ops.creation.storage import TypedStorage, UntypedStorage
+from ..ops.creation.memory import UntypedStorage
+from ..ops.creation.typed_storage import TypedStorage
 from ..ops.random.generator import Generator
 from . import rebuild
 from .names import torch_name
@@ -95,7 +96,7 @@ class _Mixin(Base):  # type: ignore[misc]
         kind = type(value)
         if kind is Saved:
             return self.storage_id(value)
-        if kind is UntypedStorage or kind is TypedStorage:
+        if isinstance(value, (UntypedStorage, TypedStorage)):
             return self.storage_id(self.storages.place(value._root)[0])
         return None
 

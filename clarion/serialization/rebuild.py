@@ -12,7 +12,7 @@ from ..core.tensor import Tensor, created, make_subclass
 from ..errors import NotSupportedError
 from ..kernels.layout import strided
 from ..nn.parameter import Parameter
-from ..ops.creation.storage import TypedStorage
+from ..ops.creation.typed_storage import TypedStorage
 from ..ops.random.generator import Generator
 from .failures import FileDamagedError
 

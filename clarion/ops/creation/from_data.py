@@ -46,6 +46,8 @@ def _host_array(data: Any, kind: Any) -> Any:
     try:
         if type(data) is not list and isinstance(data, (np.ndarray, np.generic)):
             return _from_array(data, kind)
+        if hasattr(data, "elements"):  # a storage
+            return np.array(data.elements(default_float() if kind is None else kind))
         if is_sequence(data):
             return _from_sequence(data, kind)
         if isinstance(data, (str, bytes)):
@@ -90,12 +92,7 @@ def _from_elements(flat: list[Any], shape: tuple[int, ...], kind: Any) -> Any:
         if kind is not None and kind.kind in "iub" and isinstance(value, np.floating) and not isinstance(value, float):
             raise Unfit(TypeError, f"'numpy.{type(value).__name__}' object cannot be interpreted as an integer")
     values = [v if type(v) in PLAIN else _number(v) for v in flat]
-    return plain_array(
-        values,
-        shape,
-        inferred if kind is None else kind,
-        category(set(map(type, values))),
-    )
+    return plain_array(values, shape, inferred if kind is None else kind, category(set(map(type, values))))
 
 
 def _no_number(value: Any, first: bool, kind: Any) -> Unfit:

@@ -15,7 +15,8 @@ from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels import threads
 from ..faces.api import FUNCTIONS, public
 from ..faces.options import tensor_argument
-from .storage import TypedStorage, UntypedStorage
+from .memory import UntypedStorage
+from .typed_storage import LEGACY, TypedStorage
 from .uninitialised import filling
 
 # Questions -------------------------------------------------------------------------------------------
@@ -158,8 +159,9 @@ def _dtype(name: str, value: Any) -> Any:
 
 
 FUNCTIONS.update(
-    finfo=finfo, iinfo=iinfo, TypedStorage=TypedStorage, UntypedStorage=UntypedStorage, StorageBase=UntypedStorage
-)
+    finfo=finfo, iinfo=iinfo, TypedStorage=TypedStorage, UntypedStorage=UntypedStorage, StorageBase=UntypedStorage,
+    _storage_classes={UntypedStorage, TypedStorage, *LEGACY.values()}, **LEGACY,
+)  # fmt: skip
 
 
 # Switches of the whole library -----------------------------------------------------------------------

@@ -1,25 +1,24 @@
-"""Shape changes in place, and the memory behind a tensor."""
+"""Shape changes in place, and tensors that come to stand for other memory."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ...core import modes
 from ...core.description import normalize_dim
 from ...core.devices import kind_of, xp_of
-from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, preserve_format, uint8
+from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, preserve_format
 from ...core.inplace import refuse_history, reshape_inplace, wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
-from ...kernels import shared
 from ...kernels.layout import memory_root, strided
-from ...kernels.shared import bytes_of_file
 from ..faces.api import METHODS, method, public
 from ..shapes.parts import as_strided_op, storage_bytes, striding
 from ..shapes.shape import ints, squeeze_op, squeezing, tensor_needed, unsqueeze_op, unsqueezing
 from ..shapes.transpose import t_op, transpose_op
+from .memory import UntypedStorage, untyped_storage
+from .typed_storage import LEGACY, TypedStorage, storage_of_tensor, warn_of_removal
 from .uninitialised import uninitialised
 
 # Shape changes in place ------------------------------------------------------------------------------
@@ -136,8 +135,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
                 f"{FROM_NUMPY[self._array.dtype].old.lower()}"
             )
         self._array = source._array if size is None else _laid(source._array, storage_offset, size, stride)
-    elif isinstance(source, UntypedStorage):
-        flat = source._root.reshape(-1).view(self._array.dtype)
+    elif isinstance(source, (UntypedStorage, TypedStorage)):
+        flat = source.elements(self._array.dtype)
         self._array = flat if size is None else _laid(flat, storage_offset, size, stride)
     else:
         raise ArgumentTypeError(f"set_(): argument 'source' must be a Tensor or a storage, not {type(source).__name__}")
@@ -162,133 +161,22 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     )
 
 
-class UntypedStorage:
-    """The memory that a tensor is a part of, in bytes."""
-
-    __slots__ = ("_root",)
-
-    def __init__(self, root: Any) -> None:
-        self._root = root
-
-    def data_ptr(self) -> int:
-        """Address of the first byte."""
-        return kind_of(self._root).address(self._root)
-
-    @property
-    def device(self) -> Any:
-        """Where the memory is."""
-        return kind_of(self._root).device(self._root)
-
-    def nbytes(self) -> int:
-        """Number of bytes."""
-        return int(self._root.nbytes)
-
-    size = __len__ = nbytes
-
-    def is_shared(self) -> bool:
-        """Is the memory shared with other processes?"""
-        return shared.find(self._root) is not None
-
-    @property
-    def is_cuda(self) -> bool:
-        """Is it a GPU's?"""
-        return self.device.type == "cuda"
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self.nbytes()
-
-    def tolist(self) -> list[int]:
-        """All bytes."""
-        found: list[int] = self._root.reshape(-1, order="A").view(uint8.numpy).tolist()
-        return found
-
-    def __getitem__(self, index: Any) -> Any:
-        found = self._root.reshape(-1, order="A").view(uint8.numpy)[index]
-        return type(self)(found) if isinstance(index, slice) else found.tolist()
-
-    @classmethod
-    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
-        """The bytes of a file, read as they are needed; what is written reaches the file only if it is shared."""
-        return cls(bytes_of_file(filename, shared, nbytes))
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory in bytes."""
-        return UntypedStorage(self._root)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, UntypedStorage) and self.data_ptr() == other.data_ptr()
-
-    def __hash__(self) -> int:
-        return hash(self.data_ptr())
-
-    def __repr__(self) -> str:
-        return f"[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
-
-
-class TypedStorage(UntypedStorage):
-    """The memory that a tensor is a part of, in elements of its type."""
-
-    __slots__ = ("_kind",)
-
-    def __init__(self, root: Any, kind: Any) -> None:
-        super().__init__(root)
-        self._kind = kind
-
-    @property
-    def dtype(self) -> Any:
-        """Type of the elements."""
-        return FROM_NUMPY[self._kind]
-
-    def _flat(self) -> Any:
-        return self._root.reshape(-1, order="A").view(self._kind)
-
-    def size(self) -> int:
-        """Number of elements."""
-        return int(self._root.nbytes // self._kind.itemsize)
-
-    __len__ = size
-
-    def tolist(self) -> list[Any]:
-        """All elements."""
-        found: list[Any] = self._flat().tolist()
-        return found
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._flat()[index].tolist()
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory in bytes."""
-        return UntypedStorage(self._root)
-
-    def __repr__(self) -> str:
-        return f"[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
-
-
-@method("untyped_storage")
-def untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory this tensor is a part of."""
-    return UntypedStorage(memory_root(self._array))
+METHODS["untyped_storage"] = untyped_storage
 
 
 @method("storage")
 def storage(self: Tensor) -> TypedStorage:
     """The memory this tensor is a part of, as elements of its type."""
-    warnings.warn(
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
-        "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
-        "tensor.untyped_storage() instead of tensor.storage()",
-        UserWarning,
-        stacklevel=2,
-    )
-    return TypedStorage(memory_root(self._array), self._array.dtype)
+    warn_of_removal()
+    return storage_of_tensor(self)
 
 
 @method("_typed_storage")
 def _typed_storage(self: Tensor) -> TypedStorage:
-    return TypedStorage(memory_root(self._array), self._array.dtype)
+    return storage_of_tensor(self)
 
 
 @method("storage_type")
-def storage_type(self: Tensor) -> type:
-    """The class of `storage()`."""
-    return TypedStorage
+def storage_type(self: Tensor) -> Any:
+    """The old class of `storage()`."""
+    return LEGACY.get(f"{self.dtype.old}Storage", TypedStorage)

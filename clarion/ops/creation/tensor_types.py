@@ -12,6 +12,8 @@ from ...kernels import shared
 from ..faces.api import FUNCTIONS, method
 from ..faces.options import place, size_of
 from .from_data import array_of
+from .memory import UntypedStorage
+from .typed_storage import TypedStorage
 
 
 @method("share_memory_")
@@ -83,6 +85,8 @@ def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any 
                     f"expected {FROM_NUMPY[kind].old}Tensor (got {FROM_NUMPY[value._array.dtype].old}Tensor)"
                 )
             return value.detach()
+        if isinstance(value, (UntypedStorage, TypedStorage)):
+            return created(value.elements(kind))
         return created(array_of(value, kind, where))
     return created(xp.empty(size_of("new", args), kind))
 

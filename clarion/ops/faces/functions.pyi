@@ -9,16 +9,33 @@ from typing import Any
 
 from ...core.tensor import Tensor
 
+BFloat16Storage: Any
 BFloat16Tensor: Any
+BoolStorage: Any
 BoolTensor: Any
+ByteStorage: Any
 ByteTensor: Any
+CharStorage: Any
 CharTensor: Any
+ComplexDoubleStorage: Any
+ComplexFloatStorage: Any
+DoubleStorage: Any
 DoubleTensor: Any
+FloatStorage: Any
 FloatTensor: Any
 Generator: Any
+HalfStorage: Any
 HalfTensor: Any
+IntStorage: Any
 IntTensor: Any
+LongStorage: Any
 LongTensor: Any
+QInt32Storage: Any
+QInt8Storage: Any
+QUInt2x4Storage: Any
+QUInt4x2Storage: Any
+QUInt8Storage: Any
+ShortStorage: Any
 ShortTensor: Any
 StorageBase: Any
 TypedStorage: Any
@@ -115,6 +132,7 @@ def _foreach_zero_(self: Any) -> None: ...
 def _sample_dirichlet(input: Any, generator: Any = ...) -> Tensor: ...
 def _standard_gamma(input: Any, generator: Any = ...) -> Tensor: ...
 def _standard_gamma_grad(input: Any, output: Any) -> Tensor: ...
+_storage_classes: Any
 def abs(input: Any, *, out: Any = ...) -> Tensor: ...
 def abs_(input: Any) -> Tensor: ...
 def absolute(input: Any, *, out: Any = ...) -> Tensor: ...
