@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core import overriding, provenance
+from ..core import devices, overriding, provenance
 from ..core.devices import CPU, HOST, Kind, device
 from ..kernels import registry
-from .numbers import Number
+from ..ops.creation import to_python
+from . import outward
+from .numbers import Exported, Listed, of
 
 active: Any = None  # the recording under way, of one thread
 
@@ -44,13 +46,25 @@ def _is_diagnosis() -> bool:
     return False
 
 
-def _is_for_user() -> bool:
-    """Does the user's code call `Tensor.item()`, which asks here?"""
-    asks = sys._getframe(2)
-    caller = asks.f_back
-    while caller is not None and caller.f_code.co_filename == overriding.__file__:  # some class wants to be asked first
-        caller = caller.f_back
-    return asks.f_code.co_name == "item" and caller is not None and not provenance.is_inside(caller.f_code.co_filename)
+_CALLED = ("item", "tolist", "numpy")  # methods of Tensor that ask for values
+_ON_THE_WAY = (overriding.__file__, os.path.join(os.path.dirname(__file__), "stand_ins.py"))
+
+
+def _reader() -> Any:
+    """The user's frame that calls `Tensor.item()`, `tolist()` or `numpy()`, which ask here; None if somebody else asks."""
+    frame: Any = sys._getframe(2)
+    while frame.f_code.co_filename in (__file__, devices.__file__):
+        frame = frame.f_back
+    if frame.f_code.co_name not in _CALLED or frame.f_code.co_filename != to_python.__file__:
+        return None
+    frame = frame.f_back
+    # Some class may want to be asked first; `float(x)` and `f"{x}"` ask for the item.
+    while frame is not None and (
+        frame.f_code.co_filename in _ON_THE_WAY
+        or (frame.f_code.co_name == "_format" and frame.f_code.co_filename == to_python.__file__)
+    ):
+        frame = frame.f_back
+    return None if frame is None or provenance.is_inside(frame.f_code.co_filename) else frame
 
 
 class Recorded:
@@ -95,13 +109,28 @@ class Recorded:
     def item(self, *place: Any) -> Any:
         """One element, read. The user's own `x.item()` gives a number that a replay reads, too."""
         now = recording()
-        if now is not None and not place and self.array.dtype.kind == "f" and _is_for_user():
-            return Number(self.array.item(), now, noted(np.ndarray.copy, (self,), {}).slot)
+        if now is not None and not place and self.array.dtype.kind in "fiu":
+            reader = _reader()
+            if reader is not None and (self.array.dtype.kind == "f" or outward.only_leaves(reader)):
+                return of(self.array.item(), now, self._kept())
         return self._read("item()").item(*place)
+
+    def _kept(self) -> int:
+        """The slot of its values as they are now."""
+        kept: int = noted(np.ndarray.copy, (self,), {}).slot
+        return kept
 
     def tolist(self) -> Any:
         """All elements, read."""
         return self._read("tolist()").tolist()
+
+    def exported(self) -> Any:
+        """The values on the host: for the user's own `x.tolist()` and `x.numpy()` such that a replay reads them, too."""
+        now = recording()
+        reader = None if now is None else _reader()
+        if reader is None or not outward.only_leaves(reader, number=False):
+            return self._read("its values on the host")
+        return _Leaving(self)
 
     def __bool__(self) -> bool:
         return bool(self._read("a condition"))
@@ -166,108 +195,33 @@ class Recorded:
     imag = property(lambda self: noted(np.imag, (self,), {}))
 
 
+class _Leaving:
+    """What `Tensor.tolist()` and `Tensor.numpy()` see of an array whose values only leave."""
+
+    def __init__(self, array: Recorded) -> None:
+        self.array, self.dtype = array, array.dtype
+
+    def tolist(self) -> Any:
+        """All elements."""
+        values, now = self.array.array.tolist(), recording()
+        if type(values) is list:
+            return Listed(values).kept(now, self.array._kept())
+        return of(values, now, self.array._kept()) if type(values) in (float, int) else self.array.tolist()
+
+    def view(self) -> Any:
+        """The values as an array of NumPy's."""
+        return self.array.array.view(Exported).kept(recording(), self.array.slot)
+
+
 # NumPy's functions whose result has a shape that no value decides.
 _KNOWN = frozenset(
-    [
-        "zeros",
-        "ones",
-        "empty",
-        "full",
-        "zeros_like",
-        "ones_like",
-        "empty_like",
-        "full_like",
-        "arange",
-        "array",
-        "ascontiguousarray",
-        "concatenate",
-        "stack",
-        "broadcast_to",
-        "broadcast_arrays",
-        "transpose",
-        "reshape",
-        "moveaxis",
-        "swapaxes",
-        "expand_dims",
-        "squeeze",
-        "sum",
-        "mean",
-        "prod",
-        "max",
-        "min",
-        "amax",
-        "amin",
-        "copyto",
-        "copy",
-        "dot",
-        "vdot",
-        "tensordot",
-        "einsum",
-        "outer",
-        "trace",
-        "diagonal",
-        "diag",
-        "tril",
-        "triu",
-        "eye",
-        "identity",
-        "linspace",
-        "split",
-        "array_split",
-        "flip",
-        "roll",
-        "rot90",
-        "take",
-        "take_along_axis",
-        "put_along_axis",
-        "clip",
-        "round",
-        "real",
-        "imag",
-        "conj",
-        "cumsum",
-        "cumprod",
-        "sort",
-        "argsort",
-        "argmax",
-        "argmin",
-        "any",
-        "all",
-        "var",
-        "std",
-        "kron",
-        "cross",
-        "tile",
-        "atleast_1d",
-        "atleast_2d",
-        "atleast_3d",
-        "norm",
-        "inv",
-        "solve",
-        "det",
-        "cholesky",
-        "qr",
-        "svd",
-        "eigh",
-        "eigvalsh",
-        "fft",
-        "ifft",
-        "rfft",
-        "irfft",
-        "fftn",
-        "ifftn",
-        "rfftn",
-        "irfftn",
-        "fftshift",
-        "ifftshift",
-        "as_strided",
-        "count_nonzero",
-        "isclose",
-        "nan_to_num",
-        "vecdot",
-        "matrix_transpose",
-        "astype",
-    ]
+    """zeros ones empty full zeros_like ones_like empty_like full_like arange array ascontiguousarray concatenate
+    stack broadcast_to broadcast_arrays transpose reshape moveaxis swapaxes expand_dims squeeze sum mean prod max
+    min amax amin copyto copy dot vdot tensordot einsum outer trace diagonal diag tril triu eye identity linspace
+    split array_split flip roll rot90 take take_along_axis put_along_axis clip round real imag conj cumsum cumprod
+    sort argsort argmax argmin any all var std kron cross tile atleast_1d atleast_2d atleast_3d norm inv solve det
+    cholesky qr svd eigh eigvalsh fft ifft rfft irfft fftn ifftn rfftn irfftn fftshift ifftshift as_strided
+    count_nonzero isclose nan_to_num vecdot matrix_transpose astype""".split()  # noqa: SIM905
 )
 
 
@@ -481,12 +435,12 @@ class RecordedKind(Kind):
 
     def visible(self, array: Any) -> bool:
         """Whoever asks is about to look at values, and to decide something by them."""
-        if isinstance(array, Recorded):
+        if isinstance(array, Recorded) and _reader() is None:
             array._read("its values are checked")
         return True
 
     def to_host(self, array: Any) -> Any:
-        return array._read("its values on the host") if isinstance(array, Recorded) else array
+        return array.exported() if isinstance(array, Recorded) else array
 
     def computed(self, shape: tuple[int, ...], dtype: Any, compute: Callable[[], Any]) -> Any:
         """Random numbers are drawn anew at each replay, in the same order."""

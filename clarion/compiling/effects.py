@@ -12,7 +12,7 @@ from ..core.versions import INFERENCE
 from ..pytree import tree_flatten
 from .arrays import Recorded
 from .gradients import Backward
-from .numbers import Number
+from .numbers import Exported, is_read, text_of
 from .recording import Recording, Ref, Step, Tracked
 
 
@@ -25,9 +25,9 @@ class NewGradient(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One leaf of what the function returned: a constant, a tensor that was there before, a new one, or a number that was read."""
+    """One leaf of what the function returned: a constant, a tensor that was there before, a new one, or a value that was read."""
 
-    kind: str  # "constant", "known", "new", "number"
+    kind: str  # "constant", "known", "new", "read"
     value: Any = None
     slot: int = -1
     used_up: bool = False  # it requires a gradient, and its graph is gone
@@ -57,6 +57,10 @@ class Effects:
                 flat = [tree_flatten(item) for item in items]
                 self.appended.append((each.target, [shape for _, shape in flat]))
                 leaves += [leaf for more, _ in flat for leaf in more]
+        self.printed: list[tuple[int, Any]] = []  # how many values, and how
+        for given, how in recording.printed:
+            self.printed.append((len(given), how))
+            leaves += given
         self.consumed = _reachable(recording.consumed)
         found: dict[int, Result] = {}
         self.results = [found.setdefault(id(leaf), self._result(leaf, id(leaf) in found)) for leaf in leaves]
@@ -68,11 +72,12 @@ class Effects:
         del self._alive
 
     def _result(self, leaf: Any, again: bool) -> Result:
-        if type(leaf) is Number:
-            return Result("number", leaf)
+        if is_read(leaf):
+            return Result("read", leaf, leaf.slot)
         if not isinstance(leaf, Tensor):
-            if isinstance(leaf, str) and self.recording.numbers:
-                self.recording.refuse("it returns a text, which may tell a number that was read")
+            text = text_of(leaf, self.recording) if type(leaf) is str else None
+            if text is not None:
+                return Result("read", text)
             if leaf is not None and not isinstance(leaf, (bool, int, float, str, complex)):
                 self.recording.refuse(f"it returns a {type(leaf).__name__}")
             return Result("constant", leaf)
@@ -129,6 +134,7 @@ class Effects:
         """New tensors must not share memory with each other or with what was there before."""
         new = {id(r): r for r in self.results if r.kind == "new"}  # (one tensor may be returned twice)
         slots = [r.slot for r in new.values()] + [g.slot for g in self.gradients]
+        slots += list({r.slot for r in self.results if type(r.value) is Exported})
         values = [self.recording.arrays[slot] for slot in slots]
         before = [known.array for known in self.recording.tracked.values()]
         for i, mine in enumerate(values):
@@ -140,11 +146,11 @@ class Effects:
     def left(self) -> list[Any]:
         """All of it, to be compared with another call's."""
         added = [[str(shape) for shape in shapes] for _, shapes in self.appended]
-        return [str(self.shape), self.results, self.gradients, self.cleared, self.writes, added]
+        return [str(self.shape), self.results, self.gradients, self.cleared, self.writes, added, self.printed]
 
     def new_slots(self) -> list[int]:
         """The arrays that must be new at each replay."""
-        read = [slot for r in self.results if r.kind == "number" for slot in r.value.slots()]
+        read = [slot for r in self.results if r.kind == "read" for slot in r.value.slots()]
         return [r.slot for r in self.results if r.kind == "new"] + [g.slot for g in self.gradients] + read
 
 

@@ -15,6 +15,7 @@ from ..core.versions import INFERENCE, VersionCounter
 from ..pytree import LeafSpec, TreeSpec, tree_unflatten
 from .effects import Effects, Result, overlap
 from .gradients import CompiledFunctionBackward
+from .numbers import Number
 
 _texts = 0
 Owner = tuple[str, Any]  # whose memory a slot is: ("given", number), ("tensor", tensor), and their gradients
@@ -69,6 +70,13 @@ class Leaving:
         value = self._value(effects.shape, texts)
         for target, shapes in effects.appended:
             lines += [f"{self._constant(target)}.append({self._value(shape, texts)})" for shape in shapes]
+        for count, how in effects.printed:
+            given = ", ".join(itertools.islice(texts, count))
+            lines.append(
+                f"{self._constant(print)}({given}, **{self._constant(how)})"
+                if given
+                else f"{self._constant(print)}(**{self._constant(how)})"
+            )
         lines.append(f"return {value}, {' and '.join(self.finite) or True}")
         return self._function("leave(made, given, node)", lines)
 
@@ -98,10 +106,10 @@ class Leaving:
             return self._constant(result.value)
         if result.kind == "known":
             return self.tensor(result.slot)
-        if result.kind == "number":
-            read = result.value.text(lambda slot: f"{self.place[slot]}.item()", self._constant)
-            self.lines.append(f"{name} = {read}")
-            self.finite.append(f"isfinite({name})")
+        if result.kind == "read":
+            self.lines.append(f"{name} = {result.value.text(self.place.__getitem__, self._constant)}")
+            if type(result.value) is Number:
+                self.finite.append(f"isfinite({name})")
             return name
         array = self.effects.recording.arrays[result.slot]
         place, lines = self.place[result.slot], self.lines

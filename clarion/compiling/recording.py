@@ -69,6 +69,9 @@ class Recording:
         self.consumed: list[Any] = []  # nodes whose graph a backward pass has used up
         self.numbers: list[Any] = []  # that were read by the function (numbers.py)
         self.appended: list[Any] = []  # lists that it appends to
+        self.printed: list[tuple[list[Any], Any]] = []  # what it prints, and how
+        self.texts: dict[str, list[Any]] = {}  # texts that numbers were written into
+        self.joining: dict[Any, list[Any]] = {}  # those that are being put together
         self.passages: list[tuple[Any, int]] = []  # where arguments with a graph came in, and their slots
         self._count = itertools.count()
         self._alive: list[weakref.ref[Recorded]] = []

@@ -23,12 +23,14 @@ import numpy as np
 from ..core import provenance
 from ..core.tensor import Tensor
 from ..pytree import tree_leaves
-from .numbers import Number
+from .numbers import Number, is_read
 
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _KERNELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "kernels", "")
 _VERSION = os.path.join(os.path.dirname(__file__), "version.py")  # calls the function
-_NUMBERS = os.path.join(os.path.dirname(__file__), "numbers.py")
+_NUMBERS = tuple(
+    [os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("numbers", "stand_ins", "outward")]
+)
 _NUMPY = os.path.dirname(np.__file__) + os.sep
 # Parts of Python's library that keep no state of their own.
 _TRUSTED = frozenset(
@@ -72,8 +74,10 @@ def is_users(filename: str) -> bool:
 class Ran:
     """The user's code that a call ran: code objects with their globals, and the first thing that cannot be replayed."""
 
-    def __init__(self, recording: Any) -> None:
+    def __init__(self, recording: Any, replaced: tuple[str, ...] = ()) -> None:
         self.recording = recording
+        self.replaced = replaced  # functions that others will stand in for (stand_ins.py)
+        self._print: Any = None  # the frame that prints: what runs beneath it is the stream's
         self.codes: dict[CodeType, dict[str, Any]] = {}
 
     @contextmanager
@@ -94,16 +98,23 @@ class Ran:
                 gc.enable()
 
     def _heard(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call":
+        if self._print is not None:
+            if frame is self._print and event != "call" and (argument is print or event == "return"):
+                self._print = None
+        elif frame.f_code.co_name == "printed" and frame.f_code.co_filename in _NUMBERS:
+            self._print = frame if event == "call" else None
+        elif event == "c_call" and argument is print and "print" in self.replaced:
+            self._print = frame
+        elif event == "call":
             code = frame.f_code
             if code not in self.codes and _is_of_user(frame):
                 self.codes[code] = frame.f_globals
-            elif self.recording.numbers and _is_given_number(frame):
+            if self.recording.numbers and _is_given_number(frame):
                 self.recording.refuse("a number that was read is computed with", _here(frame.f_back))
         elif event == "c_call" and _is_of_user(frame):
             if self.recording.numbers and argument.__name__ not in _LOOK_AT_NOTHING:
                 self.recording.refuse(f"a number that was read may be used by {argument.__name__}", _here(frame))
-            if not _is_pure(argument):
+            if not _is_pure(argument) and argument.__name__ not in self.replaced:
                 name = getattr(argument, "__qualname__", repr(argument))
                 self.recording.refuse(f"{name}() is called, which may do something else each time", _here(frame))
 
@@ -138,13 +149,15 @@ def _is_of_user(frame: FrameType) -> bool:
 
 
 def _is_given_number(frame: FrameType) -> bool:
-    """Does the user's code call a function of ours with a number that was read?"""
+    """Does the user's code call a function with a value that was read? (Of their own only a Number can tell what they do.)"""
     caller = frame.f_back
-    if caller is None or _whose(frame.f_code.co_filename) == "user" or frame.f_code.co_filename == _NUMBERS:
+    if caller is None or _whose(caller.f_code.co_filename) != "user" or frame.f_code.co_filename in _NUMBERS:
         return False
-    if _whose(caller.f_code.co_filename) != "user":
+    own = _whose(frame.f_code.co_filename) == "user"
+    if own and frame.f_code.co_name == "<listcomp>":
         return False
-    return any(type(leaf) is Number for leaf in tree_leaves(list(frame.f_locals.values())))
+    leaves = tree_leaves(list(frame.f_locals.values()))
+    return any(is_read(leaf) and not (own and type(leaf) is Number) for leaf in leaves)
 
 
 def _here(frame: FrameType) -> Any:

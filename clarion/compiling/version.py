@@ -18,13 +18,15 @@ from ..errors import EngineError
 from ..kernels.quiet import restore, silence
 from ..pytree import tree_map
 from . import replay
+from .appending import kept_elsewhere
 from .arrays import Recorded
 from .effects import Effects, reads, slots_in
 from .gradients import CompiledFunctionBackward, Passage, entering
 from .leaving import Leaving, Owner
-from .numbers import Number, kept_elsewhere, plain
+from .numbers import is_read, plain
 from .recording import Recording, Ref, Step
 from .source import Ran
+from .stand_ins import standing_in
 from .watching import Unwatchable, Watch
 
 TRIES = 6  # recordings that may come to nothing because the function still builds something (an optimizer's state)
@@ -50,7 +52,7 @@ class Version:
 
     def _observe(self, args: Any, kwargs: Any) -> Any:
         recording = Recording()
-        ran = Ran(recording)
+        ran = Ran(recording, replaced=("print",))
         with ran.listening():
             result = self.function(*args, **kwargs)
         ran.judge()
@@ -71,7 +73,7 @@ class Version:
                 self._track(recording, watch, given)
                 if any(tensor._edge is not None for tensor in given):
                     args, kwargs = _entered(recording, args, kwargs)
-                with ran.listening():
+                with standing_in(self.codes), ran.listening():
                     result = self.function(*args, **kwargs)
                 effects = None if recording.problem is not None else Effects(recording, result)
             finally:
@@ -199,7 +201,7 @@ def _same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, Ref):
         return a == b
-    if type(a) is Number:
+    if is_read(a):
         return _same(a.form(), b.form())
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))

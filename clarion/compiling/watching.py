@@ -26,7 +26,7 @@ from ..nn.modules.module import Module
 from ..ops.random.generator import Generator
 from ..optim.elementwise import Elementwise
 from ..optim.optimizer import Optimizer
-from .numbers import Appended, only_appended_to
+from .appending import Appended, only_appended_to
 from .pointwise import Pointwise
 from .source import globals_read, is_users, names_read
 

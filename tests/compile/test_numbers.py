@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
+import numpy as np
 import pytest
 
 import clarion as torch
@@ -46,7 +47,7 @@ def _step(read):
                 call(torch.randn(5, 4), torch.randn(5, 1) * (i + 1))
                 values = [*history, *log.losses, *log.other]
                 note(values, list(model.parameters()))
-                assert all(type(value) is float for value in values if not isinstance(value, (tuple, torch.Tensor)))
+                assert all(type(value) in (float, tuple, list, torch.Tensor) for value in values)
 
         return step, script
 
@@ -66,6 +67,19 @@ def _keeps_tensors(loss, log):
     log.other.append((loss.item(), "loss"))
 
 
+def _counts(loss, log):
+    count = (loss.detach() * torch.arange(4) > 1).sum().item()
+    both = count + count * 2
+    return count, {"both": both}, (torch.arange(3) + (loss > 1)).sum().item()
+
+
+def _tells(loss, log):
+    name, value = "loss", loss.item()
+    text = f"the {name} is {value:.4f}, twice {2 * value:8.3f} and {loss.detach() * 3:.1e}"
+    log.other.append((text, 1))
+    return text
+
+
 REPLAYED = {
     "appended": None,
     "returned": lambda loss, log: loss.item(),
@@ -74,6 +88,18 @@ REPLAYED = {
     "in an attribute": lambda loss, log: log.losses.append(loss.item()),
     "computed with": lambda loss, log: log.add(2 * loss.item() / 5 - 1 + loss.item()),
     "before a write": _overwritten,
+    "with a text": _keeps_tensors,
+    "as a float": lambda loss, log: float(loss.detach()),
+    "as a float of a float": lambda loss, log: log.add(float(loss.item()) + float(loss.detach() * 2)),
+    "as a whole number": lambda loss, log: (int(loss.detach() * 100), int(loss.item() * 10)),
+    "whole": _counts,
+    "rounded": lambda loss, log: (round(loss.item(), 2), round(loss.item())),
+    "listed": lambda loss, log: log.other.append((loss.detach() * torch.arange(3)).tolist()),
+    "listed, one": lambda loss, log: (loss.tolist(), [each.item() for each in (loss, loss * 2)]),
+    "as an array": lambda loss, log: (loss.detach() * torch.ones(2)).numpy(),
+    "as a text": lambda loss, log: f"{loss.item():.3f}",
+    "as a longer text": _tells,
+    "printed": lambda loss, log: print("loss", loss.item(), f"or {loss:.2f}", sep=": "),
 }
 
 
@@ -101,21 +127,48 @@ def _looks_back(loss, log):
     return log.losses[-1]
 
 
+def _chooses(loss, log):
+    count = (loss.detach() * torch.arange(4) > 1).sum().item()
+    return 1.0 if count else 2.0
+
+
+def _first(values, place):
+    return values[place]
+
+
+def _shares(loss, log):
+    doubled = loss.detach() * torch.ones(2)
+    values = doubled.numpy()
+    return values, doubled
+
+
 REFUSED = {
     "a condition": _branches,
     "a function of C's": lambda loss, log: 1.0 if math.isfinite(loss.item()) else 0.0,
     "a product": lambda loss, log: loss.detach() * loss.item(),
     "a new tensor": lambda loss, log: torch.full((2,), loss.item()),
     "an option": lambda loss, log: loss.detach().clamp(max=loss.item() / 2),
-    "a text": lambda loss, log: f"{loss.item():.3f}",
+    "a text that is used": lambda loss, log: f"{loss.item():.3f}".replace(".", ","),
+    "a text that is asked for": lambda loss, log: 1.0 if f"{loss.item():.3f}".startswith("0.1") else 2.0,
+    "a width": lambda loss, log: f"{3:{int(loss.item() * 10) + 1}}",
+    "a text of another text": lambda loss, log: f"{loss.item()!s} is it",
+    "an index": lambda loss, log: [1.0, 2.0, 3.0][(loss > 1).long().item()],
+    "a place": lambda loss, log: torch.arange(3.0)[(loss > 1).long().item()],
+    "a part": lambda loss, log: [1.0, 2.0, 3.0][: (loss > 1).long().item()],
+    "a range": lambda loss, log: [1.0 for _ in range((loss > 1).long().item())],
+    "a repetition": lambda loss, log: [1.0] * (loss > 1).long().item(),
+    "a whole condition": _chooses,
+    "given on": lambda loss, log: log.add([loss.item()]) or _first([1.0, 2.0], (loss > 1).long().item()),
+    "an array that is used": lambda loss, log: (loss.detach() * torch.ones(2)).numpy() * 2,
+    "an array that is shared": _shares,
+    "an element of a list": lambda loss, log: (loss.detach() * torch.ones(2)).tolist()[0],
+    "truth": lambda loss, log: (loss > 1).item(),
+    "of NumPy's": lambda loss, log: loss.detach() * np.float64(loss.item()),
     "an old text": lambda loss, log: "%.3f" % loss.item(),  # noqa: UP031
-    "rounded": lambda loss, log: round(loss.item(), 2),
     "counted": _keeps_count,
     "looked back at": _looks_back,
     "kept in an attribute": _writes_an_attribute,
     "kept elsewhere": lambda loss, log: log.__dict__.setdefault("kept", []).append(loss.item()),
-    "as a float": lambda loss, log: float(loss.detach()),
-    "with a text": _keeps_tensors,
 }
 
 
@@ -124,6 +177,28 @@ def test_numbers_that_something_depends_on_are_not(read):
     made = compare(_step(read))
     assert made.replays == 0
     assert made.reasons
+
+
+def test_what_is_printed_is_printed_at_each_replay(capsys):
+    def function(x):
+        print("sum", x.sum().item(), flush=True)
+        print(f"{x.sum():.2f} of {len(x)} and {x.max().item():.1f}", end=";\n")
+        total = x.sum()
+        print(f"{total:.2f}", (x > 2).sum().item(), float(total) / 2)
+
+    fast = torch.compile(function)
+    with pytest.warns(CompileWarning, match="a text, which may tell a number"):  # len(x) might be one
+        for i in range(7):
+            function(torch.full((3,), float(i)))
+            own = capsys.readouterr().out
+            fast(torch.full((3,), float(i)))
+            assert capsys.readouterr().out == own
+    assert of(fast).replays == 0
+    fast = torch.compile(lambda x: print(f"{x.sum():.2f}", (x > 2).sum().item(), float(x.max()) / 2, sep="|"))
+    for i in range(7):
+        fast(torch.full((3,), float(i)))
+        assert capsys.readouterr().out == f"{3.0 * i:.2f}|{3 * (i > 2)}|{i / 2}\n"
+    assert of(fast).replays >= 3
 
 
 def test_an_error_leaves_plain_numbers_behind():
