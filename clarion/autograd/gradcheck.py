@@ -58,6 +58,14 @@ def _all_float_outputs(values: Any) -> tuple[Tensor, ...]:
     return tuple(v for v in _tuple(values) if isinstance(v, Tensor) and v._array.dtype.kind in "fc")
 
 
+def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
+    """`np.allclose(…, equal_nan=True)`; where all numbers are finite, in a tenth of its time."""
+    with np.errstate(invalid="ignore"):
+        if (np.abs(a - b) <= atol + rtol * np.abs(b)).all():
+            return True
+    return np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
+
+
 def gradcheck(
     func: Function,
     inputs: Any,
@@ -246,7 +254,7 @@ class Checker:
                 if imaginary is not None:
                     self._require(imaginary[i], numerical[i][k][1], k, i, "imaginary")
                 self._require(analytical[i], numerical[i][k][0], k, i, "real" if is_complex else "")
-                if not np.allclose(analytical[i], again[i], rtol=0, atol=self.nondet, equal_nan=True):
+                if not _close(analytical[i], again[i], 0, self.nondet):
                     raise self._not_reentrant()
 
     def _not_reentrant(self) -> GradcheckError:
@@ -257,7 +265,7 @@ class Checker:
         )
 
     def _require(self, analytical: Any, numerical: Any, k: int, i: int, part: str) -> None:
-        if np.allclose(analytical, numerical, rtol=self.rtol, atol=self.atol, equal_nan=True):
+        if _close(analytical, numerical, self.rtol, self.atol):
             return
         prefix = f"While considering the {part} part of complex outputs only, " if part else ""
         raise GradcheckError(
@@ -291,7 +299,7 @@ class Checker:
                     numerical = float(np.sum((slope.imag if factor == 1j else slope.real) * v))
                     self._require_fast(analytical, numerical, k, i, part, u.size)
                     h = again[i]
-                    if h is not None and not np.allclose(alike.values(h), g, rtol=0, atol=self.nondet, equal_nan=True):
+                    if h is not None and not _close(alike.values(h), g, 0, self.nondet):
                         raise self._not_reentrant()
 
     def slope_along(self, x: Tensor, u: Any, k: int) -> Any:

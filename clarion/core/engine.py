@@ -108,6 +108,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     leaves: list[Tensor] = []
     grads, retain, in_order = this.grads, this.retain, this.uses is not None
     watching = this.capture is not None or this.wanted is not None
+    captured: Any = this.goals if this.capture is not None else ()
     plain = not watching and not in_order
     tensors = this.create_graph
     checked = modes.state.anomaly or hub.ran is not None
@@ -139,7 +140,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         edges = None
         hooks = node.hooks
         if hooks is not None or watching:
-            if hooks is not None or this.capture is not None:
+            if hooks is not None or node in captured:
                 g = before_node(this, node, g)
             if this.needed is not None:
                 if node not in this.needed:

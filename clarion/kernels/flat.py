@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -101,8 +101,18 @@ def kept_number(value: float, dtype: Any) -> Any:
     return found
 
 
+def stacked(arrays: Sequence[Any]) -> Any:
+    """Arrays of one shape and type as one array, along a new first dimension."""
+    one = library_of(arrays[0]).xp.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
+    for place, array in zip(one, arrays, strict=True):
+        place[...] = array
+    return one
+
+
 def joined(arrays: list[Any]) -> Any:
     """All elements of all arrays one after the other, complex ones as two real numbers each."""
     xp = library_of(arrays[0]).xp
-    flats = [xp.ascontiguousarray(array).reshape(-1) for array in arrays]
-    return xp.concatenate([each.view(each.real.dtype) if each.dtype.kind == "c" else each for each in flats])
+    flats = [array.reshape(-1) for array in arrays]
+    if any(each.dtype.kind == "c" for each in flats):
+        flats = [xp.ascontiguousarray(f).view(f.real.dtype) if f.dtype.kind == "c" else f for f in flats]
+    return xp.concatenate(flats)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from .checks import check_lr, check_options
-from .elementwise import Advance, Elementwise, step_count, zeros_like
+from .elementwise import Advance, Elementwise, count_type, step_count, zeros_like
 from .optimizer import scalar
 
 
@@ -60,6 +60,5 @@ class ASGD(Elementwise):
         lr, lambd = scalar(group["lr"]), group["lambd"]
         later = lr / (1 + lambd * lr * step) ** group["alpha"]
         how, share = ((), ()) if mu == 1 else (("averaging",), (mu,))
-        # Both are computed in the type of counters, whatever they are kept in.
-        following = [step_count(later)._array[()], step_count(1 / max(1, step - group["t0"]))._array[()]]
-        return [step, *following], how, (1 - lambd * eta, eta, *share)
+        real = count_type().type  # both are computed in the type of counters, whatever they are kept in
+        return [step, real(later), real(1 / max(1, step - group["t0"]))], how, (1 - lambd * eta, eta, *share)

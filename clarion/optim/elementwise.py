@@ -162,8 +162,13 @@ def far(weight: Any) -> tuple[str, ...]:
 
 
 def step_count(value: float) -> Tensor:
-    """A counter, in float32 as PyTorch keeps it (float64 where that is the default)."""
-    return new_tensor(number(value, f64 if default_float() is f64 else f32))
+    """A counter, as PyTorch keeps it."""
+    return new_tensor(number(value, count_type()))
+
+
+def count_type() -> Any:
+    """The type of counters: float32 (float64 where that is the default)."""
+    return f64 if default_float() is f64 else f32
 
 
 def zeros_like(param: Tensor) -> Tensor:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.dtypes import bf16
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
-from ..kernels.flat import filled_like
+from ..kernels.flat import laid_like, stacked
 from ..kernels.registry import raw
 from .checks import check_lr
 from .elementwise import SMALL, zeros_like
@@ -63,7 +63,7 @@ class Muon(Optimizer):
             raise ArgumentValueError("Coefficients must be a tuple of exactly 3 values")
         if isinstance(lr, Tensor):  # a number of its own type: what is computed from it is rounded to that
             lr = lr._array.reshape(())[()]
-        alike: dict[Any, list[tuple[Any, Any]]] = {}  # small matrices of one shape are made orthogonal together
+        alike: dict[Any, list[Member]] = {}  # small matrices of one shape are updated together
         for param in group["params"]:
             if param._grad is None:
                 continue
@@ -73,22 +73,47 @@ class Muon(Optimizer):
             state = self.state[param]
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = zeros_like(param._grad)
-            buffer = state["momentum_buffer"]._array
-            raw.muon_between(buffer, grad, 1 - group["momentum"], buffer)
-            update = buffer
-            if nesterov:
-                update = raw.muon_between(grad, buffer, group["momentum"], filled_like(grad, 0))
-            alike.setdefault((array.shape, None if array.size <= SMALL else len(written)), []).append((array, update))
+            member = Member(array, grad, state["momentum_buffer"]._array)
+            small = array.size <= SMALL
+            key = tuple([(type(each), each.dtype) for each in member]) if small else len(written)
+            alike.setdefault((array.shape, key), []).append(member)
             written.append(param)
-        for (shape, _), pairs in alike.items():
-            updates = raw.muon_normalized([update for _, update in pairs], group["eps"])
-            for (_, momentum), update in zip(pairs, updates, strict=True):
-                if not nesterov and momentum.dtype == bf16:
-                    momentum[...] = update  # in PyTorch, too: nothing is converted, so that nothing is copied before
+        for (shape, _), members in alike.items():
+            arrays, grads, buffers = zip(*members, strict=True)
+            p, g, momentum = _one(arrays), _one(grads), _one(buffers)
+            raw.muon_between(momentum, g, 1 - group["momentum"], momentum)
+            _back(momentum, buffers)
+            update = momentum
+            if nesterov:
+                update = raw.muon_between(g, momentum, group["momentum"], laid_like(g, g.dtype))
+            updates = raw.muon_normalized(update, group["eps"])
+            if not nesterov and momentum.dtype == bf16:
+                momentum[...] = updates  # in PyTorch, too: nothing is converted, so that nothing is copied before
+                _back(momentum, buffers)
             updates = raw.muon_orthogonal(updates, group["ns_coefficients"], group["ns_steps"])
             rate = _adjusted(lr, group["adjust_lr_fn"], shape)
-            for (array, _), update in zip(pairs, updates, strict=True):
-                raw.muon_add_(array, update, 1 - lr * group["weight_decay"], rate)
+            raw.muon_add_(p, updates, 1 - lr * group["weight_decay"], rate)
+            _back(p, arrays)
+
+
+class Member(NamedTuple):
+    """The memory of a parameter, of its gradient and of its momentum."""
+
+    array: Any
+    grad: Any
+    momentum: Any
+
+
+def _one(matrices: tuple[Any, ...]) -> Any:
+    """Matrices as one array: a view of the only one, else a copy of all."""
+    return matrices[0][None] if len(matrices) == 1 else stacked(matrices)
+
+
+def _back(one: Any, matrices: tuple[Any, ...]) -> None:
+    """Write the result to where the matrices lie, if it is not there."""
+    if len(matrices) > 1:
+        for place, result in zip(matrices, one, strict=True):
+            place[...] = result
 
 
 def _adjusted(lr: float, how: str | None, shape: tuple[int, ...]) -> float:

@@ -225,7 +225,7 @@ def test_other_processors(monkeypatch):
 def test_muon_in_pairs_of_bfloat16(shape):
     if calls.products_of_pairs() is None:
         pytest.skip("the processor does not multiply bfloat16")
-    updates = registry.portable("muon_normalized")(list(np.random.default_rng(0).standard_normal(shape)), 1e-7)
+    updates = registry.portable("muon_normalized")(np.random.default_rng(0).standard_normal(shape), 1e-7)
     given = (3.4445, -4.775, 2.0315), 5
     expected = registry.portable("muon_orthogonal")(updates.copy(), *given)
     got = registry._offers["muon_orthogonal"]["llvm"].function(updates.copy(), *given)

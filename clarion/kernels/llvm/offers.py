@@ -238,7 +238,7 @@ def _make_elementwise() -> None:
             registry.offer(name, "llvm", compiled, writes=writes, least=least)
     fused = Compiled("multiply_add", _traced_multiply_add)
     fused.for_any_size = True
-    registry.offer("multiply_add", "llvm", _multiply_add(fused), least=SOME)
+    registry.offer("multiply_add", "llvm", _multiply_add(fused), least=FEW)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..everywhere import has_scipy, scipy
+from ..flat import kept_number
 from ..portable.updates.orthogonal import multiply_add
 from ..registry import offer
 from ..updates import RULES
@@ -30,18 +31,19 @@ def in_place(name: str, rule: Callable[..., Any]) -> Callable[..., None]:
     forms: dict[Any, tuple[Callable[..., None], int]] = {}
 
     def run(p: Any, g: Any, kept: tuple[Any, ...], numbers: tuple[float, ...], how: tuple[str, ...]) -> None:
-        form = forms.get(how)
+        kind = p.dtype
+        form = forms.get((how, kind.char))
         if form is None:
-            form = forms[how] = _written(name, rule, len(kept), len(numbers), how)
+            form = forms[how, kind.char] = _written(name, rule, len(kept), len(numbers), how, kind)
         write, count = form
         size, length = p.size, PIECE // p.itemsize
+        scalars = _numbers(numbers, kind)
         if size <= length:
-            write(p, g, *kept, *_numbers(numbers, p.dtype), *_scratch(count, size, p.dtype))
+            write(p, g, *kept, *scalars, *_scratch(count, size, kind))
             return
-        scalars = _numbers(numbers, p.dtype)
         for begin in range(0, size, length):
             cut = slice(begin, min(begin + length, size))
-            scratch = _scratch(count, cut.stop - begin, p.dtype)
+            scratch = _scratch(count, cut.stop - begin, kind)
             write(p[cut], g[cut], *[each[cut] for each in kept], *scalars, *scratch)
 
     run.__name__ = name
@@ -150,8 +152,10 @@ def cleared(x: Any, mask: Any, out: Any) -> None:
 # Writing -----------------------------------------------------------------------------------------------
 
 
-def _written(name: str, rule: Any, kept: int, numbers: int, how: tuple[str, ...]) -> tuple[Callable[..., None], int]:
-    """The function for one form of the rule, and how many scratch arrays it needs."""
+def _written(
+    name: str, rule: Any, kept: int, numbers: int, how: tuple[str, ...], kind: Any
+) -> tuple[Callable[..., None], int]:
+    """The function for one form of the rule and one type, and how many scratch arrays it needs."""
     trace = Trace()
     p, g, *state = (Value(trace, False) for _ in range(2 + kept))
     scalars = [Value(trace, True) for _ in range(numbers)]
@@ -170,6 +174,7 @@ def _written(name: str, rule: Any, kept: int, numbers: int, how: tuple[str, ...]
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"__name__": __name__, "copyto": np.copyto, "cleared": cleared}
     scope |= {function: getattr(np, function) for function, _, _ in trace.steps if function not in scope}
+    scope |= {name: kept_number(value, kind) for value, name in writer.constants.items()}
     exec(compile(text, file, "exec"), scope)
     return scope[name], len(writer.scratch)
 
@@ -193,13 +198,14 @@ class _Writer:
                     self.last[each] = max(i, self.last.get(each, 0))
         self.content = {place: value for value, place in places.items()}
         self.scratch: list[str] = []
+        self.constants: dict[float, str] = {}
         self.free: list[str] = []
 
     def lines(self) -> list[str]:
         """One call for each step."""
         found = []
         for i, (function, operands, result) in enumerate(self.steps):
-            words = ", ".join(self.places[e] if isinstance(e, Value) else repr(e) for e in operands)
+            words = ", ".join(self.places[e] if isinstance(e, Value) else self._constant(e) for e in operands)
             if result.small:
                 self.places[result] = f"m{i}"
                 found.append(f"m{i} = {function}({words})")
@@ -210,6 +216,10 @@ class _Writer:
             self.free = [room for room in self.scratch if self._done(room, i)]
             found.append(f"{function}({words}, {OUT.get(function, '')}{place})")
         return found
+
+    def _constant(self, value: float) -> str:
+        """The name of a number that stands in the rule."""
+        return self.constants.setdefault(value, f"c{len(self.constants)}")
 
     def _done(self, place: str, i: int) -> bool:
         """Is what lies there not used after step i?"""

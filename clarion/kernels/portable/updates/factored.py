@@ -25,7 +25,7 @@ def adafactor(
         xp.multiply(p, p.dtype.type(1 - abs(lr) * decay), p)
     _scaled(xp, g, kept, room, weight, eps1)
     rate /= max(1.0, norm(xp, room) / (length * d))
-    xp.multiply(room, room.dtype.type(-math.copysign(rate, lr)), room)
+    xp.multiply(room, -math.copysign(rate, lr), room)
     p += room
 
 
@@ -37,13 +37,14 @@ def _scaled(xp: Any, g: Any, kept: tuple[Any, ...], room: Any, weight: float, ep
         rows, columns = kept
         _toward(rows, xp.einsum("...ij,...ij->...i", full, full)[..., None] / g.shape[-1], weight)
         _toward(columns, xp.einsum("...ij,...ij->...j", full, full)[..., None, :] / g.shape[-2], weight)
-        mean = xp.maximum(rows.mean(axis=-2, keepdims=True, dtype=kind), kind.type(eps))
-        xp.multiply(rows.astype(kind, copy=False) / mean, columns.astype(kind, copy=False), room)
+        wide = rows.astype(kind, copy=False)
+        mean = xp.maximum(wide.sum(-2, kind, None, True) / wide.shape[-2], eps)
+        xp.multiply(wide / mean, columns.astype(kind, copy=False), room)
     else:
         xp.multiply(g, g, room, dtype=kind)
         _toward(kept[0], room, weight)
         room[...] = kept[0]
-    xp.maximum(room, kind.type(eps * eps), out=room)
+    xp.maximum(room, eps * eps, out=room)
     xp.sqrt(room, room)
     xp.divide(g, room, room)
 
@@ -51,9 +52,9 @@ def _scaled(xp: Any, g: Any, kept: tuple[Any, ...], room: Any, weight: float, ep
 def _toward(start: Any, end: Any, weight: float) -> None:
     """start += weight * (end - start), counted from the nearer end."""
     if weight < 0.5:
-        start[...] = start + (end - start) * end.dtype.type(weight)
+        start[...] = start + (end - start) * weight
     else:
-        start[...] = end - (end - start) * end.dtype.type(1 - weight)
+        start[...] = end - (end - start) * (1 - weight)
 
 
 def norm(xp: Any, array: Any) -> float:

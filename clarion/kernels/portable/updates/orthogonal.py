@@ -10,9 +10,9 @@ LARGE = 4096  # elements of a matrix whose products are worth a margin
 
 
 @kernel("muon_normalized")
-def normalized(xp: Any, updates: list[Any], eps: float) -> Any:
-    """Matrices of one shape over their norms, in one array, rounded as in bfloat16."""
-    x = xp.stack(updates).astype(xp.float32, copy=False)
+def normalized(xp: Any, updates: Any, eps: float) -> Any:
+    """Matrices of one shape over their norms, in an array of their own, rounded as in bfloat16."""
+    x = xp.array(updates, xp.float32, order="C")
     _rounded(xp, x)
     norm = _rounded(xp, xp.sqrt(xp.einsum("nij,nij->n", x, x)))
     xp.divide(x, _rounded(xp, xp.maximum(norm, xp.float32(eps)))[:, None, None], x)
