@@ -21,7 +21,7 @@ NumPy arrays, to be read only.
 | memory(t), version(t) | a key for the memory it lies in; changes whenever somebody writes to it, openly or not |
 | writes(t) | how many writes were counted |
 | is_inference(t) | was it made in inference mode? |
-| squares(gradients) | the squared norm of each; infinite or NaN where an element is |
+| squares(gradients) | the squared norm of each; infinite or NaN where an element is; None of what cannot be read |
 | all_finite(t) | are all of its elements finite? |
 | story(t), set_story(t, s) | what the ledger keeps beside it; goes with it |
 | **nodes** | |

@@ -89,18 +89,25 @@ def late(t: Any) -> bool:
     return t.device.type == "cuda" and not later.close and is_plain(t)
 
 
-def squares(gradients: list[Any]) -> list[float]:
-    """The squared norm of each."""
+def squares(gradients: list[Any]) -> list[float | None]:
+    """The squared norm of each; None of what cannot be read."""
     if not gradients:
         return []
     with DisableTorchFunction(), torch.no_grad():
-        plain = [g.detach() if is_plain(g) else None for g in gradients]
+        plain = [g.detach() if is_plain(g) else _elements(g) for g in gradients]
         if all(g is not None and g.device.type == "cuda" for g in plain):
             return _squares_of_gpu(plain)
-        return [float(_square(g)) for g in plain]
+        return [None if g is None else float(_square(g)) for g in plain]
 
 
-def _squares_of_gpu(gradients: list[Any]) -> list[float]:
+def _elements(g: Any) -> Any:
+    """The elements of a sparse gradient, each once; None of anything else."""
+    if type(g) is torch.Tensor and g.layout is torch.sparse_coo and g.device.type == "cpu":
+        return g.detach().coalesce().values()
+    return None
+
+
+def _squares_of_gpu(gradients: list[Any]) -> list[float | None]:
     """In one go; unless the session listens closely, those of an earlier step."""
     norms = torch.stack([n.double() for n in torch._foreach_norm([g.float() for g in gradients])]) ** 2
     if not later.close:
@@ -108,14 +115,12 @@ def _squares_of_gpu(gradients: list[Any]) -> list[float]:
         if found is not None:
             return found
     with _unwatched(norms):
-        found = norms.tolist()
-    later.post.know("squares", norms, found)
-    return found
+        read: list[float | None] = norms.tolist()
+    later.post.know("squares", norms, read)
+    return read
 
 
 def _square(g: Any) -> Any:
-    if g is None:
-        return 0.0
     if g.dtype in (torch.float32, torch.float64) and g.device.type == "cpu":
         flat = g.reshape(-1)
         return torch.dot(flat, flat).item()

@@ -146,10 +146,20 @@ class Ledger:
         if not accumulates:
             return
         self.passes += 1
+        if self._thread.looked and not engine.knows_all_nodes:
+            self._see_cleared_by_hand()
         this.looked_into, self._hooked = self._hooked, False
         self._thread.open.append(this)
         if gradients[0] is not None:
             self.session.tell("at_seeded", this, tensors, gradients)
+
+    def _see_cleared_by_hand(self) -> None:
+        """`p.grad.zero_()` may be heard of only while listening closely: who looked at a used gradient may have done that."""
+        for leaf in self._thread.looked.values():
+            story, grad = engine.story(leaf), engine.grad(leaf)
+            if story is not None and story.consumed and not story.fresh and grad is not None:
+                if engine.late(grad) or engine.squares([grad])[0] == 0.0:
+                    story.consumed = False
 
     def on_accumulated(self, leaf: Any) -> None:
         """A leaf got a gradient."""

@@ -110,14 +110,15 @@ class GradientSpikes(Diagnosis):
             )
 
     def _growth(self, update: Update, sample: Sample, norms: list[float], largest: float) -> None:
+        assert update.story is not None
         last = norms[-_GROWTH - 5 :]
         blocks = [median(last[i : i + 5]) for i in range(0, len(last), 5)]
         rising = all(a < b for a, b in pairwise(blocks))
         if not rising or blocks[-1] < _FACTOR * blocks[0] or blocks[-1] < _FACTOR * largest:
             return
-        # A model that wakes up has growing gradients, too: but small ones, next to its weights.
+        # A model that wakes up has growing gradients, too: but small ones, next to its weights, and its loss does not grow.
         size = math.sqrt(sum(float((engine.array(leaf).astype(float) ** 2).sum()) for leaf in update.leaves))
-        if blocks[-1] > size:
+        if blocks[-1] > size or _has_grown([s.loss for s in list(update.story.track.recent)[-_GROWTH - 5 :]]):
             self._say(
                 update,
                 sample,
@@ -138,3 +139,9 @@ class GradientSpikes(Diagnosis):
             fix="torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm) between backward() and step(), a smaller learning "
             "rate, and a look at this batch and at anything in the loss that has no bound.",
         )
+
+
+def _has_grown(losses: list[float | None]) -> bool:
+    """Is a loss tenfold what it was?"""
+    known = [loss for loss in losses if loss is not None]
+    return len(known) > _GROWTH and median(known[-5:]) > _FACTOR * median(known[:5]) > 0.0

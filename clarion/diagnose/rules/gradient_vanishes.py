@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from .. import engine
 from ..books.records import Sample, Update
 from ..graph.module_trees import is_in_a_list, seats
 from ..graph.names import listed, names_of
+from ..graph.traits import having
 from ..rule import Diagnosis
-from ..source.places import Place
+from ..source.places import Place, text
 
 _ZERO_STEPS = 20  # steps in a row with a gradient that is exactly zero
 _PATIENCE = 200  # the same for one of a list of layers: an expert may see its tokens seldom
+_MOST = 10_000  # leaves behind one line that are remembered
 _SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns
 _SMALL = 1e-6  # the first layer's gradient over the last one's
+# Steps, and samples that are drawn: their derivative is zero wherever there is one.
+_FLAT = having("", also="round floor ceil trunc sign sgn bernoulli normal_mean normal_std normal_both")
 
 
 class GradientVanishes(Diagnosis):
@@ -50,7 +55,16 @@ class GradientVanishes(Diagnosis):
         self._small: dict[int, int] = {}
         self._zeroed: list[weakref.ref[Any]] = []  # nodes of this step: a number times 0
         self._pending: list[tuple[Place | None, str]] = []  # findings that dead-units may explain
+        self._flat: dict[Place, tuple[str, set[int]]] = {}  # lines of flat operations, and the leaves behind them (ids)
         self._waiting: dict[int, weakref.ref[Any]] = {}  # by id: leaves that only such terms lead to
+
+    def near_recorded(self, node: Any, inputs: Any, output: Any) -> None:
+        """Some operations never pass a gradient on."""
+        name = engine.operation(node)
+        if name in _FLAT and node.place is not None:
+            leaves = self._flat.setdefault(node.place, (name.partition("_")[0], set()))[1]
+            if len(leaves) < _MOST:
+                leaves.update(map(id, _leaves([node], set())))
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """A term of a loss may be switched off."""
@@ -98,8 +112,8 @@ class GradientVanishes(Diagnosis):
                 leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
                 self._judge_zero(leaves, sample, runs)
         if not self.session.said("dead-units"):
-            for place, what in self._pending:
-                self._say_zero(place, what)
+            for pending in self._pending:
+                self._say_zero(*pending)
 
     def _judge_zero(self, leaves: list[Any], sample: Sample, runs: list[int]) -> None:
         still = {id(leaf): run for leaf, run in zip(leaves, runs, strict=False) if run >= _ZERO_STEPS}
@@ -121,19 +135,26 @@ class GradientVanishes(Diagnosis):
             f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {max(runs)} steps, while the "
             f"norm of all gradients is {sample.total:.3g}."
         )
+        flat = [where for where, (_, leaves) in self._flat.items() if any(id(leaf) in leaves for leaf in zero)]
+        if flat:
+            what += f" `{self._flat[flat[0]][0]}` at {text(flat[0])} passes none on: its derivative is zero."
         place = sample.backward.place if sample.backward is not None else None
         dead = self.session.rules.get("dead-units")
-        if dead is not None and dead.suspects(_ZERO_STEPS // 2):  # type: ignore[attr-defined]
+        if not flat and dead is not None and dead.suspects(_ZERO_STEPS // 2):  # type: ignore[attr-defined]
             self._pending.append((place, what))
         else:
-            self._say_zero(place, what)
+            self._say_zero(place, what, flat)
 
-    def _say_zero(self, place: Place | None, what: str) -> None:
+    def _say_zero(self, place: Place | None, what: str, flat: Sequence[Place] = ()) -> None:
         self.report(
             place,
             what,
-            fix="look at what lies between these parameters and the loss: a saturated activation (scale the inputs), "
+            fix="let the gradient pass: `x + (x.round() - x).detach()` for a step; for a sample, "
+            "`mean + std * torch.randn_like(std)` or `rsample()`."
+            if flat
+            else "look at what lies between these parameters and the loss: a saturated activation (scale the inputs), "
             "round()/sign()/argmax (straight-through estimator), units that never fire, a factor that is zero.",
+            also=list(flat),
         )
 
     def _waits(self, leaf: Any) -> bool:

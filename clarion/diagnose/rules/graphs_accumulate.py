@@ -177,7 +177,8 @@ def _ends(nodes: list[Node], live: Live, marks: Sequence[int]) -> list[Node]:
         node = stack.pop()
         line, number = file_line(node.place), birth(node.seq, marks)
         above = [c for c in live.consumers(node) if file_line(c.place) != line or birth(c.seq, marks) <= number]
-        if not above and any(engine.is_node(edge) for edge in node.edges):
+        behind = [edge for edge in node.edges if edge is not None]
+        if not above and (len(behind) > 1 or any(map(engine.is_node, behind))):
             ends.append(node)
         for consumer in above:
             if consumer not in seen:

@@ -68,6 +68,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         else:  # a number, made on the host, into the array of another device
             write(target, given)
         wrote(self, part=target)
+    if modes.special and hub.applied is not None:
+        hub.applied(OPS["copy"], (self, value), (), (self,))
 
 
 def _is_followed(x: Tensor, source: Tensor) -> bool:
