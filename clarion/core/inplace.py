@@ -164,7 +164,7 @@ def refuse_creation(x: Tensor, writer_requires: bool, happens: str = "and is bei
     if view.creation == "normal" or not (writer_requires or x._rg or view.base._rg):
         return
     nr, origin = x._nr, type(x._edge).__name__ if x._edge is not None else "None"
-    title = origin.removesuffix("0").removesuffix("Backward")
+    title = origin.removesuffix("Backward0")  # (of a custom Function the whole name)
     text = (
         f"Output {nr} of {title} is a view {happens}."
         if x._edge is not None

@@ -24,6 +24,9 @@ class Unfit(Exception):
         self.kind, self.text = kind, text
 
 
+DEEPEST = 128  # levels of lists that PyTorch looks into
+
+
 def is_sequence(value: Any) -> bool:
     """Does PyTorch look into it for elements?"""
     if isinstance(value, (list, tuple)):
@@ -52,6 +55,8 @@ def unnest(data: Any, is_leaf: Any) -> tuple[list[Any], tuple[int, ...]]:
                 f"expected sequence of length {n} at dim {len(shape)} (got {other})",
             )
         shape.append(n)
+        if len(shape) > DEEPEST:  # a list that is in itself
+            raise Unfit(ValueError, f"too many dimensions '{type(level[0]).__name__}'")
         level = list(chain.from_iterable(level))
     return level, tuple(shape)
 

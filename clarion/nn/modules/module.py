@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ...compiler import compile as compiled
@@ -38,6 +39,23 @@ _global_forward_hooks_with_kwargs = everywhere.with_kwargs
 _global_parameter_registration_hooks = everywhere.parameter_registration
 _global_buffer_registration_hooks = everywhere.buffer_registration
 _global_module_registration_hooks = everywhere.module_registration
+
+
+class _Tables(ModuleType):
+    """This file as a module: assigning one of the tables (as tests do to clear them) changes what is in it."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        table = vars(self).get(name) if name.startswith("_global_") else None
+        if isinstance(table, dict) and table is not value:
+            table.clear()
+            table.update(value)
+            if table is everywhere.backward and not table:
+                everywhere.full = None
+        else:
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Tables
 
 
 class Module(ConversionMixin, StateMixin, HookMixin):

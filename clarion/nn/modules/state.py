@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -35,6 +36,22 @@ class StateDict(OrderedDict[str, Any]):
     """What `state_dict()` returns: an OrderedDict that also carries the versions of the modules."""
 
     _metadata: OrderedDict[str, Any]
+
+
+class _WithModule:
+    """A hook that is given its module, which it does not keep alive; the two can be pickled together."""
+
+    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
+        self.hook, self.module = hook, weakref.ref(module)
+
+    def __call__(self, *args: Any) -> Any:
+        module = self.module()
+        if module is None:
+            raise EngineError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args)
+
+    def __reduce__(self) -> Any:
+        return _WithModule, (self.hook, self.module())
 
 
 class StateMixin:
@@ -125,8 +142,7 @@ class StateMixin:
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> RemovableHandle:
-        wrapped = (lambda *args: hook(self, *args)) if with_module else hook
-        return _add(self._load_state_dict_pre_hooks, wrapped)
+        return _add(self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """`hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`."""

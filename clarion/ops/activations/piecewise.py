@@ -11,6 +11,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError, not_a_tensor
 from ...kernels.random import default_generator, uniform
+from ..elementwise.cast import cast_number
 from ..elementwise.trig import tanh
 from ..elementwise.unary import step
 from ..faces.api import NN_FUNCTIONAL, call, functional, public
@@ -209,6 +210,8 @@ threshold_backward_op.vjp(gy=lambda g, x, limit, ops: ops.threshold_backward(g, 
 @public(method=False)
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """input where above the threshold, else value."""
+    if isinstance(input, Tensor) and input._array.dtype.kind in "iu":
+        value = cast_number(value, input._array.dtype)
     return threshold_(input, threshold, value) if inplace else threshold_op.call(input, threshold, value)
 
 

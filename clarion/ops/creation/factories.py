@@ -44,7 +44,7 @@ def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], 
     kind, requires_grad, out, where = take_options(name, options, like)
     shape = size_of(name, args)
     array = _filled(where.xp, shape, fill, kind)
-    return created(array, requires_grad) if out is None else put(name, out, array)
+    return created(array, requires_grad) if out is None else put(name, out, array, requires_grad)
 
 
 def _filled(xp: Any, shape: tuple[int, ...], fill: Any, kind: Any) -> Any:
@@ -123,7 +123,7 @@ def full(
     value = fill_number("full", fill_value)
     if out is not None:
         kind = out_type("full", out, dtype)
-        return put("full", out, xp.full(shape, cast_number(value, kind), kind))
+        return put("full", out, xp.full(shape, cast_number(value, kind), kind), requires_grad)
     kind = _value_kind(value) if dtype is None else numpy_type("full", dtype)
     return created(_filled(xp, shape, cast_number(value, kind), kind), requires_grad)
 
@@ -170,10 +170,7 @@ def empty_strided(
 def _strided(xp: Any, shape: tuple[int, ...], stride: Any, kind: Any) -> Any:
     steps = tuple(int(step) for step in stride)
     if len(steps) != len(shape):
-        raise ShapeError(
-            f"mismatch in length of strides and shape: the size {list(shape)} has {len(shape)} dimensions, the stride "
-            f"{list(steps)} has {len(steps)}"
-        )
+        raise ShapeError(f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})")
     if any(step < 0 for step in steps):
         raise ShapeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
     length = 1 + sum((n - 1) * step for n, step in zip(shape, steps, strict=True)) if all(shape) else 0
@@ -354,7 +351,7 @@ def eye(
             raise ShapeError(f"{name} must be greater or equal to 0, got {value}")
     kind = numpy_type("eye", dtype) if out is None else out_type("eye", out, dtype)
     array = xp.eye(rows, columns, dtype=kind)
-    return created(array, requires_grad) if out is None else put("eye", out, array)
+    return created(array, requires_grad) if out is None else put("eye", out, array, requires_grad)
 
 
 def number(name: str, argument: str, position: int, value: Any, *, grad_ok: bool = False) -> Any:
@@ -420,7 +417,7 @@ def _arange(args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
             start, end, step = int(start), int(end), int(step)
     count = ranges.arange_length(start, end, step)
     array = where.computed((count,), kind, lambda: ranges.arange(start, step, count, kind))
-    return created(array, requires_grad) if out is None else put("arange", out, array, warn=True)
+    return created(array, requires_grad) if out is None else put("arange", out, array, requires_grad, warn=True)
 
 
 @public("range", method=False)
@@ -443,7 +440,7 @@ def _range(start: Any, end: Any, step: Any = 1, **options: Any) -> Tensor:
         raise EngineError("upper bound and lower bound inconsistent with step sign")
     count = int((end - start) / step) + 1
     array = where.computed((count,), kind, lambda: ranges.arange(start, step, count, kind))
-    return created(array, requires_grad) if out is None else put("range", out, array)
+    return created(array, requires_grad) if out is None else put("range", out, array, requires_grad)
 
 
 def _space_options(name: str, start: Any, end: Any, steps: Any, options: dict[str, Any]) -> tuple[Any, ...]:
@@ -478,7 +475,7 @@ def linspace(start: Any, end: Any, steps: Any, **options: Any) -> Tensor:
     """`steps` numbers from start to end, both included. Options as for zeros."""
     first, last, count, kind, requires_grad, out, where = _space_options("linspace", start, end, steps, options)
     array = where.computed((count,), kind, lambda: ranges.linspace(first, last, count, kind))
-    return created(array, requires_grad) if out is None else put("linspace", out, array)
+    return created(array, requires_grad) if out is None else put("linspace", out, array, requires_grad)
 
 
 @public(method=False)
@@ -486,4 +483,4 @@ def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, **options: An
     """base ** each of `steps` numbers from start to end. Options as for zeros."""
     first, last, count, kind, requires_grad, out, where = _space_options("logspace", start, end, steps, options)
     array = where.computed((count,), kind, lambda: ranges.logspace(first, last, count, base, kind))
-    return created(array, requires_grad) if out is None else put("logspace", out, array)
+    return created(array, requires_grad) if out is None else put("logspace", out, array, requires_grad)

@@ -13,7 +13,7 @@ from ...core.dtypes import FROM_NUMPY, b1, c64, c128, default_float, f64, from_n
 from ...core.op_node import cast
 from ...core.saved import borrow_from_numpy, hand_to_numpy
 from ...core.tensor import Tensor, created, new_tensor
-from ...errors import ArgumentTypeError, ArgumentValueError
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...events import hub
 from ...kernels.fromdata import PLAIN, Unfit, category, is_sequence, plain_array, unnest
 from ...kernels.layout import address, memory_root
@@ -116,7 +116,7 @@ def _python_kind(rank: int) -> Any:
 def _kind_of(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value._array.dtype
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
         return from_numpy_dtype(value.dtype).numpy
     for rank, python_type in enumerate((bool, int, float, complex)):
         if isinstance(value, python_type):
@@ -141,7 +141,7 @@ def _number(value: Any) -> Any:
             warn_left(value)
         array = value._array
         return float(array.item()) if FROM_NUMPY[array.dtype].is_floating_point else array.item()
-    if isinstance(value, np.generic):
+    if isinstance(value, (np.generic, np.ndarray)):
         found = value.item()
         return found if type(found) in PLAIN else float(found)
     for python_type in (bool, int, float, complex):
@@ -351,9 +351,11 @@ def asarray(
         shared = share(flat.view(np.ndarray))
     elif isinstance(obj, (bytes, bytearray, memoryview)):
         shared = frombuffer(obj, dtype=dtype or FROM_NUMPY[default_float()])
-    elif hasattr(obj, "__dlpack__") and not isinstance(obj, np.generic):
+    elif (hasattr(obj, "__dlpack__") and not isinstance(obj, np.generic)) or type(obj).__name__ == "PyCapsule":
         shared = from_dlpack(obj)
     else:
+        if copy is False and isinstance(obj, np.generic):
+            raise EngineError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
         if copy is False:
             raise ArgumentValueError("can't alias arbitrary sequence into a tensor.")
         return created(array_of(obj, kind, where), bool(requires_grad))

@@ -216,10 +216,15 @@ def out_type(name: str, out: Any, given: Any) -> Any:
     return have
 
 
-def put(name: str, out: Tensor, array: Any, *, warn: bool = False) -> Tensor:
+_SEQUENCES = frozenset(("arange", "range", "linspace", "logspace"))  # into any shape with as many elements
+
+
+def put(name: str, out: Tensor, array: Any, requires_grad: bool = False, *, warn: bool = False) -> Tensor:
     """Write a factory's result into `out`, which takes its shape."""
     refuse(out, name)
     target = out._array
+    if name in _SEQUENCES and target.size == array.size:
+        array = array.reshape(target.shape)
     if target.shape != array.shape:
         if warn and target.size:
             warn_user(
@@ -230,7 +235,7 @@ def put(name: str, out: Tensor, array: Any, *, warn: bool = False) -> Tensor:
         target = out._array = xp_of(target).empty(array.shape, target.dtype)
     write(target, array)
     wrote(out)
-    return out
+    return out.requires_grad_() if requires_grad else out  # type: ignore[no-any-return]
 
 
 def spelled(args: Iterable[Any], kwargs: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.blocks import in_range
+from ..elementwise.cast import cast_number
 from ..faces.api import call, public
 from ..faces.autocast import autocast
 from ..faces.strict_out import strict_out
@@ -244,7 +245,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
         )
     if isinstance(value, complex) and input._array.dtype.kind != "c":
         raise EngineError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-    return run(index_fill_op, input, index, dim, value)
+    return run(index_fill_op, input, index, dim, cast_number(value, input._array.dtype))
 
 
 def _check_flat(name: str, input: Any, index: Any) -> None:

@@ -70,7 +70,7 @@ def _with_options(name: str, sampler: Any, size: tuple[Any, ...], generator: Any
     if array is None:
         gen = source(name, generator)
         array = where.computed(shape, kind, lambda: sampler(gen, shape, kind))
-    return created(array, requires_grad) if out is None else put(name, out, array)
+    return created(array, requires_grad) if out is None else put(name, out, array, requires_grad)
 
 
 @public(method=False)

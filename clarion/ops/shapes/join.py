@@ -116,6 +116,8 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     ndim = tensors[0]._array.ndim
     if ndim == 1 and not tensors[0]._array.size:
         ndim = max([t._array.ndim for t in tensors])
+        if ndim == 1 and not any(t._array.size for t in tensors):
+            dim = 0  # nothing but empty tensors: PyTorch does not look at the dimension
     dim = normalize_dim(dim, ndim)
     try:
         return cat_op.call(tensors, dim, common_type(tensors))  # type: ignore[no-any-return]

@@ -1,0 +1,57 @@
+"""Corners of making tensors: `out=` of another shape, arrays inside of lists, lists inside of themselves, empty tensors joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as theirs
+
+import clarion as ours
+
+
+def _into(make: Callable[..., Any]) -> Callable[[Any], Any]:
+    def run(torch: Any) -> Any:
+        x = torch.zeros(2, 3)
+        make(torch, x.narrow(1, 1, 2))
+        return x
+
+    return run
+
+
+def _in_itself(torch: Any) -> Any:
+    data: list[Any] = []
+    data.append(data)
+    return torch.tensor(data)
+
+
+PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    "arange": _into(lambda torch, out: torch.arange(0, 4, out=out)),
+    "linspace": _into(lambda torch, out: torch.linspace(0, 3, 4, out=out)),
+    "logspace": _into(lambda torch, out: torch.logspace(0, 3, 4, base=2, out=out)),
+    "out that requires a gradient": lambda torch: torch.zeros(2, out=torch.empty(2), requires_grad=True),
+    "arrays of no dimension in lists": lambda torch: torch.tensor(((7, np.array(5)), (np.array(9), 5.0))),
+    "arrays of double in lists": lambda torch: torch.tensor(((7, 5), (9, np.array(5.0)))),
+    "a list in itself": _in_itself,
+    "nothing joined along no dimension": lambda torch: torch.cat([torch.empty(0), torch.empty(0)], dim=1),
+    "index_fill wraps": lambda torch: torch.tensor([1, 2], dtype=torch.uint8).index_fill(0, torch.tensor([0]), -1),
+    "threshold wraps": lambda torch: torch.nn.functional.threshold(torch.tensor([1, 3], dtype=torch.uint8), 2, -9),
+    "a capsule": lambda torch: torch.asarray(torch.utils.dlpack.to_dlpack(torch.arange(3.0))),
+}
+
+
+def _result(program: Callable[[Any], Any], torch: Any) -> Any:
+    try:
+        x = program(torch)
+    except (ValueError, RuntimeError, TypeError) as error:
+        return type(error).__mro__[-3 if isinstance(error, ValueError) else 0].__name__, str(error)[:20]
+    return str(x.dtype), tuple(x.shape), x.stride(), x.requires_grad, x.detach().tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_corners(name: str) -> None:
+    expected, found = _result(PROGRAMS[name], theirs), _result(PROGRAMS[name], ours)
+    assert found[1:] == expected[1:]
