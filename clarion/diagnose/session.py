@@ -34,8 +34,10 @@ from .finding import WARN, Finding, shown
 from .rule import Diagnosis
 from .source import places
 
-# Operations that are listened to closely without a step between, before the session leans back.
+# Operations that are listened to closely without a step between, before the session leans back. One counts for
+# several while nothing is being trained: programs that only evaluate have less to say.
 _NEAR_LIMIT = 8_000
+_IDLE = 4
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
 _AWAKE = 8
@@ -109,6 +111,7 @@ class Session:
         self._bound: dict[str, Any] = {}  # event -> what is subscribed to it now
         self.told: dict[str, tuple[tuple[str, Any], ...]] = dict.fromkeys(_LEDGER_CALLS, ())
         self._heard = 0  # operations since the last step
+        self._trains = False
         self._evaluations = 0
 
     # Listening -----------------------------------------------------------------------------------
@@ -164,7 +167,7 @@ class Session:
                 prefix, _, event = attribute.partition("_")
                 if f"{prefix}_" in found and event and key not in self.failures:
                     found[f"{prefix}_"].setdefault(event, []).append((key, getattr(listener, attribute)))
-        own = ("the session", self._training_set), ("the session", self.wake), ("the session", self._count_operation)
+        own = [("the session", each) for each in (self._training_set, self._optimizer_made, self._count_operation)]
         found["on_"].setdefault("training_set", []).append(own[0])
         found["on_"].setdefault("optimizer_made", []).append(own[1])
         found["near_"].setdefault("applied", []).append(own[2])
@@ -247,13 +250,20 @@ class Session:
             self._switch(NEAR if on else AWAKE)
 
     def _count_operation(self, *_: Any) -> None:
-        self._heard += 1
+        self._heard += 1 if self._trains else _IDLE
         if self._heard > _NEAR_LIMIT:
             self.listen_closely(False)
 
+    def _optimizer_made(self, optimizer: Any) -> None:
+        """Training begins, or goes on otherwise."""
+        self.wake()
+        if not self._trains:
+            self._trains, self._heard = True, 0
+            self.listen_closely(True)
+
     def step_counted(self, step: int) -> None:
         """A step ended: is the next one to be heard closely?"""
-        self._heard = 0
+        self._heard, self._trains = 0, True
         wanted = step < max(_NEAR_STEPS, self._near_until) or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
         wanted = wanted or (self.listen_at is not None and abs(step + 1 - self.listen_at) <= _AROUND)
         if wanted is not self.near:
@@ -289,7 +299,7 @@ class Session:
 
     def attend(self, operations: int) -> None:
         """Something happens that is worth listening closely to, for so many operations. Not too often."""
-        if not self.near and self._evaluations < 200:
+        if not self.near and self._trains and self._evaluations < 200:
             self._evaluations += 1
             self.listen_closely(True)
             self._heard = _NEAR_LIMIT - operations
