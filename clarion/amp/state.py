@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..core.devices import kind_of
+from ..core.devices import HALVES, kind_of
 from ..core.dtypes import HALF, bfloat16, dtype, f32, float16
 from ..core.tensor import Tensor
 from ..ops.elementwise.cast import cast
-from .weights import Weights
+from .weights import Weights, lowered
 
 # PyTorch's kinds of device with autocast, and the lower precision of each.
 DEVICES = {
@@ -59,6 +59,8 @@ def lower(value: Any, device: str = "cpu") -> Any:
         return value
     if value._rg and value._edge is None and value._view is None and kind is f32 and state.cache_enabled:
         return state.weights.lowered(value, wanted)
+    if type(value._array) in HALVES and kind is f32:
+        return lowered(value, wanted.numpy)
     return cast(value, wanted.numpy)
 
 

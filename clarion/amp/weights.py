@@ -16,11 +16,13 @@ from ..core.devices import HALVES
 from ..core.dtypes import dtype, f32
 from ..core.namespace import lifted
 from ..core.node import sequence
+from ..core.op_node import goes_on
 from ..core.recording import announce
 from ..core.tensor import Tensor, new_tensor
 from ..events import hub
 from ..kernels import registry
-from ..ops.elementwise.cast import cast_op
+from ..kernels.narrow import narrow
+from ..ops.elementwise.cast import cast, cast_op
 
 _MOST = 64  # beginnings that are remembered
 
@@ -29,6 +31,7 @@ class _Weight(cast_op.node_class):  # type: ignore[misc, valid-type]
     """The node of a weight's cast. Its gradient goes on as it is: the end of the pass brings it to the leaf's type."""
 
     __slots__ = ()
+    _widens = True
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         return (g if type(g) in HALVES else registry.raw.cast(g, f32),)
@@ -38,6 +41,42 @@ class _Weight(cast_op.node_class):  # type: ignore[misc, valid-type]
 
 
 _Weight.__name__ = _Weight.__qualname__ = cast_op.node_class.__name__
+
+
+class _Activation(cast_op.node_class):  # type: ignore[misc, valid-type]
+    """The node of another tensor's cast. Its gradient goes on as it is where the next kernel takes it so."""
+
+    __slots__ = ()
+
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
+        return (g if goes_on(g, self.edges[0]) else registry.raw.cast(g, f32),)
+
+    def apply_tensors(self, g: Any, edges: Any = None) -> Any:
+        return (lifted.cast(g, f32),)
+
+
+_Activation.__name__ = _Activation.__qualname__ = cast_op.node_class.__name__
+
+
+def lowered(value: Tensor, kind: Any) -> Any:
+    """A float32 tensor of a GPU in lower precision: as the norm that made it has written it, or cast now."""
+    if modes.special or value._view is not None or not value._rg or type(value) is not Tensor:
+        return cast(value, kind)
+    array, counter, made = value._array, value._vc, narrow.made
+    if made is not None and made[0] is array and made[1].dtype is kind and (counter is None or not counter.n):
+        array = made[1]
+    else:
+        array = registry.raw.cast(array, kind)
+    out, node = new_tensor(array), _Activation()
+    node.blank()
+    edge, nr = value._edge, value._nr
+    node.edges, node.saved = (value if edge is None else edge,), [None, kind, None]
+    if nr:
+        node.nrs = (nr,)
+    out._edge, out._rg = node, True
+    if hub.recorded is not None:
+        announce(node, (value,), out)
+    return out
 
 
 class Weights:
@@ -107,3 +146,4 @@ class Weights:
                 self._orders[id(first), kind] = [weakref.ref(weight) for weight in order]
         self._alone = 0
         self._cast.clear()
+        narrow.made = None

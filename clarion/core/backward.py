@@ -10,7 +10,7 @@ from .. import errors
 from ..events import hub
 from ..kernels.coo import Coo
 from . import modes, provenance
-from .devices import HOST, as_array, ndarray, writable, xp_of
+from .devices import HOST, as_array, kind_of, ndarray, writable, xp_of
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .engine import execute
 from .inplace import sync
@@ -63,7 +63,7 @@ def backward(
                 hub.backward_began((root,), (None,), bool(retain_graph), False, True)
             array = root._array
             simple = array.ndim == 0 and type(array) is ndarray
-            seed = _ONE.get(array.dtype) if simple else xp_of(array).ones_like(array)
+            seed = _ONE.get(array.dtype) if simple else kind_of(array).one(array)
             execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
             return
     tensors_ = _as_tuple(tensors)

@@ -57,13 +57,27 @@ class _Pinning(Kind):
         return pinned.is_pinned(array)
 
 
+class _Making(_Pinning):
+    """And makes small arrays by itself."""
+
+    def counted(self, start: int, step: int, count: int, dtype: Any) -> Any:
+        from ..kernels.cuda import namespace
+
+        return namespace.counted(start, step, count, dtype)
+
+    def one(self, array: Any) -> Any:
+        from ..kernels.cuda import namespace
+
+        return namespace.one(array)
+
+
 def _make() -> Kind:
     import cupy
 
     from ..kernels import mt19937
     from ..kernels.cuda import capture, memory, namespace, philox
 
-    class Cuda(_Pinning):
+    class Cuda(_Making):
         """NVIDIA GPUs."""
 
         name = "cuda"
@@ -112,6 +126,7 @@ def _make() -> Kind:
 
     _PLACES: list[device] = [device("cuda", i) for i in range(cupy.cuda.runtime.getDeviceCount())]
     namespace.make_known()
+    devices.TAKES_ANY.update(namespace.TAKES_ANY)
     philox.default_generator.manual_seed(mt19937.default_generator.initial_seed())
     return Cuda()
 

@@ -138,6 +138,14 @@ class Kind:
         """An array whose values the host computes (ranges, random numbers), on this device."""
         return self.receive(compute())
 
+    def counted(self, start: int, step: int, count: int, dtype: Any) -> Any:
+        """start, start + step, …: integers made on the device; None: the host makes them."""
+        return None
+
+    def one(self, array: Any) -> Any:
+        """Ones like an array, which nobody writes to: where a gradient begins."""
+        return self.xp.ones_like(array)
+
     def address(self, array: Any) -> int:
         """Where the first element lies in memory."""
         place: int = array.__array_interface__["data"][0]
@@ -210,6 +218,8 @@ HOST = Kind()
 KINDS: dict[str, Kind] = {"cpu": HOST}
 _BY_ARRAY: dict[type, Kind] = {numpy.ndarray: HOST}
 HALVES: set[type] = set()  # types of arrays whose kernels take half precision as it is
+# Operations whose gradient rules on such arrays take gradients of any floating type, and for which of their nodes.
+TAKES_ANY: dict[str, Callable[[Any], bool]] = {}
 
 
 def register(kind: Kind) -> Kind:

@@ -54,6 +54,7 @@ class Node:
 
     op: ClassVar[Op]
     n_out = 1
+    _widens = False  # does it hand its gradient on as it is, to be brought to float32 at the end of the pass?
     edges: tuple[Any, ...]
     nrs: tuple[int, ...] | None
     saved: Any

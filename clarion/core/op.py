@@ -96,6 +96,7 @@ class Op:
         self.out_positions = tuple((self.arity + i, i) for i in range(len(self.outputs)))
         self.rules: list[Rule | None] = [None] * len(self.inputs)
         self.joint: Rule | None = None
+        self.at_once: Callable[..., Any] | None = None  # `at_once(g, *inputs, edges)`: see NOTE [At once] in rules.py
         self.forward: Forward | None = None
         self.uses_shapes = False
         self._keep: dict[int, tuple[bool, ...]] = {}

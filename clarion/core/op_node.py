@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..kernels import registry
 from . import modes
-from .devices import HOST, as_array, kind_of, xp_of
+from .devices import HALVES, HOST, TAKES_ANY, as_array, kind_of, xp_of
 from .dtypes import HALF, NUMBERS, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
+from .passes import running
 from .saved import PACKED, Packed, check_versions, freed_error, unpack_all
 from .tensor import Tensor, new_tensor
 
@@ -48,7 +49,10 @@ class OpNode(Node):
         else:
             grads = _run_rules(op, g, saved, registry.raw, edges or self.edges)
         if self.fix is not None:
-            grads = [r if r is None or f is None else fix_raw(r, f) for r, f in zip(grads, self.fix, strict=True)]
+            grads = [
+                r if r is None or f is None else fix_raw(r, f, e)
+                for r, f, e in zip(grads, self.fix, self.edges, strict=True)
+            ]
         return grads
 
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:
@@ -143,12 +147,29 @@ def _prepare_raw(op: Op, dtype: Any, g: Any, saved: tuple[Any, ...]) -> tuple[An
     return g, saved
 
 
-def fix_raw(g: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
+def fix_raw(g: Any, meta: tuple[tuple[int, ...], Any], target: Any = None) -> Any:
     """Undo broadcasting and promotion: bring a gradient to its input's shape and type."""
     shape, dtype = meta
     if g.shape != shape:
         g = unbroadcast(g, shape)
-    return g if g.dtype is dtype or g.dtype == dtype else cast(g, dtype)
+    return g if g.dtype is dtype or g.dtype == dtype or goes_on(g, target) else cast(g, dtype)
+
+
+def goes_on(g: Any, target: Any) -> bool:
+    """May a gradient go on to a node in a type that is not its output's?
+
+    Some kernels of a GPU read gradients of any floating type, and round them as a cast would: that is a launch less. Where
+    somebody sees the gradient on its way (hooks, captures), it has the type that it should have.
+    """
+    if type(g) not in HALVES or g.dtype not in _SINGLES:
+        return False
+    op = getattr(type(target), "op", None)
+    takes = None if op is None else TAKES_ANY.get(op.name)
+    this = running.this
+    return takes is not None and target.hooks is None and this is not None and this.capture is None and takes(target)
+
+
+_SINGLES = (f32, *HALF)
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -157,6 +178,8 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     if extra < 0:
         return xp_of(g).broadcast_to(g, shape)
     if extra and g.shape[extra:] == shape:  # only leading dimensions: a bias, a number
+        if type(g) in HALVES:
+            return registry.raw.sum(g, tuple(range(extra)), False)
         return xp_of(g).add.reduce(g, 0 if extra == 1 else tuple(range(extra)))
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
     if axes:
@@ -166,7 +189,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     return g if g.shape == shape else xp_of(g).broadcast_to(g, shape)
 
 
-def fix_tensor(g: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
+def fix_tensor(g: Any, meta: tuple[tuple[int, ...], Any], target: Any = None) -> Any:
     """`fix_raw` for Tensors, recorded."""
     shape, dtype = meta
     have = g._array.shape

@@ -92,12 +92,17 @@ _TENSOR_INPUT = (
         v{p} = v{p}.item() if isinstance(v{p}, ndarray) else v{p}
 """
 )
-_TAIL = """    if edges is None:
-        edges = node.edges
-    fix = node.fix
+_EDGES = "    if edges is None:\n        edges = node.edges\n"
+# NOTE [At once]: where a launch costs more than the work in it, one kernel gives the gradients of all inputs.
+_AT_ONCE = """    if HALVES and type(g) in HALVES:
+        together = at_once(g, {inputs}, edges)
+        if together is not NotImplemented:
+            return together
+"""
+_TAIL = """    fix = node.fix
     if fix is None:
         return ({terms},)
-    return [r if r is None or f is None else fixed(r, f) for r, f in zip(({terms},), fix)]
+    return [r if r is None or f is None else fixed(r, f, e) for r, f, e in zip(({terms},), fix, edges)]
 """
 _TENSOR_OUTPUT = "    v{p} = saved[{p}]\n    if v{p} is not None:\n        v{p} = as_output(node, {nr}, v{p})\n"
 
@@ -128,6 +133,9 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     for p in sorted(used):
         form = (_RAW_INPUT if raw else _TENSOR_INPUT) if p < inputs else _TENSOR_OUTPUT
         text += form.format(p=p, nr=outputs.get(p))
+    text += _EDGES
+    if raw and op.at_once is not None:
+        text += _AT_ONCE.format(inputs=", ".join(f"v{p}" for p in sorted(p for p in used if p < inputs)))
     text += _TAIL.format(terms=", ".join(terms))
     filename = f"<gradient of {op.name}, {world}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
@@ -146,6 +154,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}
     scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors
     scope["fixed"] = fix_raw if raw else fix_tensor
+    scope["at_once"] = op.at_once
     for i, rule in enumerate(op.rules):
         if raw and op.elementwise and rule is not None:
             registry.follow_rule(f"{op.name}_gradient", rule.fn, rule.names, partial(_runs, scope, i, rule))

@@ -54,6 +54,7 @@ class Tensor(Description, Methods):
     _is_parameter = False
     seq = None  # of a leaf at the end of an edge: it is no node
     n_out = 0
+    _widens = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
         tensor = object.__new__(cls)

@@ -147,10 +147,8 @@ def by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
         for value in args:
             found = kernels.get(type(value))
             if found is not None:
-                for a in args:
-                    if type(a) is numpy.ndarray and not a.ndim:
-                        args = tuple([a[()] if type(a) is numpy.ndarray and not a.ndim else a for a in args])
-                        break
+                if numpy.ndarray in map(type, args):
+                    args = tuple([a[()] if type(a) is numpy.ndarray and not a.ndim else a for a in args])
                 return found(*args, **out)
         if type(args[0]) is list or type(args[0]) is tuple:
             for value in args[0]:

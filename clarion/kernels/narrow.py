@@ -12,6 +12,7 @@ from typing import Any
 
 class _Narrow(threading.local):
     kind: Any = None  # a NumPy type; None: the type of the operands
+    made: Any = None  # the last result of a norm, and the same in that type: written in one launch with it
 
 
 narrow = _Narrow()

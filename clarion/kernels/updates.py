@@ -30,6 +30,14 @@ Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
 
 
+class Lasting(list[Any]):
+    """Lists of arrays that come again at every step: what `update_all` has made ready for them lives as long as they do."""
+
+    def __init__(self, lists: list[Any]) -> None:
+        super().__init__(lists)
+        self.ready: dict[Any, Any] = {}
+
+
 def update(name: str) -> Callable[[Rule], Rule]:
     """Register a rule as the kernels `name`, which returns new values, and `name_`, which overwrites the old ones."""
 

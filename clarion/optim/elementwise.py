@@ -11,7 +11,7 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any, NamedTuple
 
-from ..core.devices import HOST, kind_of
+from ..core.devices import HALVES, HOST, kind_of
 from ..core.dtypes import default_float, f32, f64
 from ..core.tensor import Tensor, new_tensor
 from ..core.versions import INFERENCE
@@ -21,6 +21,7 @@ from ..kernels.coo import Coo
 from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real_type, windows
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
+from ..kernels.updates import Lasting
 from .optimizer import Optimizer, scalar, writable
 
 SMALL = 4096  # parameters up to this length are gathered: copying them costs less than the calls it saves
@@ -108,6 +109,15 @@ class Elementwise(Optimizer):
         self, group: dict[str, Any], plan: Plan, words: tuple[str, ...], weights: tuple[Any, ...]
     ) -> None:
         """On a device where a launch costs more than the work in it: all parameters that take the same numbers at once."""
+        alike = plan.alike
+        if alike is not None and (counted := alike.counters()) is not None:
+            counters, how, numbers = self._advance(group, counted, False, scalar)
+            alike.finish(counters)
+            gradients, how, numbers = alike.gradients(), words + how, (*weights, *numbers)
+            place = raw.update_all(alike.places, gradients, alike.kept, self.rule, numbers, how)
+            if captures.current() is not None:
+                captures.before_replay(Again(self, group, plan.parts, how, place))
+            return
         together: dict[Any, list[Part]] = {}
         advanced: dict[Any, Any] = {}  # nearly always all of them are at the same step
         for part in plan.parts:
@@ -213,6 +223,7 @@ class Plan:
         for each in gathered.values():
             whole = len(each) == 1 and each[0].plain
             self.parts.append(Whole(optimizer, each) if whole else Gathered(optimizer, each))
+        self.alike = Alike.of(optimizer, params, self.parts) if type(params[0]._array) in HALVES else None
         names = (*optimizer.counters, *optimizer._kept(group))
         self.entries: list[tuple[Tensor, Any, Slots]] = [
             (param, param._array, tuple((name, optimizer.state[param][name]._array) for name in names))
@@ -288,6 +299,59 @@ class Part:
         raise NotImplementedError
 
 
+class Alike:
+    """Parameters that are each updated in their own memory, of one type, and as long as it is so at the same step.
+
+    Their counters are windows of one array for each name: to read and to write them is one call.
+    """
+
+    def __init__(self, optimizer: Elementwise, params: list[Tensor], parts: list[Whole]) -> None:
+        self.parts, self.params = parts, params
+        self.places = [part.p for part in parts]
+        self.kept = Lasting([list(each) for each in zip(*[part.kept for part in parts], strict=True)])
+        self.numbers: list[Any] = []
+        for i, name in enumerate(optimizer.counters):
+            states = [optimizer.state[param] for param in params]
+            memory = HOST.xp.asarray([state[name]._array.item() for state in states], states[0][name]._array.dtype)
+            self.numbers.append(memory)
+            for j, (state, part) in enumerate(zip(states, parts, strict=True)):
+                state[name]._array = part.counted[0][i] = memory[j : j + 1].reshape(())
+
+    @staticmethod
+    def of(optimizer: Elementwise, params: list[Tensor], parts: list[Any]) -> Alike | None:
+        """None where one of them is not like the others."""
+        if not all(type(part) is Whole and part.kind == parts[0].kind for part in parts):
+            return None
+        states = [optimizer.state[param] for param in params] if optimizer.counters else []
+        for name in optimizer.counters:
+            if len({state[name]._array.dtype for state in states}) > 1:
+                return None
+        return Alike(optimizer, params, parts)
+
+    def counters(self) -> list[Any] | None:
+        """The counters before this step; None if they do not agree, or this is the first step of a parameter."""
+        first = self.parts[0]
+        if first.fresh or any(part.fresh for part in self.parts):
+            return None
+        for values in self.numbers:
+            if (values != values[0]).any():
+                return None
+        return first.counters()
+
+    def finish(self, counters: list[Any]) -> None:
+        """Write down the counters after this step."""
+        for values, value in zip(self.numbers, counters, strict=True):
+            values[...] = value
+
+    def gradients(self) -> list[Any]:
+        """The gradients, which lie as their parameters do."""
+        found = []
+        for part in self.parts:
+            grad = part.param._grad._array  # type: ignore[union-attr]
+            found.append(grad if grad.strides == part.strides and grad.dtype == part.kind else part.gradient())
+        return found
+
+
 class Again:
     """What the host does before a captured step is replayed: count, and set the numbers of this step."""
 
@@ -344,7 +408,7 @@ class Whole(Part):
         (member,) = members
         self.param = member.param
         self.copied: Any = None
-        self.in_rows = self.param._array.flags.c_contiguous
+        self.in_rows, self.strides = self.param._array.flags.c_contiguous, self.param._array.strides
         self.p = flat(self.param._array, self.kind)
         self.kept = tuple(flat(array, self.kind) for _, array in member.kept)
 

@@ -48,11 +48,11 @@ class _Free:
 class _Shelf:
     """Takes back what one block had: see `Block.__del__`."""
 
-    def __init__(self, arena: Arena, stream: int, size: int) -> None:
-        self.arena, self.stream, self.size = arena, stream, size
+    def __init__(self, pool: Arena, stream: int, size: int) -> None:
+        self.pool, self.stream, self.size = pool, stream, size
 
     def append(self, place: int) -> None:
-        self.arena.give_back(self.stream, place, self.size)
+        self.pool.give_back(self.stream, place, self.size)
 
 
 class Arena(Pool):
@@ -82,8 +82,10 @@ class Arena(Pool):
         self.count += 1
         self.used += size
         self.peak = max(self.peak, self.used)
-        shelf: Any = _Shelf(self, stream, size)
-        return cupy_memory.MemoryPointer(Block(place, size, cupy.cuda.runtime.getDevice(), self, shelf), 0)
+        block = Block()
+        block.ptr, block.size, block.device_id = place, size, cupy.cuda.runtime.getDevice()
+        block.shelf = _Shelf(self, stream, size)
+        return cupy_memory.MemoryPointer(block, 0)
 
     def __del__(self) -> None:
         """Nothing is in it any more: all goes back to the driver."""

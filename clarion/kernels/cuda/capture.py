@@ -14,10 +14,11 @@ from typing import Any
 
 import cupy
 import numpy as np
+from cupy.cuda import runtime
 
 from .. import captures
 from .arena import Arena
-from .memory import Pool, apart
+from .memory import SMALL, Pool, apart, pool
 
 _streams = threading.local()
 
@@ -106,6 +107,8 @@ class Capture:
             self.pool.release()
 
 
+_STAGED = 1 << 15  # bytes of a small array
+_TO_GPU = runtime.memcpyHostToDevice
 _side: Any = None
 
 
@@ -114,7 +117,13 @@ def from_host(values: np.ndarray) -> Any:
     global _side
     capture = captures.current()
     if capture is None:
-        return cupy.asarray(values)
+        if values.nbytes > _STAGED or not (values.flags.c_contiguous and values.dtype.isnative):
+            return cupy.asarray(values)
+        made = cupy.ndarray(values.shape, values.dtype)
+        if values.size:  # the driver takes a copy of what is small at once: nobody waits, and the values may go
+            place = values.__array_interface__["data"][0]
+            runtime.memcpyAsync(made.data.ptr, place, values.nbytes, _TO_GPU, cupy.cuda.get_current_stream().ptr)
+        return made
     if _side is None:
         _side = cupy.cuda.Stream(non_blocking=True)
     with _side, cupy.cuda.using_allocator(capture.pool.malloc):
@@ -122,6 +131,22 @@ def from_host(values: np.ndarray) -> Any:
         _side.synchronize()
     capture.held.append(made)
     return made
+
+
+_counters: dict[int, Any] = {}
+
+
+def counter_of_stream() -> Any:
+    """A number of the GPU that is 0 between launches: programs count there who of them ends last. One for each stream, for ever."""
+    stream = cupy.cuda.get_current_stream().ptr
+    found = _counters.get(stream)
+    if found is None:
+        memory = pool.malloc(SMALL)  # (not of a graph that is being captured)
+        aside = cupy.cuda.Stream(non_blocking=True)
+        memory.memset_async(0, SMALL, aside)
+        aside.synchronize()
+        found = _counters[stream] = cupy.ndarray((1,), np.int32, memory)
+    return found
 
 
 def received(values: np.ndarray) -> Any:

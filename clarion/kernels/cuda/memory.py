@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 import cupy
+from cupy.cuda import MemoryPointer, get_current_stream
 from cupy.cuda import memory as cupy_memory
 
 from ...errors import OutOfMemoryError
@@ -38,45 +39,58 @@ def rounded(size: int) -> int:
 class Block(cupy_memory.BaseMemory):  # type: ignore[misc]
     """Memory that goes back to its shelf when nobody holds it any more."""
 
-    __slots__ = ("pool", "shelf")
-
-    def __init__(self, ptr: int, size: int, device_id: int, pool: Pool, shelf: list[int]) -> None:
-        self.ptr, self.size, self.device_id = ptr, size, device_id
-        self.pool, self.shelf = pool, shelf
+    __slots__ = ("shelf",)
 
     def __del__(self) -> None:
-        pool = self.pool
-        pool.used -= self.size
-        self.shelf.append(self.ptr)
+        shelf = self.shelf
+        shelf.pool.used -= self.size
+        shelf.append(self.ptr)
+
+
+class Shelf(list[int]):
+    """Where free blocks of one size begin, on one stream of a device."""
+
+    def __init__(self, pool: Pool, size: int) -> None:
+        self.pool, self.size, self.device_id = pool, size, cupy.cuda.runtime.getDevice()
 
 
 class Pool:
     """Shelves of free blocks, by stream and size; and the books."""
 
     def __init__(self) -> None:
-        self.shelves: dict[tuple[int, int], list[int]] = {}
+        self.shelves: dict[tuple[int, int], Shelf] = {}
+        self._for: dict[tuple[int, int], Shelf] = {}  # by stream and by what was asked for
         self.used = self.peak = self.held = self.held_peak = self.count = 0
         self.graphs = 0  # captured graphs that replay in this memory
         self._lock = threading.Lock()
 
     def malloc(self, size: int) -> Any:
         """What CuPy calls for every new array."""
-        if size == 0:
-            return cupy_memory.MemoryPointer(NOTHING, 0)
-        size = rounded(size)
-        key = (cupy.cuda.get_current_stream().ptr, size)
-        shelf = self.shelves.get(key)
+        key = (get_current_stream().ptr, size)
+        shelf = self._for.get(key)
         if shelf is None:
-            shelf = self.shelves.setdefault(key, [])
+            if size == 0:
+                return MemoryPointer(NOTHING, 0)
+            shelf = self._shelf(*key)
+        size = shelf.size
         try:
             ptr = shelf.pop()
         except IndexError:
             ptr = self._from_driver(size)
+        block = Block()
+        block.shelf, block.ptr, block.size, block.device_id = shelf, ptr, size, shelf.device_id
         self.count += 1
-        self.used += size
-        if self.used > self.peak:
-            self.peak = self.used
-        return cupy_memory.MemoryPointer(Block(ptr, size, cupy.cuda.runtime.getDevice(), self, shelf), 0)
+        self.used = used = self.used + size
+        if used > self.peak:
+            self.peak = used
+        return MemoryPointer(block, 0)
+
+    def _shelf(self, stream: int, size: int) -> Shelf:
+        key = (stream, rounded(size))
+        if len(self._for) > 65536:
+            self._for.clear()
+        found = self._for[stream, size] = self.shelves.setdefault(key, Shelf(self, key[1]))
+        return found
 
     def _from_driver(self, size: int) -> int:
         with self._lock:

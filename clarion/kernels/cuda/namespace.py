@@ -12,7 +12,7 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 from ...errors import EngineError
-from .. import registry
+from .. import captures, registry
 
 _HALF = (np.dtype(np.float16), np.dtype(bfloat16))
 _SINGLE = np.dtype(np.float32)
@@ -39,6 +39,8 @@ def adapted(name: str) -> Callable[..., Any]:
     """The portable kernel of an operation over CuPy: numbers as CuPy takes them, half precision by way of float32."""
     function = registry.portable(name, xp)
     computes = name not in registry.moving
+    if not computes:
+        return _moving(function)
 
     def call(*args: Any) -> Any:
         half = None
@@ -47,10 +49,10 @@ def adapted(name: str) -> Callable[..., Any]:
             kind = type(value)
             if kind is np.ndarray and value.ndim == 0:
                 value = value[()]  # CuPy takes NumPy's numbers, not its arrays
-            elif computes and kind is cupy.ndarray and value.dtype in _HALF:
+            elif kind is cupy.ndarray and value.dtype in _HALF:
                 half = half or value.dtype
                 value = value.astype(_SINGLE)
-            elif computes and (kind is list or kind is tuple):
+            elif kind is list or kind is tuple:
                 value = kind([v.astype(_SINGLE) if type(v) is cupy.ndarray and v.dtype in _HALF else v for v in value])
             given.append(value)
         try:
@@ -63,6 +65,41 @@ def adapted(name: str) -> Callable[..., Any]:
         return tuple([_rounded(r, half) for r in result]) if isinstance(result, tuple) else _rounded(result, half)
 
     return call
+
+
+def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that only moves data, whatever its type."""
+
+    def call(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except (TypeError, ValueError, NotImplementedError):
+            refuse_strangers(args)
+            raise
+
+    return call
+
+
+def counted(start: int, step: int, count: int, dtype: Any) -> Any:
+    """Integers in even steps, where there is a compiler for the kernel; else None."""
+    if _no_triton() is not None:
+        return None
+    from ..triton import rows
+
+    return rows.counted(start, step, count, dtype)
+
+
+_ones: dict[Any, Any] = {}
+
+
+def one(array: Any) -> Any:
+    """Ones like an array, which nobody writes to: a single number is made once, unless a graph is captured, whose arrays are its own."""
+    if array.ndim or captures.current() is not None:
+        return cupy.ones_like(array)
+    found = _ones.get(array.dtype)
+    if found is None:
+        found = _ones[array.dtype] = cupy.ones((), array.dtype)
+    return found
 
 
 def refuse_strangers(args: Sequence[Any]) -> None:
@@ -79,6 +116,20 @@ def _rounded(result: Any, half: Any) -> Any:
     return result.astype(half) if type(result) is cupy.ndarray and result.dtype == _SINGLE else result
 
 
+def _always(node: Any) -> bool:
+    return True
+
+
+def _norm_of_singles(node: Any) -> bool:
+    """A norm with weights, whose result is float32: its kernel takes a gradient in another type for one of that."""
+    weight = node.saved[1] if node.saved else None
+    return weight is not None and weight._array.dtype == _SINGLE and node.out_meta[0][1] == _SINGLE
+
+
+# Whose gradient rules take gradients of any floating type: core/devices.py.
+TAKES_ANY: dict[str, Callable[[Any], bool]] = {}
+
+
 def make_known() -> None:
     """From now on CuPy's arrays find their kernels."""
     missing = _no_triton()
@@ -86,19 +137,20 @@ def make_known() -> None:
     registry.describe("cublaslt", "matrix products by NVIDIA's library")
     registry.describe("cudnn", "convolutions by NVIDIA's library")
     registry.describe("triton", "kernels compiled for this GPU", lambda: missing)
-    _load("cuda", "batch_norm", "convolutions", "joining", "products")
+    _load("cuda", "batch_norm", "convolutions", "products", "views")
     if missing is not None:
         registry.know("cupy", cupy.ndarray, xp, ("views", "cublaslt", "cudnn"), adapted)
         return
-    _load("triton", "attention", "batch_norm", "reductions", "rows", "together", "updates")
+    _load("triton", "attention", "batch_norm", "reductions", "rows", "small_products", "together", "updates")
     from ..triton import elements
 
+    TAKES_ANY.update(linear=_always, linear_rows=_always, layer_norm=_norm_of_singles)
     registry.know(
         "cupy",
         cupy.ndarray,
         xp,
         ("views", "cublaslt", "cudnn", "triton"),
-        lambda name: elements.kernel(name, adapted(name)),
+        lambda name: adapted(name) if name in registry.moving else elements.kernel(name, adapted(name)),
         elements.rule,
     )
 

@@ -8,13 +8,16 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..registry import offer
+from ..registry import offer, raw
 from . import cublaslt
 from .cublaslt import knows, layout, plan_for, product
 
 
 def _rows(x: Any) -> Any:
     return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+
+
+small_product: Any = None  # launches small products, where there is a compiler for that (triton/small_products.py)
 
 
 class _Fold:
@@ -26,9 +29,12 @@ class _Fold:
     def __init__(self, x: Any, y: Any, matrices: Any, shape: tuple[int, ...], epilogue: str) -> None:
         self.matrices, self.shape, self.dtype, self.epilogue = matrices, shape, x.dtype, epilogue
         a, b = matrices(x, y)
-        self.plan = None
+        self.plan: Any = None
         if a.data.ptr == x.data.ptr and b.data.ptr == y.data.ptr and layout(a) and layout(b):
-            self.plan = plan_for(a, b, cupy.ndarray((a.shape[0], b.shape[1]), x.dtype), epilogue)
+            if small_product is not None:
+                self.plan = small_product(a, b, epilogue == "bias")
+            if self.plan is None:
+                self.plan = plan_for(a, b, cupy.ndarray((a.shape[0], b.shape[1]), x.dtype), epilogue)
 
     def __call__(self, x: Any, y: Any, vector: Any = None) -> Any:
         out = cupy.ndarray(self.shape, self.dtype)
@@ -54,6 +60,8 @@ def _fold(name: str, x: Any, y: Any, matrices: Any, shape: Any, vector: Any = No
         return NotImplemented
     found = _folds.get(key)
     if found is None:
+        if type(x) is type(y) and x.dtype != y.dtype and knows(x.dtype) and knows(y.dtype):
+            return _fold(name, raw.cast(x, y.dtype), y, matrices, shape, vector)  # a gradient in another type
         if not _accepts(x, y) or (vector is not None and not (vector.dtype == x.dtype and vector._c_contiguous)):
             return NotImplemented
         if len(_folds) > 4096:

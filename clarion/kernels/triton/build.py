@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from ctypes import addressof, c_uint64
 from functools import cache
+from struct import Struct
 from typing import Any
 
 import cupy
@@ -127,18 +128,15 @@ class Launch:
 
     def __call__(self, *arrays: Any) -> None:
         """Run on the current stream. (Kernels are compiled for arrays that begin at multiples of 16 bytes, as new ones do.)"""
-        values, function, x, y, z, threads, shared, arguments = self._ready or self._prepared(arrays)
-        with self._lock:
-            for i, array in enumerate(arrays):
-                place = array.data.ptr
-                if place & 15:
-                    break
-                values[i] = place
-            else:
-                stream = get_current_stream().ptr
-                launch_kernel(function, x, y, z, threads, 1, 1, shared, stream, arguments, 0)
+        values, pack, function, x, y, z, threads, shared, arguments = self._ready or self._prepared(arrays)
+        places = [array.data.ptr for array in arrays]
+        for place in places:
+            if place & 15:
+                self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
                 return
-        self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
+        with self._lock:
+            pack(values, 0, *places)
+            launch_kernel(function, x, y, z, threads, 1, 1, shared, get_current_stream().ptr, arguments, 0)
 
     def _prepared(self, arrays: tuple[Any, ...]) -> Any:
         """Memory for the arguments, with the numbers written down, and what the driver is told beside."""
@@ -149,7 +147,8 @@ class Launch:
         first = addressof(values)
         pointers = (c_uint64 * len(written))(*[first + 8 * i for i in range(len(written))])
         self._alive = compiled, pointers
-        ready = values, compiled.function.ptr, *self.grid, compiled.threads, compiled.shared, addressof(pointers)
+        pack = Struct(f"{len(arrays)}Q").pack_into
+        ready = values, pack, compiled.function.ptr, *self.grid, compiled.threads, compiled.shared, addressof(pointers)
         self._ready = ready
         return ready
 

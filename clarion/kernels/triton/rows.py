@@ -10,10 +10,11 @@ import cupy
 import numpy as np
 import triton.language as tl
 
+from ..cuda.capture import counter_of_stream
 from ..flat import in_order
 from ..narrow import narrow
 from ..portable.layers.normalization import stat_shape
-from ..registry import offer
+from ..registry import offer, raw
 from . import rows_text as text
 from .build import FLOATS, Kernel, Launch
 
@@ -79,17 +80,21 @@ def layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
     x, weight, bias = _contiguous(x), _contiguous(weight), _contiguous(bias)
     shape, kind = x.shape, x.dtype
-    out, normal = cupy.ndarray(shape, kind), cupy.ndarray(shape, _kept_in(kind))
+    kept = _kept_in(kind)
+    out, normal = cupy.ndarray(shape, kind), cupy.ndarray(shape, kept)
     rstd = cupy.ndarray(stat_shape(x, ndim), _wide(kind))
+    low = out if kept is kind else cupy.ndarray(shape, kept)
 
     def make() -> Launch:
         n = math.prod(shape[x.ndim - ndim :])
         modes = {"WEIGHT": weight is not None, "BIAS": bias is not None, "B": _block(n), "num_warps": _warps(_block(n))}
-        return Launch(_layer_norm, (x.size // n,), (n, float(eps)), **modes)
+        return Launch(_layer_norm, (x.size // n,), (n, float(eps)), LOW=low is not out, **modes)
 
     kinds = None if weight is None else weight.dtype, None if bias is None else bias.dtype
-    launch = _kept(("layer_norm", shape, kind, normal.dtype, kinds, ndim, eps), make)
-    launch(x, x if weight is None else weight, x if bias is None else bias, out, normal, rstd)
+    launch = _kept(("layer_norm", shape, kind, kept, kinds, ndim, eps), make)
+    launch(x, x if weight is None else weight, x if bias is None else bias, out, low, normal, rstd)
+    if low is not out:
+        narrow.made = out, low  # (what comes next is mostly a product in this type: amp/state.py)
     return out, normal, rstd
 
 
@@ -116,8 +121,9 @@ def _norm_backward(g: Any, weight: Any, normal: Any, scale: Any, ndim: int, cent
     out = cupy.ndarray(g.shape, g.dtype)
     block = _block(n)
     _layer_norm_backward.launch(
-        (-(-rows // per),), (g, g if weight is None else weight, normal, scale, out, scale, scale, rows, n, per),
-        WEIGHT=weight is not None, SUMS=False, CENTERED=centered, B=block, num_warps=_warps(block),
+        (-(-rows // per),),
+        (g, g if weight is None else weight, normal, scale, out, scale, scale, scale, scale, rows, n, per),
+        WEIGHT=weight is not None, SUMS=False, LAST=False, CENTERED=centered, P=1, B=block, num_warps=_warps(block),
     )  # fmt: skip
     return out
 
@@ -142,30 +148,41 @@ def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int,
     if not (needs[1] or needs[2]):
         return layer_norm_backward(g, weight, normal, rstd, ndim), None, None
     g, weight, normal = _contiguous(g), _contiguous(weight), _contiguous(normal)
-    shape = g.shape[g.ndim - ndim :]
-    n = math.prod(shape)
-    rows = g.size // n
-    per = -(-rows // _SHARES)
-    shares = -(-rows // per)
     kind = g.dtype if weight is None else weight.dtype
-    out = cupy.ndarray(g.shape, g.dtype)
-    first, second = cupy.ndarray((shares, n), rstd.dtype), cupy.ndarray((shares, n), rstd.dtype)
-    gw, gb = cupy.ndarray(shape, kind), cupy.ndarray(shape, kind)
-
-    def make() -> tuple[Launch, Launch]:
-        block = _block(n)
-        modes = {"WEIGHT": weight is not None, "SUMS": True, "CENTERED": True, "B": block, "num_warps": _warps(block)}
-        return (
-            Launch(_layer_norm_backward, (shares,), (rows, n, per), **modes),
-            Launch(_two_sums, (-(-n // 16),), (shares, n), P=128, C=16),
-        )
-
-    rows_launch, sums_launch = _kept(
-        ("layer_norm_gradients", g.shape, g.dtype, weight is None, kind, normal.dtype, ndim), make
-    )
-    rows_launch(g, g if weight is None else weight, normal, rstd, out, first, second)
-    sums_launch(first, second, gw, gb)
+    key = ("layer_norm_gradients", g.shape, g.dtype, weight is None, kind, normal.dtype, ndim)
+    plan = _kept(key, partial(_NormGradients, g, weight, ndim, kind))
+    out, gw, gb = plan(g, weight, normal, rstd)
     return out, gw if needs[1] else None, gb if needs[2] else None
+
+
+class _NormGradients:
+    """The launches for the gradients of a norm with weight and bias: where there are few rows, one."""
+
+    def __init__(self, g: Any, weight: Any, ndim: int, kind: Any) -> None:
+        self.shape, self.parameters, self.kind = g.shape, g.shape[g.ndim - ndim :], kind
+        # (The gradient of a float32 result may come in a lower type: see `goes_on` in core/op_node.py.)
+        self.type = kind if kind.itemsize == 4 else g.dtype
+        n = math.prod(self.parameters)
+        rows, block = g.size // n, _block(n)
+        most = min(128, max(1, 2**15 // n))
+        self.one = rows <= 16 * most
+        per = -(-rows // (most if self.one else _SHARES))
+        self.partial = (2, -(-rows // per), n)
+        modes = {"WEIGHT": weight is not None, "SUMS": True, "CENTERED": True, "B": block, "num_warps": _warps(block)}
+        modes |= {"LAST": self.one, "P": max(1, min(32, 4096 // block))}
+        shares = self.partial[1]
+        self.rows = Launch(_layer_norm_backward, (shares,), (rows, n, per), **modes)
+        self.sums = Launch(_two_sums, (-(-n // 16),), (shares, n), P=128, C=16)
+
+    def __call__(self, g: Any, weight: Any, normal: Any, rstd: Any) -> Any:
+        out = cupy.ndarray(self.shape, self.type)
+        shares = cupy.ndarray(self.partial, rstd.dtype)
+        gw, gb = cupy.ndarray(self.parameters, self.kind), cupy.ndarray(self.parameters, self.kind)
+        counter = counter_of_stream() if self.one else rstd
+        self.rows(g, g if weight is None else weight, normal, rstd, out, shares, gw, gb, counter)
+        if not self.one:
+            self.sums(shares, gw, gb)
+        return out, gw, gb
 
 
 @offer("rms_norm_backward", "triton", accepts=_normed_backward)
@@ -283,13 +300,46 @@ def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, 
     """Zeros for the table, with every row of `g` added where its index points: in float32, then rounded."""
     g, indices = _contiguous(g), _contiguous(indices)
     n = g.shape[-1]
-    out = cupy.zeros((rows, n), _wide(g.dtype))
-    block = min(_block(n), 1024)
-    _embedding_backward.launch((indices.size, -(-n // block)), (g, indices, out, n, padding_idx), B=block)
-    return out.astype(g.dtype, copy=False)
+    wide = _wide(g.dtype)
+    out = cupy.ndarray((rows, n), wide)
+    out.data.memset_async(0, out.nbytes)
+
+    def make() -> Launch:
+        block = min(_block(n), 1024)
+        return Launch(_embedding_backward, (indices.size, -(-n // block)), (n, padding_idx), B=block)
+
+    _kept(("embedding_backward", g.shape, g.dtype, indices.dtype, padding_idx), make)(g, indices, out)
+    return out if wide is g.dtype else raw.cast(out, g.dtype)
+
+
+_embedding = Kernel(text.embedding)
 
 
 @offer("embedding", "triton", accepts=lambda weight, indices, *_: indices.size > 0)
 def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
-    """Rows of the table. Indices out of range are not looked for: that would wait for the GPU at every call."""
-    return weight.take(indices, axis=0)
+    """Rows of the table. To look for indices out of range would be to wait for the GPU at every call: their rows are NaN."""
+    if not (weight._c_contiguous and weight.dtype in FLOATS and weight.ndim == 2):
+        return weight.take(indices, axis=0)
+    indices = _contiguous(indices)
+    out = cupy.ndarray((*indices.shape, weight.shape[1]), weight.dtype)
+
+    def make() -> Launch:
+        rows, n = weight.shape
+        block = min(_block(n), 1024)
+        return Launch(_embedding, (indices.size, -(-n // block)), (rows, n), B=block)
+
+    _kept(("embedding", indices.shape, indices.dtype, weight.shape, weight.dtype), make)(weight, indices, out)
+    return out
+
+
+_counted = Kernel(text.counted)
+
+
+def counted(start: int, step: int, count: int, dtype: Any) -> Any:
+    """Integers in even steps."""
+    out = cupy.ndarray((count,), dtype)
+    if count:
+        numbers = np.int64(start), np.int64(step), count
+        make = partial(Launch, _counted, (-(-count // 1024),), numbers, B=1024)
+        _kept(("counted", start, step, count, dtype), make)(out)
+    return out

@@ -10,8 +10,11 @@ import triton.language as tl
 
 
 @triton.jit
-def layer_norm(x, weight, bias, out, normal, rstd, n, eps, WEIGHT: tl.constexpr, BIAS: tl.constexpr, B: tl.constexpr):
-    """One row: the result, the normalized row, and 1 / its standard deviation."""
+def layer_norm(
+    x, weight, bias, out, low, normal, rstd, n, eps, WEIGHT: tl.constexpr, BIAS: tl.constexpr, LOW: tl.constexpr,
+    B: tl.constexpr,
+):  # fmt: skip
+    """One row: the result (with LOW in a second type, too), the normalized row, and 1 / its standard deviation."""
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, B)
     inside = at < n
@@ -27,26 +30,19 @@ def layer_norm(x, weight, bias, out, normal, rstd, n, eps, WEIGHT: tl.constexpr,
     if BIAS:
         a = a + tl.load(bias + at, mask=inside, other=0.0).to(kind)
     tl.store(out + row * n + at, a.to(out.dtype.element_ty), mask=inside)
+    if LOW:
+        tl.store(low + row * n + at, a.to(low.dtype.element_ty), mask=inside)
 
 
 @triton.jit
 def layer_norm_backward(
-    g,
-    weight,
-    normal,
-    rstd,
-    out,
-    part_weight,
-    part_bias,
-    rows,
-    n,
-    per,
-    WEIGHT: tl.constexpr,
-    SUMS: tl.constexpr,
-    CENTERED: tl.constexpr,
-    B: tl.constexpr,
-):
-    """`per` rows: the gradient of the input, and this program's share of those of weight and bias."""
+    g, weight, normal, rstd, out, shares, out_weight, out_bias, counter, rows, n, per,
+    WEIGHT: tl.constexpr, SUMS: tl.constexpr, LAST: tl.constexpr, CENTERED: tl.constexpr, P: tl.constexpr, B: tl.constexpr,
+):  # fmt: skip
+    """`per` rows: the gradient of the input, and this program's share of those of weight and bias.
+
+    With LAST, the program that ends last adds the shares up: `counter` says who that is, and is 0 again in the end.
+    """
     program = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, B)
     inside = at < n
@@ -69,13 +65,30 @@ def layer_norm_backward(
         r = r * tl.load(rstd + row)
         tl.store(out + row * n + at, r.to(out.dtype.element_ty), mask=inside)
     if SUMS:
-        tl.store(part_weight + program * n + at, gw, mask=inside)
-        tl.store(part_bias + program * n + at, gb, mask=inside)
+        second = shares + tl.num_programs(0) * n  # those of the bias, behind those of the weight
+        tl.store(shares + program * n + at, gw, mask=inside)
+        tl.store(second + program * n + at, gb, mask=inside)
+    if LAST:
+        tl.debug_barrier()
+        count = tl.num_programs(0)
+        if tl.atomic_add(counter, 1, sem="acq_rel") == count - 1:
+            gw = tl.zeros([B], kind)
+            gb = tl.zeros([B], kind)
+            for start in range(0, count, P):
+                r = start + tl.arange(0, P)
+                here = r[:, None] * n + at[None, :]
+                there = (r < count)[:, None] & inside[None, :]
+                gw += tl.sum(tl.load(shares + here, mask=there, other=0.0, cache_modifier=".cg"), 0)
+                gb += tl.sum(tl.load(second + here, mask=there, other=0.0, cache_modifier=".cg"), 0)
+            tl.store(out_weight + at, gw.to(out_weight.dtype.element_ty), mask=inside)
+            tl.store(out_bias + at, gb.to(out_bias.dtype.element_ty), mask=inside)
+            tl.atomic_xchg(counter, 0)
 
 
 @triton.jit
-def two_sums(first, second, out_first, out_second, rows, n, P: tl.constexpr, C: tl.constexpr):
-    """The sums over the rows of two matrices, of a block of columns."""
+def two_sums(first, out_first, out_second, rows, n, P: tl.constexpr, C: tl.constexpr):
+    """The sums over the rows of two matrices that lie one behind the other, of a block of columns."""
+    second = first + rows * n
     c = tl.program_id(0) * C + tl.arange(0, C)
     kind = first.dtype.element_ty
     a = tl.zeros([P, C], kind)
@@ -223,6 +236,24 @@ def cross_entropy_backward(
         p = tl.exp(tl.load(x + start + at, mask=inside, other=-float("inf")).to(KIND) - whole)
         p = tl.where(start + at == t, p - 1.0, p) * factor
         tl.store(out + start + at, p.to(out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def embedding(table, indices, out, rows, n, B: tl.constexpr):
+    """The row of the table that one index names; NaN if there is none."""
+    row = tl.program_id(0).to(tl.int64)
+    place = tl.load(indices + row).to(tl.int64)
+    known = (place >= 0) & (place < rows)
+    at = tl.program_id(1) * B + tl.arange(0, B)
+    a = tl.load(table + place * n + at, mask=known & (at < n), other=float("nan"))
+    tl.store(out + row * n + at, a, mask=at < n)
+
+
+@triton.jit
+def counted(out, start, step, count, B: tl.constexpr):
+    """start, start + step, …"""
+    at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    tl.store(out + at, (start + at * step).to(out.dtype.element_ty), mask=at < count)
 
 
 @triton.jit

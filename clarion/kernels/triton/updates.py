@@ -11,12 +11,14 @@ from typing import Any
 
 import cupy
 import numpy as np
+from cupy.cuda import get_current_stream, runtime
 
+from .. import captures
 from ..cuda.capture import from_host
 from ..registry import offer
 from ..trace.graph import ONE, Book, Program
 from ..trace.symbols import Array, Namespace
-from ..updates import RULES
+from ..updates import RULES, Lasting
 from .build import FLOATS, Kernel, Launch
 from .elements import _TYPES, compiled, steps
 
@@ -61,6 +63,15 @@ class Update:
         head = "def kernel(pointers, sizes, tensor_of, begin_of, numbers, count, B: tl.constexpr):\n"
         return head + "".join(f"    {line}\n" for line in lines)
 
+    def launch_for(self, params: Any) -> tuple[Table, Launch]:
+        """The launch for tensors of these sizes."""
+        sizes = tuple([p.size for p in params])
+        found = self.launches.get(sizes)
+        if found is None:
+            table = Table(sizes)
+            found = self.launches[sizes] = table, Launch(self.kernel, (table.programs,), (len(params),), B=PIECE)
+        return found
+
 
 class Table:
     """Where a list of tensors lies, on the GPU; made anew when one of them has moved."""
@@ -82,23 +93,60 @@ class Table:
             self.pointers = from_host(np.asarray(places, np.int64))
 
 
+class Ready:
+    """An update of lists of tensors that come again: only where their gradients lie, and the numbers, change from step to step.
+
+    What changes is written to the GPU in one small copy, which comes after the launches that read what was there before.
+    """
+
+    def __init__(self, update: Update, params: Any, kept: Any, numbers: int) -> None:
+        self.params = params
+        table, launch = update.launch_for(params)
+        self.table, self.launch = table, launch
+        self.stream = get_current_stream().ptr
+        count = len(params)
+        lists = [params, params, *kept]  # (the gradients come second)
+        self.host = np.zeros(count * len(lists) + -(-numbers // 2), np.int64)
+        self.host[: count * len(lists)] = [x.data.ptr for each in lists for x in each]
+        self.of_gradients = self.host[count : 2 * count]
+        self.numbers = self.host[count * len(lists) :].view(np.float32)[:numbers]
+        self.there = cupy.ndarray(self.host.shape, np.int64)
+        self.numbers_there = self.there[count * len(lists) :].view(np.float32)
+
+    def __call__(self, grads: Any, numbers: Any) -> Any:
+        self.of_gradients[:] = [x.data.ptr for x in grads]
+        self.numbers[:] = numbers
+        runtime.memcpyAsync(self.there.data.ptr, self.host.ctypes.data, self.host.nbytes, _TO_GPU, self.stream)
+        table = self.table
+        self.launch(self.there, table.sizes, table.tensor_of, table.begin_of, self.numbers_there)
+        return self.numbers_there
+
+
+_TO_GPU = runtime.memcpyHostToDevice
 _updates: dict[Any, Update] = {}
+
+
+def _again(key: Any, params: Any, kept: Any) -> Ready | None:
+    """What is ready for these very lists on this stream; None while a graph is captured, whose arrays are its own."""
+    if type(kept) is not Lasting or captures.current() is not None:
+        return None
+    found = kept.ready.get(key)
+    return found if found is not None and found.stream == get_current_stream().ptr and found.params is params else None
 
 
 @offer("update_all", "triton", accepts=lambda params, *_: params[0].dtype in FLOATS and params[0].dtype.itemsize <= 4)
 def update_all(params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how: tuple[str, ...]) -> Any:
     """Overwrite parameters and state, which are flat and of one type; where the numbers lie."""
-    first = params[0]
-    key = (rule, how, len(kept), len(numbers), first.dtype)
+    key = (rule, how, len(kept), len(numbers), params[0].dtype)
+    again = _again(key, params, kept)
+    if again is not None:
+        return again(grads, numbers)
     update = _updates.get(key)
     if update is None:
         update = _updates[key] = Update(*key)
-    sizes = tuple([p.size for p in params])
-    found = update.launches.get(sizes)
-    if found is None:
-        table = Table(sizes)
-        found = update.launches[sizes] = table, Launch(update.kernel, (table.programs,), (len(params),), B=PIECE)
-    table, launch = found
+    if type(kept) is Lasting and captures.current() is None:
+        kept.ready[key] = Ready(update, params, kept, len(numbers))  # for the next step
+    table, launch = update.launch_for(params)
     table.point_to([*params, *grads, *[x for each in kept for x in each]])
     values = from_host(np.asarray(numbers, np.float32))
     launch(table.pointers, table.sizes, table.tensor_of, table.begin_of, values)

@@ -416,7 +416,11 @@ def _arange(args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
         if kind is i64:
             start, end, step = int(start), int(end), int(step)
     count = ranges.arange_length(start, end, step)
-    array = where.computed((count,), kind, lambda: ranges.arange(start, step, count, kind))
+    array = None
+    if kind.kind in "iu" and type(start) is type(step) is int:
+        array = where.counted(start, step, count, kind)
+    if array is None:
+        array = where.computed((count,), kind, lambda: ranges.arange(start, step, count, kind))
     return created(array, requires_grad) if out is None else put("arange", out, array, requires_grad, warn=True)
 
 

@@ -9,6 +9,7 @@ from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, ShapeError
+from ...kernels.registry import raw
 from ..elementwise.arithmetic import number, old_form
 from ..faces.api import call, functional, public, with_out
 from ..faces.autocast import autocast
@@ -57,6 +58,17 @@ for _op in (linear_op, linear_rows_op):
         w=lambda g, x, ops: ops.fold_tn(g, x),
         b=lambda g, ops: ops.sum_rows(g),
     ).jvp(_linear_tangent)
+
+
+def _gradients(g: Any, x: Any, w: Any, edges: Any) -> Any:
+    """All gradients by one kernel. Those of weights that autocast has cast are kept in float32, which they go to."""
+    of_x, of_w, of_b = edges
+    needs = (of_x is not None, of_w is not None, of_b is not None)
+    wide = (of_w is not None and type(of_w)._widens, of_b is not None and type(of_b)._widens)
+    return raw.linear_gradients(g, x, w, needs, wide)
+
+
+linear_op.at_once = linear_rows_op.at_once = _gradients
 
 _NONE = (None, 0)
 

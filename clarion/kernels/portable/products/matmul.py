@@ -56,6 +56,17 @@ def sum_rows(xp: Any, x: Any) -> Any:
     return add_up(xp, _rows(x), (0,), False)
 
 
+@kernel("linear_gradients")
+def linear_gradients(xp: Any, g: Any, x: Any, w: Any, needs: tuple[bool, ...], wide: tuple[bool, ...]) -> Any:
+    """Of `linear`: those of input, weight and bias that are needed. `wide`: keep that of weight or bias in float32."""
+    gw, gb = fold_tn(xp, g, x) if needs[1] else None, sum_rows(xp, g) if needs[2] else None
+    return (
+        fold_mm(xp, g, w) if needs[0] else None,
+        gw.astype(xp.float32) if wide[0] else gw,
+        gb.astype(xp.float32) if wide[1] else gb,
+    )
+
+
 def blas_ready(xp: Any, x: Any) -> Any:
     """numpy.matmul leaves BLAS for arrays whose matrices are not contiguous one way or the other."""
     step, size = x.strides[-2:], x.itemsize

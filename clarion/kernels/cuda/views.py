@@ -1,4 +1,4 @@
-"""Parts that lie side by side already are joined without a copy."""
+"""Results that need no copy: views without a detour, and parts that lie side by side already and are joined."""
 
 from __future__ import annotations
 
@@ -8,6 +8,23 @@ from typing import Any
 import cupy
 
 from ..registry import offer
+
+# (The portable kernel takes what is not contiguous.)
+offer("view", "views", lambda x, shape: x.reshape(shape), accepts=lambda x, shape: x._c_contiguous)
+
+offer("reshape", "views", lambda x, shape: x.reshape(shape))
+offer("transpose", "views", lambda x, dim0, dim1: x.swapaxes(dim0, dim1) if x.ndim else x)
+offer("permute", "views", lambda x, dims: x.transpose(dims))
+
+
+@offer("split", "views", accepts=lambda x, size, dim: size > 0 and x.shape[dim] % size == 0)
+def split(x: Any, size: int, dim: int) -> Any:
+    """Equal parts."""
+    count = x.shape[dim] // size
+    shape, strides, memory = (*x.shape[:dim], size, *x.shape[dim + 1 :]), x.strides, x.data
+    step = strides[dim] * size
+    kind = x.dtype
+    return tuple([cupy.ndarray(shape, kind, memory + i * step, strides) for i in range(count)])
 
 
 def _lie_together(parts: Any, shape: tuple[int, ...], sizes: tuple[int, ...], dim: int) -> bool:
