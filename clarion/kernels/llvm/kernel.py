@@ -129,7 +129,7 @@ class InRows(Compiled):
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
         result = super().__call__(*args, out=out)
-        return result if result is NotImplemented or out is not None else np.ascontiguousarray(result)
+        return result if result is NotImplemented or out is not None else np.asarray(result, order="C")
 
 
 class Rows(Compiled):

@@ -22,6 +22,7 @@ from ...core.op import Op
 from ...core.overriding import tables
 from ...core.tensor import Tensor
 from ...errors import EngineError, NotSupportedError, not_a_tensor
+from .out_types import RENAMED, by_out
 
 
 class Names(dict[str, Any]):
@@ -112,7 +113,8 @@ def with_out(name: str, fn: F) -> F:
     @functools.wraps(fn)
     def wrapper(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
-            return fn(*args, **kwargs)
+            return fn(*args) if not kwargs else fn(*args, **_renamed(fn, kwargs))
+        kwargs = _renamed(fn, kwargs)
         targets = out if isinstance(out, (tuple, list)) else (out,)
         for target in targets:
             if not isinstance(target, Tensor):
@@ -126,6 +128,7 @@ def with_out(name: str, fn: F) -> F:
             raise NotSupportedError(
                 f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
             )
+        kwargs = by_out(name, args, kwargs, targets[0])
         with modes.no_grad():
             result = fn(*args, **kwargs)
             results = result if isinstance(result, tuple) else (result,)
@@ -134,6 +137,14 @@ def with_out(name: str, fn: F) -> F:
         return type(result)(*targets) if hasattr(result, "_fields") else out
 
     return wrapper
+
+
+def _renamed(fn: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments, where they have NumPy's names with PyTorch's."""
+    if RENAMED.keys().isdisjoint(kwargs):
+        return kwargs
+    own = fn.__code__.co_varnames[: fn.__code__.co_argcount + fn.__code__.co_kwonlyargcount]
+    return {name if name in own else RENAMED.get(name, name): value for name, value in kwargs.items()}
 
 
 def _flat(values: Any) -> list[Any]:

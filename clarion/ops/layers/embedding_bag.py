@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.devices import xp_of
+from ...core.devices import visible, xp_of
 from ...core.dtypes import i64, int32
 from ...core.tensor import new_tensor
 from ...errors import ArgumentValueError, EngineError, NotSupportedError
@@ -68,7 +68,7 @@ def _winners(values: Any, bag: Any, count: int) -> tuple[Any, Any]:
 def _largest(rows: Any, bag: Any, count: int) -> Any:
     """The largest of each bag's rows, element by element; empty bags give 0."""
     if not rows._array.size:
-        return rows.new_zeros((count, rows._array.shape[1]))
+        return rows.new_zeros((count, rows._array.shape[1])).index_add(0, new_tensor(bag), rows)
     winner, filled = _winners(rows._array, bag, count)
     return rows.gather(0, new_tensor(winner)).masked_fill(new_tensor(~filled[:, None]), 0)
 
@@ -90,6 +90,11 @@ def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: b
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input.type()} instead (while checking arguments for embedding_bag)"
         )
+    if not weight.is_floating_point():
+        raise EngineError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, "
+            f"Double; but got {weight.type()} instead (while checking arguments for embedding_bag)"
+        )
     if weight.dim() != 2:
         raise ArgumentValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
     if mode not in ("sum", "mean", "max"):
@@ -102,6 +107,14 @@ def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: b
         raise NotSupportedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
             f"(got mode='{mode}'). Please open a feature request on GitHub."
+        )
+
+
+def _check_range(indices: Any, rows: int) -> None:
+    if indices.size and visible(indices) and (indices.min() < 0 or indices.max() >= rows):
+        place = int(((indices < 0) | (indices >= rows)).argmax())
+        raise EngineError(
+            f"Index {place} of input takes value {int(indices[place])} which is not in the valid range [0, {rows})"
         )
 
 
@@ -128,6 +141,7 @@ def embedding_bag(
         weight, input = input, weight
     _check(input, weight, per_sample_weights, mode, scale_grad_by_freq, sparse)
     indices, bag, count = _bags(input, offsets, include_last_offset)
+    _check_range(indices._array, weight.shape[0])
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if max_norm is not None:
         embedding_renorm(weight, indices, max_norm, norm_type)
