@@ -109,6 +109,8 @@ def _load() -> None:
                 _surface = None
                 raise
             globals().update({name: value for name, value in vars(_surface).items() if not name.startswith("__")})
+            if program := getattr(_sys.modules.get("__main__"), "__file__", None):
+                _import(".core.overriding", "clarion").look_in(program)
 
 
 def __getattr__(name: str) -> _Any:

@@ -26,6 +26,7 @@ from typing import Any
 import clarion
 
 from .absent import why
+from .core import overriding
 from .version import __version__ as VERSION
 
 PYTORCH = "2.13.0"  # the release whose behaviour is clarion's
@@ -114,12 +115,21 @@ class TorchFinder(importlib.metadata.DistributionFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of `torch.x`, whose module is `clarion.x`; a refusal where there is none."""
         if name != "functorch" and name.partition(".")[0] != "torch":
+            if not overriding._below:
+                _look_in_module(name, path)
             return None
         if not _is_there(name):
             if _is_import():
                 raise ModuleNotFoundError(_missing(name), name=name)
             return None
         return importlib.machinery.ModuleSpec(name, TorchLoader(), is_package=True)
+
+
+def _look_in_module(name: str, path: Sequence[str] | None) -> None:
+    """A class of this module may take calls over without being a tensor: see NOTE [Overriding]."""
+    spec = importlib.machinery.PathFinder.find_spec(name, path)
+    if spec is not None and spec.has_location and str(spec.origin).endswith(".py"):
+        overriding.look_in(str(spec.origin))
 
 
 class TorchLoader(importlib.abc.Loader):

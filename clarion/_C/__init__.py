@@ -11,7 +11,10 @@ from ..core import engine as _engine
 from ..core import passes as _passes
 from ..core.devices import device as _device
 from ..core.node import Node as _Node
+from ..core.overriding import AllDisabled as DisableTorchFunction  # noqa: F401
+from ..core.overriding import Disabled as DisableTorchFunctionSubclass  # noqa: F401
 from ..core.overriding import disabled as _disabled_torch_function_impl  # noqa: F401
+from ..core.overriding import state as _overriding
 from ..core.tensor import Tensor
 from ..errors import EngineError
 from ..linalg import LinAlgError as _LinAlgError  # noqa: F401
@@ -36,8 +39,7 @@ class _Guard:
     def __exit__(self, *_: object) -> None: ...
 
 
-DisableTorchFunctionSubclass = DisableTorchFunction = _DisableTorchDispatch = _ExcludeDispatchKeyGuard = _Guard
-_AutoDispatchBelowAutograd = _Guard
+_DisableTorchDispatch = _ExcludeDispatchKeyGuard = _AutoDispatchBelowAutograd = _Guard
 
 
 class DispatchKey:
@@ -78,7 +80,7 @@ def _are_functorch_transforms_active() -> bool:
 
 def _is_torch_function_mode_enabled() -> bool:
     """Is a mode active that takes calls over?"""
-    return False
+    return bool(_overriding.modes)
 
 
 def _get_accelerator(check: Any = None) -> _device:

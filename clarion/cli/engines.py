@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ def choose(wanted: str, program: Sequence[str]) -> Chosen:
         if not there:
             raise NotThere(INSTALL)
         return Chosen("torch", "", _check_torch)
+    prepare = partial(_alias, program)
     file = _file(program) if wanted == "auto" and there else None
     if file is not None and file.is_file():
         lacking = _lacking(file)
@@ -40,15 +42,18 @@ def choose(wanted: str, program: Sequence[str]) -> Chosen:
                 "torch", f"on PyTorch ({lacking} is not in clarion; --engine clarion would refuse it)", _check_torch
             )
         return Chosen(
-            "clarion", "on clarion (it has all that the program names; --engine torch runs it on PyTorch)", _alias
+            "clarion", "on clarion (it has all that the program names; --engine torch runs it on PyTorch)", prepare
         )
-    return Chosen("clarion", "", _alias)
+    return Chosen("clarion", "", prepare)
 
 
-def _alias() -> None:
+def _alias(program: Sequence[str]) -> None:
+    from ..core.overriding import look_in
     from ..torch_alias import install
 
     install()
+    if program[0] != "-m":
+        look_in(program[0])
 
 
 def _check_torch() -> None:

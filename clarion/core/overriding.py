@@ -1,7 +1,8 @@
 """`__torch_function__`: classes that take the calls of public functions over, and modes that see all of them.
 
 NOTE [Overriding]: nothing here runs, and no call of a plain Tensor is longer by a nanosecond, until the first class that
-takes calls over is defined (a subclass of Tensor), a TorchFunctionMode is entered, or `torch.overrides` is imported. Then
+takes calls over is defined (a subclass of Tensor), a TorchFunctionMode is entered, `torch.overrides` is imported, or a
+program's text names `__torch_function__` (a class that is no tensor tells nobody that it is there: `look_in`). Then
 the public functions get other code, which looks at their arguments first (`stand_in`: the functions stay the objects they
 are, so it does not matter who holds them), and a subclass of Tensor gets methods and properties of its own that do so
 (Tensor itself only while a mode is entered).
@@ -44,6 +45,18 @@ class Disabled:
 
     def __exit__(self, *_: object) -> None:
         state.enabled = self._before
+
+
+class AllDisabled(Disabled):
+    """While it is entered, nobody takes a call over: neither arguments nor modes."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._modes, state.modes = state.modes, ()
+
+    def __exit__(self, *_: object) -> None:
+        state.modes = self._modes
+        super().__exit__()
 
 
 # Who takes a call over ---------------------------------------------------------------------------------
@@ -173,13 +186,25 @@ def install() -> None:
             if not isinstance(function, types.FunctionType) or not function.__module__.startswith("clarion."):
                 continue
             own = name if not name.startswith("__") or name in ("__getitem__", "__setitem__") else None
-            if function.__name__ in ("call", f"_{name}", f"_{name.strip('_')}") or name in (
+            if function.__name__ in ("call", "<lambda>", f"_{name}", f"_{name.strip('_')}") or name in (
                 "__getitem__",
                 "__setitem__",
             ):
                 function.__name__ = name  # so that who takes a call over can read what was called
             if own is not None and function not in _below and name not in UNSEEN:
                 _look_first(function, name in MODES_ONLY)
+
+
+def look_in(file: str) -> None:
+    """Install if a program's text names `__torch_function__`."""
+    if not _below:
+        try:
+            with open(file, "rb") as text:
+                named = b"__torch_function__" in text.read()
+        except OSError:
+            return
+        if named:
+            install()
 
 
 def _look_first(function: Any, modes_only: bool) -> None:

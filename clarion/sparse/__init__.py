@@ -10,7 +10,7 @@ from ..absent import rest
 
 def _room(name: str) -> Any:
     """The parts are loaded when they are first used: they change how public functions look at their arguments."""
-    for each in ("making", "operations"):
+    for each in ("making", "operations", "products"):
         importlib.import_module(f"{__name__}.{each}")
     return importlib.import_module(f"{__name__}.{name}")
 
@@ -73,4 +73,13 @@ class check_sparse_tensor_invariants:
         return function
 
 
-__getattr__ = rest(__name__)
+_rest = rest(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    """The old types (`torch.sparse.FloatTensor`) are made when they are asked for."""
+    if name.endswith("Tensor"):
+        types = _room("old_types").OLD_TYPES
+        if name in types:
+            return types[name]
+    return _rest(name)

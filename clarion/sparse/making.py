@@ -32,6 +32,8 @@ def _values(values: Any, dtype: Any, requires_grad: bool) -> Any:
         held = held.to(dtype)
     elif held is values and held.requires_grad:
         held = held.view_as(held)  # so that the sparse tensor is no leaf
+    elif held is values:
+        held = held.detach()  # so that requires_grad_() of the sparse tensor is not that of the values given
     return held.detach().requires_grad_(True) if requires_grad else held
 
 

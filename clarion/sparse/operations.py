@@ -91,7 +91,6 @@ for _name in (
     "byte",
     "bool",
     "cpu",
-    "type",
     "clone",
     "detach",
 ):
@@ -107,10 +106,21 @@ def to(x: Any, *args: Any, **options: Any) -> Any:
 
 
 handles("contiguous", "resolve_conj", "resolve_neg")(lambda x, **options: x)
+handles("data")(lambda x: x.alike(x._held.detach()))
 handles("detach_")(lambda x: x.become(x.alike(x._held.detach())))
 handles("is_same_size")(lambda x, y: tuple(x.shape) == tuple(y.shape))
 handles("zero_")(lambda x: x.become(make(x._at[:, :0], x._held[:0].detach(), x.shape, True)))
 handles("copy_")(lambda x, other, non_blocking=False: x.become(in_places(other)))
+
+
+@handles("type", "type_")
+def type_(x: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The old name of the type, or the tensor converted to another type."""
+    if dtype is None:
+        return f"torch.sparse.{x.dtype.old}Tensor"
+    if isinstance(dtype, str):
+        dtype = FUNCTIONS[dtype.rpartition(".")[2]]
+    return x.to(getattr(dtype, "dtype", dtype))
 
 
 @handles("pow")

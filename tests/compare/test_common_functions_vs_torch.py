@@ -155,3 +155,41 @@ def test_refusals(refused):
     outcome = [quietly(refused, t) for t in BOTH]
     assert isinstance(outcome[1], type)
     assert outcome[0] is outcome[1]
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda lib, x: lib.stack([x, x], axis=1),
+        lambda lib, x: x.softmax(axis=1) + lib.log_softmax(x, axis=0),
+        lambda lib, x: x.sort(axis=0, descending=True)[1] + x.argsort(axis=0),
+        lambda lib, x: lib.topk(x, 2, axis=1)[0],
+        lambda lib, x: x.median(axis=1, keepdims=True)[0] + lib.quantile(x, 0.3, axis=1, keepdims=True),
+        lambda lib, x: lib.stack(lib.cat(x.chunk(2, axis=1)).unbind(axis=1)),
+        lambda lib, x: lib.logsumexp(x, axis=1, keepdims=True) + x.diff(axis=1),
+        lambda lib, x: lib.count_nonzero(x, axis=0) + x.mode(axis=0)[1] + x.kthvalue(2, axis=0)[1],
+        lambda lib, x: lib.cross(x[:, :3], x[:, 1:], axis=1) + x.repeat_interleave(2, axis=0)[1:4, :3],
+        lambda lib, x: x.softmax(),
+    ],
+)
+def test_numpys_names_of_arguments(act):
+    same(lambda lib: act(lib, lib.arange(12.0).reshape(3, 4).remainder(5)))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda t, i, v: t.sparse.FloatTensor(i, v, t.Size([3, 4])).to_dense(),
+        lambda t, i, v: t.spmm(t.sparse.FloatTensor(i, v), t.ones(3, 2)),
+        lambda t, i, v: t.sparse.LongTensor(i, v.long(), (3, 3)).to_dense(),
+        lambda t, i, v: t.sparse.FloatTensor(2, 3).to_dense(),
+        lambda t, i, v: t.sparse.FloatTensor(i, v).type(),
+        lambda t, i, v: t.sparse.FloatTensor(i, v).type(t.sparse.DoubleTensor).to_dense(),
+        lambda t, i, v: [isinstance(x, t.sparse.FloatTensor) for x in (v, t.sparse.FloatTensor(i, v), t.sparse.LongTensor(i, v.long()))],
+        lambda t, i, v: isinstance(t.sparse.FloatTensor(i, v), t.FloatTensor),
+        lambda t, i, v: (t.sparse_coo_tensor(i, v).requires_grad_().requires_grad, v.requires_grad),
+        lambda t, i, v: t.sparse_coo_tensor(i, v).requires_grad_().data.requires_grad,
+    ],
+)  # fmt: skip
+def test_old_types_of_sparse_tensors(act):
+    same(lambda t: act(t, t.LongTensor([[0, 1, 2], [1, 2, 0]]), t.FloatTensor([1, 2, 3])))

@@ -10,7 +10,7 @@ from ...core.dtypes import dtype as Dtype
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, not_a_tensor
-from ..faces.api import functional, public
+from ..faces.api import functional, public, with_numpys_names
 from ..faces.typed import TypedOp
 from ..reductions.sums import restore_dims
 
@@ -76,15 +76,15 @@ def converted(name: str, input: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
 
 
 @public(out=True)
-def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
     """exp(input), divided by its sum along `dim`."""
-    return softmax_op.call(*converted("softmax", input, dim, dtype))
+    return softmax_op.call(*converted("softmax", input, dim if axis is None else axis, dtype))
 
 
 @public(out=True)
-def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
     """The logarithm of the softmax, computed without leaving the logarithm."""
-    return log_softmax_op.call(*converted("log_softmax", input, dim, dtype))
+    return log_softmax_op.call(*converted("log_softmax", input, dim if axis is None else axis, dtype))
 
 
 def implied_dim(name: str, ndim: int, stacklevel: int) -> int:
@@ -120,6 +120,7 @@ def _dim(name: str, input: Any, dim: int | None, stacklevel: int) -> int:
 
 
 @public(out=True)
+@with_numpys_names
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """log(sum(exp(input))) along dimensions, without overflow."""
     if not isinstance(input, Tensor):

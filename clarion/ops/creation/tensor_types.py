@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.devices import accelerator, is_available, kind_named
-from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype, get_default_dtype
+from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype, get_default_dtype, strided
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ...kernels import shared
@@ -58,7 +58,7 @@ class _TypeMeta(type):
     numpy: Any
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Tensor) and value._array.dtype == cls.numpy
+        return isinstance(value, Tensor) and value._array.dtype == cls.numpy and value.layout is strided
 
     def __call__(cls, *args: Any, **options: Any) -> Tensor:
         return legacy(cls.numpy, args, options)

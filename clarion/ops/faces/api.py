@@ -107,6 +107,20 @@ def _inplace_form(fn: F, name: str) -> F:
     return writer
 
 
+def with_numpys_names(fn: F) -> F:
+    """`fn`, which also takes NumPy's names of arguments: `axis` for dim, `keepdims` for keepdim."""
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, axis: Any = None, keepdims: Any = None, **kwargs: Any) -> Any:
+        if axis is not None:
+            kwargs["dim"] = axis
+        if keepdims is not None:
+            kwargs["keepdim"] = keepdims
+        return fn(*args, **kwargs)
+
+    return wrapper
+
+
 def with_out(name: str, fn: F) -> F:
     """`fn` with PyTorch's `out=` argument."""
 

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.blocks import in_range
 from ..elementwise.cast import cast_number
-from ..faces.api import call, public
+from ..faces.api import call, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..faces.strict_out import strict_out
 from .scatter import first_outside, gather, index_reduce_mean_op, index_reduce_op, tensor_argument
@@ -291,6 +291,7 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False, *, run: A
 
 
 @public(out=True)
+@with_numpys_names
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     """`gather` whose index and input broadcast against each other; the flattened input without `dim`."""
     tensor_argument("take_along_dim", "input", 1, input)

@@ -10,7 +10,7 @@ from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
-from ..faces.api import public
+from ..faces.api import public, with_numpys_names
 from ..faces.strict_out import strict_out
 from .scatter import tensor_argument
 
@@ -59,6 +59,7 @@ def _sort_axis(name: str, input: Any, dim: Any) -> int:
 
 
 @public(out=True)
+@with_numpys_names
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """The elements in order along a dimension, and where they were."""
     dim = _sort_axis("sort", input, dim)
@@ -67,6 +68,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
 
 
 @public(out=True)
+@with_numpys_names
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """The indices that sort a tensor along a dimension."""
     return argsort_op.call(input, _sort_axis("argsort", input, dim), bool(descending))
@@ -79,6 +81,7 @@ def msort(input: Any) -> Any:
 
 
 @public(out=True)
+@with_numpys_names
 def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The `k` largest (or smallest) elements along a dimension, and where they are."""
     dim = _axis("topk", input, dim)
@@ -106,6 +109,7 @@ def _reduced_axis(name: str, input: Any, dim: Any) -> int:
 
 
 @public(out=True)
+@with_numpys_names
 def kthvalue(input: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, and where it is."""
     dim = _reduced_axis("kthvalue", input, dim)
@@ -116,6 +120,7 @@ def kthvalue(input: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 @public(out=True)
+@with_numpys_names
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower middle of all elements, or along a dimension with its place. A NaN makes the result NaN."""
     if dim is None:
@@ -125,6 +130,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 @public(out=True)
+@with_numpys_names
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median of the elements that are not NaN."""
     if dim is None:
@@ -141,6 +147,7 @@ def _median_of_all(name: str, op: Op, input: Any) -> Any:
 
 
 @public(out=True)
+@with_numpys_names
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension (the smallest of several), and its last place."""
     dim = _axis("mode", input, dim)

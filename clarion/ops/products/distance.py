@@ -11,7 +11,7 @@ from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError, ShapeError
-from ..faces.api import FUNCTIONS, public
+from ..faces.api import FUNCTIONS, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..reductions.norms import vector_norm_grad
 from .matmul import check_types, matmul, tensors
@@ -43,6 +43,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 
 
 @public(out=True)
+@with_numpys_names
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """The cross product along a dimension; by default the first of size 3."""
     if dim is None:
@@ -98,6 +99,7 @@ def _between(x: Any, dim: int, start: int | None, stop: int | None) -> Any:
 
 
 @public(out=True)
+@with_numpys_names
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The n-th differences of neighbours along a dimension."""
     (array,) = tensors("diff", input)

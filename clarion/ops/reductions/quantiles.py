@@ -9,7 +9,7 @@ from ...core.devices import visible, xp_of
 from ...core.dtypes import f32, f64
 from ...core.tensor import Tensor, new_tensor
 from ...errors import DtypeError, EngineError, ShapeError
-from ..faces.api import public
+from ..faces.api import public, with_numpys_names
 from ..faces.autocast import autocast
 from ..faces.options import tensor_argument
 
@@ -94,6 +94,7 @@ def _interpolated(ordered: Any, ranks: Any, interpolation: str) -> Any:
 
 
 @public(out=True)
+@with_numpys_names
 @autocast("float32")
 def quantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
@@ -103,6 +104,7 @@ def quantile(
 
 
 @public(out=True)
+@with_numpys_names
 @autocast("float32")
 def nanquantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"

@@ -11,7 +11,7 @@ from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError, not_a_tensor
-from ..faces.api import method, public
+from ..faces.api import method, public, with_numpys_names
 from ..faces.autocast import autocast
 
 # Arguments -----------------------------------------------------------------------------------------
@@ -262,6 +262,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None,
 
 
 @public()
+@with_numpys_names
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero."""
     return count_nonzero_op.call(input, reduced_dims(dim, array_of(input, "count_nonzero").ndim))

@@ -150,8 +150,9 @@ def _cat_error(tensors: Sequence[Tensor], dim: int) -> Exception | None:
 
 
 @public(method=False, out=True)
-def stack(tensors: Any, dim: int = 0) -> Tensor:
+def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors of one shape along a new dimension."""
+    dim = dim if axis is None else axis
     tensors = tensor_list("stack", tensors)
     if not tensors:
         raise ShapeError("stack expects a non-empty TensorList")
@@ -226,8 +227,9 @@ def block_diag(*tensors: Any) -> Tensor:
 
 
 @public(method=True)
-def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind(input: Any, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
     """All slices along a dimension."""
+    dim = dim if axis is None else axis
     if not isinstance(input, Tensor):
         raise tensor_needed("unbind", input)
     if not input._array.ndim:
@@ -281,8 +283,9 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Tensor
 
 
 @public()
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Any, chunks: int, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
     """At most `chunks` parts of one size (the last may be smaller)."""
+    dim = dim if axis is None else axis
     if not isinstance(input, Tensor):
         raise tensor_needed("chunk", input)
     shape = input._array.shape

@@ -11,7 +11,7 @@ from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguo
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
-from ..faces.api import FUNCTIONS, method, public
+from ..faces.api import FUNCTIONS, method, public, with_numpys_names
 
 clone_op = Op("clone", "x", "order", defaults=("K",), moves=True, traits="rearranges reshapes")
 clone_op.vjp(x=lambda g: g).jvp("each")
@@ -174,6 +174,7 @@ def _tile(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
 
 
 @public()
+@with_numpys_names
 def repeat_interleave(
     input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
