@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .ops.faces.api import with_out as _with_out
+from .ops.faces.by_name import give_homes as _give_homes
 from .ops.spectral import fourier as _fourier
 from .ops.spectral.fourier import fftfreq as fftfreq
 from .ops.spectral.fourier import fftshift as fftshift
@@ -28,3 +29,5 @@ def _of_planes(name: str, many: Any) -> Any:
 
 for _name in ("fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2"):
     globals()[_name] = _of_planes(_name, getattr(_fourier, f"{_name[:-1]}n"))
+
+_give_homes(dict(globals()), __name__)

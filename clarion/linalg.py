@@ -7,6 +7,7 @@ from typing import Any
 from .ops.faces.api import FUNCTIONS as _FUNCTIONS
 from .ops.faces.api import with_out as _with_out
 from .ops.faces.autocast import autocast as _autocast
+from .ops.faces.by_name import give_homes as _give_homes
 from .ops.linalg import checked as _checked
 from .ops.linalg import decompositions as _linalg
 from .ops.linalg import eigen as _eigen
@@ -72,3 +73,5 @@ def _diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any
 
 vecdot = _with_out("linalg.vecdot", _vecdot)
 diagonal = _diagonal
+
+_give_homes(dict(globals()), __name__)

@@ -5,7 +5,7 @@ import pkgutil
 from typing import Any
 
 from ..kernels import backends as _backends  # registers the kernels  # noqa: F401
-from .faces import foreach
+from .faces import by_name, foreach
 from .faces.api import attach
 
 for _family in pkgutil.iter_modules(__path__):
@@ -15,6 +15,7 @@ for _family in pkgutil.iter_modules(__path__):
 
 foreach.register()
 attach()
+by_name.register()
 
 
 def __getattr__(name: str) -> Any:

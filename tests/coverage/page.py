@@ -24,8 +24,14 @@ programs which only name it run: whoever uses it is told why.
 ## Libraries
 
 None of them is changed or compiled for clarion: installed with `pip install --no-deps`, and run with `clarion run`.
-Each program trains or computes with the library as its users do, and prints numbers; they are compared with PyTorch's
-(`tests/libraries`, relative 1e-3).
+Each program in `tests/libraries/programs` trains or computes with the library as its users do, and prints numbers; they are
+compared with PyTorch's (relative 1e-3). Of a library's own tests, those that pass on PyTorch count.
+
+```bash
+pip install --no-deps -r tests/libraries/requirements.txt
+python -m pytest -n auto tests/libraries                   # all programs; -k einops: those of one library
+python -m tests.libraries.suites gpytorch -n 2             # a library's own tests, where PyTorch is installed too
+```
 
 """
 

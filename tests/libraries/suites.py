@@ -1,106 +1,108 @@
 """The libraries' own tests, on PyTorch and with clarion in its place: `python -m tests.libraries.suites NAME [pytest's arguments]`.
 
 They come with the source archive of the version in `requirements.txt`; where an archive has none, `--tests FOLDER` names a
-checkout's. PyTorch and the libraries must be installed (`docs/coverage.md` has the figures, and says how).
+checkout of the library. PyTorch and the libraries must be installed, and pytest-xdist; what the tests themselves need besides
+(torchtestcase, parameterized) is missing on both engines or on none. `docs/coverage.md` has the figures that were noted.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tarfile
 import tempfile
 import xml.etree.ElementTree as ET
-from collections import Counter
 from pathlib import Path
 
 import clarion
 
-ROOT = Path(clarion.__file__).resolve().parent.parent
-REQUIREMENTS = Path(__file__).parent / "requirements.txt"
+from .programs import SUITES as NOTED
 
-# library: where its archive keeps the tests, and what pytest is told. What needs the network or a GPU skips itself.
-SUITES: dict[str, list[str]] = {
+REQUIREMENTS = Path(__file__).parent / "requirements.txt"
+PLACE = "in_pytorchs_place"  # the plugin that lets the tests' `import torch` give clarion
+
+# library: where its archive keeps the tests, and what else pytest is told
+SUITES = {
     "einops": ["einops/tests"],
     "einx": ["test"],
     "gpytorch": ["test"],
     "linear_operator": ["test"],
     "nflows": ["tests"],
-    "normflows": ["normflows", "--pyargs", "-o", "python_files=*_test.py test_*.py"],
+    "normflows": ["normflows"],
     "peft": ["tests"],
     "pytorch-ignite": ["tests/ignite"],
-    "skorch": ["skorch/tests"],
+    "skorch": ["skorch/tests", "-o", "addopts="],
     "timm": ["tests"],
     "torch-optimizer": ["tests"],
     "torchsde": ["tests"],
     "vit-pytorch": ["tests"],
 }
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "CLARION_DIAGNOSE": "off", "EINOPS_TEST_BACKENDS": "numpy,torch",
+}  # fmt: skip
 
 
-def archive(name: str, folder: Path) -> Path:
-    """The unpacked source archive of a library, as pip finds it."""
-    pinned = next(line for line in REQUIREMENTS.read_text().splitlines() if line.lower().startswith(f"{name}=="))
-    unpacked = folder / pinned
-    if not unpacked.exists():
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "-q",
-            "--no-deps",
-            "--no-binary",
-            name,
-            "-d",
-            str(folder),
-            pinned,
-        ]
-        subprocess.run(command, check=True)
-        found = max(folder.glob("*.tar.gz"), key=os.path.getmtime)
-        with tarfile.open(found) as file:
-            file.extractall(unpacked, filter="data")
-    return next(path for path in unpacked.iterdir() if path.is_dir())
+def version_of(name: str) -> str:
+    """The version of a library that is tried."""
+    lines = REQUIREMENTS.read_text().splitlines()
+    return next(line.partition("==")[2] for line in lines if line.lower().startswith(f"{name}=="))
 
 
-def outcomes(engine: str, where: Path, arguments: list[str]) -> dict[str, str]:
-    """Each test's outcome (passed, failed, skipped) on an engine."""
+def unpacked(name: str, folder: Path) -> Path:
+    """The source archive of a library, as pip finds it."""
+    inside = folder / f"{name}-{version_of(name)}"
+    if not inside.exists():
+        wanted = [f"{name}=={version_of(name)}", "--no-deps", "--no-binary", name, "--dest", str(folder)]
+        subprocess.run([sys.executable, "-m", "pip", "download", "-q", *wanted], check=True)
+        with tarfile.open(max(folder.glob("*.tar.gz"), key=os.path.getmtime)) as archive:
+            archive.extractall(inside, filter="data")
+    return next(path for path in inside.iterdir() if path.is_dir())
+
+
+def passing(engine: str, where: Path, arguments: list[str]) -> set[str]:
+    """The tests that pass on an engine; what pytest says lies in `ENGINE.log` beside them."""
     with tempfile.TemporaryDirectory() as scratch:
+        # Not the folder above clarion: it has a package `tests`, as many libraries do.
+        Path(scratch, "clarion").symlink_to(Path(clarion.__file__).parent)
+        Path(scratch, f"{PLACE}.py").write_text("from clarion.torch_alias import install\n\ninstall()\n")
         report = Path(scratch, "report.xml")
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "CLARION_DIAGNOSE": "off"}
-        env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        plugin = ["-p", "tests.libraries.in_pytorchs_place"] if engine == "clarion" else []
+        env = {**os.environ, **ENVIRONMENT}
+        env["PYTHONPATH"] = os.pathsep.join([scratch, *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
-        with open(f"{engine}.log", "w") as log:
-            subprocess.run([*command, *plugin, *arguments], cwd=where, env=env, stdout=log, stderr=subprocess.STDOUT)
-        found = {}
-        for case in ET.parse(report).iter("testcase"):
-            states = {child.tag for child in case} & {"failure", "error", "skipped"}
-            name = f"{case.get('classname')}::{case.get('name')}"
-            found[name] = "skipped" if states == {"skipped"} else "failed" if states else "passed"
-        return found
+        command += ["-p", PLACE] if engine == "clarion" else []
+        with open(where / f"{engine}.log", "w") as log:
+            command += ["--continue-on-collection-errors", *arguments]
+            subprocess.run(command, cwd=where, env=env, stdout=log, stderr=subprocess.STDOUT, check=False)
+        cases = ET.parse(report).iter("testcase")
+        wrong = {"failure", "error", "skipped"}
+        return {f"{case.get('classname')}::{case.get('name')}" for case in cases if not wrong & {c.tag for c in case}}
 
 
 def main() -> None:
-    """Run both, and say what differs."""
-    parser = argparse.ArgumentParser(prog="python -m tests.libraries.suites", description=__doc__)
-    parser.add_argument("name")
-    parser.add_argument("--tests", type=Path, help="the folder of a checkout, for archives without tests")
+    """Run both, and say which tests pass on PyTorch alone."""
+    parser = argparse.ArgumentParser(prog="python -m tests.libraries.suites")
+    parser.add_argument("name", help="a library of requirements.txt")
+    parser.add_argument("--tests", type=Path, help="a checkout of the library, if its archive has no tests")
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir(), "suites"), help="where archives are kept"
     )
+    parser.add_argument("--note", action="store_true", help="write the figures down for docs/coverage.md")
     told, more = parser.parse_known_args()
     told.folder.mkdir(parents=True, exist_ok=True)
-    where = told.tests or archive(told.name, told.folder)
-    arguments = [*SUITES.get(told.name, []), *more]
-    theirs, ours = (outcomes(engine, where, arguments) for engine in ("torch", "clarion"))
-    passed = [name for name, state in theirs.items() if state == "passed"]
-    missed = [name for name in passed if ours.get(name) != "passed"]
-    print(*(f"{ours.get(name, 'not found')}: {name}" for name in missed), sep="\n")
+    where = told.tests or unpacked(told.name, told.folder)
+    theirs, ours = (passing(engine, where, [*SUITES.get(told.name, []), *more]) for engine in ("torch", "clarion"))
+    missed = sorted(theirs - ours)
     print(
-        f"{told.name}: PyTorch passes {len(passed)} ({dict(Counter(theirs.values()))}), clarion {len(passed) - len(missed)} of them"
+        *missed, f"{told.name}: of {len(theirs)} tests that pass on PyTorch {len(theirs) - len(missed)} pass", sep="\n"
     )
+    print(f"The reasons: {where / 'clarion.log'}")
+    if told.note:
+        noted = json.loads(NOTED.read_text()) if NOTED.exists() else {}
+        noted[told.name] = {"version": version_of(told.name), "pytorch": len(theirs), "clarion": len(theirs & ours)}
+        NOTED.write_text(json.dumps(dict(sorted(noted.items())), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 GOLDEN = FOLDER.parent / "golden.json"
+SUITES = FOLDER.parent / "suites.json"  # how many tests of a library pass: {package: {"version", "pytorch", "clarion"}}
 
 # program: the package that it uses
 LIBRARIES = {
@@ -51,10 +52,15 @@ def golden() -> dict[str, dict[str, str]]:
 
 
 def table() -> str:
-    """The libraries as a table of Markdown."""
-    lines = ["| library | program |", "|---|---|"]
-    known = golden()
+    """The libraries as a table of Markdown: the programs of each, and how many of its own tests pass."""
+    known, tested = golden(), json.loads(SUITES.read_text())
+    programs: dict[str, list[str]] = {}
     for name, package in LIBRARIES.items():
         if name in known:
-            lines.append(f"| {package} {known[name]['version']} | `tests/libraries/programs/with_{name}.py` |")
+            programs.setdefault(f"{package} {known[name]['version']}", []).append(f"`with_{name}`")
+    lines = ["| library | programs | its own tests |", "|---|---|---|"]
+    for library, names in sorted(programs.items(), key=lambda each: each[0].lower()):
+        figures = tested.get(library.partition(" ")[0])
+        share = f"{figures['clarion']} of {figures['pytorch']}" if figures else ""
+        lines.append(f"| {library} | {' '.join(names)} | {share} |")
     return "\n".join(lines)
