@@ -16,9 +16,9 @@ from ... import config
 from .. import threads
 from ..registry import offer
 from . import build, machine
+from .places import address
 from .products.calls import F32, F64
 from .products.tiles import shape_for
-from .sequences import address
 from .text import module
 
 LEAST = 1 if config.COMPILE == "all" else 2048  # elements from which a call is worth it

@@ -15,8 +15,8 @@ import numpy as np
 from .. import threads
 from ..registry import offer
 from . import build, machine
+from .places import address
 from .products.calls import F32, products_of_pairs
-from .sequences import address
 from .text import Function, literal, module, with_lanes
 
 LANES = 16

@@ -13,7 +13,7 @@ from ... import config
 from .. import threads
 from ..registry import offer
 from . import build, machine
-from .sequences import address
+from .places import address
 from .text import Function, literal, module
 
 Sizes = tuple[int, ...]

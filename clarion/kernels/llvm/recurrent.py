@@ -5,6 +5,7 @@ Sequences of one length only; packed ones, and outputs that are projected, take 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +14,8 @@ import numpy as np
 from ..portable.layers.recurrent import Steps, _start
 from ..registry import raw
 from .kernel import Compiled
-from .products.calls import products
-from .sequences import Sequence
+from .products.calls import add_product, products
+from .sequences import Operand, Sequence, apart
 
 Layer = Callable[..., Any]
 rows_of = np.ascontiguousarray  # what takes another array's place must lie as that does
@@ -22,15 +23,22 @@ rows_of = np.ascontiguousarray  # what takes another array's place must lie as t
 
 def _pace(steps: Steps, *arrays: Any) -> int | None:
     """How many rows it is from step to step; None where steps differ, or arrays are not of one type that has products."""
+    kind = arrays[0].dtype
+    for a in arrays:
+        if a is not None and a.dtype != kind:
+            return None
+    return _equal_pace(steps) if products(kind) is not None else None
+
+
+@functools.lru_cache(64)
+def _equal_pace(steps: Steps) -> int | None:
     if not steps:
         return None
-    (first, rows), kind = steps[0], arrays[0].dtype
+    first, rows = steps[0]
     pace = steps[1][0] - first if len(steps) > 1 else rows
     if any(step != (first + k * pace, rows) for k, step in enumerate(steps)) or abs(pace) != rows:
         return None
-    if any(a is not None and a.dtype != kind for a in arrays):
-        return None
-    return pace if products(kind) is not None else None
+    return pace
 
 
 def _parts(gates: Any, size: int) -> list[Any]:
@@ -38,36 +46,62 @@ def _parts(gates: Any, size: int) -> list[Any]:
     return [gates[:, k : k + size] for k in range(0, gates.shape[1], size)]
 
 
-def _going(pace: int, *arrays: Any) -> list[tuple[Any, int]]:
+def _going(pace: int, *arrays: Any) -> list[Operand]:
     """Operands that go on from step to step: rows out of those of all steps. None is left out."""
-    return [(a, pace * a.strides[0]) for a in arrays if a is not None]
+    return [Operand(a, pace * a.strides[0]) for a in arrays if a is not None]
 
 
-def _staying(*arrays: Any) -> list[tuple[Any, int]]:
+def _staying(*arrays: Any) -> list[Operand]:
     """Operands that every step finds in the same place."""
-    return [(a, 0) for a in arrays if a is not None]
+    return [Operand(a) for a in arrays if a is not None]
+
+
+def _one_step_before(move: int, now: Any, pace: int, first: Any, turn: int) -> Operand:
+    """What stood at `now` a step before; before the first step, which is this turn, `first`."""
+    by_row = now.strides[0]
+    return Operand(now, move * by_row, -pace * by_row, turn, first)
 
 
 def _weights(
-    d_in: Any, d_hidden: Any, x: Any, w_ih: Any, h0: Any, out: Any, steps: Steps, needs: tuple[bool, ...]
+    d_in: Any,
+    d_hidden: Any,
+    x: Any,
+    w_ih: Any,
+    h0: Any,
+    out: Any,
+    steps: Steps,
+    needs: tuple[bool, ...],
+    dx: Any = None,
 ) -> tuple[Any, ...]:
-    """Gradients of the input, both weights and both biases, from those of the projections."""
+    """Gradients of the input (unless it is there), both weights and both biases, from those of the projections."""
     bias = raw.sum_rows(d_in) if needs[3] else None
     if needs[4]:
         other = bias.copy() if d_in is d_hidden and bias is not None else raw.sum_rows(d_hidden)
     return (
-        raw.mm(d_in, w_ih) if needs[0] else None,
+        raw.mm(d_in, w_ih) if needs[0] and dx is None else dx,
         raw.fold_tn(d_in, x) if needs[1] else None,
-        raw.fold_tn(d_hidden, _before(h0, out, steps)) if needs[2] else None,
+        _of_state(d_hidden, h0, out, steps) if needs[2] else None,
         bias,
         other if needs[4] else None,
     )
 
 
-def _before(h0: Any, out: Any, steps: Steps) -> Any:
-    """The state before each step: those after, one step on."""
-    rows, after = len(h0), out[: len(steps) * len(h0)]
-    return np.concatenate((h0, after[:-rows]) if steps[0][0] == 0 else (after[rows:], h0))
+def _input_too(turns: Sequence, pace: int, d: Any, w_ih: Any, now: slice) -> Any:
+    """The gradient of the input, computed in each turn."""
+    dx = np.empty((len(d), w_ih.shape[1]), d.dtype)
+    turns.product(*_going(-pace, d[now]), w_ih, *_going(-pace, dx[now]))
+    return dx
+
+
+def _of_state(d: Any, h0: Any, out: Any, steps: Steps) -> Any:
+    """The gradient of the state's weight: of the first step by the initial state, of all others by what came out one step before."""
+    rows, all_rows = len(h0), len(steps) * len(h0)
+    if all_rows == rows:
+        return raw.fold_tn(d, h0)
+    early, late = slice(0, all_rows - rows), slice(rows, all_rows)
+    forwards = steps[0][0] == 0
+    result = raw.fold_tn(d[late], out[early]) if forwards else raw.fold_tn(d[early], out[late])
+    return add_product(d[:rows].T if forwards else d[all_rows - rows : all_rows].T, h0, result)
 
 
 def _summed(one: Any, other: Any) -> Any:
@@ -85,23 +119,23 @@ def lstm_layer(cell: Compiled) -> Layer:
         pace = None if w_hr is not None else _pace(steps, x, w_ih, w_hh, b_ih, b_hh, h0, c0)
         if pace is None:
             return NotImplemented
-        h0, gates = rows_of(h0), raw.linear(x, w_ih, _summed(b_ih, b_hh))
-        (n, _), size, (first, rows) = gates.shape, c0.shape[1], steps[0]
-        cells, out = np.empty((n, size), gates.dtype), np.empty((n, size), gates.dtype)
-        c, buffer = c0.copy(order="C"), np.empty((rows, 4 * size), gates.dtype)
+        n, size, (first, rows), h0, bias = len(x), c0.shape[1], steps[0], rows_of(h0), _summed(b_ih, b_hh)
+        by_rows = apart(rows, w_ih.T, w_hh.T)
+        gates = np.empty((n, 4 * size), x.dtype) if by_rows else raw.linear(x, w_ih, bias)
+        cells, out = np.empty((n, size), x.dtype), np.empty((n, size), x.dtype)
+        c, buffer = c0.copy(order="C"), np.empty((rows, 4 * size), x.dtype)
         now = slice(first, first + rows)
-        a, hidden = _parts(gates[now], size), _parts(buffer, size)
-        version = cell.version((*a, *hidden, c))
+        a, projected = _parts(gates[now], size), _parts(buffer, size)
+        version = cell.version((*projected, None, None, None, None, c) if by_rows else (*a, *projected, c))
         if version is None:
             return NotImplemented
-        turns, gone = Sequence(), _going(pace, *a)
-        turned = np.ascontiguousarray(w_hh.T)  # once: every step would do so
-        product = turns.product(h0, turned, buffer, pace * out.strides[0])
-        results = (*gone, *_staying(c), *_going(pace, cells[now], out[now]))
-        turns.elementwise(version.plan, [*gone, *_staying(*hidden, c), *results])
-        turns.run(1)
-        product.put(0, out[now])
-        turns.run(len(steps) - 1)
+        turns, gone = Sequence(rows, len(steps), by_rows), _going(pace, *a)
+        if by_rows:  # the input's projections of these rows, too, and the state's are added to them
+            turns.product(*_going(pace, x[now]), w_ih.T, Operand(buffer), bias=bias)
+        turns.product(_one_step_before(pace, out[now], pace, h0, 0), w_hh.T, Operand(buffer), adds=by_rows)
+        inputs = _staying(*projected, c) if by_rows else [*gone, *_staying(*projected, c)]
+        turns.elementwise(version.plan, [*inputs, *gone, *_staying(c), *_going(pace, cells[now], out[now])])
+        turns.run()
         last = steps[-1][0]
         return out, out[last : last + rows].copy(), c, gates, cells
 
@@ -124,18 +158,18 @@ def lstm_layer_backward(cell: Compiled) -> Layer:
         d, dh, dc = np.empty(gates.shape, gates.dtype), rows_of(_start(np, g_h, h0)), _start(np, g_c, c0)
         g_now = None if g_out is None else g_out[now]
         parts, step = _parts(gates[now], size), _parts(d[now], size)
-        before = c0 if len(steps) == 1 else cells[last - pace : last - pace + rows]
-        version = cell.version((dh, g_now, dc, *parts, before, cells[now]))
+        version = cell.version((dh, g_now, dc, *parts, c0, cells[now]))
         if version is None:
             return NotImplemented
-        turns = Sequence()
-        inputs = [*_staying(dh), *_going(-pace, g_now), *_staying(dc), *_going(-pace, *parts, before, cells[now])]
-        pass_ = turns.elementwise(version.plan, [*inputs, *_going(-pace, *step), *_staying(dc)])
-        turns.product(d[now], w_hh, dh, -pace * d.strides[0])
-        turns.run(len(steps) - 1)
-        pass_.put(len(inputs) - 2, c0)
-        turns.run(1)
-        return (*_weights(d, d, x, w_ih, h0, out, steps, needs), dh, dc, None)
+        by_rows = apart(rows, w_ih, w_hh)
+        turns = Sequence(rows, len(steps), by_rows)
+        before = _one_step_before(-pace, cells[now], pace, c0, len(steps) - 1)
+        going = [*_going(-pace, *parts), before, *_going(-pace, cells[now], *step)]
+        turns.elementwise(version.plan, [*_staying(dh), *_going(-pace, g_now), *_staying(dc), *going, *_staying(dc)])
+        turns.product(*_going(-pace, d[now]), w_hh, Operand(dh))
+        dx = _input_too(turns, pace, d, w_ih, now) if by_rows and needs[0] else None
+        turns.run()
+        return (*_weights(d, d, x, w_ih, h0, out, steps, needs, dx), dh, dc, None)
 
     return run
 
@@ -152,22 +186,24 @@ def gru_layer(cell: Compiled) -> Layer:
             return NotImplemented
         size, (first, rows), h0 = h0.shape[1], steps[0], rows_of(h0)
         early = None if b_hh is None else np.concatenate((b_hh[: 2 * size], np.zeros(size, b_hh.dtype)))
-        gates = raw.linear(x, w_ih, _summed(b_ih, early))
+        bias, by_rows = _summed(b_ih, early), apart(rows, w_ih.T, w_hh.T)
+        gates = np.empty((len(x), 3 * size), x.dtype) if by_rows else raw.linear(x, w_ih, bias)
         inner, out = (np.empty((len(gates), size), gates.dtype) for _ in range(2))
-        buffer, now = np.empty((rows, 3 * size), gates.dtype), slice(first, first + rows)
-        a, hidden = _parts(gates[now], size), _parts(buffer, size)
+        both, now = np.empty((2, rows, 3 * size), gates.dtype), slice(first, first + rows)
+        a, hidden = _parts(gates[now], size), _parts(both[0], size)
         late = None if b_hh is None else np.broadcast_to(b_hh[2 * size :], (rows, size))
         version = cell.version((*a, *hidden, late, h0))
         if version is None:
             return NotImplemented
-        turns, gone = Sequence(), _going(pace, *a)
-        product = turns.product(h0, np.ascontiguousarray(w_hh.T), buffer, pace * out.strides[0])
-        inputs = [*gone, *_staying(*hidden, late), (h0, pace * out.strides[0])]
-        pass_ = turns.elementwise(version.plan, [*inputs, *gone, *_going(pace, inner[now], out[now])])
-        turns.run(1)
-        product.put(0, out[now])
-        pass_.put(len(inputs) - 1, out[now])
-        turns.run(len(steps) - 1)
+        turns, gone = Sequence(rows, len(steps), by_rows), _going(pace, *a)
+        before = _one_step_before(pace, out[now], pace, h0, 0)
+        turns.product(before, w_hh.T, Operand(both[0]))
+        if by_rows:
+            turns.product(*_going(pace, x[now]), w_ih.T, Operand(both[1]), bias=bias)
+        inputs = _staying(*_parts(both[1], size)) if by_rows else gone
+        going = _going(pace, inner[now], out[now])
+        turns.elementwise(version.plan, [*inputs, *_staying(*hidden, late), before, *gone, *going])
+        turns.run()
         last = steps[-1][0]
         return out, out[last : last + rows].copy(), gates, inner
 
@@ -189,18 +225,16 @@ def gru_layer_backward(cell: Compiled) -> Layer:
         now, h0, out, dh = slice(last, last + rows), rows_of(h0), rows_of(out), rows_of(_start(np, g_h, h0))
         d, d_in = np.empty(gates.shape, gates.dtype), np.empty(gates.shape, gates.dtype)
         g_now = None if g_out is None else g_out[now]
-        before = h0 if len(steps) == 1 else out[last - pace : last - pace + rows]
         parts, step = _parts(gates[now], size), _parts(d[now], size)
-        version = cell.version((dh, g_now, *parts, inner[now], before))
+        version = cell.version((dh, g_now, *parts, inner[now], h0))
         if version is None:
             return NotImplemented
-        turns = Sequence()
-        inputs = [*_staying(dh), *_going(-pace, g_now, *parts, inner[now], before)]
-        pass_ = turns.elementwise(version.plan, [*inputs, *_going(-pace, *step, d_in[now, 2 * size :]), *_staying(dh)])
-        turns.product(d[now], w_hh, dh, -pace * d.strides[0], adds=True)
-        turns.run(len(steps) - 1)
-        pass_.put(len(inputs) - 1, h0)
-        turns.run(1)
+        turns = Sequence(rows, len(steps), apart(rows, w_hh))
+        before = _one_step_before(-pace, out[now], pace, h0, len(steps) - 1)
+        inputs = [*_staying(dh), *_going(-pace, g_now, *parts, inner[now]), before]
+        turns.elementwise(version.plan, [*inputs, *_going(-pace, *step, d_in[now, 2 * size :]), *_staying(dh)])
+        turns.product(*_going(-pace, d[now]), w_hh, Operand(dh), adds=True)
+        turns.run()
         d_in[:, : 2 * size] = d[:, : 2 * size]
         return (*_weights(d_in, d, x, w_ih, h0, out, steps, needs), dh)
 
@@ -217,18 +251,19 @@ def rnn_layer(cell: Compiled) -> Layer:
         pace = _pace(steps, x, w_ih, w_hh, b_ih, b_hh, h0)
         if pace is None:
             return NotImplemented
-        h0, out = rows_of(h0), raw.linear(x, w_ih, _summed(b_ih, b_hh))
-        first, rows = steps[0]
-        now, buffer = slice(first, first + rows), np.empty((rows, out.shape[1]), out.dtype)
-        version = cell.version((out[now], buffer, relu))
+        (first, rows), h0, bias = steps[0], rows_of(h0), _summed(b_ih, b_hh)
+        by_rows = apart(rows, w_ih.T, w_hh.T)
+        out = np.empty((len(x), len(w_ih)), x.dtype) if by_rows else raw.linear(x, w_ih, bias)
+        now = slice(first, first + rows)
+        version = cell.version((out[now], relu))
         if version is None:
             return NotImplemented
-        turns = Sequence()
-        product = turns.product(h0, np.ascontiguousarray(w_hh.T), buffer, pace * out.strides[0])
-        turns.elementwise(version.plan, [*_going(pace, out[now]), *_staying(buffer), *_going(pace, out[now])])
-        turns.run(1)
-        product.put(0, out[now])
-        turns.run(len(steps) - 1)
+        turns, going = Sequence(rows, len(steps), by_rows), _going(pace, out[now])
+        if by_rows:
+            turns.product(*_going(pace, x[now]), w_ih.T, *going, bias=bias)
+        turns.product(_one_step_before(pace, out[now], pace, h0, 0), w_hh.T, *going, adds=True)
+        turns.elementwise(version.plan, [*going, *going])
+        turns.run()
         last = steps[-1][0]
         return out, out[last : last + rows].copy()
 
@@ -252,10 +287,12 @@ def rnn_layer_backward(cell: Compiled) -> Layer:
         version = cell.version((dh, g_now, out[now], relu))
         if version is None:
             return NotImplemented
-        turns = Sequence()
+        by_rows = apart(rows, w_ih, w_hh)
+        turns = Sequence(rows, len(steps), by_rows)
         turns.elementwise(version.plan, [*_staying(dh), *_going(-pace, g_now, out[now], d[now])])
-        turns.product(d[now], w_hh, dh, -pace * d.strides[0])
-        turns.run(len(steps))
-        return (*_weights(d, d, x, w_ih, h0, out, steps, needs), dh)
+        turns.product(*_going(-pace, d[now]), w_hh, Operand(dh))
+        dx = _input_too(turns, pace, d, w_ih, now) if by_rows and needs[0] else None
+        turns.run()
+        return (*_weights(d, d, x, w_ih, h0, out, steps, needs, dx), dh)
 
     return run

@@ -1,24 +1,32 @@
 """A few loops over and over, without Python in between: matrix products and compiled passes, whose arrays move on from turn to turn.
 
-    turns = Sequence()
-    turns.product(h, weight, buffer)
-    turns.elementwise(plan, [(gates, 4096), (buffer, 0), (c, 0)])  # the gates go on by 4096 bytes after every turn
-    turns.run(35)
+    turns = Sequence(rows, length)
+    turns.product(Operand(h, …), weight, still(buffer))
+    turns.elementwise(plan, [Operand(gates, 4096), still(buffer), still(c)])  # the gates go on by 4096 bytes after every turn
+    turns.run()
 
-A step of a recurrent network is some microseconds; calling two NumPy functions and cutting their operands out takes longer.
+A step of a recurrent network is some microseconds; calling two NumPy functions and cutting their operands out takes longer, and so does it
+for threads to meet after each. All operands have the same rows, and what happens to one row happens to no other: so where rows are
+enough each thread takes some of them through all turns by itself. Otherwise the threads share every command.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
+from array import array
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from .. import threads
 from . import build, machine
+from .places import address
 from .plan import GRAIN, LANES, MOST
 from .pool import clear_flags
-from .products.blocks import FIELDS
+from .products.blocks import FIELDS, PLACE, SLACK
 from .products.calls import products
+from .products.packed import DEEPEST
 from .text import Function, module
 
 # What a pass over rows needs: the plan of its loop, the loop (null: the kernel's body itself), the pool, the sizes; then, per operand, its place, and in bytes how far it
@@ -27,12 +35,37 @@ _PLAN, _RANGE, _PARALLEL, _THREADS, _ROWS, _SIZE, _PER = range(7)
 _PLACES, _ROW_STEPS, _STEPS = 8, 8 + MOST, 8 + 2 * MOST
 _LENGTH = 8 + 3 * MOST
 
-# A command: its function, its context, how many places of that move, and by how many bytes.
-_COMMAND = 4
+# A command: its function, its context and how long that is, where in it the number of rows and that of threads stand; how many of its words
+# go on, by how many bytes after every turn, and from row to row; and the one turn in which a word is another; then how to bring the matrix
+# of a product into panels: the function (null: it lies as it is needed), where in a part's room, and the function's arguments.
+_FUNCTION, _CONTEXT, _WORDS, _ROWS_AT, _THREADS_AT, _GOING, _MOVES, _BY_ROW = range(8)
+_TURN, _WORD, _OTHER, _OTHER_BY_ROW, _PACK, _IN_ROOM, _MATRIX = range(8, 15)
+_COMMAND = 19
+_COMMANDS = 4  # at most
+# What the threads share: the commands, turns, rows, how many rows a part has, room for panels, and how much of that each part has.
+_ALL, _COUNT, _TURNS, _ALL_ROWS, _EACH, _ROOM, _ROOM_OF_EACH = range(7)
+FEWEST = 4  # rows that a thread takes through all turns by itself
+LARGEST = 2 << 20  # bytes of matrices that each thread has in panels of its own
+_LINE = 64  # bytes of a line of the cache
+
+
+class Operand(NamedTuple):
+    """A matrix with a row for each of the sequence's, which goes on by `move` bytes from turn to turn."""
+
+    array: Any
+    move: int = 0
+    shift: int = 0  # bytes that it is away in the first turn
+    turn: int = -1  # in which another one takes its place
+    other: Any = None
 
 
 def _at(f: Function, base: str, place: int | str, type_: str = "i64") -> str:
     return f.load(type_, f.element(base, str(place), "i64"))
+
+
+def _move(f: Function, word: str, by: str) -> None:
+    """A word is so much more."""
+    f.store("i64", f.op("add", "i64", f.load("i64", word), by), word)
 
 
 def _pass_chunk() -> Function:
@@ -77,17 +110,66 @@ def _pass() -> Function:
     return f
 
 
+def _some_rows(x86: bool) -> Function:
+    """All turns of some rows, with contexts of their own."""
+    f = Function("some_rows", "void", "ptr shared", "i64 number")
+    own = f.reserve("i64", _COMMANDS * _LENGTH)
+    commands, room = (_at(f, "%shared", k, "ptr") for k in (_ALL, _ROOM))
+    count, rows, each, of_each = (_at(f, "%shared", k) for k in (_COUNT, _ALL_ROWS, _EACH, _ROOM_OF_EACH))
+    room = f.offset(room, f.op("mul", "i64", "%number", of_each))
+    first = f.op("mul", "i64", "%number", each)
+    left = f.op("sub", "i64", rows, first)
+    mine = f.call("llvm.smin.i64", "i64", f"i64 {left}", f"i64 {each}")
+    alone = f.op("icmp slt", "i64", each, rows)
+
+    def command(number: str) -> tuple[str, str]:
+        """A command and its own context."""
+        context = f.element(own, f.op("mul", "i64", number, str(_LENGTH)), "i64")
+        return f.element(commands, f.op("mul", "i64", number, str(_COMMAND)), "i64"), context
+
+    with f.counted("0", count) as number:
+        given, context = command(number)
+        source, by_row = _at(f, given, _CONTEXT, "ptr"), _at(f, given, _BY_ROW, "ptr")
+        with f.counted("0", _at(f, given, _WORDS)) as k:
+            f.store("i64", _at(f, source, k), f.element(context, k, "i64"))
+        with f.counted("0", _at(f, given, _GOING)) as k:
+            _move(f, f.element(context, k, "i64"), f.op("mul", "i64", first, _at(f, by_row, k)))
+        f.store("i64", mine, f.element(context, _at(f, given, _ROWS_AT), "i64"))
+        with f.when(alone):
+            f.store("ptr", "@one", f.element(context, _at(f, given, _THREADS_AT), "i64"))
+        pack = _at(f, given, _PACK, "ptr")
+        with f.when(f.op("icmp ne", "ptr", pack, "null")):
+            panels = f.offset(room, _at(f, given, _IN_ROOM))
+            matrix = ", ".join(f"i64 {_at(f, given, _MATRIX + k)}" for k in range(1, 5))
+            f.line(f"call void {pack}(ptr {panels}, ptr {_at(f, given, _MATRIX, 'ptr')}, {matrix})")
+            f.store("ptr", panels, f.element(context, str(PLACE["b"]), "i64"))
+    with f.counted("0", _at(f, "%shared", _TURNS)) as turn, f.counted("0", count) as number:
+        given, context = command(number)
+        place = f.element(context, _at(f, given, _WORD), "i64")
+        usual = f.load("i64", place)
+        with f.when(f.op("icmp eq", "i64", turn, _at(f, given, _TURN))):
+            further = f.op("mul", "i64", first, _at(f, given, _OTHER_BY_ROW))
+            f.store("i64", f.op("add", "i64", _at(f, given, _OTHER), further), place)
+        f.line(f"call void {_at(f, given, _FUNCTION, 'ptr')}(ptr {context})")
+        f.store("i64", usual, place)
+        moves = _at(f, given, _MOVES, "ptr")
+        with f.counted("0", _at(f, given, _GOING)) as k:
+            _move(f, f.element(context, k, "i64"), _at(f, moves, k))
+    clear_flags(f, x86)
+    f.end()
+    return f
+
+
 def _run(x86: bool) -> Function:
-    """All commands, so many times."""
-    f = Function("run", "void", "ptr commands", "i64 count", "i64 turns")
-    with f.counted("0", "%turns"), f.counted("0", "%count") as number:
-        command = f.element("%commands", f.op("mul", "i64", number, str(_COMMAND)), "i64")
-        function, context = _at(f, command, 0, "ptr"), _at(f, command, 1, "ptr")
-        f.line(f"call void {function}(ptr {context})")
-        moves = _at(f, command, 3, "ptr")
-        with f.counted("0", _at(f, command, 2)) as k:
-            place = f.element(context, k, "i64")
-            f.store("i64", f.op("add", "i64", f.load("i64", place), _at(f, moves, k)), place)
+    """All turns of all rows."""
+    f = Function("run", "void", "ptr shared", "ptr parallel")
+    rows, each = _at(f, "%shared", _ALL_ROWS), _at(f, "%shared", _EACH)
+    parts = f.op("sdiv", "i64", f.op("add", "i64", rows, f.op("sub", "i64", each, "1")), each)
+    several = f.op("icmp sgt", "i64", parts, "1")
+    with f.when(several):
+        f.line(f"call void %parallel(ptr @some_rows, ptr %shared, i64 {parts})")
+    with f.when(f.op("xor", "i1", several, "true")):
+        f.line("call void @some_rows(ptr %shared, i64 0)")
     clear_flags(f, x86)
     f.end()
     return f
@@ -97,11 +179,11 @@ class _Engine:
     """The compiled functions."""
 
     def __init__(self) -> None:
-        x86 = machine.x86()
-        engine = machine.compiled(module([_pass_chunk(), _pass(), _run(x86)]))
+        x86, pointer = machine.x86(), ctypes.c_void_p
+        parts = [_pass_chunk(), _pass(), _some_rows(x86), _run(x86)]
+        engine = machine.compiled(module(parts, "@one = internal constant i64 1, align 8\n"))
         self.place = machine.address(engine, "pass")
-        pointer, number = ctypes.c_void_p, ctypes.c_int64
-        self.run = machine.callable_at(machine.address(engine, "run"), None, pointer, number, number)
+        self.run = machine.callable_at(machine.address(engine, "run"), None, pointer, pointer)
 
 
 @functools.cache
@@ -109,66 +191,83 @@ def _engine() -> _Engine:
     return _Engine()
 
 
-def address(x: Any) -> int:
-    """Where an array lies."""
-    place: int = x.__array_interface__["data"][0]
-    return place
-
-
-class Command:
-    """A command of a sequence: its function, and the memory that says what it works on."""
-
-    def __init__(self, function: int, values: list[int], first: int, moves: list[int]) -> None:
-        """`first`: where in `values` the places of the operands begin. `moves`: how far each goes on after every turn."""
-        self.first = first
-        self.context = (ctypes.c_int64 * len(values))(*values)
-        self.moves = (ctypes.c_int64 * (first + len(moves)))(*[0] * first, *moves)
-        self.words = [function, ctypes.addressof(self.context), first + len(moves), ctypes.addressof(self.moves)]
-
-    def put(self, operand: int, array: Any) -> None:
-        """Another array, of the same shape and strides, in the place of an operand."""
-        self.context[self.first + operand] = address(array)
+def apart(rows: int, *matrices: Any) -> bool:
+    """Are rows enough for each thread to take some of them through all turns, and these matrices small enough for that?"""
+    if sum([matrix.nbytes for matrix in matrices]) > LARGEST or max([matrix.shape[0] for matrix in matrices]) > DEEPEST:
+        return False
+    return rows >= FEWEST * threads.number()
 
 
 class Sequence:
-    """Commands that are run in turn, over and over."""
+    """Commands that are run in turn, so many times, on operands with so many rows; by each thread on some rows, where they are `apart`."""
 
-    def __init__(self) -> None:
-        self.commands: list[Command] = []
-        self.arrays: list[Any] = []  # they live as long as this
+    def __init__(self, rows: int, turns: int, apart: bool) -> None:
+        self.rows, self.turns, self.apart = rows, turns, apart
+        self.words: list[int] = []
+        self.kept: list[Any] = []  # they live as long as this
+        self.room = 0  # bytes of the panels of a part
 
-    def product(self, x: Any, y: Any, out: Any, move: int = 0, adds: bool = False) -> Command:
-        """out = x @ y of matrices (or added to what is there); after every turn x goes on by so many bytes."""
-        made, running = products(x.dtype), build.running()
+    def _add(
+        self, function: int, context: Any, rows_at: int, threads_at: int, operands: dict[int, Operand], *pack: int
+    ) -> None:
+        """A command. `operands`: those in its context, by their places there. (At most one has a turn that differs.)"""
+        going = max(operands) + 1
+        moves, by_row = [0] * going, [0] * going
+        turn, word, other, other_by_row = -1, 0, 0, 0
+        for at, operand in operands.items():
+            context[at] = address(operand.array) + operand.shift
+            moves[at], by_row[at] = operand.move, operand.array.strides[0]
+            if operand.turn >= 0:
+                turn, word, other, other_by_row = operand.turn, at, address(operand.other), operand.other.strides[0]
+        tables = array("q", context + moves + by_row)
+        start, words = tables.buffer_info()[0], len(context)
+        table = start + 8 * words
+        self.words += [function, start, words, rows_at, threads_at, going, table, table + 8 * going]
+        self.words += [turn, word, other, other_by_row, *(pack or (0,) * (_COMMAND - _PACK))]
+        self.kept += [tables, operands]
+
+    def product(self, x: Operand, y: Any, out: Operand, adds: bool = False, bias: Any = None) -> None:
+        """out = x @ y, with the same matrix y in every turn; plus what is there, or a row."""
+        made, running, (k, n), place = products(y.dtype), build.running(), y.shape, address(y)
         assert made is not None
-        assert out.strides[1] == out.itemsize
-        self.arrays += [x, y, out]
+        assert out.array.strides[1] == out.array.itemsize
+        bias = None if bias is None else np.ascontiguousarray(bias)
+        self.kept += [y, bias]
         values = {
-            "a": address(x), "b": address(y), "c": address(out), "start": address(out) if adds else 0,
-            "a_m": x.strides[0], "a_k": x.strides[1], "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out.strides[0],
-            "m": x.shape[0], "k": x.shape[1], "n": y.shape[1], "count": 1, "inner": 1,
-            "parallel": running.parallel, "threads": running.threads,
+            "b": place, "a_m": x.array.strides[0], "a_k": x.array.strides[1], "b_k": y.strides[0], "b_n": y.strides[1],
+            "c_m": out.array.strides[0], "m": self.rows, "k": k, "n": n, "count": 1, "inner": 1,
+            "parallel": running.parallel, "threads": running.threads, "start": 0 if bias is None else address(bias),
         }  # fmt: skip
-        self.commands.append(Command(made.place, [values.get(name, 0) for name in FIELDS], 0, [move]))
-        return self.commands[-1]
+        operands = {PLACE["a"]: x, PLACE["c"]: out} | ({PLACE["start"]: out} if adds else {})
+        context = [values.get(name, 0) for name in FIELDS]
+        if k > DEEPEST:
+            self._add(made.place, context, PLACE["m"], PLACE["threads"], operands)
+            return
+        pack = made.pack, self.room, place, *y.strides, k, n
+        self._add(made.packed, context, PLACE["m"], PLACE["threads"], operands, *pack)
+        columns = -(-n // made.columns) * made.columns
+        self.room += -(-(columns * k * y.itemsize + SLACK) // _LINE) * _LINE
 
-    def elementwise(self, plan: Any, operands: list[tuple[Any, int]]) -> Command:
-        """A compiled kernel (its plan) on matrices of one shape, inputs and then results; each goes on by so many bytes."""
+    def elementwise(self, plan: Any, operands: list[Operand]) -> None:
+        """A compiled kernel (its plan) on matrices of one shape, inputs and then results."""
         running = build.running()
-        self.arrays += operands
-        values = [0] * _LENGTH
-        values[:6] = [ctypes.addressof(plan), running.range, running.parallel, running.threads, *operands[0][0].shape]
+        first = operands[0].array
+        context = [0] * _LENGTH
+        context[:6] = [ctypes.addressof(plan), running.range, running.parallel, running.threads, *first.shape]
         lanes = plan[LANES]
-        whole = operands[0][0].shape[1] % lanes == 0 and all(a.strides[1] == a.itemsize for a, _ in operands)
+        whole = first.shape[1] % lanes == 0 and all(o.array.strides[1] == o.array.itemsize for o in operands)
         if whole:  # vectors that lie side by side are what the kernel's own body takes
-            values[_RANGE] = 0
-        for k, (array, _) in enumerate(operands):
-            values[_PLACES + k], values[_ROW_STEPS + k], step = address(array), *array.strides
-            values[_STEPS + k] = step * lanes if whole else step
-        self.commands.append(Command(_engine().place, values, _PLACES, [move for _, move in operands]))
-        return self.commands[-1]
+            context[_RANGE] = 0
+        for k, operand in enumerate(operands):
+            context[_ROW_STEPS + k], step = operand.array.strides
+            context[_STEPS + k] = step * lanes if whole else step
+        self._add(_engine().place, context, _ROWS, _THREADS, {_PLACES + k: o for k, o in enumerate(operands)})
 
-    def run(self, turns: int) -> None:
-        """Run all commands so many times."""
-        words = [word for command in self.commands for word in command.words]
-        _engine().run((ctypes.c_int64 * len(words))(*words), len(self.commands), turns)
+    def run(self) -> None:
+        """Run all commands in every turn."""
+        parts = threads.number() if self.apart else 1
+        words, room = array("q", self.words), np.empty(parts * self.room + _LINE, np.uint8)
+        count, each = len(self.words) // _COMMAND, -(-self.rows // parts)
+        start = -(-address(room) // _LINE) * _LINE
+        shared = array("q", (words.buffer_info()[0], count, self.turns, self.rows, each, start, self.room))
+        _engine().run(shared.buffer_info()[0], build.running().parallel)

@@ -15,8 +15,8 @@ from ... import config
 from .. import threads
 from ..registry import offer
 from . import build, machine
+from .places import address
 from .products.calls import F32, F64
-from .sequences import address
 from .text import Function, literal, module, with_lanes
 
 LEAST = 1 if config.COMPILE == "all" else 2048  # elements from which a call is worth it

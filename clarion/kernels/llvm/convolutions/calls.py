@@ -15,9 +15,9 @@ from ...layout import channels_last
 from ...portable.layers.convolution import is_pointwise, transposed_size
 from ...registry import offer
 from .. import build, machine
+from ..places import address
 from ..products import calls as products
 from ..products.tiles import shape_for
-from ..sequences import address
 from ..text import module
 from . import drivers, geometry
 from .geometry import Geometry, Sizes, three

@@ -58,7 +58,7 @@ def shares(f: Function, whole: str, part: str) -> str:
     return f.op("sdiv", "i64", plus(f, whole, f.op("sub", "i64", part, "1")), part)
 
 
-def _further(f: Function, start: str, offset: str) -> str:
+def further(f: Function, start: str, offset: str) -> str:
     """A row to start from, further on; null stays null."""
     there = f.op("icmp ne", "ptr", start, "null")
     return f.offset(start, f.let(f"select i1 {there}, i64 {offset}, i64 0"))
@@ -75,7 +75,7 @@ def strip(shape: Shape, height: int) -> Function:
     with f.counted("0", "%columns", str(shape.columns)) as column:
         left = f.op("sub", "i64", "%columns", column)
         bytes_ = times(f, column, str(shape.size))
-        c, start = f.offset("%c", bytes_), _further(f, "%given", bytes_)
+        c, start = f.offset("%c", bytes_), further(f, "%given", bytes_)
         arguments = (
             f"i64 %k, ptr %a, i64 %a_step, ptr {b.get()}, i64 %b_step, ptr {c}, i64 %c_step, i64 {left}, ptr {start}"
         )
@@ -137,7 +137,7 @@ def block(shape: Shape) -> Function:
         offset = times(f, column, size)
         c_column = f.offset("%c", offset)
         first = f.op("and", "i1", f.op("icmp eq", "i64", depth, "0"), f.op("icmp ne", "ptr", "%given", "%c"))
-        given = _further(f, "%given", offset)
+        given = further(f, "%given", offset)
         row = f.variable("i64", "0")
         for height in shape.heights:
             with f.forever() as enough:
@@ -190,7 +190,7 @@ def chunk(size: int) -> Function:
         a, b = place("a", (row, value["a_m"])), place("b", (column, value["b_n"]))
         c = place("c", (row, value["c_m"]), (column, str(size)))
         adds = f.op("icmp eq", "ptr", value["start"], value["c"])
-        row_of = _further(f, value["start"], times(f, column, str(size)))
+        row_of = further(f, value["start"], times(f, column, str(size)))
         start = f.let(f"select i1 {adds}, ptr {c}, ptr {row_of}")
         f.line(
             f"call void @block(ptr {a}, i64 {value['a_m']}, i64 {value['a_k']}, ptr {b}, i64 {value['b_k']}, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from array import array
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,9 @@ from .... import config
 from ...portable.products.matmul import _rows
 from ...registry import offer
 from .. import build, machine, ufuncs
+from ..places import address
 from ..text import module
-from . import blocks, rooms
+from . import blocks, packed, rooms
 from .tiles import shape_for
 
 _ANY = config.COMPILE == "all"
@@ -32,18 +34,25 @@ class Products:
     def __init__(self, dtype: Any, pairs: bool = False) -> None:
         x86, width = machine.x86(), machine.processor()[1]
         shape = replace(shape_for("double" if dtype is F64 else "float", width, x86), pairs=pairs)
-        engine = machine.compiled(module(blocks.functions(shape, x86), rooms.GLOBALS))
+        engine = machine.compiled(module([*blocks.functions(shape, x86), *packed.functions(shape)], rooms.GLOBALS))
         running = build.running()
         plan = (ctypes.c_int64 * 2)(running.parallel, running.threads)
         self.place = machine.address(engine, "product")
+        self.run = machine.callable_at(self.place, None, ctypes.c_void_p)
         self.block = machine.address(engine, "block")
+        self.packed, self.columns = machine.address(engine, "packed_product"), shape.columns
+        self.pack = machine.address(engine, "pack")
         for name, (_, bias, signature) in blocks.FORMS.items():
             inputs = 3 if bias else 2
             loop = machine.address(engine, name)
             setattr(self, name, ufuncs.make(name, loop, plan, [dtype] * (inputs + 1), inputs, signature))
 
     place: int  # of the product itself, which takes a context (blocks.py)
+    run: Any  # the same, to be called
     block: int  # of the product of two matrices on one thread
+    packed: int  # of the product with a matrix in panels (packed.py)
+    columns: int  # of a panel
+    pack: int  # of what brings a matrix into panels
     matrices: Any
     with_bias: Any
     batch: Any
@@ -78,6 +87,22 @@ def product(x: Any, y: Any) -> Any:
         return NotImplemented
     made = products(x.dtype)
     return NotImplemented if made is None else made.matrices(x, y)
+
+
+def add_product(x: Any, y: Any, out: Any) -> Any:
+    """out += x @ y, whatever the sizes; gives `out`."""
+    made, running = products(x.dtype), build.running()
+    assert made is not None
+    assert out.strides[1] == out.itemsize
+    place = address(out)
+    values = {
+        "a": address(x), "b": address(y), "c": place, "start": place, "a_m": x.strides[0], "a_k": x.strides[1],
+        "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out.strides[0], "m": x.shape[0], "k": x.shape[1],
+        "n": y.shape[1], "count": 1, "inner": 1, "parallel": running.parallel, "threads": running.threads,
+    }  # fmt: skip
+    context = array("q", [values.get(name, 0) for name in blocks.FIELDS])
+    made.run(context.buffer_info()[0])
+    return out
 
 
 def _with_bias(x: Any, y: Any, bias: Any) -> Any:

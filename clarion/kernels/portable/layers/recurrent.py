@@ -66,9 +66,12 @@ def _start(xp: Any, g: Any, like: Any) -> Any:
 @kernel("lstm_cell")
 @quietly
 def lstm_cell(xp: Any, i: Any, f: Any, z: Any, o: Any, hi: Any, hf: Any, hz: Any, ho: Any, c: Any) -> Any:
-    """One step as an expression: the four gates from both projections, the cell (twice: kept, and for the next step), the output."""
-    i, f, o = (1 / (1 + xp.exp(-(a + b))) for a, b in ((i, hi), (f, hf), (o, ho)))
-    z = xp.tanh(z + hz)
+    """One step as an expression: the four gates from both projections (or from their sums, and None), the cell (twice: kept, and for the
+    next step), the output."""
+    if hi is not None:
+        i, f, z, o = i + hi, f + hf, z + hz, o + ho
+    i, f, o = (1 / (1 + xp.exp(-a)) for a in (i, f, o))
+    z = xp.tanh(z)
     c = c * f + i * z
     return i, f, z, o, c, c, o * xp.tanh(c)
 
@@ -239,9 +242,9 @@ def gru_layer_backward(
 
 
 @kernel("rnn_cell")
-def rnn_cell(xp: Any, x: Any, hidden: Any, relu: bool) -> Any:
-    """One step as an expression."""
-    return xp.maximum(x + hidden, x.dtype.type(0)) if relu else xp.tanh(x + hidden)
+def rnn_cell(xp: Any, x: Any, relu: bool) -> Any:
+    """One step as an expression of the sum of both projections."""
+    return xp.maximum(x, x.dtype.type(0)) if relu else xp.tanh(x)
 
 
 @kernel("rnn_cell_backward")
