@@ -99,3 +99,51 @@ def test_threads_compute_in_memory_of_their_own():
         together = list(pool.map(step, range(1, 9)))
     for seed, found in enumerate(together, 1):
         assert np.array_equal(found, step(seed))
+
+
+def compiled(name):
+    """The compiled kernel of a name; the test is skipped where there is none."""
+    if "llvm" not in registry.offers(name):
+        pytest.skip("llvmlite is not installed")
+    return registry.offers(name)["llvm"]
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (65, 63)])
+def test_passes_of_muon_have_the_same_bits(shape):
+    start, end = np.random.default_rng(0).standard_normal((2, *shape)).astype("f")
+    for weight in (0.05, 0.95, 0.5):
+        results = [start.copy(), start.copy()]
+        for call, to in zip(
+            (compiled("muon_between").function, registry.portable("muon_between")), results, strict=True
+        ):
+            assert call(to, end, weight, to) is not NotImplemented
+        np.testing.assert_array_equal(*results)
+    results = [start.copy(), start.copy()]
+    for call, to in zip((compiled("muon_add_").function, registry.portable("muon_add_")), results, strict=True):
+        assert call(to, end, 0.9, 0.003) is None
+    np.testing.assert_array_equal(*results)
+
+
+def test_matrices_of_muon_are_normalized_alike():
+    offer = compiled("muon_normalized")
+    updates = list(np.random.default_rng(0).standard_normal((3, 64, 96)).astype("f"))
+    if not offer.accepts(updates, 1e-7):
+        pytest.skip("the processor has no products of bfloat16")
+    found, expected = (call(updates, 1e-7) for call in (offer.function, registry.portable("muon_normalized")))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_symmetric_products_have_the_same_bits():
+    from clarion.kernels.llvm import orthogonal
+    from clarion.kernels.llvm.products.calls import products_of_pairs
+
+    compiled("muon_orthogonal")
+    if products_of_pairs() is None:
+        pytest.skip("the processor has no products of bfloat16")
+    multiply = products_of_pairs().matrices
+    for rows in (32, 64, 96, 160, 192):
+        bits = np.random.default_rng(rows).standard_normal((rows, 40)).astype("f").view(np.uint32)
+        x = (bits & 0xFFFF0000 | bits >> 16 & 0xBFFF).view(np.float32)  # two finite numbers of bfloat16 in each
+        found = np.full((rows, rows), np.nan, np.float32)
+        orthogonal._with_itself(multiply, x, found)
+        np.testing.assert_array_equal(found.view(np.uint32), multiply(x, x.T).view(np.uint32))

@@ -15,7 +15,7 @@ from ..portable.layers.recurrent import Steps, _start
 from ..registry import raw
 from .kernel import Compiled
 from .products.calls import add_product, products
-from .sequences import Operand, Sequence, apart
+from .sequences import Operand, Sequence, apart, one_turn_before, operand, parts
 
 Layer = Callable[..., Any]
 rows_of = np.ascontiguousarray  # what takes another array's place must lie as that does
@@ -39,27 +39,6 @@ def _equal_pace(steps: Steps) -> int | None:
     if any(step != (first + k * pace, rows) for k, step in enumerate(steps)) or abs(pace) != rows:
         return None
     return pace
-
-
-def _parts(gates: Any, size: int) -> list[Any]:
-    """The gates of a step, each as a matrix."""
-    return [gates[:, k : k + size] for k in range(0, gates.shape[1], size)]
-
-
-def _going(pace: int, *arrays: Any) -> list[Operand]:
-    """Operands that go on from step to step: rows out of those of all steps. None is left out."""
-    return [Operand(a, pace * a.strides[0]) for a in arrays if a is not None]
-
-
-def _staying(*arrays: Any) -> list[Operand]:
-    """Operands that every step finds in the same place."""
-    return [Operand(a) for a in arrays if a is not None]
-
-
-def _one_step_before(move: int, now: Any, pace: int, first: Any, turn: int) -> Operand:
-    """What stood at `now` a step before; before the first step, which is this turn, `first`."""
-    by_row = now.strides[0]
-    return Operand(now, move * by_row, -pace * by_row, turn, first)
 
 
 def _weights(
@@ -86,10 +65,10 @@ def _weights(
     )
 
 
-def _input_too(turns: Sequence, pace: int, d: Any, w_ih: Any, now: slice) -> Any:
+def _input_too(turns: Sequence, pace: int, last: int, d: Operand, x: Any, w_ih: Any) -> Any:
     """The gradient of the input, computed in each turn."""
-    dx = np.empty((len(d), w_ih.shape[1]), d.dtype)
-    turns.product(*_going(-pace, d[now]), w_ih, *_going(-pace, dx[now]))
+    dx = np.empty(x.shape, x.dtype)
+    turns.product(d, w_ih, operand(dx, -pace, last))
     return dx
 
 
@@ -124,17 +103,17 @@ def lstm_layer(cell: Compiled) -> Layer:
         gates = np.empty((n, 4 * size), x.dtype) if by_rows else raw.linear(x, w_ih, bias)
         cells, out = np.empty((n, size), x.dtype), np.empty((n, size), x.dtype)
         c, buffer = c0.copy(order="C"), np.empty((rows, 4 * size), x.dtype)
-        now = slice(first, first + rows)
-        a, projected = _parts(gates[now], size), _parts(buffer, size)
-        version = cell.version((*projected, None, None, None, None, c) if by_rows else (*a, *projected, c))
+        version = cell.version((*[x] * 4, *[None if by_rows else x] * 4, x))
         if version is None:
             return NotImplemented
-        turns, gone = Sequence(rows, len(steps), by_rows), _going(pace, *a)
+        turns = Sequence(rows, len(steps), by_rows)
+        of_gates, sums, of_c = parts(operand(gates, pace, first), size, 4), operand(buffer), operand(c)
+        after = operand(out, pace, first)
         if by_rows:  # the input's projections of these rows, too, and the state's are added to them
-            turns.product(*_going(pace, x[now]), w_ih.T, Operand(buffer), bias=bias)
-        turns.product(_one_step_before(pace, out[now], pace, h0, 0), w_hh.T, Operand(buffer), adds=by_rows)
-        inputs = _staying(*projected, c) if by_rows else [*gone, *_staying(*projected, c)]
-        turns.elementwise(version.plan, [*inputs, *gone, *_staying(c), *_going(pace, cells[now], out[now])])
+            turns.product(operand(x, pace, first), w_ih.T, sums, bias=bias)
+        turns.product(one_turn_before(after, pace, h0, 0), w_hh.T, sums, adds=by_rows)
+        inputs = [*([] if by_rows else of_gates), *parts(sums, size, 4), of_c]
+        turns.elementwise(version.plan, size, [*inputs, *of_gates, of_c, operand(cells, pace, first), after])
         turns.run()
         last = steps[-1][0]
         return out, out[last : last + rows].copy(), c, gates, cells
@@ -154,20 +133,20 @@ def lstm_layer_backward(cell: Compiled) -> Layer:
         if pace is None:
             return NotImplemented
         size, (last, rows) = c0.shape[1], steps[-1]
-        now, c0, cells = slice(last, last + rows), rows_of(c0), rows_of(cells)
+        c0, cells = rows_of(c0), rows_of(cells)
         d, dh, dc = np.empty(gates.shape, gates.dtype), rows_of(_start(np, g_h, h0)), _start(np, g_c, c0)
-        g_now = None if g_out is None else g_out[now]
-        parts, step = _parts(gates[now], size), _parts(d[now], size)
-        version = cell.version((dh, g_now, dc, *parts, c0, cells[now]))
+        version = cell.version((dh, g_out, dc, *[gates] * 4, c0, cells))
         if version is None:
             return NotImplemented
         by_rows = apart(rows, w_ih, w_hh)
         turns = Sequence(rows, len(steps), by_rows)
-        before = _one_step_before(-pace, cells[now], pace, c0, len(steps) - 1)
-        going = [*_going(-pace, *parts), before, *_going(-pace, cells[now], *step)]
-        turns.elementwise(version.plan, [*_staying(dh), *_going(-pace, g_now), *_staying(dc), *going, *_staying(dc)])
-        turns.product(*_going(-pace, d[now]), w_hh, Operand(dh))
-        dx = _input_too(turns, pace, d, w_ih, now) if by_rows and needs[0] else None
+        of_dh, of_dc, of_d = operand(dh), operand(dc), operand(d, -pace, last)
+        given = [] if g_out is None else [operand(g_out, -pace, last)]
+        after = operand(cells, -pace, last)
+        kept = [*parts(operand(gates, -pace, last), size, 4), one_turn_before(after, pace, c0, len(steps) - 1), after]
+        turns.elementwise(version.plan, size, [of_dh, *given, of_dc, *kept, *parts(of_d, size, 4), of_dc])
+        turns.product(of_d, w_hh, of_dh)
+        dx = _input_too(turns, pace, last, of_d, x, w_ih) if by_rows and needs[0] else None
         turns.run()
         return (*_weights(d, d, x, w_ih, h0, out, steps, needs, dx), dh, dc, None)
 
@@ -189,20 +168,20 @@ def gru_layer(cell: Compiled) -> Layer:
         bias, by_rows = _summed(b_ih, early), apart(rows, w_ih.T, w_hh.T)
         gates = np.empty((len(x), 3 * size), x.dtype) if by_rows else raw.linear(x, w_ih, bias)
         inner, out = (np.empty((len(gates), size), gates.dtype) for _ in range(2))
-        both, now = np.empty((2, rows, 3 * size), gates.dtype), slice(first, first + rows)
-        a, hidden = _parts(gates[now], size), _parts(both[0], size)
+        both = np.empty((2, rows, 3 * size), gates.dtype)
         late = None if b_hh is None else np.broadcast_to(b_hh[2 * size :], (rows, size))
-        version = cell.version((*a, *hidden, late, h0))
+        version = cell.version((*[x] * 6, late, h0))
         if version is None:
             return NotImplemented
-        turns, gone = Sequence(rows, len(steps), by_rows), _going(pace, *a)
-        before = _one_step_before(pace, out[now], pace, h0, 0)
-        turns.product(before, w_hh.T, Operand(both[0]))
+        turns, of_gates = Sequence(rows, len(steps), by_rows), parts(operand(gates, pace, first), size, 3)
+        after, of_input, of_state = operand(out, pace, first), operand(both[0]), operand(both[1])
+        before = one_turn_before(after, pace, h0, 0)
+        turns.product(before, w_hh.T, of_state)
         if by_rows:
-            turns.product(*_going(pace, x[now]), w_ih.T, Operand(both[1]), bias=bias)
-        inputs = _staying(*_parts(both[1], size)) if by_rows else gone
-        going = _going(pace, inner[now], out[now])
-        turns.elementwise(version.plan, [*inputs, *_staying(*hidden, late), before, *gone, *going])
+            turns.product(operand(x, pace, first), w_ih.T, of_input, bias=bias)
+        inputs = [*(parts(of_input, size, 3) if by_rows else of_gates), *parts(of_state, size, 3)]
+        inputs += [before] if late is None else [operand(late), before]
+        turns.elementwise(version.plan, size, [*inputs, *of_gates, operand(inner, pace, first), after])
         turns.run()
         last = steps[-1][0]
         return out, out[last : last + rows].copy(), gates, inner
@@ -222,18 +201,18 @@ def gru_layer_backward(cell: Compiled) -> Layer:
         if pace is None:
             return NotImplemented
         size, (last, rows) = h0.shape[1], steps[-1]
-        now, h0, out, dh = slice(last, last + rows), rows_of(h0), rows_of(out), rows_of(_start(np, g_h, h0))
+        h0, out, dh = rows_of(h0), rows_of(out), rows_of(_start(np, g_h, h0))
         d, d_in = np.empty(gates.shape, gates.dtype), np.empty(gates.shape, gates.dtype)
-        g_now = None if g_out is None else g_out[now]
-        parts, step = _parts(gates[now], size), _parts(d[now], size)
-        version = cell.version((dh, g_now, *parts, inner[now], h0))
+        version = cell.version((dh, g_out, *[gates] * 3, inner, h0))
         if version is None:
             return NotImplemented
         turns = Sequence(rows, len(steps), apart(rows, w_hh))
-        before = _one_step_before(-pace, out[now], pace, h0, len(steps) - 1)
-        inputs = [*_staying(dh), *_going(-pace, g_now, *parts, inner[now]), before]
-        turns.elementwise(version.plan, [*inputs, *_going(-pace, *step, d_in[now, 2 * size :]), *_staying(dh)])
-        turns.product(*_going(-pace, d[now]), w_hh, Operand(dh), adds=True)
+        of_dh, of_d, of_in = operand(dh), operand(d, -pace, last), operand(d_in[:, 2 * size :], -pace, last)
+        given = [] if g_out is None else [operand(g_out, -pace, last)]
+        before = one_turn_before(operand(out, -pace, last), pace, h0, len(steps) - 1)
+        kept = [*parts(operand(gates, -pace, last), size, 3), operand(inner, -pace, last), before]
+        turns.elementwise(version.plan, size, [of_dh, *given, *kept, *parts(of_d, size, 3), of_in, of_dh])
+        turns.product(of_d, w_hh, of_dh, adds=True)
         turns.run()
         d_in[:, : 2 * size] = d[:, : 2 * size]
         return (*_weights(d_in, d, x, w_ih, h0, out, steps, needs), dh)
@@ -254,15 +233,14 @@ def rnn_layer(cell: Compiled) -> Layer:
         (first, rows), h0, bias = steps[0], rows_of(h0), _summed(b_ih, b_hh)
         by_rows = apart(rows, w_ih.T, w_hh.T)
         out = np.empty((len(x), len(w_ih)), x.dtype) if by_rows else raw.linear(x, w_ih, bias)
-        now = slice(first, first + rows)
-        version = cell.version((out[now], relu))
+        version = cell.version((out, relu))
         if version is None:
             return NotImplemented
-        turns, going = Sequence(rows, len(steps), by_rows), _going(pace, out[now])
+        turns, after = Sequence(rows, len(steps), by_rows), operand(out, pace, first)
         if by_rows:
-            turns.product(*_going(pace, x[now]), w_ih.T, *going, bias=bias)
-        turns.product(_one_step_before(pace, out[now], pace, h0, 0), w_hh.T, *going, adds=True)
-        turns.elementwise(version.plan, [*going, *going])
+            turns.product(operand(x, pace, first), w_ih.T, after, bias=bias)
+        turns.product(one_turn_before(after, pace, h0, 0), w_hh.T, after, adds=True)
+        turns.elementwise(version.plan, out.shape[1], [after, after])
         turns.run()
         last = steps[-1][0]
         return out, out[last : last + rows].copy()
@@ -281,17 +259,17 @@ def rnn_layer_backward(cell: Compiled) -> Layer:
         if pace is None:
             return NotImplemented
         last, rows = steps[-1]
-        now = slice(last, last + rows)
         d, dh = np.empty(out.shape, out.dtype), rows_of(_start(np, g_h, h0))
-        g_now = None if g_out is None else g_out[now]
-        version = cell.version((dh, g_now, out[now], relu))
+        version = cell.version((dh, g_out, out, relu))
         if version is None:
             return NotImplemented
         by_rows = apart(rows, w_ih, w_hh)
         turns = Sequence(rows, len(steps), by_rows)
-        turns.elementwise(version.plan, [*_staying(dh), *_going(-pace, g_now, out[now], d[now])])
-        turns.product(*_going(-pace, d[now]), w_hh, Operand(dh))
-        dx = _input_too(turns, pace, d, w_ih, now) if by_rows and needs[0] else None
+        of_dh, of_d, after = operand(dh), operand(d, -pace, last), operand(out, -pace, last)
+        given = [] if g_out is None else [operand(g_out, -pace, last)]
+        turns.elementwise(version.plan, out.shape[1], [of_dh, *given, after, of_d])
+        turns.product(of_d, w_hh, of_dh)
+        dx = _input_too(turns, pace, last, of_d, x, w_ih) if by_rows and needs[0] else None
         turns.run()
         return (*_weights(d, d, x, w_ih, h0, out, steps, needs, dx), dh)
 

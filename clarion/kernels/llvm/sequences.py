@@ -1,8 +1,8 @@
 """A few loops over and over, without Python in between: matrix products and compiled passes, whose arrays move on from turn to turn.
 
     turns = Sequence(rows, length)
-    turns.product(Operand(h, …), weight, still(buffer))
-    turns.elementwise(plan, [Operand(gates, 4096), still(buffer), still(c)])  # the gates go on by 4096 bytes after every turn
+    turns.product(operand(x, 16), weight, operand(buffer))  # x goes on by 16 rows after every turn
+    turns.elementwise(plan, (rows, size), [*parts(operand(buffer), size, 4), operand(c)])
     turns.run()
 
 A step of a recurrent network is some microseconds; calling two NumPy functions and cutting their operands out takes longer, and so does it
@@ -15,14 +15,14 @@ from __future__ import annotations
 import ctypes
 import functools
 from array import array
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import threads
 from . import build, machine
 from .places import address
-from .plan import GRAIN, LANES, MOST
+from .plan import GRAIN, LANES, MOST, SIZES
 from .pool import clear_flags
 from .products.blocks import FIELDS, PLACE, SLACK
 from .products.calls import products
@@ -47,16 +47,34 @@ _ALL, _COUNT, _TURNS, _ALL_ROWS, _EACH, _ROOM, _ROOM_OF_EACH = range(7)
 FEWEST = 4  # rows that a thread takes through all turns by itself
 LARGEST = 2 << 20  # bytes of matrices that each thread has in panels of its own
 _LINE = 64  # bytes of a line of the cache
+_A, _C, _START, _M, _THREADS_OF_PRODUCT = (PLACE[name] for name in ("a", "c", "start", "m", "threads"))
 
 
-class Operand(NamedTuple):
-    """A matrix with a row for each of the sequence's, which goes on by `move` bytes from turn to turn."""
+# A matrix with a row for each of the sequence's, as numbers (a dozen of these are made for a step: objects would take longer). Where it is in
+# the first turn, and in bytes how far from row to row, from element to element, from turn to turn; the turn in which another one takes
+# its place (-1: none), where that is, and how far from row to row.
+Operand = tuple[int, int, int, int, int, int, int]
 
-    array: Any
-    move: int = 0
-    shift: int = 0  # bytes that it is away in the first turn
-    turn: int = -1  # in which another one takes its place
-    other: Any = None
+
+def operand(x: Any, pace: int = 0, first: int = 0) -> Operand:
+    """The rows of a matrix from the first one on, which go on by so many after every turn."""
+    row, element = x.strides
+    return address(x) + first * row, row, element, pace * row, -1, 0, 0
+
+
+def one_turn_before(x: Operand, back: int, other: Any, turn: int) -> Operand:
+    """So many rows before `x`; in one turn another matrix."""
+    place, row, element, move, *_ = x
+    return place - back * row, row, element, move, turn, address(other), other.strides[0]
+
+
+def parts(x: Operand, size: int, count: int) -> list[Operand]:
+    """Columns of a matrix: so many, so often."""
+    place, row, element, move, *_ = x
+    return [(place + k * size * element, row, element, move, -1, 0, 0) for k in range(count)]
+
+
+Operands = list[tuple[int, Operand]]
 
 
 def _at(f: Function, base: str, place: int | str, type_: str = "i64") -> str:
@@ -204,64 +222,60 @@ class Sequence:
     def __init__(self, rows: int, turns: int, apart: bool) -> None:
         self.rows, self.turns, self.apart = rows, turns, apart
         self.words: list[int] = []
-        self.kept: list[Any] = []  # they live as long as this
+        self.kept: list[Any] = []  # memory that commands point to; the caller keeps the operands
         self.room = 0  # bytes of the panels of a part
 
-    def _add(
-        self, function: int, context: Any, rows_at: int, threads_at: int, operands: dict[int, Operand], *pack: int
-    ) -> None:
-        """A command. `operands`: those in its context, by their places there. (At most one has a turn that differs.)"""
-        going = max(operands) + 1
+    def _add(self, function: int, context: Any, rows_at: int, threads_at: int, operands: Operands, *pack: int) -> None:
+        """A command. `operands`: those in its context, with their places there. (At most one has a turn that differs.)"""
+        going = operands[-1][0] + 1
         moves, by_row = [0] * going, [0] * going
         turn, word, other, other_by_row = -1, 0, 0, 0
-        for at, operand in operands.items():
-            context[at] = address(operand.array) + operand.shift
-            moves[at], by_row[at] = operand.move, operand.array.strides[0]
-            if operand.turn >= 0:
-                turn, word, other, other_by_row = operand.turn, at, address(operand.other), operand.other.strides[0]
+        for at, (place, row, _, move, another, other_place, other_row) in operands:
+            context[at], moves[at], by_row[at] = place, move, row
+            if another >= 0:
+                turn, word, other, other_by_row = another, at, other_place, other_row
         tables = array("q", context + moves + by_row)
         start, words = tables.buffer_info()[0], len(context)
         table = start + 8 * words
         self.words += [function, start, words, rows_at, threads_at, going, table, table + 8 * going]
         self.words += [turn, word, other, other_by_row, *(pack or (0,) * (_COMMAND - _PACK))]
-        self.kept += [tables, operands]
+        self.kept.append(tables)
 
     def product(self, x: Operand, y: Any, out: Operand, adds: bool = False, bias: Any = None) -> None:
         """out = x @ y, with the same matrix y in every turn; plus what is there, or a row."""
         made, running, (k, n), place = products(y.dtype), build.running(), y.shape, address(y)
         assert made is not None
-        assert out.array.strides[1] == out.array.itemsize
         bias = None if bias is None else np.ascontiguousarray(bias)
-        self.kept += [y, bias]
+        self.kept.append(bias)
         values = {
-            "b": place, "a_m": x.array.strides[0], "a_k": x.array.strides[1], "b_k": y.strides[0], "b_n": y.strides[1],
-            "c_m": out.array.strides[0], "m": self.rows, "k": k, "n": n, "count": 1, "inner": 1,
-            "parallel": running.parallel, "threads": running.threads, "start": 0 if bias is None else address(bias),
+            "b": place, "a_m": x[1], "a_k": x[2], "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out[1],
+            "m": self.rows, "k": k, "n": n, "count": 1, "inner": 1, "parallel": running.parallel,
+            "threads": running.threads, "start": 0 if bias is None else address(bias),
         }  # fmt: skip
-        operands = {PLACE["a"]: x, PLACE["c"]: out} | ({PLACE["start"]: out} if adds else {})
         context = [values.get(name, 0) for name in FIELDS]
+        operands: Operands = [(_A, x), (_C, out), (_START, out)] if adds else [(_A, x), (_C, out)]
         if k > DEEPEST:
-            self._add(made.place, context, PLACE["m"], PLACE["threads"], operands)
+            self._add(made.place, context, _M, _THREADS_OF_PRODUCT, operands)
             return
         pack = made.pack, self.room, place, *y.strides, k, n
-        self._add(made.packed, context, PLACE["m"], PLACE["threads"], operands, *pack)
+        self._add(made.packed, context, _M, _THREADS_OF_PRODUCT, operands, *pack)
         columns = -(-n // made.columns) * made.columns
         self.room += -(-(columns * k * y.itemsize + SLACK) // _LINE) * _LINE
 
-    def elementwise(self, plan: Any, operands: list[Operand]) -> None:
-        """A compiled kernel (its plan) on matrices of one shape, inputs and then results."""
-        running = build.running()
-        first = operands[0].array
+    def elementwise(self, plan: Any, size: int, operands: list[Operand]) -> None:
+        """A compiled kernel (its plan) on matrices with so many columns, inputs and then results."""
+        running, lanes = build.running(), plan[LANES]
         context = [0] * _LENGTH
-        context[:6] = [ctypes.addressof(plan), running.range, running.parallel, running.threads, *first.shape]
-        lanes = plan[LANES]
-        whole = first.shape[1] % lanes == 0 and all(o.array.strides[1] == o.array.itemsize for o in operands)
+        context[:6] = [ctypes.addressof(plan), running.range, running.parallel, running.threads, self.rows, size]
+        whole = size % lanes == 0
+        for k, (_, row, element, *_) in enumerate(operands):
+            whole = whole and element == plan[SIZES + k]
+            context[_ROW_STEPS + k], context[_STEPS + k] = row, element
         if whole:  # vectors that lie side by side are what the kernel's own body takes
             context[_RANGE] = 0
-        for k, operand in enumerate(operands):
-            context[_ROW_STEPS + k], step = operand.array.strides
-            context[_STEPS + k] = step * lanes if whole else step
-        self._add(_engine().place, context, _ROWS, _THREADS, {_PLACES + k: o for k, o in enumerate(operands)})
+            for k in range(len(operands)):
+                context[_STEPS + k] *= lanes
+        self._add(_engine().place, context, _ROWS, _THREADS, list(enumerate(operands, _PLACES)))
 
     def run(self) -> None:
         """Run all commands in every turn."""
