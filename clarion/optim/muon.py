@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from ..core.devices import xp_of
 from ..core.dtypes import bf16
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
 from ..kernels.flat import laid_like, stacked
 from ..kernels.registry import raw
+from ..kernels.threads import number
 from .checks import check_lr
 from .elementwise import SMALL, zeros_like
 from .optimizer import Optimizer, writable
@@ -78,6 +80,7 @@ class Muon(Optimizer):
             key = tuple([(type(each), each.dtype) for each in member]) if small else len(written)
             alike.setdefault((array.shape, key), []).append(member)
             written.append(param)
+        waiting: dict[tuple[int, ...], list[Ready]] = {}
         for (shape, _), members in alike.items():
             arrays, grads, buffers = zip(*members, strict=True)
             p, g, momentum = _one(arrays), _one(grads), _one(buffers)
@@ -90,10 +93,32 @@ class Muon(Optimizer):
             if not nesterov and momentum.dtype == bf16:
                 momentum[...] = updates  # in PyTorch, too: nothing is converted, so that nothing is copied before
                 _back(momentum, buffers)
-            updates = raw.muon_orthogonal(updates, group["ns_coefficients"], group["ns_steps"])
-            rate = _adjusted(lr, group["adjust_lr_fn"], shape)
-            raw.muon_add_(p, updates, 1 - lr * group["weight_decay"], rate)
-            _back(p, arrays)
+            ready = waiting.setdefault(shape, [])
+            ready.append(Ready(arrays, p, updates))
+            if len(arrays) > 1 or len(ready) == number():  # of large ones each thread takes one
+                _finish(group, lr, waiting.pop(shape))
+        for ready in waiting.values():
+            _finish(group, lr, ready)
+
+
+class Ready(NamedTuple):
+    """Parameters of one shape, as they lie and as one array, and their updates, which are to be made orthogonal."""
+
+    arrays: tuple[Any, ...]
+    p: Any
+    updates: Any
+
+
+def _finish(group: dict[str, Any], lr: Any, ready: list[Ready]) -> None:
+    """Make updates of one shape orthogonal, and add them."""
+    every = ready[0].updates if len(ready) == 1 else xp_of(ready[0].p).concatenate([each.updates for each in ready])
+    every = raw.muon_orthogonal(every, group["ns_coefficients"], group["ns_steps"])
+    rate = _adjusted(lr, group["adjust_lr_fn"], every.shape[1:])
+    first = 0
+    for arrays, p, updates in ready:
+        raw.muon_add_(p, every[first : first + len(updates)], 1 - lr * group["weight_decay"], rate)
+        _back(p, arrays)
+        first += len(updates)
 
 
 class Member(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from array import array
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from ..registry import offer
 from . import build, machine
 from .kernel import Compiled
 from .places import address
-from .products.calls import F32, products_of_pairs
+from .products.blocks import least
+from .products.calls import F32, context_of, products_of_pairs
 from .products.tiles import transposed
 from .text import Function, literal, module, with_lanes
 
@@ -27,9 +29,10 @@ LANES = 16
 LEAST = 64 * 64  # elements of a matrix that is worth it
 _FIELDS = (
     "y", "x", "out", "across", "down", "y_row", "x_row", "out_row", "across_row", "down_row",
-    "rows", "columns", "a", "c", "per", "parallel",
+    "rows", "columns", "a", "c", "per", "parallel", "parts", "block",
 )  # fmt: skip
-_POINTERS = ("y", "x", "out", "across", "down", "parallel")
+_POINTERS = ("y", "x", "out", "across", "down", "parallel", "block")
+BAND = 64  # columns of a symmetric product that are computed at a time, from their diagonal down
 _FLOATS, _WORDS = with_lanes(LANES, "float"), with_lanes(LANES, "i32")
 
 
@@ -106,41 +109,115 @@ def _settle() -> Function:
     return f
 
 
+# NOTE [Half of a symmetric product]: a thread owns rows of the result, and writes no others: what it has written lies in its cache, and to
+# fetch a line from another processor takes longer than most arithmetic on it. Of its own square it computes bands from the diagonal
+# down. Of what it shares with the owner of later rows it computes the columns of the second half of those, and leaves to the
+# other the rows of the first half. Then each copies what is missing, from below the diagonal or from the other.
+
+
+def _own_rows(f: Function, thread: str) -> tuple[str, str, str]:
+    """Where the rows of a thread begin and end, and the middle of them."""
+    rows, per = _get(f, "rows"), _get(f, "per")
+    first = f.op("mul", "i64", thread, per)
+    end = least(f, f.op("add", "i64", first, per), rows)
+    half = f.op("sdiv", "i64", f.op("sub", "i64", end, first), str(2 * LANES))
+    return first, end, f.op("add", "i64", first, f.op("mul", "i64", half, str(LANES)))
+
+
+def _half_chunk() -> Function:
+    """What one thread computes of a matrix times its transpose."""
+    f = Function("half_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    value = {name: _get(f, name) for name in _FIELDS}
+    first, end, middle = _own_rows(f, "%number")
+
+    def multiply(top: str, bottom: str, left: str, right: str) -> None:
+        """Rows from top to bottom, columns from left to right."""
+        a, b = (f.offset(value["x"], f.op("mul", "i64", row, value["x_row"])) for row in (top, left))
+        c = f.element(f.offset(value["y"], f.op("mul", "i64", top, value["y_row"])), left, "float")
+        m, n = f.op("sub", "i64", bottom, top), f.op("sub", "i64", right, left)
+        operands = f"ptr {a}, i64 {value['x_row']}, i64 4, ptr {b}, i64 4, i64 {value['x_row']}"
+        with f.when(f.op("and", "i1", f.op("icmp sgt", "i64", m, "0"), f.op("icmp sgt", "i64", n, "0"))):
+            result = f"ptr {c}, i64 {value['y_row']}, ptr null, i64 {m}, i64 {value['columns']}, i64 {n}"
+            f.line(f"call void {value['block']}({operands}, {result})")
+
+    with f.counted(first, end, str(BAND)) as band:
+        multiply(band, end, band, least(f, f.op("add", "i64", band, str(BAND)), end))
+    with f.counted("0", "%number") as other:
+        others_first, others_end, _ = _own_rows(f, other)
+        multiply(first, middle, others_first, others_end)
+    with f.counted(f.op("add", "i64", "%number", "1"), value["parts"]) as other:
+        _, others_end, others_middle = _own_rows(f, other)
+        multiply(first, end, others_middle, others_end)
+    f.end()
+    return f
+
+
 def _mirror_chunk() -> Function:
-    """Squares above the diagonal, from those below: one row of squares from the top and one from the bottom, which are as long as any two such."""
+    """What one thread copies."""
     f = Function("mirror_chunk", "void", "ptr context", "i64 number", linkage="internal")
     y, step = _get(f, "y"), _get(f, "y_row")
-    squares = f.op("sdiv", "i64", _get(f, "rows"), str(LANES))
-    bottom = f.op("sub", "i64", f.op("sub", "i64", squares, "1"), "%number")
+    first, end, middle = _own_rows(f, "%number")
 
-    def place(row: str, lane: int, column: str) -> str:
-        at = f.op("add", "i64", f.op("mul", "i64", row, str(LANES)), str(lane))
-        return f.element(f.offset(y, f.op("mul", "i64", at, step)), f.op("mul", "i64", column, str(LANES)), "float")
+    def copy(top: str, bottom: str, left: str, right: str, above: bool = False) -> None:
+        """Squares with rows from top to bottom, columns from left to right, or only those above the diagonal."""
+        with f.counted(top, bottom, str(LANES)) as row:
+            start = f.op("add", "i64", row, str(LANES)) if above else left
+            with f.counted(start, right, str(LANES)) as column:
 
-    for row in ("%number", bottom):
-        with f.counted(f.op("add", "i64", row, "1"), squares) as column:
-            lines = [f.load(_FLOATS, place(column, lane, row), 4) for lane in range(LANES)]
-            for lane, line in enumerate(transposed(f, _FLOATS, lines)):
-                f.store(_FLOATS, line, place(row, lane, column), 4)
+                def place(row: str, lane: int, column: str) -> str:
+                    at = f.op("add", "i64", row, str(lane))
+                    return f.element(f.offset(y, f.op("mul", "i64", at, step)), column, "float")
+
+                lines = [f.load(_FLOATS, place(column, lane, row), 4) for lane in range(LANES)]
+                for lane, line in enumerate(transposed(f, _FLOATS, lines)):
+                    f.store(_FLOATS, line, place(row, lane, column), 4)
+
+    copy(first, end, first, end, above=True)
+    with f.counted("0", "%number") as other:
+        others_first, others_end, _ = _own_rows(f, other)
+        copy(middle, end, others_first, others_end)
+    with f.counted(f.op("add", "i64", "%number", "1"), _get(f, "parts")) as other:
+        others_first, _, others_middle = _own_rows(f, other)
+        copy(first, end, others_first, others_middle)
     f.end()
     return f
 
 
-def _mirror() -> Function:
-    f = Function("mirror", "void", "ptr context")
-    chunks = f.op("sdiv", "i64", _get(f, "rows"), str(2 * LANES))
-    f.line(f"call void {_get(f, 'parallel')}(ptr @mirror_chunk, ptr %context, i64 {chunks})")
+def _half() -> Function:
+    f = Function("half", "void", "ptr context")
+    for name in ("half_chunk", "mirror_chunk"):
+        f.line(f"call void {_get(f, 'parallel')}(ptr @{name}, ptr %context, i64 {_get(f, 'parts')})")
     f.end()
     return f
+
+
+def _run_list() -> Function:
+    """The commands of one matrix, one after the other. What is shared: how many there are for each, and all of them."""
+    f = Function("run_list", "void", "ptr shared", "i64 number")
+    count = f.load("i64", "%shared")
+    first = f.op("add", "i64", f.op("mul", "i64", f.op("mul", "i64", "%number", count), "2"), "1")
+    with f.counted("0", count) as k:
+        place = f.element("%shared", f.op("add", "i64", first, f.op("mul", "i64", k, "2")), "i64")
+        f.line(f"call void {f.load('ptr', place)}(ptr {f.load('ptr', f.element(place, '1', 'i64'))})")
+    f.end()
+    return f
+
+
+class _Functions:
+    """The compiled functions."""
+
+    def __init__(self) -> None:
+        parts = [_settle_chunk(), _settle(), _half_chunk(), _mirror_chunk(), _half(), _run_list()]
+        engine = machine.compiled(module(parts))
+        self.settle, self.half, self.list = (machine.address(engine, name) for name in ("settle", "half", "run_list"))
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        self.run_list = machine.callable_at(self.list, None, pointer, number)
+        self.parallel = machine.callable_at(build.running().parallel, None, pointer, pointer, number)
 
 
 @functools.cache
-def _functions() -> tuple[Any, Any]:
-    engine = machine.compiled(module([_settle_chunk(), _settle(), _mirror_chunk(), _mirror()]))
-    settle, mirror = (
-        machine.callable_at(machine.address(engine, name), None, ctypes.c_void_p) for name in ("settle", "mirror")
-    )
-    return settle, mirror
+def _functions() -> _Functions:
+    return _Functions()
 
 
 class _Settle(ctypes.Structure):
@@ -149,48 +226,71 @@ class _Settle(ctypes.Structure):
     _fields_ = [(name, ctypes.c_double if name in ("a", "c") else ctypes.c_int64) for name in _FIELDS]
 
 
+Command = tuple[int, Any]  # the place of a function, and its context
+
+
 def _pass(
     y: Any, c: float = 1.0, x: Any = None, a: float = 0.0, out: Any = None, across: Any = None, down: Any = None
-) -> None:
+) -> Command:
     """a * x + c * y, rounded to bfloat16: into `out`, and as pairs."""
     told = {"rows": y.shape[0], "columns": y.shape[1], "a": a, "c": c, "parallel": build.running().parallel}
-    told["per"] = max(1, y.shape[0] // (8 * threads.number()))
-    for name, array in (("y", y), ("x", x), ("out", out), ("across", across), ("down", down)):
-        if array is not None:
-            told[name], told[f"{name}_row"] = address(array), array.strides[0]
-    _functions()[0](ctypes.byref(_Settle(**told)))
+    told["per"] = max(1, -(-y.shape[0] // (threads.number() * 2 * LANES)) * LANES // 4)  # four for each thread
+    for name, each in (("y", y), ("x", x), ("out", out), ("across", across), ("down", down)):
+        if each is not None:
+            told[name], told[f"{name}_row"] = address(each), each.strides[0]
+    return _functions().settle, _Settle(**told)
 
 
-BAND = 64  # columns of a symmetric product that are computed at a time, from their diagonal down
+def _with_itself(x: Any, out: Any) -> Command:
+    """The product of a matrix of pairs with its transpose: NOTE [Half of a symmetric product]."""
+    rows, many = len(x), threads.number()
+    per = -(-rows // (many * 2 * LANES)) * 2 * LANES
+    told = {
+        "x": address(x), "x_row": x.strides[0], "y": address(out), "y_row": out.strides[0], "rows": rows,
+        "columns": x.shape[1], "per": per, "parts": -(-rows // per), "block": products_of_pairs().block,  # type: ignore[union-attr]
+        "parallel": build.running().parallel,
+    }  # fmt: skip
+    return _functions().half, _Settle(**told)
 
 
-def _with_itself(multiply: Any, x: Any, out: Any) -> None:
-    """The product of a matrix with its transpose: what lies above the diagonal is what lies below."""
-    rows = len(x)
-    if rows <= BAND:
-        multiply(x, x.T, out=out)
-        return
-    for first in range(0, rows, BAND):
-        multiply(x[first:], x[first : first + BAND].T, out=out[first:, first : first + BAND])
-    told = {"y": address(out), "y_row": out.strides[0], "rows": rows, "parallel": build.running().parallel}
-    _functions()[1](ctypes.byref(_Settle(**told)))
+def _multiply(x: Any, y: Any, out: Any) -> Command:
+    """A product of pairs."""
+    made = products_of_pairs()
+    assert made is not None
+    return made.place, context_of(x, y, out)
 
 
-def _iterated(x: Any, a: float, b: float, c: float, steps: int) -> None:
+def _run(lists: list[list[Command]]) -> None:
+    """Run as many commands for each of some matrices: each on a thread of its own, where there are as many as threads."""
+    words = [len(lists[0])]
+    for commands in lists:
+        for place, context in commands:
+            words += place, context.buffer_info()[0] if isinstance(context, array) else ctypes.addressof(context)
+    shared, on, many = array("q", words), _functions(), len(lists)
+    start, number = shared.buffer_info()[0], threads.number()
+    apart = many // number * number if number > 1 else 0
+    if apart:  # (a loop inside of such a list finds the pool taken, and stays on its thread)
+        on.parallel(on.list, start, apart)
+    for k in range(apart, many):
+        on.run_list(start, k)
+
+
+def _iteration(x: Any, a: float, b: float, c: float, steps: int) -> list[Command]:
     """Newton and Schulz's iteration of one matrix, in place."""
-    multiply = products_of_pairs().matrices  # type: ignore[union-attr]
     rows, columns = x.shape
     gram, change, y = (np.empty((rows, n), np.float32) for n in (rows, rows, columns))
     x_across, square = np.empty((rows, columns // 2), np.float32), np.empty((rows, rows // 2), np.float32)
     x_down = np.empty((rows // 2, columns), np.float32)
-    _pass(x, out=x, across=x_across, down=x_down)
-    for _ in range(steps):
-        _with_itself(multiply, x_across, gram)
-        _pass(gram, out=gram, across=square)
-        _with_itself(multiply, square, change)
-        _pass(change, c, gram, b, across=square)
-        multiply(square, x_down, out=y)
-        _pass(y, 1.0, x, a, out=x, across=x_across, down=x_down)
+    step = [
+        _with_itself(x_across, gram),
+        _pass(gram, out=gram, across=square),
+        _with_itself(square, change),
+        _pass(change, c, gram, b, across=square),
+        _multiply(square, x_down, y),
+        _pass(y, 1.0, x, a, out=x, across=x_across, down=x_down),
+    ]
+    step[0][1].kept = gram, change, y, x_across, square, x_down  # they live as long as the commands
+    return [_pass(x, out=x, across=x_across, down=x_down), *step * steps]
 
 
 def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int) -> Any:
@@ -201,22 +301,22 @@ def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int) -> 
     a, b, c = (float(np.float32(each)) for each in coefficients)
     tall = rows > columns
     x = np.ascontiguousarray(x.transpose(0, 2, 1) if tall else x)
-    for each in x:
-        _iterated(each, a, b, c, steps)
+    _run([_iteration(each, a, b, c, steps) for each in x])
     return x.transpose(0, 2, 1) if tall else x
 
 
-def normalized(updates: list[Any], eps: float) -> Any:
-    """Matrices of one shape over their norms, in one array, rounded as in bfloat16."""
-    rows, columns = updates[0].shape
-    if updates[0].dtype is not F32 or rows % 2 or columns % 32 or rows * columns < LEAST:
+def normalized(updates: Any, eps: float) -> Any:
+    """Matrices of one shape over their norms, in an array of their own, rounded as in bfloat16."""
+    rows, columns = updates.shape[1:]
+    if updates.dtype is not F32 or rows % 2 or columns % 32 or rows * columns < LEAST or products_of_pairs() is None:
         return NotImplemented
-    x = np.stack(updates)
+    x = updates.copy(order="C")
     flat = x.reshape(-1, columns)
-    _pass(flat, out=flat)
+    rounding = [_pass(flat, out=flat)]
+    _run([rounding])
     norm = _round(np, np.sqrt(np.einsum("nij,nij->n", x, x)))
     np.divide(x, _round(np, np.maximum(norm, np.float32(eps)))[:, None, None], x)
-    _pass(flat, out=flat)
+    _run([rounding])
     return x
 
 
@@ -270,4 +370,4 @@ def make() -> None:
     offer("muon_orthogonal", "llvm", orthogonal, least=LEAST)
     offer("muon_between", "llvm", between, least=LEAST)
     offer("muon_add_", "llvm", add, least=LEAST)
-    offer("muon_normalized", "llvm", normalized, accepts=lambda updates, eps: products_of_pairs() is not None)
+    offer("muon_normalized", "llvm", normalized, least=LEAST)

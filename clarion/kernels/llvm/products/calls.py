@@ -89,18 +89,23 @@ def product(x: Any, y: Any) -> Any:
     return NotImplemented if made is None else made.matrices(x, y)
 
 
+def context_of(x: Any, y: Any, out: Any, adds: bool = False) -> Any:
+    """What the product itself is told: out = x @ y, or out += x @ y."""
+    running, place = build.running(), address(out)
+    assert out.strides[1] == out.itemsize
+    values = {
+        "a": address(x), "b": address(y), "c": place, "start": place if adds else 0, "a_m": x.strides[0],
+        "a_k": x.strides[1], "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out.strides[0], "m": x.shape[0],
+        "k": x.shape[1], "n": y.shape[1], "count": 1, "inner": 1, "parallel": running.parallel, "threads": running.threads,
+    }  # fmt: skip
+    return array("q", [values.get(name, 0) for name in blocks.FIELDS])
+
+
 def add_product(x: Any, y: Any, out: Any) -> Any:
     """out += x @ y, whatever the sizes; gives `out`."""
-    made, running = products(x.dtype), build.running()
+    made = products(x.dtype)
     assert made is not None
-    assert out.strides[1] == out.itemsize
-    place = address(out)
-    values = {
-        "a": address(x), "b": address(y), "c": place, "start": place, "a_m": x.strides[0], "a_k": x.strides[1],
-        "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out.strides[0], "m": x.shape[0], "k": x.shape[1],
-        "n": y.shape[1], "count": 1, "inner": 1, "parallel": running.parallel, "threads": running.threads,
-    }  # fmt: skip
-    context = array("q", [values.get(name, 0) for name in blocks.FIELDS])
+    context = context_of(x, y, out, adds=True)
     made.run(context.buffer_info()[0])
     return out
 
