@@ -12,6 +12,7 @@ stand_ins.py    float, int, round and print, which know them
 appending.py    lists that it only appends to
 gradients.py    the backward pass of what it returns
 replay.py native/           the steps as one function: of Python's, or native
+explaining.py   which line made a result infinite, or no number
 checking.py     replays beside the function itself
 pointwise.py    a user's function of numbers as one kernel, with its derivatives
 logs.py         what CLARION_LOGS asks for

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core import provenance
 from ..core.tensor import Tensor
+from ..events import hub
 from ..forks import fork_safe
 from . import checking, logs
 from .signature import full_key, quick_key, world
@@ -37,10 +38,11 @@ class Compiled:
         self._given_up = self._watch_next = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._given_up or busy.now:
+            return self.function(*args, **kwargs)
         here = world()
-        if type(here) is str or self._given_up or busy.now:
-            if type(here) is str:
-                self._say(here, None)
+        if type(here) is str:
+            self._say(here, None)
             return self.function(*args, **kwargs)
         key = None if kwargs else quick_key(args)
         if key is not None:
@@ -58,9 +60,14 @@ class Compiled:
                     self.replays += 1
                     if self.check:
                         return checking.compared(self, ready, leaves, args, kwargs)
+                    listened = hub.float_error is not None
+                    if listened:
+                        ready.beginnings.keep(ready, args, kwargs, leaves)
                     result, finite = ready.call(leaves)
                     if not finite:
                         self._watch_next = True
+                        if listened:
+                            ready.beginnings.explain(self, ready, args, kwargs, leaves)
                     return result
             return self._slowly((here, key), args, kwargs, leaves)
 

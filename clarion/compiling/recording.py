@@ -23,6 +23,7 @@ from ..core.node import Node
 from ..core.tensor import Tensor
 from ..forks import fork_safe
 from ..kernels import captures, layout, registry
+from ..kernels.mt19937 import Generator
 from . import arrays
 from .arrays import Recorded, RecordedKind
 
@@ -43,6 +44,13 @@ class Step(NamedTuple):
     options: Any
     outs: Any  # Ref, or a list or tuple of them and of None; () for a write
     place: Any
+
+
+def draws(step: Step) -> bool:
+    """Does a step draw random numbers? (What the host computes for it, it computes anew each time.)"""
+    if getattr(step.function, "__name__", "") == "<lambda>":
+        return True
+    return any(isinstance(each, Generator) for each in (*step.args, *step.options.values()))
 
 
 class Tracked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..amp.state import state as casting
-from ..core import dtypes, modes
+from ..core import devices, dtypes, modes
 from ..core.overriding import state as overriding
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
@@ -26,6 +26,8 @@ def world() -> tuple[Any, ...] | str:
         return "a torch function mode is on"
     if casting.casting:
         return "autocast is on around it"
+    if devices.elsewhere and devices._choice.devices[-1] is not None:
+        return "another device is chosen for new tensors"
     return state.grad, state.inference, dtypes._default.char
 
 

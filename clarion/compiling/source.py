@@ -22,8 +22,11 @@ import numpy as np
 
 from ..core import provenance
 from ..core.tensor import Tensor
+from ..kernels import mt19937
+from ..kernels.mt19937 import Generator
 from ..pytree import tree_leaves
 from .numbers import Number, is_read
+from .recording import draws
 
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _KERNELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "kernels", "")
@@ -50,6 +53,12 @@ _LOOK_AT_NOTHING = frozenset(
 _PURE_MODULES = frozenset(
     ["math", "cmath", "_operator", "operator", "itertools", "_functools", "_collections", "_abc", "numpy"]
 )
+# Whoever calls these reads or sets where random numbers come from.
+_CHANCE = {
+    getattr(Generator, name).__code__: name
+    for name in ("manual_seed", "seed", "initial_seed", "get_state", "set_state")
+}
+_RANDOM = (os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "random", ""), mt19937.__file__)
 _PLAIN = (list, dict, set, frozenset, tuple, str, bytes, int, float, complex, bool, range, type(None), slice)
 _BUILDS = ("__init__", "__new__", "__post_init__", "__setstate__", "__set_name__")  # may write to what they build
 
@@ -69,6 +78,31 @@ def _whose(filename: str) -> str:
 def is_users(filename: str) -> bool:
     """Is a file the user's, or a library's whose state nobody knows?"""
     return _whose(filename) in ("user", "library")
+
+
+def is_written_by_user(kind: type) -> bool:
+    """Is the code of a class the user's, so that the names of all attributes that it reads are known?"""
+    for base in kind.__mro__:
+        module = sys.modules.get(base.__module__)
+        if base is not object and (is_ours(base) or not is_users(getattr(module, "__file__", None) or "<frozen")):
+            return False
+    return True
+
+
+def is_ours(value: Any) -> bool:
+    """Is a function or class clarion's own, Python's or NumPy's?"""
+    module = getattr(value, "__module__", None) or ""
+    return module.partition(".")[0] in (
+        "clarion",
+        "numpy",
+        "math",
+        "builtins",
+        "typing",
+        "operator",
+        "functools",
+        "itertools",
+        "torch",
+    )
 
 
 class Ran:
@@ -109,6 +143,8 @@ class Ran:
             code = frame.f_code
             if code not in self.codes and _is_of_user(frame):
                 self.codes[code] = frame.f_globals
+            if code in _CHANCE:
+                self._chance(frame, _CHANCE[code])
             if self.recording.numbers and _is_given_number(frame):
                 self.recording.refuse("a number that was read is computed with", _here(frame.f_back))
         elif event == "c_call" and _is_of_user(frame):
@@ -117,6 +153,20 @@ class Ran:
             if not _is_pure(argument) and argument.__name__ not in self.replaced:
                 name = getattr(argument, "__qualname__", repr(argument))
                 self.recording.refuse(f"{name}() is called, which may do something else each time", _here(frame))
+
+    def _chance(self, frame: FrameType, name: str) -> None:
+        """Somebody reads or sets the state of a generator of random numbers: a replay does not."""
+        asks: Any = frame
+        while asks is not None and asks.f_code.co_filename.startswith(_RANDOM):
+            asks = asks.f_back
+        by_user = asks is not None and not provenance.is_inside(asks.f_code.co_filename)
+        if name == "set_state":  # back to where it is, with nothing drawn in between: checkpoints do so
+            own, state = frame.f_locals["self"], frame.f_locals["state"]
+            same = not any(map(draws, self.recording.steps)) and np.array_equal(own.get_state(), state)
+        else:
+            same = name in ("get_state", "initial_seed")
+        if by_user or not same:
+            self.recording.refuse(f"the state of a generator of random numbers is read or set ({name})")
 
     def judge(self) -> None:
         """Refuse what the code does beside computing."""

@@ -15,16 +15,19 @@ from ..core import provenance
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
 from ..errors import EngineError
+from ..events import hub
 from ..kernels.quiet import restore, silence
 from ..pytree import tree_map
 from . import replay
 from .appending import kept_elsewhere
 from .arrays import Recorded
 from .effects import Effects, reads, slots_in
+from .explaining import Beginnings
 from .gradients import CompiledFunctionBackward, Passage, entering
 from .leaving import Leaving, Owner
 from .numbers import is_read, plain
-from .recording import Recording, Ref, Step
+from .recording import Recording, Ref, Step, draws
+from .signature import world
 from .source import Ran
 from .stand_ins import standing_in
 from .watching import Unwatchable, Watch
@@ -68,9 +71,12 @@ class Version:
         ran = Ran(recording)
         recording.appended = list(watch.appended.values())
         given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        before = world()
         with recording.running():
             try:
                 self._track(recording, watch, given)
+                if recording.problem is not None:
+                    recording._clean()  # (tensors that are not tracked stand beside them)
                 if any(tensor._edge is not None for tensor in given):
                     args, kwargs = _entered(recording, args, kwargs)
                 with standing_in(self.codes), ran.listening():
@@ -82,6 +88,8 @@ class Version:
                     for each in recording.appended:
                         each.settle()
         ran.judge()
+        if world() != before:
+            recording.refuse("it leaves a switch (grad mode, default type) in another state", _beginning(self.function))
         if recording.numbers:
             result = tree_map(plain, result)
             if kept_elsewhere(recording, [] if effects is None else effects.results):
@@ -94,6 +102,7 @@ class Version:
     def _watch(self, recording: Recording, args: Any, kwargs: Any) -> Watch | None:
         watch = Watch(self.codes)
         try:
+            watch.asked_for()
             watch.function(self.function, "the function")
             watch.globals()
             for value in (*args, *kwargs.values()):
@@ -111,6 +120,8 @@ class Version:
         for tensor in given:
             if not isinstance(tensor._array, (np.ndarray, Recorded)):
                 recording.refuse("a tensor of another device is given")
+            if watch.names & tensor.__dict__.keys():
+                recording.refuse("attributes of a tensor that is given are read")
             recording.track(tensor)
         views = {id(tensor._vc): tensor for tensor in given if tensor._vc is not None and tensor._vc is not INFERENCE}
         for tensor, about in watch.tensors:
@@ -237,6 +248,9 @@ class Replay:
         fixed = [i for i, (kind, _) in enumerate(self.sources) if kind == "tensor"]
         self.run = replay.prepared(self.steps, self.inputs, self.results, recording, fixed)
         self.calls = getattr(self.run, "calls", 1)  # of NumPy's functions, which would warn
+        self.beginnings = Beginnings()
+        self.draws = any(map(draws, self.steps))
+        self.writes_given = any(self.owners[slot][0] == "given" for slot, _ in effects.writes)
 
     def _look(self, recording: Recording, given: list[Tensor]) -> None:
         """Where each array comes from, and the conditions on the tensors."""
@@ -250,6 +264,7 @@ class Replay:
         outside = {id(tensor) for tensor, _ in watch.tensors}
         # Arguments that the function reaches in another way, too, must be the same tensors again.
         self.same = [(i, tensor) for i, tensor in enumerate(given) if id(tensor) in outside]
+        self.bare = "hasattr" in watch.names  # tensors that are given must have no attributes
         self.given_grads: list[tuple[int, Any]] = []  # arguments whose gradients are read, and their forms
         for key, known in recording.tracked.items():
             if key in positions and key not in outside:
@@ -298,6 +313,8 @@ class Replay:
 
     def possible(self, leaves: list[Any]) -> bool:
         """Is everything as it was, and has each optimizer the form that was recorded?"""
+        if self.bare and any(leaf.__dict__ for leaf in leaves if isinstance(leaf, Tensor)):
+            return False
         if self.same:
             given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
             if any(given[i] is not tensor for i, tensor in self.same):
@@ -309,8 +326,10 @@ class Replay:
                 if grad is None or grad._edge is not None or _form(grad._array) != form:
                     return False
         try:
-            if not self.holds() and not (self.watch.moved() and self.holds()):
-                return False
+            if not self.holds():
+                self.beginnings.forget()
+                if not (self.watch.moved() and self.holds()):
+                    return False
             for again in self.refresh:
                 again.prepare()
         except (AttributeError, KeyError, IndexError, ValueError, EngineError):
@@ -323,10 +342,12 @@ class Replay:
         for again in self.refresh:
             again.set_numbers()
         if self.calls:
-            quiet = silence()
+            # Errors of its kernels are not told: nobody could say at which line. (explaining.py finds that.)
+            quiet, heard, hub.float_error = silence(), hub.float_error, None
             try:
                 made = self.run(*self.arrays(given))
             finally:
+                hub.float_error = heard
                 restore(quiet)
         else:
             made = self.run(*self.arrays(given))

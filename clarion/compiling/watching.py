@@ -11,8 +11,9 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import threading
 import types
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from types import CodeType
 from typing import Any
 
@@ -26,9 +27,10 @@ from ..nn.modules.module import Module
 from ..ops.random.generator import Generator
 from ..optim.elementwise import Elementwise
 from ..optim.optimizer import Optimizer
+from ..pytree import tree_leaves
 from .appending import Appended, only_appended_to
 from .pointwise import Pointwise
-from .source import globals_read, is_users, names_read
+from .source import globals_read, is_ours, is_users, is_written_by_user, names_read
 
 _VALUES = (
     bool,
@@ -56,9 +58,17 @@ _FUNCTIONS = (
     type(np.sum),
     property,
     types.GenericAlias,
+    types.MemberDescriptorType,
+    type(namedtuple("Pair", "first").first),
     Generator,
 )
 _ARRAY = "the memory of a tensor"
+_CONTAINERS = (dict, list, tuple, set, frozenset, deque)
+# Switches and counters of clarion's own that are not among the conditions.
+_NOT_WATCHED = frozenset(
+    """_version get_num_threads get_num_interop_threads get_default_device get_float32_matmul_precision is_autocast_enabled
+    is_autocast_cpu_enabled get_autocast_dtype are_deterministic_algorithms_enabled is_anomaly_enabled""".split()  # noqa: SIM905
+)
 _MOST = 20_000  # conditions
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -157,6 +167,11 @@ class Watch:
             if getattr(function, place):
                 self.value(getattr(function, place), f"{name}.{place}", f"the defaults of {function.__qualname__}")
 
+    def asked_for(self) -> None:
+        """Refuse what nobody watches."""
+        for name in sorted(self.names & _NOT_WATCHED):
+            raise Unwatchable(f"{name} is asked for, which is not watched")
+
     def globals(self) -> None:
         """The globals that the code reads."""
         for code, space in self._codes.items():
@@ -181,12 +196,9 @@ class Watch:
 
     def argument(self, value: Any) -> None:
         """An argument that is no tensor: what it holds, for as long as it is given."""
-        if isinstance(value, (list, tuple, dict)):
-            for each in value.values() if isinstance(value, dict) else value:
-                if not isinstance(each, Tensor):
-                    self.argument(each)
-        elif not isinstance(value, _VALUES):
-            self.value(value, self._constant(value), f"an argument ({type(value).__name__})")
+        for leaf in tree_leaves(value):
+            if not isinstance(leaf, (Tensor, *_VALUES)):
+                self.value(leaf, self._constant(leaf), f"an argument ({type(leaf).__name__})")
 
     # Tensors -------------------------------------------------------------------------------------------------
 
@@ -285,6 +297,7 @@ class Watch:
         """What an object holds."""
         if isinstance(value, Tensor):
             self.tensors.append((value, about))
+            self._attributes_of_tensor(value, about)
         elif isinstance(value, Module):
             self._module(value, about)
         elif isinstance(value, Optimizer):
@@ -307,10 +320,47 @@ class Watch:
             self._require(f"{name} == {self._constant(set(value))}", about)
         elif isinstance(value, Pointwise):
             self._require(f"{name}._op is {self._constant(value._op)} and {name}.current()", about)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self.function(value.__func__, about)
         elif isinstance(value, _FUNCTIONS):
             _refuse_chance(value, about)
+        elif isinstance(value, _CONTAINERS):
+            self._container(value, name, about)
         else:
             self._object(value, name, about)
+
+    def _container(self, value: Any, name: str, about: str) -> None:
+        """A class of somebody's that is a list, a dictionary, …: what it holds as one, and its attributes."""
+        kind = next(base for base in _CONTAINERS if isinstance(value, base))
+        own = self._constant(kind)
+        if kind in (set, frozenset):
+            self._require(f"{own}.__eq__({name}, {self._constant(kind(value))}) is True", about)
+        else:
+            self._require(f"{own}.__len__({name}) == {kind.__len__(value)}", about)
+            for i, each in kind.items(value) if kind is dict else enumerate(kind.__iter__(value)):
+                place = self._constant(i)
+                self.value(
+                    each, f"{own}.__getitem__({name}, {place})", f"{about}[{i!r}]" if kind is not dict else about
+                )
+        if type(value).__module__ != "collections":
+            self._class(type(value), self._constant(type(value)), about)
+        if any(hasattr(type(value), special) for special in ("__getattr__", "__missing__")) and not hasattr(
+            value, "__dict__"
+        ):
+            raise Unwatchable(f"{about} is a {type(value).__name__}, whose elements may differ from call to call")
+        for each, inside in list(getattr(value, "__dict__", {}).items()):
+            self.value(inside, f"{self._constant(value.__dict__)}[{each!r}]", f"{about}.{each}", each)
+
+    def _attributes_of_tensor(self, tensor: Tensor, about: str) -> None:
+        """What somebody has written to a tensor as attributes."""
+        space = tensor.__dict__
+        if space or "hasattr" in self.names:
+            name = self._constant(space)
+            named = [each for each in space if each in self.names]
+            if named or "hasattr" in self.names:
+                self._require(f"len({name}) == {len(space)}", about)
+            for each in named:
+                self.value(space[each], f"{name}[{each!r}]", f"{about}.{each}", each)
 
     def _dictionary(
         self, value: Any, name: str, about: str, skip: tuple[str, ...] = (), attributes: bool = False
@@ -341,6 +391,7 @@ class Watch:
         kind = self._constant(type(module))
         self._require(f"{kind}.forward is {self._constant(type(module).forward)}", f"{about}.forward")
         self.function(type(module).forward, f"{about}.forward")
+        self._class(type(module), kind, about)
         for place in _HOOKS:
             if module.__dict__.get(place):
                 raise Unwatchable(f"{about} has hooks")
@@ -365,10 +416,20 @@ class Watch:
             f"{name}.param_groups is {self._constant(groups)} and len({name}.param_groups) == {len(groups)}", about
         )
         fresh = isinstance(optimizer, Elementwise)
+        # Numbers that the function looks at or sets itself.
+        reads = bool(self.names & {"param_groups", "defaults", "state_dict"})
+        read = self.names if not self.names & {"items", "values", "state_dict"} else {k for g in groups for k in g}
+        known = self._constant(optimizer.__dict__)
+        for each, inside in list(optimizer.__dict__.items()):
+            if each in self.names and each not in ("param_groups", "state", "_plans"):
+                self.value(inside, f"{known}[{each!r}]", f"{about}.{each}", each)
+        self._class(type(optimizer), self._constant(type(optimizer)), about)
         for group in groups:
             known = self._constant(group)
             numbers = tuple(
-                k for k, v in group.items() if fresh and (type(v) in (int, float) or k == "betas" or k == "params")
+                k
+                for k, v in group.items()
+                if k == "params" or (fresh and not (reads and k in read) and (type(v) in (int, float) or k == "betas"))
             )
             self._dictionary(group, known, about, numbers)
             self.value(group["params"], f"{known}['params']", about)
@@ -386,14 +447,14 @@ class Watch:
         for each in sorted(self.names & set(space)):
             inside = space[each]
             _refuse_chance(inside, f"{module.__name__}.{each}")
-            if isinstance(inside, Tensor) or not _is_ours(inside) or isinstance(inside, types.ModuleType):
+            if isinstance(inside, Tensor) or not is_ours(inside) or isinstance(inside, types.ModuleType):
                 self.value(inside, f"{known}[{each!r}]", f"{module.__name__}.{each}")
             else:
                 self._require(f"{known}[{each!r}] is {self._constant(inside)}", f"{module.__name__}.{each}")
 
     def _class(self, kind: type, name: str, about: str) -> None:
         for base in kind.__mro__:
-            if base.__module__ == "builtins" or _is_ours(base):
+            if base.__module__ == "builtins" or is_ours(base):
                 continue
             space = self._constant(base.__dict__)
             for each in sorted(self.names & set(base.__dict__)):
@@ -402,6 +463,14 @@ class Watch:
     def _object(self, value: Any, name: str, about: str) -> None:
         """Any other object: the attributes that the code reads; of clarion's own objects all."""
         kind = type(value)
+        slots = [each for base in kind.__mro__ for each in base.__dict__.get("__slots__", ()) if each in self.names]
+        if slots and not hasattr(value, "__dict__"):
+            self._class(kind, self._constant(kind), about)
+            for each in slots:
+                self._require(f"hasattr({name}, {each!r}) is {hasattr(value, each)}", f"{about}.{each}")
+                if hasattr(value, each):
+                    self.value(getattr(value, each), f"{name}.{each}", f"{about}.{each}")
+            return
         if (
             kind.__module__ == "builtins"
             or inspect.isgenerator(value)
@@ -409,13 +478,16 @@ class Watch:
             or isinstance(value, np.ndarray)
         ):
             raise Unwatchable(f"{about} is a {kind.__name__}: what it holds may differ from call to call")
+        if isinstance(value, (functools._lru_cache_wrapper, threading.local)):
+            raise Unwatchable(f"{about} is a {kind.__name__}: what it keeps cannot be watched")
         if any(hasattr(kind, special) for special in ("__getattr__", "__next__")):
             raise Unwatchable(f"{about} is a {kind.__name__}, whose attributes may differ from call to call")
         self._class(kind, self._constant(kind), about)
         space = self._constant(value.__dict__)
         self._require(f"len({space}) == {len(value.__dict__)}", about)
+        whole = not is_written_by_user(kind)
         for each, inside in list(value.__dict__.items()):
-            if _is_ours(kind) or each in self.names:
+            if whole or each in self.names:
                 self.value(inside, f"{space}[{each!r}]", f"{about}.{each}", each)
 
 
@@ -425,19 +497,3 @@ def _refuse_chance(value: Any, about: str) -> None:
     kinds = (getattr(value, "__module__", None) or "", type(owner).__module__ or "", type(value).__module__ or "")
     if callable(value) and any(kind.startswith(("numpy.random", "_random", "random")) for kind in kinds):
         raise Unwatchable(f"{about} gives something else each time")
-
-
-def _is_ours(value: Any) -> bool:
-    """Is a function or class clarion's own, Python's or NumPy's?"""
-    module = getattr(value, "__module__", None) or ""
-    return module.partition(".")[0] in (
-        "clarion",
-        "numpy",
-        "math",
-        "builtins",
-        "typing",
-        "operator",
-        "functools",
-        "itertools",
-        "torch",
-    )

@@ -8,38 +8,10 @@ import pytest
 
 import clarion as torch
 
-from .worlds import compare
+from .worlds import batch, compare, network, training, worlds
 
 F = torch.nn.functional
-WORLDS = {}
-
-
-def world(function):
-    WORLDS[function.__name__] = function
-    return function
-
-
-def _network():
-    torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
-
-
-def _batch(scale=1.0):
-    return torch.arange(30.0).reshape(5, 6) / 30 * scale, torch.tensor([0, 2, 1, 1, 0])
-
-
-def _training(optimizer, model=None):
-    model = model or _network()
-    made = optimizer(model.parameters())
-
-    def step(x, y):
-        made.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        made.step()
-        return loss
-
-    return model, made, step
+WORLDS, world = worlds()
 
 
 def _stages(call, note, seen, *changes, times=5):
@@ -47,7 +19,7 @@ def _stages(call, note, seen, *changes, times=5):
     for change in (lambda: None, *changes):
         change()
         for _ in range(times):
-            call(*_batch())
+            call(*batch())
             note(*seen())
 
 
@@ -56,7 +28,7 @@ def _stages(call, note, seen, *changes, times=5):
 
 @world
 def parameters_that_change():
-    model, _, step = _training(lambda p: torch.optim.SGD(p, lr=0.1))
+    model, _, step = training(lambda p: torch.optim.SGD(p, lr=0.1))
 
     def replace():
         model[0].weight = torch.nn.Parameter(torch.full((8, 6), 0.1))
@@ -93,7 +65,7 @@ def modes_of_training():
 
 @world
 def hooks_that_come_and_go():
-    model, called = _network(), []
+    model, called = network(), []
 
     def script(call, note):
         everywhere = torch.nn.modules.module.register_module_forward_hook
@@ -107,7 +79,7 @@ def hooks_that_come_and_go():
             handle = None
             for i in range(8):
                 handle = register() if i == 4 else handle
-                call(_batch()[0].requires_grad_()).sum().backward()
+                call(batch()[0].requires_grad_()).sum().backward()
                 note(list(model.parameters()), len(called))
             handle.remove()
 
@@ -155,7 +127,7 @@ def switches():
 
 @world
 def groups_that_change():
-    model = _network()
+    model = network()
     groups = [{"params": model[0].parameters()}, {"params": model[2].parameters(), "lr": 0.01}]
     optimizer = torch.optim.SGD(groups, lr=0.1, momentum=0.9)
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.95)
@@ -179,7 +151,7 @@ def groups_that_change():
         }
         for i in range(25):
             changes.get(i, lambda: None)()
-            call(*_batch())
+            call(*batch())
             schedule.step()
             note(list(model.parameters()))
 
@@ -188,7 +160,7 @@ def groups_that_change():
 
 @world
 def states_that_are_loaded():
-    model, optimizer, step = _training(lambda p: torch.optim.AdamW(p, lr=0.1))
+    model, optimizer, step = training(lambda p: torch.optim.AdamW(p, lr=0.1))
 
     def script(call, note):
         kept = []
@@ -211,7 +183,7 @@ def states_that_are_loaded():
 
 @world
 def gradients_that_are_kept_sometimes():
-    model = _network()
+    model = network()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
     def step(x, y, updates):
@@ -224,7 +196,7 @@ def gradients_that_are_kept_sometimes():
 
     def script(call, note):
         for i in range(24):
-            call(*_batch(1 + i / 10), i % 3 == 2)
+            call(*batch(1 + i / 10), i % 3 == 2)
             note(list(model.parameters()))
             if i == 19:
                 model[0].weight.grad = torch.ones(6, 8).t()
@@ -234,7 +206,7 @@ def gradients_that_are_kept_sometimes():
 
 @world
 def an_average_of_parameters():
-    model, optimizer, _ = _training(lambda p: torch.optim.Adam(p, lr=0.05))
+    model, optimizer, _ = training(lambda p: torch.optim.Adam(p, lr=0.05))
     average = copy.deepcopy(model)
 
     def step(x, y):

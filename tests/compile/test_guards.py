@@ -11,38 +11,10 @@ import pytest
 
 import clarion as torch
 
-from .worlds import compare
+from .worlds import batch, compare, network, training, worlds
 
 F = torch.nn.functional
-WORLDS = {}
-
-
-def world(function):
-    WORLDS[function.__name__] = function
-    return function
-
-
-def _network():
-    torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
-
-
-def _batch(scale=1.0):
-    return torch.arange(30.0).reshape(5, 6) / 30 * scale, torch.tensor([0, 2, 1, 1, 0])
-
-
-def _training(optimizer, model=None):
-    model = model or _network()
-    made = optimizer(model.parameters())
-
-    def step(x, y):
-        made.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        made.step()
-        return loss
-
-    return model, made, step
+WORLDS, world = worlds()
 
 
 # Arguments -----------------------------------------------------------------------------------------------------
@@ -300,7 +272,7 @@ def test_a_compiled_function_is_what_it_is_as_written(name):
 
 
 def test_threads_get_results_of_their_own():
-    model = _network()
+    model = network()
     fast = torch.compile(lambda x, total: (total.add_(1), model(x).detach())[1])
     found, totals = {}, {k: torch.zeros(1) for k in range(3)}
 
@@ -322,21 +294,21 @@ def test_threads_get_results_of_their_own():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_process_replays_on_its_own():
-    model, _, step = _training(lambda p: torch.optim.Adam(p, lr=0.1))
+    model, _, step = training(lambda p: torch.optim.Adam(p, lr=0.1))
     fast = torch.compile(step)
     for _ in range(6):
-        fast(*_batch())
+        fast(*batch())
     saved = copy.deepcopy(model.state_dict())
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(write, repr([fast(*_batch()).item() for _ in range(3)]).encode())
+        os.write(write, repr([fast(*batch()).item() for _ in range(3)]).encode())
         os._exit(0)
     os.waitpid(child, 0)
     theirs = eval(os.read(read, 10_000).decode())
     for name, value in model.state_dict().items():
         assert torch.equal(value, saved[name])  # what the child did is the child's
-    np.testing.assert_allclose([fast(*_batch()).item() for _ in range(3)], theirs, rtol=1e-6)
+    np.testing.assert_allclose([fast(*batch()).item() for _ in range(3)], theirs, rtol=1e-6)
 
 
 def test_hooks_that_would_see_a_part_of_a_gradient_are_refused():

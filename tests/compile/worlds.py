@@ -65,6 +65,46 @@ def _driven(world: World, compiles: bool) -> tuple[list[Any], Any]:
     return seen, run
 
 
+# What worlds are made of ------------------------------------------------------------------------------------------
+
+
+def worlds() -> tuple[dict[str, World], Callable[[World], World]]:
+    """A table of worlds, and the decorator that puts one into it."""
+    table: dict[str, World] = {}
+
+    def world(function: World) -> World:
+        table[function.__name__] = function
+        return function
+
+    return table, world
+
+
+def network(seed: int = 0) -> Any:
+    """A small classifier."""
+    torch.manual_seed(seed)
+    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+
+
+def batch(scale: float = 1.0) -> tuple[Any, Any]:
+    """Five examples with their labels."""
+    return torch.arange(30.0).reshape(5, 6) / 30 * scale, torch.tensor([0, 2, 1, 1, 0])
+
+
+def training(optimizer: Any, model: Any = None) -> tuple[Any, Any, Any]:
+    """A model, its optimizer, and the step that trains it."""
+    model = model or network()
+    made = optimizer(model.parameters())
+
+    def step(x: Any, y: Any) -> Any:
+        made.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        made.step()
+        return loss
+
+    return model, made, step
+
+
 def compare(world: World) -> Compiled:
     """Drive both; gives the compiled function, for what one wants to know of it."""
     own, _ = _driven(world, False)

@@ -19,7 +19,7 @@ from ...kernels.llvm.products.calls import products
 from ...kernels.quiet import quietly
 from ...kernels.trace.graph import Program as Terms
 from ...kernels.trace.graph import Untraceable
-from ..recording import Ref, Step
+from ..recording import Ref, Step, draws
 from .groups import Conflict, Group, grouped
 from .lowering import Builder, Call, Copy, Lowered, Product
 from .memory import Buffer, View, plan
@@ -323,6 +323,8 @@ def _lowered(builder: Builder, space: Space, env: dict[int, Lowered], step: Step
 
     before, builder.undo = len(builder.operations), []
     found: dict[int, Lowered] = {}
+    if draws(step):
+        return False  # to try it would draw random numbers
     try:
         result = lower(
             builder, space, step, value(step.args), {name: value(each) for name, each in step.options.items()}
