@@ -36,6 +36,10 @@ class Coo:
     itemsize = property(lambda self: self.values.itemsize)
     nbytes = property(lambda self: self.values.nbytes + self.indices.nbytes)
 
+    def astype(self, kind: Any) -> Coo:
+        """The same with values of another type."""
+        return Coo(self.indices, self.values.astype(kind), self.shape, self.sorted)
+
     def dense(self) -> Any:
         """All elements."""
         full = numpy.zeros(self.shape, self.values.dtype)

@@ -116,11 +116,19 @@ class UninitializedTensorMixin:
         """Change the type: what `Module.to` does."""
         _slot.__set__(self, fn(self._placeholder())._array)
 
+    def share_memory_(self) -> Any:
+        """Refused: there is no memory yet."""
+        raise EngineError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become an ordinary parameter (or buffer) of this shape, with any values."""
         blank = _slot.__get__(self)
         where = kind_of(blank) if device is None else find(device)
-        _slot.__set__(self, where.xp.empty(tuple(shape), blank.dtype if dtype is None else dtype.numpy))
+        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        _slot.__set__(self, where.xp.empty(size, blank.dtype if dtype is None else dtype.numpy))
         self.__class__ = self.cls_to_become
 
     def __repr__(self) -> str:

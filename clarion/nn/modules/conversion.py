@@ -91,6 +91,9 @@ class ConversionMixin:
 
     def share_memory(self) -> Any:
         """Everything into shared memory."""
+        for tensor in (*self.parameters(), *self.buffers()):  # type: ignore[attr-defined]
+            if is_lazy(tensor):
+                tensor.share_memory_()  # refuses
         return self._apply(lambda t: t.share_memory_())
 
     def _replicate_for_data_parallel(self) -> Any:

@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, Explained
 from ...events import hub
 from ...ops.creation.questions import typename
-from ..parameter import Buffer, Parameter
+from ..parameter import Buffer, Parameter, UninitializedBuffer
 from .blame import name_layer
 from .conversion import ConversionMixin
 from .hooks import HOOK_DICTS, HookMixin, everywhere, registered
@@ -222,12 +222,14 @@ class Module(ConversionMixin, StateMixin, HookMixin):
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
             own["_modules"][name] = None
-        elif isinstance(value, Buffer) or name in own["_buffers"]:
+        elif isinstance(value, (Buffer, UninitializedBuffer)) or name in own["_buffers"]:
             if value is not None and not isinstance(value, Tensor) and not hasattr(value, "__torch_function__"):
                 raise ArgumentTypeError(
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+            kept = getattr(value, "persistent", True)  # (of a Buffer, also one without a shape)
+            if not isinstance(value, (Buffer, UninitializedBuffer)):
+                kept = name not in self._non_persistent_buffers_set
             takes_three = type(self).register_buffer is Module.register_buffer or not kept
             self.register_buffer(
                 name, value, *((kept,) if takes_three else ())

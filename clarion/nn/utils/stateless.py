@@ -32,16 +32,24 @@ def _untied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+_ABSENT = object()
+
+
 def _swap(module: Module, path: str, value: Any) -> Any:
-    """Put a tensor in the place of a parameter or buffer; gives what was there."""
+    """Put a tensor in the place of a parameter, a buffer or another attribute; gives what was there."""
     owner_name, _, name = path.rpartition(".")
     owner = module.get_submodule(owner_name)
     for table in (owner._parameters, owner._buffers):
-        if name in table:
+        if name in table and value is not _ABSENT:
             before = table[name]
             table[name] = value
             return before
-    raise KeyError(f"{path} is not a parameter or buffer of {type(module).__name__}")
+    before = getattr(owner, name, _ABSENT)
+    if value is _ABSENT:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, value)
+    return before
 
 
 @contextlib.contextmanager
@@ -49,9 +57,9 @@ def _reparametrize_module(
     module: Module, parameters_and_buffers: dict[str, Any], *, tie_weights: bool = False, strict: bool = False
 ) -> Iterator[None]:
     given = _untied(module, parameters_and_buffers) if tie_weights else dict(parameters_and_buffers)
-    there = {name for name, _ in module.named_parameters(remove_duplicate=False)}
-    there |= {name for name, _ in module.named_buffers(remove_duplicate=False)}
     if strict:
+        there = {name for name, _ in module.named_parameters(remove_duplicate=False)}
+        there |= {name for name, _ in module.named_buffers(remove_duplicate=False)}
         lines = [
             f"{title} key(s): {', '.join(map(repr, names))}."
             for title, names in (
@@ -66,8 +74,7 @@ def _reparametrize_module(
     before: dict[str, Any] = {}
     try:
         for name, value in given.items():
-            if name in there:
-                before[name] = _swap(module, name, value)
+            before[name] = _swap(module, name, value)
         yield
     finally:
         for name, value in before.items():

@@ -47,7 +47,7 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
             f"offsets[-1] can not be greater than input's length({input.numel()}) but got offsets[-1] of {starts[-1]}"
         )
     count = starts.size - 1 if include_last_offset else starts.size
-    return input, _xp(input).searchsorted(starts, _xp(input).arange(input.numel()), "right") - 1, count
+    return input, _xp(input).searchsorted(starts[:count], _xp(input).arange(input.numel()), "right") - 1, count
 
 
 def _winners(values: Any, bag: Any, count: int) -> tuple[Any, Any]:
@@ -90,6 +90,11 @@ def _check(input: Any, weight: Any, per_sample_weights: Any, mode: str, scale: b
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input.type()} instead (while checking arguments for embedding_bag)"
         )
+    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
+        raise EngineError(
+            f"embedding_bag: expected weight to have the same type as per_sample_weights, but got {weight.dtype} and "
+            f"{per_sample_weights.dtype}"
+        )
     if not weight.is_floating_point():
         raise EngineError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, "
@@ -114,7 +119,8 @@ def _check_range(indices: Any, rows: int) -> None:
     if indices.size and visible(indices) and (indices.min() < 0 or indices.max() >= rows):
         place = int(((indices < 0) | (indices >= rows)).argmax())
         raise EngineError(
-            f"Index {place} of input takes value {int(indices[place])} which is not in the valid range [0, {rows})"
+            f"Index {place} of input takes value {int(indices[place])} which is not in the valid range [0, {rows})\n"
+            "Expected idx >= 0 && idx < num_embeddings to be true, but got false."
         )
 
 

@@ -56,7 +56,7 @@ def embedding_sparse_backward(
     xp: Any, g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
     """The rows of `g` at their indices; those that occur twice add up when somebody needs the sum."""
-    index, values = indices.reshape(-1).astype(xp.int64), g.reshape(-1, g.shape[-1])
+    index, values = indices.reshape(-1).astype(xp.int64), g.reshape(indices.size, g.shape[-1])
     if padding_idx >= 0:
         kept = index != padding_idx
         index, values = index[kept], values[kept]
