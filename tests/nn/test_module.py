@@ -193,6 +193,13 @@ def test_backward_hook_without_input_gradients():
     assert seen == [((None,), (1, 2))]
 
 
+def test_a_class_of_code_without_a_module():
+    """`exec` with globals of one's own gives functions whose `__module__` is None."""
+    scope = {"nn": torch.nn}
+    exec("class Twice(nn.Module):\n    def forward(self, x):\n        return x * 2\n", scope)
+    assert scope["Twice"]()(torch.ones(1)).item() == 2
+
+
 def test_functions_as_attributes_of_a_class_stay_functions():
     class Net(nn.Module):
         activation, convolution = torch.tanh, nn.functional.conv2d

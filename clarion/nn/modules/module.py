@@ -73,7 +73,7 @@ class Module(ConversionMixin, StateMixin, HookMixin):
         if not cls.__module__.startswith("clarion."):
             # PyTorch's functions are built in: as attributes of a class (`activation = torch.tanh`) they stay functions.
             for name, value in list(vars(cls).items()):
-                if isinstance(value, FunctionType) and value.__module__.startswith("clarion.ops."):
+                if isinstance(value, FunctionType) and (value.__module__ or "").startswith("clarion.ops."):
                     setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
