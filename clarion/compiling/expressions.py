@@ -40,7 +40,7 @@ class Expression:
             f"At {provenance.text(provenance.here())}. Write it with arithmetic, math or torch functions, and if-expressions."
         )
 
-    __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __complex__ = __round__ = _refuse
+    __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __complex__ = _refuse
     __hash__ = object.__hash__
 
     def __getattr__(self, name: str) -> Any:
@@ -111,7 +111,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
 }
 
 _OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow", "mod": "remainder", "floordiv": "floor_divide",
 }  # fmt: skip
 for _name, _word in _OPERATORS.items():
     setattr(Expression, f"__{_name}__", lambda self, other, w=_word: made(w, self, other))
@@ -124,10 +124,24 @@ Expression.__neg__ = lambda self: made("neg", self)  # type: ignore[attr-defined
 Expression.__pos__ = lambda self: self  # type: ignore[attr-defined]
 Expression.__abs__ = lambda self: made("abs", self)  # type: ignore[attr-defined]
 Expression.__invert__ = lambda self: made("not", self)  # type: ignore[attr-defined]
+Expression.__round__ = lambda self, digits=0: _rounded(self, digits)  # type: ignore[attr-defined]
+Expression.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore[attr-defined,operator]
 
 
 def _one(word: str) -> Callable[..., Any]:
     return lambda x: made(word, x)
+
+
+def _rounded(x: Any, digits: int | None = 0) -> Expression:
+    scale = 10.0 ** (digits or 0)
+    return made("rint", x) if scale == 1.0 else made("div", made("rint", made("mul", x, scale)), scale)
+
+
+def _gelu(x: Any, approximate: str = "none") -> Expression:
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+        return constant(0.5 * x * (1 + made("tanh", inner)))
+    return constant(0.5 * x * (1 + made("erf", x * math.sqrt(0.5))))
 
 
 def _where(condition: Any, yes: Any, no: Any) -> Expression:
@@ -136,7 +150,26 @@ def _where(condition: Any, yes: Any, no: Any) -> Expression:
 
 # The functions that may be called, by the names that math, torch and NumPy give them.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: _one(name) for name in ("exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tanh", "erf", "floor", "ceil", "trunc", "abs")},
+    **{name: _one(name) for name in ("exp", "expm1", "log1p", "sqrt", "sin", "cos", "tanh", "erf", "floor", "ceil", "trunc", "abs")},
+    **{name: _one(f"arc{name[1:]}") for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
+    **{name: _one(name) for name in ("arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh")},
+    "log": lambda x, base=None: made("log", x) if base is None else made("div", made("log", x), FUNCTIONS["log"](constant(base))),
+    "atan2": lambda x, y: made("arctan2", x, y),
+    "arctan2": lambda x, y: made("arctan2", x, y),
+    "fmod": lambda x, y: made("fmod", x, y),
+    "remainder": lambda x, y: made("remainder", x, y),
+    "floor_divide": lambda x, y: made("floor_divide", x, y),
+    "round": _rounded,
+    "rint": _rounded,
+    "degrees": lambda x: made("mul", x, 180 / math.pi),
+    "radians": lambda x: made("mul", x, math.pi / 180),
+    "silu": lambda x: made("mul", x, FUNCTIONS["sigmoid"](x)),
+    "gelu": _gelu,
+    "leaky_relu": lambda x, negative_slope=0.01: _where(made("gt", x, 0), x, made("mul", x, negative_slope)),
+    "elu": lambda x, alpha=1.0: _where(made("gt", x, 0), x, made("mul", alpha, made("expm1", made("minimum", x, 0.0)))),
+    "lerp": lambda x, y, weight: x + weight * (y - x),
+    "isinf": lambda x: made("eq", made("abs", x), math.inf),
+    "isfinite": lambda x: made("lt", made("abs", x), math.inf),
     "fabs": _one("abs"),
     "absolute": _one("abs"),
     "neg": _one("neg"),
@@ -144,7 +177,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "rsqrt": lambda x: made("div", 1.0, made("sqrt", x)),
     "reciprocal": lambda x: made("div", 1.0, x),
     "tan": lambda x: made("div", made("sin", x), made("cos", x)),
-    "sinh": lambda x: made("mul", 0.5, made("sub", made("exp", x), made("exp", made("neg", x)))),
+    "sinh": lambda x: made("mul", 0.5, made("sub", made("expm1", x), made("expm1", made("neg", x)))),
     "cosh": lambda x: made("mul", 0.5, made("add", made("exp", x), made("exp", made("neg", x)))),
     "sigmoid": lambda x: made("add", 0.5, made("mul", 0.5, made("tanh", made("mul", 0.5, x)))),
     "log2": lambda x: made("div", made("log", x), math.log(2)),
@@ -268,6 +301,18 @@ def retargeted(function: types.FunctionType) -> types.FunctionType:
     return made_
 
 
+def _number(value: Any, function: Any) -> Expression:
+    """What a function gives, which has to be one number."""
+    if isinstance(value, (Expression, bool, int, float)):
+        return constant(value)
+    more = ". Does it return a number on every way through its conditions?" if value is None else ""
+    kind = "nothing" if value is None else f"a {type(value).__name__}"
+    raise PointwiseError(
+        f"{function.__qualname__} gives {kind}, where a pointwise function gives one number{more}\n"
+        f"At {provenance.text((function.__code__, 0))}."
+    )
+
+
 def traced(function: Any, count: int) -> Expression:
     """What a function of `count` numbers computes."""
     inputs = [Expression("input", value=i) for i in range(count)]
@@ -281,7 +326,7 @@ def traced(function: Any, count: int) -> Expression:
             raise PointwiseError(f"{function.__qualname__} has more than {PATHS} ways through its conditions")
         paths = _Paths.now = _Paths()
         paths.taken = list(taken)
-        result = constant(run(*inputs))
+        result = _number(run(*inputs), function)
         new = len(taken)
         if len(paths.met) == new:
             return result

@@ -23,6 +23,7 @@ from typing import Any
 
 from ..core import provenance
 from ..core.op import Op
+from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError
 from ..kernels import registry
 from .expressions import FUNCTIONS, Expression, Inlined, PointwiseError, constant, is_number, made, retargeted, traced
@@ -50,6 +51,13 @@ _SLOPES: dict[str, Callable[[Expression, Expression], Any]] = {
     "floor": lambda x, y: constant(0.0),
     "ceil": lambda x, y: constant(0.0),
     "trunc": lambda x, y: constant(0.0),
+    "rint": lambda x, y: constant(0.0),
+    "arctan": lambda x, y: 1 / (1 + x * x),
+    "arcsin": lambda x, y: 1 / made("sqrt", 1 - x * x),
+    "arccos": lambda x, y: -1 / made("sqrt", 1 - x * x),
+    "arcsinh": lambda x, y: 1 / made("sqrt", x * x + 1),
+    "arccosh": lambda x, y: 1 / made("sqrt", x * x - 1),
+    "arctanh": lambda x, y: 1 / (1 - x * x),
 }
 
 
@@ -94,6 +102,12 @@ def _derived(x: Expression, number: int, known: dict[int, Expression]) -> Expres
         first = made("lt" if x.word == "minimum" else "gt", a, b)
         half = made("where", made("eq", a, b), 0.5, made("where", first, 1.0, 0.0))
         return da * half + db * (1 - half)
+    if x.word == "arctan2":
+        return made("div", da * b - a * db, a * a + b * b)
+    if x.word == "floor_divide":
+        return constant(0.0)
+    if x.word in ("remainder", "fmod"):
+        return da - db * made("floor" if x.word == "remainder" else "trunc", a / b)
     if x.word == "copysign":
         return da * made("copysign", 1.0, a) * made("copysign", 1.0, b)
     raise PointwiseError(f"{x.word} has no derivative here")
@@ -174,11 +188,27 @@ class Pointwise(Inlined):
         if self._op is None or not self.current():
             self._numbers = list(_numbers(self.function, set()))
             self._op = operation(self.expression, len(self.names), self.function.__name__)
-        if kwargs or len(args) < len(self.names):
-            bound = self.signature.bind(*args, **kwargs)
+        if kwargs or len(args) != len(self.names):
+            try:
+                bound = self.signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise ArgumentTypeError(
+                    f"{self.function.__name__}() {error}: it takes {', '.join(self.names)}"
+                ) from None
             bound.apply_defaults()
             args = tuple(bound.arguments.values())
-        return self._op.call(*args)
+        try:
+            return self._op.call(*args)
+        except (ArgumentTypeError, AttributeError):
+            self._refuse(args)
+            raise
+
+    def _refuse(self, args: Any) -> None:
+        for name, value in zip(self.names, args, strict=True):
+            if not isinstance(value, (Tensor, bool, int, float)):
+                raise ArgumentTypeError(
+                    f"{self.function.__name__}() takes tensors and numbers, and {name} is a {type(value).__name__}"
+                ) from None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

@@ -57,6 +57,72 @@ def test_first_and_second_derivatives():
     assert torch.autograd.gradgradcheck(smooth, (_draw(6),))
 
 
+NAMES = """asin acos atan asinh atanh tan sinh cosh log2 log10 exp2 degrees radians floor ceil trunc round silu gelu sigmoid
+softplus leaky_relu elu isfinite isinf"""
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_functions_are_pythons_and_pytorchs_own(name):
+    theirs = next(getattr(where, name) for where in (math, torch, torch.nn.functional) if hasattr(where, name))
+    function = torch.pointwise(
+        eval(f"lambda x: where.{name}(x)", {"where": math if hasattr(math, name) else _home(name)})
+    )
+    x = torch.linspace(-0.9, 0.95, 8, dtype=torch.float64)
+    x = x.abs() if name.startswith("log") else x
+    own = [theirs(value) for value in x.tolist()] if hasattr(math, name) else theirs(x).tolist()
+    np.testing.assert_allclose(function(x).tolist(), np.asarray(own, np.float64), rtol=1e-12, atol=1e-15)
+    if not name.startswith("is"):
+        assert torch.autograd.gradcheck(function, (x.requires_grad_(),))
+
+
+def _home(name):
+    return torch if hasattr(torch, name) else torch.nn.functional
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: x % y + x // y,
+        lambda x, y: math.fmod(x, y) * y,
+        lambda x, y: math.atan2(x, y) + math.log(y, 3.0) + round(x, 1),
+        lambda x, y: divmod(x, y)[1] + math.hypot(x, y) if 0 < x < 1 else math.copysign(x, y),
+    ],
+)
+def test_functions_of_two_numbers(function):
+    made = torch.pointwise(function)
+    x, y = torch.linspace(-2.32, 2.2, 9, dtype=torch.float64), torch.linspace(0.7, 1.6, 9, dtype=torch.float64)
+    own = [function(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    np.testing.assert_allclose(made(x, y).tolist(), own, rtol=1e-12, atol=1e-14)
+    assert torch.autograd.gradcheck(made, (x.requires_grad_(), y.requires_grad_()))
+    assert torch.autograd.gradgradcheck(made, (x, y))
+
+
+def test_types_and_shapes_are_those_of_operations():
+    x = torch.ones(3, 1)
+    assert swoosh(x.half(), torch.ones(4).half()).dtype is torch.float16
+    assert swoosh(x.half(), torch.ones(4)).dtype is torch.float32
+    assert swoosh(x, torch.tensor(2.0, dtype=torch.float64)).dtype is torch.float32
+    assert swoosh(torch.arange(3), 2).dtype is torch.float32
+    assert swoosh(x, torch.ones(4)).shape == (3, 4)
+    assert swoosh(torch.ones(0), 1.0).shape == (0,)
+    assert swoosh(torch.ones(3, 4).t(), 2.0).stride() == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "swoosh\\(\\) missing a required argument: 'x'"),
+        ((1.0, 2.0, 3.0), "swoosh\\(\\) too many positional arguments"),
+        ((None, 1.0), "swoosh\\(\\) takes tensors and numbers, and x is a NoneType"),
+        (("a", 1.0), "and x is a str"),
+        ((np.ones(2), 1.0), "and x is a ndarray"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_by_name(args, said):
+    with pytest.raises(TypeError, match=said):
+        swoosh(*args)
+
+
 def test_large_arrays_and_small_ones_agree():
     x = torch.linspace(-4, 4, 50_001)
     large = smooth(x)
@@ -97,6 +163,17 @@ def loops(x):
     return x
 
 
+@torch.pointwise  # noqa: RET503
+def sometimes(x):
+    if x > 0:
+        return x
+
+
+@torch.pointwise
+def twice(x):
+    return x, x
+
+
 @torch.pointwise
 def indexes(x):
     return [1.0, 2.0][x]
@@ -108,6 +185,8 @@ def indexes(x):
         (calls_gamma, "gamma.*has no derivative"),
         (loops, "round too often|ways through"),
         (indexes, "cannot be an index"),
+        (sometimes, "sometimes gives nothing.*on every way.*in sometimes"),
+        (twice, "twice gives a tuple"),
     ],
 )
 def test_what_cannot_be_traced_is_refused_with_the_line(function, said):
