@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..core import provenance
+from ..core.function import FunctionCtx
 from ..core.tensor import Tensor
 from ..kernels import mt19937
 from ..kernels.mt19937 import Generator
@@ -111,6 +112,8 @@ class Ran:
     def __init__(self, recording: Any, replaced: tuple[str, ...] = ()) -> None:
         self.recording = recording
         self.replaced = replaced  # functions that others will stand in for (stand_ins.py)
+        self.maybe: list[tuple[str, Any]] = []  # `self.count += 1`: of a tensor it changes no attribute
+        self._contexts: dict[CodeType, str] = {}  # code of a custom Function -> its name for `ctx`
         self._print: Any = None  # the frame that prints: what runs beneath it is the stream's
         self.codes: dict[CodeType, dict[str, Any]] = {}
 
@@ -143,6 +146,9 @@ class Ran:
             code = frame.f_code
             if code not in self.codes and _is_of_user(frame):
                 self.codes[code] = frame.f_globals
+                first = code.co_varnames[0] if code.co_argcount else ""
+                if isinstance(frame.f_locals.get(first), FunctionCtx):
+                    self._contexts[code] = first
             if code in _CHANCE:
                 self._chance(frame, _CHANCE[code])
             if self.recording.numbers and _is_given_number(frame):
@@ -172,11 +178,24 @@ class Ran:
         """Refuse what the code does beside computing."""
         inner = {each for code in self.codes for each in code.co_consts if isinstance(each, CodeType)}
         for code in self.codes:
-            for at in dis.get_instructions(code):
+            instructions = list(dis.get_instructions(code))
+            for i, at in enumerate(instructions):
                 reason = _writes(code, at, code in inner)
+                if reason and at.opname == "STORE_ATTR":
+                    if self._is_context(code, instructions, i):
+                        continue
+                    if instructions[i - 1].opname == "SWAP" and instructions[i - 2].argrepr.endswith("="):
+                        self.maybe.append((reason, (code, at.offset)))
+                        continue
                 if reason:
                     self.recording.refuse(reason, (code, at.offset))
                     return
+
+    def _is_context(self, code: CodeType, instructions: list[Any], place: int) -> bool:
+        """Does a custom Function keep something in its `ctx`, which is new in each call?"""
+        name, given = self._contexts.get(code), instructions[place - 1]
+        rebound = any(at.opname == "STORE_FAST" and at.argval == name for at in instructions)
+        return name is not None and given.opname.startswith("LOAD_FAST") and given.argval == name and not rebound
 
 
 def _is_of_user(frame: FrameType) -> bool:

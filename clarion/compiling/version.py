@@ -81,7 +81,8 @@ class Version:
                     args, kwargs = _entered(recording, args, kwargs)
                 with standing_in(self.codes), ran.listening():
                     result = self.function(*args, **kwargs)
-                effects = None if recording.problem is not None else Effects(recording, result)
+                    # (A custom Function's backward is the user's code, too.)
+                    effects = None if recording.problem is not None else Effects(recording, result)
             finally:
                 _forget_plans(watch)
                 if recording.numbers:
@@ -141,6 +142,9 @@ class Version:
     def _judge(self, recording: Recording, effects: Effects, watch: Watch, ran: Ran, given: list[Tensor]) -> None:
         """Is the recording whole, and does it agree with the one before?"""
         changed = watch.broken()
+        if changed is not None and ran.maybe:
+            recording.refuse(*ran.maybe[0])
+            return
         new = {code: space for code, space in ran.codes.items() if code not in self.codes}
         if changed is not None or new:
             self.codes.update(new)

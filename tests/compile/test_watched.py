@@ -188,6 +188,25 @@ def _objects():
     }
 
 
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, power):
+        ctx.power = power
+        ctx.save_for_backward(x)
+        return x**power
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * ctx.power * x * STORE["rate"], None
+
+
+def _slope(x):
+    x = x.clone().requires_grad_()
+    Scaled.apply(x, 2).sum().backward()
+    return x.grad
+
+
 def _engines():
     net, layer, weight, other = Net(), torch.nn.Linear(2, 2), torch.ones(2, requires_grad=True), torch.ones(2)
     optimizer = Own(layer.parameters(), lr=1.0)
@@ -212,6 +231,7 @@ def _engines():
         "an attribute of a tensor": (lambda x: x * weight.scale, _put(weight, "scale")),
         "an attribute that comes": (lambda x: x * (2 if hasattr(other, "scale") else 1), _put(other, "scale")),
         "a shape": (lambda x: x * holder.t.shape[0], lambda: setattr(holder, "t", torch.ones(9))),
+        "what a backward pass reads": (_slope, _set(STORE, "rate")),
         "a version": (lambda x: x * weight._version, lambda: weight.detach().add_(1)),
         "threads": (lambda x: x * torch.get_num_threads(), lambda: torch.set_num_threads(7)),
         "a seed": (lambda x: x * (torch.initial_seed() % 97), lambda: torch.manual_seed(55)),
@@ -251,3 +271,13 @@ def test_what_changes_is_seen(table, name):
         own, found = function(x), fast(x)
     assert repr(own) == repr(found)
     assert repr(own) != repr(before)
+
+
+def test_what_the_backward_pass_of_a_result_reads_is_seen():
+    fast = torch.compile(lambda x: Scaled.apply(x, 2))
+    for i in range(12):
+        STORE["rate"] = 1.0 if i < 7 else 5.0
+        x = torch.full((2,), 3.0, requires_grad=True)
+        fast(x).sum().backward()
+        assert x.grad.tolist() == [6.0 * STORE["rate"]] * 2
+    assert of(fast).replays >= 3
