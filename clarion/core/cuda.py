@@ -75,7 +75,7 @@ def _make() -> Kind:
     import cupy
 
     from ..kernels import mt19937
-    from ..kernels.cuda import capture, memory, namespace, philox
+    from ..kernels.cuda import capture, draws, memory, namespace, philox
 
     class Cuda(_Making):
         """NVIDIA GPUs."""
@@ -118,8 +118,7 @@ def _make() -> Kind:
             chosen = philox.default_generator if generator is None else generator._source
             if not isinstance(chosen, philox.Generator):
                 raise EngineError("Expected a 'cuda' device type for generator but found 'cpu'")
-            known = dtype.kind == "f" if what != "integers" else dtype.kind in "iu" and 0 < high < 2**32
-            return chosen.draw(what, shape, dtype, low, high) if known else None
+            return draws.drawn(chosen, what, shape, dtype, low, high)
 
         def manual_seed(self, seed: int) -> None:
             philox.default_generator.manual_seed(seed)

@@ -180,7 +180,8 @@ class Kind:
     def draw(
         self, what: str, generator: Any, shape: tuple[int, ...], dtype: Any, low: float = 0.0, high: float = 1.0
     ) -> Any:
-        """Random numbers ("uniform", "normal", "integers", "kept" with probability `low`) made on the device; None: the host makes them."""
+        """Random numbers ("uniform", "normal", "integers"; "kept" by dropout, or "bernoulli", with probability `low`) made on the
+        device; None: the host makes them."""
         return None
 
     def manual_seed(self, seed: int) -> None:

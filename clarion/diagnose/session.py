@@ -82,6 +82,14 @@ def _joined(*tables: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return joined
 
 
+def _without_frames(error: BaseException) -> BaseException:
+    """An exception that keeps nothing alive: frames hold tensors, and with them whole graphs."""
+    at: BaseException | None = error
+    while at is not None:
+        at.__traceback__, at = None, at.__cause__ or at.__context__
+    return error
+
+
 class Session:
     """All that is on while a program is diagnosed."""
 
@@ -233,7 +241,7 @@ class Session:
             return  # it asked for values of a tensor on the meta device: there are none to judge
         if os.environ.get("CLARION_DIAGNOSE_DEBUG"):
             raise error
-        self.failures.setdefault(key, error)
+        self.failures.setdefault(key, _without_frames(error))
         self.silenced.add(key)
         self.told = {name: tuple((k, m) for k, m in told if k != key) for name, told in self.told.items()}
         self._tables = self._make_tables()

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..core.devices import HALVES
+
 
 class Point(NamedTuple):
     """A step length with the loss, gradient and slope there."""
@@ -23,7 +25,7 @@ def cubic_minimum(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> 
     square = first**2 - a.slope * b.slope
     if not square >= 0:
         return (low + high) / 2.0
-    root = type(square)(math.sqrt(square))
+    root = square**0.5 if type(square) in HALVES else type(square)(math.sqrt(square))
     if a.t > b.t:
         a, b = b, a
     at = b.t - (b.t - a.t) * ((b.slope + root - first) / (b.slope - a.slope + 2 * root))

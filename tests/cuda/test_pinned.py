@@ -35,3 +35,11 @@ def test_loaders_pin_their_batches():
         assert x.is_pinned()
         assert y.is_pinned()
         assert torch.equal(x.to("cuda", non_blocking=True).cpu(), x)
+
+
+def test_new_tensors_can_be_pinned():
+    for made in (torch.empty(3, 4, pin_memory=True), torch.zeros(5, pin_memory=True, dtype=torch.int32)):
+        assert made.is_pinned()
+        assert made.device.type == "cpu"
+    assert torch.zeros(5, pin_memory=True).tolist() == [0.0] * 5
+    assert not torch.empty(3).is_pinned()

@@ -14,9 +14,9 @@ from typing import Any
 
 import cupy
 import numpy as np
-from cupy.cuda import runtime
 
 from .. import captures
+from . import sending
 from .arena import Arena
 from .memory import SMALL, Pool, apart, pool
 
@@ -107,8 +107,6 @@ class Capture:
             self.pool.release()
 
 
-_STAGED = 1 << 15  # bytes of a small array
-_TO_GPU = runtime.memcpyHostToDevice
 _side: Any = None
 
 
@@ -117,13 +115,7 @@ def from_host(values: np.ndarray) -> Any:
     global _side
     capture = captures.current()
     if capture is None:
-        if values.nbytes > _STAGED or not (values.flags.c_contiguous and values.dtype.isnative):
-            return cupy.asarray(values)
-        made = cupy.ndarray(values.shape, values.dtype)
-        if values.size:  # the driver takes a copy of what is small at once: nobody waits, and the values may go
-            place = values.__array_interface__["data"][0]
-            runtime.memcpyAsync(made.data.ptr, place, values.nbytes, _TO_GPU, cupy.cuda.get_current_stream().ptr)
-        return made
+        return sending.sent(values) if sending.can_be_sent(values) else cupy.asarray(values)
     if _side is None:
         _side = cupy.cuda.Stream(non_blocking=True)
     with _side, cupy.cuda.using_allocator(capture.pool.malloc):

@@ -136,10 +136,11 @@ def make_known() -> None:
     registry.describe("views", "results that need no copy")
     registry.describe("cublaslt", "matrix products by NVIDIA's library")
     registry.describe("cudnn", "convolutions by NVIDIA's library")
+    registry.describe("cuda draws", "random numbers made on the GPU")
     registry.describe("triton", "kernels compiled for this GPU", lambda: missing)
-    _load("cuda", "batch_norm", "convolutions", "products", "views")
+    _load("cuda", "batch_norm", "convolutions", "draws", "products", "views")
     if missing is not None:
-        registry.know("cupy", cupy.ndarray, xp, ("views", "cublaslt", "cudnn"), adapted)
+        registry.know("cupy", cupy.ndarray, xp, ("views", "cublaslt", "cudnn", "cuda draws"), adapted)
         return
     _load("triton", "attention", "batch_norm", "reductions", "rows", "small_products", "together", "updates")
     from ..triton import elements
@@ -149,7 +150,7 @@ def make_known() -> None:
         "cupy",
         cupy.ndarray,
         xp,
-        ("views", "cublaslt", "cudnn", "triton"),
+        ("views", "cublaslt", "cudnn", "cuda draws", "triton"),
         lambda name: adapted(name) if name in registry.moving else elements.kernel(name, adapted(name)),
         elements.rule,
     )

@@ -64,8 +64,9 @@ __device__ void pair_of_four(Four r, double* a, double* b) {
     *b *= s;
 }
 
-// What is drawn: 0 uniform, 1 normal, 2 kept by dropout (1 or 0), 3 integers below `high` from `low`.
-// EACH numbers come of one turn of the generator; they lie side by side (TOGETHER), or as far apart as there are threads.
+// What is drawn: 0 uniform, 1 normal, 2 kept by dropout (1 or 0), 3 the bits themselves, 4 uniform in (0, 1] as it comes.
+// EACH numbers come of one turn of the generator. They lie side by side (those of TOGETHER turns do), or as far apart as there
+// are threads (TOGETHER is 0).
 template <typename T, int WHAT, int EACH, int TOGETHER>
 __global__ void draw(T* out, long long n, unsigned long long seed, unsigned long long offset, double low, double high,
                      const unsigned long long* state) {
@@ -73,13 +74,20 @@ __global__ void draw(T* out, long long n, unsigned long long seed, unsigned long
     long long thread = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     long long stride = (long long)blockDim.x * gridDim.x;
     unsigned long long counter = offset / 4;
-    long long rounded = ((n - 1) / (stride * EACH) + 1) * stride * EACH;
-    for (long long base = thread; base < rounded; base += stride * EACH) {
+    const int TURNS = TOGETHER ? TOGETHER : 1;
+    long long rounded = ((n - 1) / (stride * EACH * TURNS) + 1) * stride * EACH * TURNS;
+    for (long long first = thread; first < rounded; first += stride * EACH * TURNS)
+    for (int turn = 0; turn < TURNS; ++turn) {
+        long long base = first;
         Four r = philox(seed, thread, counter++);
         unsigned int bits[4] = {r.x, r.y, r.z, r.w};
         float value[4];
         double wide[2];
-        if (EACH == 2) {
+        unsigned long long words[2];
+        if (WHAT == 3 && EACH == 2) {
+            words[0] = ((unsigned long long)r.x << 32) | r.y;
+            words[1] = ((unsigned long long)r.z << 32) | r.w;
+        } else if (EACH == 2) {
             if (WHAT == 1) pair_of_four(r, wide, wide + 1);
             else { wide[0] = unit_of_two(r.x, r.y); wide[1] = unit_of_two(r.z, r.w); }
         } else if (WHAT == 1) {
@@ -89,7 +97,7 @@ __global__ void draw(T* out, long long n, unsigned long long seed, unsigned long
             for (int i = 0; i < 4; ++i) value[i] = unit(bits[i]);
         }
         for (int i = 0; i < EACH; ++i) {
-            long long at = TOGETHER ? (base - thread) + thread * EACH + i : base + stride * i;
+            long long at = TOGETHER ? (base - thread) + (thread * TURNS + turn) * EACH + i : base + stride * i;
             if (at >= n) continue;
             if (WHAT == 0) {
                 T v = EACH == 2 ? (T)(wide[i & 1] * (high - low) + low) : (T)(value[i] * ((float)high - (float)low) + (float)low);
@@ -98,22 +106,20 @@ __global__ void draw(T* out, long long n, unsigned long long seed, unsigned long
                 out[at] = EACH == 2 ? (T)(wide[i & 1] * high + low) : (T)(value[i] * (float)high + (float)low);
             } else if (WHAT == 2) {
                 out[at] = (T)(value[i] < (float)low ? 1 : 0);
+            } else if (WHAT == 3) {
+                out[at] = EACH == 2 ? (T)words[i & 1] : (T)bits[i];
             } else {
-                out[at] = (T)((long long)(bits[i] % (unsigned int)high) + (long long)low);
+                out[at] = EACH == 2 ? (T)wide[i & 1] : (T)value[i];
             }
         }
     }
 }
 """
 
-_NAMES = {"uniform": 0, "normal": 1, "kept": 2, "integers": 3}
-_TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int64): "long long"}
-_TYPES |= {
-    np.dtype(np.int32): "int",
-    np.dtype(np.uint8): "unsigned char",
-    np.dtype(np.int16): "short",
-    np.dtype(np.int8): "signed char",
-}
+NAMES = {"uniform": 0, "normal": 1, "kept": 2, "bits": 3, "unit": 4}
+_TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+_TYPES |= {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long"}
+_FOR_EACH = 12  # what PyTorch moves the offset on by where every element has a probability of its own
 
 
 @cache
@@ -177,17 +183,28 @@ class Generator:
         seed, offset = np.ascontiguousarray(state).view(np.uint64)
         self._seed, self.offset = int(seed), int(offset)
 
-    def draw(self, what: str, shape: tuple[int, ...], dtype: Any, low: float = 0.0, high: float = 1.0) -> Any:
-        """New numbers. Half precision is drawn in float32 and rounded."""
+    def draw(
+        self,
+        what: str,
+        shape: tuple[int, ...],
+        dtype: Any,
+        low: float = 0.0,
+        high: float = 1.0,
+        for_each: bool = False,
+    ) -> Any:
+        """New numbers. Half precision is drawn in float32 and rounded. `for_each`: as PyTorch draws them for a tensor of
+        probabilities, four elements by each of as many threads as that takes."""
         dtype = np.dtype(dtype)
         out = cupy.ndarray(shape, dtype if dtype in _TYPES else np.float32)
         n = out.size
         if n:
-            each = 2 if out.dtype.itemsize == 8 and what in ("uniform", "normal") else 4
-            together = int(what == "kept" and n % 4 == 0)
-            blocks = min(-(-n // BLOCK), _most_blocks())
-            function = _function(_TYPES[out.dtype], _NAMES[what], each, together)
-            used = ((n - 1) // (BLOCK * blocks * each) + 1) * 4
+            each = 2 if out.dtype.itemsize == 8 and what != "kept" else 4
+            together = int(for_each or (what == "kept" and n % 4 == 0))
+            if what == "kept" and dtype.itemsize == 2 and n % 8 == 0:
+                together = 2
+            blocks = -(-n // (4 * BLOCK)) if for_each else min(-(-n // BLOCK), _most_blocks())
+            function = _function(_TYPES[out.dtype], NAMES[what], each, together)
+            used = _FOR_EACH if for_each else ((n - 1) // (BLOCK * blocks * each) + 1) * 4
             offset, place = self.offset, 0
             if captures.current() is not None:
                 drawn = captures.current().draws_of(self)
@@ -196,7 +213,12 @@ class Generator:
             numbers = (np.int64(n), np.uint64(self._seed), np.uint64(offset), np.float64(low), np.float64(high), place)
             function((blocks,), (BLOCK,), (out, *numbers))
             self.offset += used
-        return out if out.dtype == dtype else out.astype(dtype)
+        if out.dtype == dtype:
+            return out
+        rounded = out.astype(dtype)
+        if what == "uniform":  # the upper end is never reached, not even by rounding
+            rounded[rounded == dtype.type(high)] = dtype.type(low)
+        return rounded
 
 
 default_generator = Generator()

@@ -315,7 +315,7 @@ def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, 
 _embedding = Kernel(text.embedding)
 
 
-@offer("embedding", "triton", accepts=lambda weight, indices, *_: indices.size > 0)
+@offer("embedding", "triton", accepts=lambda weight, indices, *_: type(indices) is cupy.ndarray and indices.size > 0)
 def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """Rows of the table. To look for indices out of range would be to wait for the GPU at every call: their rows are NaN."""
     if not (weight._c_contiguous and weight.dtype in FLOATS and weight.ndim == 2):

@@ -11,10 +11,11 @@ from typing import Any
 
 import cupy
 import numpy as np
-from cupy.cuda import get_current_stream, runtime
+from cupy.cuda import get_current_stream
 
 from .. import captures
 from ..cuda.capture import from_host
+from ..cuda.sending import LARGEST, send
 from ..registry import offer
 from ..trace.graph import ONE, Book, Program
 from ..trace.symbols import Array, Namespace
@@ -116,13 +117,12 @@ class Ready:
     def __call__(self, grads: Any, numbers: Any) -> Any:
         self.of_gradients[:] = [x.data.ptr for x in grads]
         self.numbers[:] = numbers
-        runtime.memcpyAsync(self.there.data.ptr, self.host.ctypes.data, self.host.nbytes, _TO_GPU, self.stream)
+        send(self.host, self.there.data.ptr)
         table = self.table
         self.launch(self.there, table.sizes, table.tensor_of, table.begin_of, self.numbers_there)
         return self.numbers_there
 
 
-_TO_GPU = runtime.memcpyHostToDevice
 _updates: dict[Any, Update] = {}
 
 
@@ -144,7 +144,7 @@ def update_all(params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how:
     update = _updates.get(key)
     if update is None:
         update = _updates[key] = Update(*key)
-    if type(kept) is Lasting and captures.current() is None:
+    if type(kept) is Lasting and captures.current() is None and 8 * len(params) * (2 + len(kept)) < LARGEST - 256:
         kept.ready[key] = Ready(update, params, kept, len(numbers))  # for the next step
     table, launch = update.launch_for(params)
     table.point_to([*params, *grads, *[x for each in kept for x in each]])

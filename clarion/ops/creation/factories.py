@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...core import devices, modes
-from ...core.devices import HOST, Kind, xp_of
+from ...core.devices import HOST, Kind, find, xp_of
 from ...core.dtypes import COMPLEX, FROM_NUMPY, NumpyNumber, b1, c64, c128, default_float, f64, i64
 from ...core.messages import out_of_memory
 from ...core.tensor import Tensor, created, new_tensor
@@ -41,9 +41,12 @@ def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], 
     """zeros(2, 3), zeros((2, 3)), zeros(size=(2, 3)) with all options."""
     if "size" in options:
         args = (*args, options.pop("size"))
+    pin = options.get("pin_memory")
     kind, requires_grad, out, where = take_options(name, options, like)
     shape = size_of(name, args)
     array = _filled(where.xp, shape, fill, kind)
+    if pin and out is None and where is HOST:
+        array = find("cuda").pinned(new_tensor(array))._array  # there is one, or `take_options` had refused
     return created(array, requires_grad) if out is None else put(name, out, array, requires_grad)
 
 

@@ -19,13 +19,13 @@ from ..faces.api import FUNCTIONS, METHODS, functional, public
 from ..faces.options import inverse
 
 
-def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any) -> Any:
+def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any, drawn: str = "kept") -> Any:
     """0 with probability p, else 1 / (1 - p)."""
     if p == 1:
         return where.xp.zeros(shape, dtype)
-    kept = where.draw("kept", None, shape, dtype, 1 - p)
+    kept = where.draw(drawn, None, shape, dtype, 1 - p)
     if kept is not None:
-        return kept * (1 / (1 - p))
+        return (kept * float(_factor(p, dtype))).astype(dtype, copy=False)
     return where.computed(shape, dtype, lambda: _factors(shape, p, dtype))
 
 
@@ -75,7 +75,8 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 def _whole_channels(input: Any, p: float, inplace: bool) -> Any:
     shape = input._array.shape
-    factors = noise(kind_of(input._array), (*shape[:2], *(1,) * (len(shape) - 2)), p, input._array.dtype)
+    whole = (*shape[:2], *(1,) * (len(shape) - 2))
+    factors = noise(kind_of(input._array), whole, p, input._array.dtype, "bernoulli")
     return _apply(input, factors, p, inplace)
 
 
@@ -126,8 +127,10 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
 def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bool) -> Any:
     alpha = 1.7580993408473766
     kind = input._array.dtype
-    draw = kind_of(input._array).computed
-    keep = draw(shape, kind, lambda: dropout_mask(default_generator, shape, p).astype(kind))
+    where = kind_of(input._array)
+    keep = where.draw("bernoulli", None, shape, kind, 1 - p)
+    if keep is None:
+        keep = where.computed(shape, kind, lambda: dropout_mask(default_generator, shape, p).astype(kind))
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
     shift = (keep - 1) * (alpha * a) + alpha * a * p
     scaled = _apply(input, keep * input._array.dtype.type(a), p, inplace)

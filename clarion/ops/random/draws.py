@@ -14,6 +14,7 @@ from ...kernels import distributions
 from ...kernels import random as draw
 from ...kernels.permutation import randperm as randperm_array
 from ...kernels.portable.random.draws import fill
+from ...kernels.registry import raw
 from ..creation.factories import like, take_options
 from ..faces.api import method, public
 from ..faces.options import integer, numpy_type, one_size, out_type, place, put, size_of, spelled, tensor_argument
@@ -155,7 +156,9 @@ def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
         options["dtype"] = int
     kind, requires_grad, _, where = take_options("randint", options)
     gen, shape = source("randint", generator), one_size("randint", given["size"])
-    array = where.computed(shape, kind, lambda: draw.randint(gen, shape, low, high, kind))
+    array = where.draw("integers", generator, shape, kind, low, high) if low < high else None
+    if array is None:
+        array = where.computed(shape, kind, lambda: draw.randint(gen, shape, low, high, kind))
     return created(array, requires_grad) if out is None else put("randint", out, array)
 
 
@@ -209,6 +212,9 @@ def normal(
         )
     where = place("normal", device, layout, None, pin_memory)
     shape, kind = one_size("normal", size), numpy_type("normal", dtype)
+    array = where.draw("normal", generator, shape, kind, float(mean), float(std))
+    if array is not None:
+        return created(array, requires_grad)
     array = where.computed(shape, kind, lambda: draw.normal(gen, shape, kind, float(mean), float(std)))
     return created(array, requires_grad)
 
@@ -234,12 +240,19 @@ def multinomial(
     count = integer("multinomial", "num_samples", 2, num_samples)
     gen, weights = source("multinomial", generator), input._array
     where = devices.kind_of(weights)
+    if type(weights) in devices.HALVES and (count == 1 or not replacement):
+        return put_or_make("multinomial", out, raw.weighted_choice(weights, count, gen))
     array = where.computed(
         (*weights.shape[:-1], count),
         i64,
         lambda: distributions.multinomial(gen, where.to_host(weights), count, replacement),
     )
     return created(array) if out is None else put("multinomial", out, array)
+
+
+def put_or_make(name: str, out: Any, array: Any) -> Tensor:
+    """A new tensor, or `out` with these values."""
+    return created(array) if out is None else put(name, out, array)
 
 
 @public(method=False)

@@ -115,6 +115,12 @@ def log_normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
     return from_host(xp, fill(x, distributions.log_normal(gen, x.shape, x.dtype, mean, std)))
 
 
+@kernel("weighted_choice")
+def weighted_choice(xp: Any, weights: Any, count: int, gen: Any) -> Any:
+    """Indices drawn with the weights of each row, without putting back."""
+    return from_host(xp, distributions.multinomial(gen, on_host(weights), count, False))
+
+
 @kernel("poisson")
 def poisson(xp: Any, rates: Any, gen: Any) -> Any:
     return from_host(xp, distributions.poisson(gen, on_host(rates)))
