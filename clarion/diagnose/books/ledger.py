@@ -307,6 +307,7 @@ class Ledger:
         self.updates += 1
         story.steps += 1
         update = Update(self.step, here(), optimizer, story)
+        story.stepped = update.place
         groups = optimizer.param_groups
         leaves = update.leaves = groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]]
         for leaf in leaves:

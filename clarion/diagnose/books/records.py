@@ -90,7 +90,7 @@ class Story:
 class OptimizerStory:
     """What happened to one optimizer."""
 
-    __slots__ = ("book", "empty_run", "kind", "made", "names", "pause", "steps", "track", "untold")
+    __slots__ = ("book", "empty_run", "kind", "made", "names", "pause", "stepped", "steps", "track", "untold")
 
     def __init__(self, made: Place | None, kind: str, book: object = None) -> None:
         self.book = book  # in which it is written: another session's is of no use
@@ -98,6 +98,7 @@ class OptimizerStory:
         self.kind = kind  # the class
         self.names: list[str] = []  # of its parameters, for the report
         self.steps = 0
+        self.stepped: Place | None = None  # where `step()` was called last, as far as it was told
         self.untold = 0  # steps that an engine at rest has counted here instead of telling them,
         self.pause = 1  # of which it may leave out so many
         self.empty_run = 0  # steps in a row without any gradient

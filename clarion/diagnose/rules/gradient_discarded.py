@@ -49,6 +49,7 @@ class GradientDiscarded(Diagnosis):
         self._times: dict[
             Any, tuple[int, int]
         ] = {}  # per line: how often, and how many updates there were at the first
+        self._told: dict[Place | None, Place | None] = {}  # passes that were reported, and the line that cleared
         self._looks: dict[Place | None, tuple[int, bool]] = {}  # per line: how often, and the last answer
 
     def at_discard(self, clear: Clear) -> None:
@@ -84,6 +85,8 @@ class GradientDiscarded(Diagnosis):
         last = self.ledger.last_backward
         seldom = _SELDOM if last is not None and last.place == backward.place else _SELDOM_OTHERS
         if times < 2 or (times - 1) * seldom < self.ledger.updates - first:
+            return
+        if self._told.setdefault(backward.place, place) != place:  # another part of the same pass
             return
         self.report(
             place,

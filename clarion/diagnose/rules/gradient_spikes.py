@@ -116,6 +116,8 @@ class GradientSpikes(Diagnosis):
         rising = all(a < b for a, b in pairwise(blocks))
         if not rising or blocks[-1] < _FACTOR * blocks[0] or blocks[-1] < _FACTOR * largest:
             return
+        if self.session.said("stale-gradient"):  # gradients that are never cleared grow
+            return
         # A model that wakes up has growing gradients, too: but small ones, next to its weights, and its loss does not grow.
         size = math.sqrt(sum(float((engine.array(leaf).astype(float) ** 2).sum()) for leaf in update.leaves))
         if blocks[-1] > size or _has_grown([s.loss for s in list(update.story.track.recent)[-_GROWTH - 5 :]]):

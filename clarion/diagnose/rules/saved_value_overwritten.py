@@ -7,7 +7,7 @@ from typing import Any
 from .. import engine
 from ..finding import ERROR, WARN
 from ..rule import Diagnosis
-from ..source.numpy_writes import find_write, find_write_to
+from ..source.numpy_writes import find_write, find_write_in_place, find_write_to
 from ..source.places import Where, called, file_line, text
 
 
@@ -46,12 +46,16 @@ class SavedValueOverwritten(Diagnosis):
             return
         write: Where = facts["overwritten_at"]
         shape = list(facts["shape"])
+        told = write is not None
+        if not told:  # nobody listened: is it a weight? Or what does the text of the program say?
+            write = _step_of_weight(node, shape) or find_write_in_place(node.place)
         saver = f"`{_short(node)}` at {text(node.place)} saved a tensor of shape {shape} for backward()"
         if self._is_step(write):
             what = f"{saver}; the optimizer's `step()` at {text(write)} then wrote into it: it is a weight."
             fix = "call every `backward()` before the first `step()`, or run the forward pass again after it."
         else:
-            what = f"{saver}, and {text(write)} wrote into it in place ({_times(facts['writes'])}) before it was used."
+            who = text(write) if told or write is None else f"(as far as the program's text tells) {text(write)}"
+            what = f"{saver}, and {who} wrote into it in place ({_times(facts['writes'])}) before it was used."
             fix = "write out of place there (`x = x * 2` for `x *= 2`, `torch.where` for `x[mask] = …`), or into `x.clone()`."
         self.report(write or node.place, what, fix=fix, also=[node.place], error=error)
 
@@ -85,6 +89,18 @@ class SavedValueOverwritten(Diagnosis):
             return True
         call = called(write) if not isinstance(write[0], str) else None
         return call is not None and getattr(call.func, "attr", "") == "step"
+
+
+def _step_of_weight(node: Any, shape: list[int]) -> Where:
+    """If a leaf of this shape (or turned round) is among what the node was given: where its optimizer's `step()` is called."""
+    for leaf in node.edges:
+        if leaf is not None and engine.is_tensor(leaf) and list(engine.shape(leaf)) in (shape, shape[::-1]):
+            story = engine.story(leaf)
+            owner = story.owner() if story is not None and story.owner is not None else None
+            if owner is not None:
+                found: Where = owner._story.stepped
+                return found
+    return None
 
 
 def _short(node: Any) -> str:

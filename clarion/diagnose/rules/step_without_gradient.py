@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
+from .. import engine
 from ..books.records import Backward, Clear, Update
 from ..rule import Diagnosis
 
@@ -38,14 +40,17 @@ class StepWithoutGradient(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        self._discarded = -1  # when gradients were there, and were cleared: another diagnosis' case
+        self._discarded: set[Any] = (
+            set()
+        )  # optimizers whose gradients were there, and were cleared: another diagnosis' case
         self._recorded = 0  # operations that joined a graph (counted while listening closely)
         self._seen: dict[int, tuple[int, int]] = {}  # per optimizer: passes and operations at its last step
         self._passed: dict[int, Backward | None] = {}  # per optimizer: the pass before its last empty step
 
     def at_discard(self, clear: Clear) -> None:
         """There was something to use, before it was cleared."""
-        self._discarded = self.ledger.updates
+        stories = [engine.story(leaf) for leaf in clear.leaves]
+        self._discarded.update(story.owner for story in stories if story is not None)
 
     def near_recorded(self, node: Any, inputs: Any, output: Any) -> None:
         """Somebody computes what could be differentiated."""
@@ -55,7 +60,9 @@ class StepWithoutGradient(Diagnosis):
         """The second empty step in a row, with a forward or backward pass between."""
         story = update.story
         assert story is not None
-        discarded = self._discarded == self.ledger.updates - 1
+        owner = weakref.ref(update.optimizer)
+        discarded = owner in self._discarded
+        self._discarded.discard(owner)
         now = self.ledger.passes, self._recorded
         idle, self._seen[id(story)] = self._seen.get(id(story)) == now, now
         passed = self._passed.get(id(story))

@@ -1,7 +1,8 @@
 """Which line writes into an array that shares memory with a tensor: NumPy tells nobody, so the program's text is searched.
 
 For what `.numpy()` gave, the text says what it is called; for what `from_numpy` took, those who hold the array do. Only
-used once a write is known to have happened; where nothing better is found, the line that took or gave it is named.
+used once a write is known to have happened; where nothing better is found, the line that took or gave it is named. Writes
+to tensors are searched in the same way where nobody was listening when they happened.
 """
 
 from __future__ import annotations
@@ -41,6 +42,29 @@ def find_write(taken: Place | None) -> Where:
     return taken if wrote is None else (file, wrote)
 
 
+def find_write_in_place(saver: Place | None) -> Where:
+    """The one line of the function that writes to what the call at `saver` was given or gave; None if that is not clear."""
+    found = file_line(saver)
+    if found is None or saver is None:
+        return None
+    file, line = found
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    span = _span(saver)
+    node = next((n for n in ast.walk(tree) if isinstance(n, ast.expr) and _extent(n) == span), None)
+    if node is None:
+        return None
+    given = node.args if isinstance(node, ast.Call) else list(ast.iter_child_nodes(node))
+    names = {ast.unparse(a) for a in given if isinstance(a, (ast.Name, ast.Attribute))} | _names_of(node, parents)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        names.add(ast.unparse(node.func.value))
+    lines = {getattr(each, "lineno", 0) for each in _in_order(_enclosing(tree, line)) if _writes(each, names)}
+    return (file, lines.pop()) if len(lines) == 1 else None
+
+
 def find_write_to(arrays: Iterable[Any], taken: Place | None) -> Where:
     """The line that writes to one of these arrays, which somebody still has; in the file of the call that took it."""
     found = file_line(taken)
@@ -61,12 +85,17 @@ def find_write_to(arrays: Iterable[Any], taken: Place | None) -> Where:
 
 
 def _call_at(tree: ast.AST, place: Place) -> ast.Call | None:
+    span = _span(place)
+    return next((node for node in ast.walk(tree) if isinstance(node, ast.Call) and _extent(node) == span), None)
+
+
+def _span(place: Place) -> Any:
     code, lasti = place
-    span = next((s for i, s in enumerate(code.co_positions()) if i * 2 == lasti), None)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == span:
-            return node
-    return None
+    return next((s for i, s in enumerate(code.co_positions()) if i * 2 == lasti), None)
+
+
+def _extent(node: ast.expr) -> Any:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 def _names_of(call: ast.AST, parents: dict[ast.AST, ast.AST]) -> set[str]:
@@ -153,7 +182,8 @@ def _writes(node: ast.AST, names: set[str]) -> bool:
     if any(k.arg == "out" and _root(k.value) & names for k in node.keywords):
         return True
     name = _last_name(node.func)
-    if name in _WRITING_METHODS and isinstance(node.func, ast.Attribute) and _root(node.func.value) & names:
+    writing = name in _WRITING_METHODS or (name.endswith("_") and not name.endswith("__"))  # `x.mul_(2)`
+    if writing and isinstance(node.func, ast.Attribute) and _root(node.func.value) & names:
         return True
     return name in _WRITING_FUNCTIONS and bool(node.args) and bool(_root(node.args[0]) & names)
 
