@@ -288,6 +288,8 @@ class Session:
 
     def wake(self, *_: Any) -> None:
         """Hear everything again, for a while."""
+        if self.resting:
+            self.ledger.count_untold()
         self._rest_from = max(self._rest_from, self.ledger.step + _AWAKE)
         if self.resting:
             self.ledger.forget_gradients()

@@ -35,11 +35,12 @@ def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
 
     allowed = {name for mark in item.iter_markers("clarion_allow") for name in mark.args}
     watched = watch()
+    watched._session.silenced.update(allowed)
     try:
         outcome = yield
     finally:
         watched.stop()
-    found = [finding for finding in watched.findings if finding.level != "info" and finding.name not in allowed]
+    found = [finding for finding in watched.findings if finding.level != "info"]
     if found and outcome.excinfo is None:
         text = "\n\n".join(str(finding) for finding in found)
         outcome.force_exception(pytest.fail.Exception(f"clarion found:\n\n{text}", pytrace=False))

@@ -212,9 +212,32 @@ def test_at_rest_pytorchs_own_functions_stand_in_their_places():
         model.train()
         steps(400)
         waiting = optimizer._story.untold  # steps at rest are told together
-        assert 600 <= session.ledger.step + waiting <= 620
+        assert session.ledger.step + waiting == 620
         assert not session.failures
     assert torch.optim.Optimizer.zero_grad is clear
+
+
+@pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
+def test_a_late_nan_says_when_to_listen_and_is_named_then():
+    def train(**how):
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 3)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+        with clarion.doctor.watch(**how) as watch:
+            for step in range(300):
+                y = model(torch.randn(8, 4)) * (step != 250)
+                root = y.pow(2).sum(1).sqrt()
+                loss = (root - 1).pow(2).mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+        return watch.findings
+
+    (unheard,) = train()
+    assert unheard.name == "non-finite-forward"
+    assert "--listen-at 251" in unheard.what
+    (heard,) = train(listen_at=251)
+    assert (heard.name, heard.line) == ("non-finite-backward", train.__code__.co_firstlineno + 7)
 
 
 def test_lines_are_transferred_where_operations_are_the_same():

@@ -383,6 +383,16 @@ class Ledger:
         elif step // CYCLE > before // CYCLE:
             self.session.wake()
 
+    def count_untold(self) -> None:
+        """The rest is over: steps that an engine has only counted."""
+        for optimizer in self.optimizers:
+            story = optimizer.__dict__.get("_story")
+            if story is not None:
+                count, story.untold = story.untold, 0
+                self.step += count
+                self.updates += count
+                story.steps += count
+
     def rest_backward_began(
         self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
     ) -> None:

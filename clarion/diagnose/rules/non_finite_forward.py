@@ -45,6 +45,7 @@ class NonFiniteForward(Diagnosis):
         self._pass: Any = None
         self._scaled = False  # is the loss the product of another one and a number, for a GradScaler or the like?
         self._place: Where = None
+        self._unheard = False  # was nobody listening to the step before?
         self._unused = 0
         self._first: tuple[int, Place | None, str] | None = None  # passes so far; who made something non-finite first
         if session.thorough:
@@ -90,6 +91,7 @@ class NonFiniteForward(Diagnosis):
         birth = find_birth(root, {note.place for note in notes.of_forward(notes.passes) if note.place is not None})
         if birth is None or (birth.kind == LEAF and self._known(birth)):
             return
+        self._unheard = self.session.resting and not engine.knows_all_nodes
         self.session.wake()
         before = self._place
         self._place, self._pending = self._words(birth, value)
@@ -181,6 +183,12 @@ class NonFiniteForward(Diagnosis):
             made = engine.story(leaf) and engine.story(leaf).made
             where = made or node.place
             return where, {"what": f"{what}, before any update.", "fix": "initialise it with finite values (nn.init)."}
+        if self._unheard:  # whether its gradient was finite is not known
+            step = self.ledger.step
+            return updated, {
+                "what": f"{what}: an update gave it that, of which nothing is recorded: run again with `--listen-at {step}`.",
+                "fix": f"`clarion run --engine torch --listen-at {step}` (or `watch(listen_at={step})`) names the operation.",
+            }
         return updated, {
             "what": f"{what}: an update with finite gradients gave it a value beyond the range of its type.",
             "fix": "a smaller learning rate, and torch.nn.utils.clip_grad_norm_ before step().",
