@@ -90,9 +90,17 @@ def is_written_by_user(kind: type) -> bool:
     return True
 
 
+_MADE_BY_CLASS = 1 << 9  # the flag of classes that are not part of the interpreter
+
+
 def is_ours(value: Any) -> bool:
-    """Is a function or class clarion's own, Python's or NumPy's?"""
+    """Is a function or class clarion's own, Python's or NumPy's?
+
+    Code that `exec` runs without a `__name__` has classes that say they are Python's: their flags know better.
+    """
     module = getattr(value, "__module__", None) or ""
+    if module == "builtins" and isinstance(value, type):
+        return not value.__flags__ & _MADE_BY_CLASS
     return module.partition(".")[0] in (
         "clarion",
         "numpy",

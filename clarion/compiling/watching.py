@@ -454,7 +454,7 @@ class Watch:
 
     def _class(self, kind: type, name: str, about: str) -> None:
         for base in kind.__mro__:
-            if base.__module__ == "builtins" or is_ours(base):
+            if is_ours(base):
                 continue
             space = self._constant(base.__dict__)
             for each in sorted(self.names & set(base.__dict__)):
@@ -472,7 +472,7 @@ class Watch:
                     self.value(getattr(value, each), f"{name}.{each}", f"{about}.{each}")
             return
         if (
-            kind.__module__ == "builtins"
+            (kind.__module__ == "builtins" and is_ours(kind))
             or inspect.isgenerator(value)
             or not hasattr(value, "__dict__")
             or isinstance(value, np.ndarray)

@@ -281,3 +281,14 @@ def test_what_the_backward_pass_of_a_result_reads_is_seen():
         fast(x).sum().backward()
         assert x.grad.tolist() == [6.0 * STORE["rate"]] * 2
     assert of(fast).replays >= 3
+
+
+def test_classes_of_code_without_a_name():
+    """`exec` with globals of one's own gives classes that say they are Python's own."""
+    scope = {"nn": torch.nn}
+    exec("class Net(nn.Module):\n    scale = 1.0\n    def forward(self, x):\n        return x * self.scale\n", scope)
+    fast, x = torch.compile(scope["Net"]()), torch.ones(3)
+    for scale in (1.0, 5.0):
+        scope["Net"].scale = scale
+        for _ in range(4):
+            assert fast(x).tolist() == [scale] * 3
