@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from .errors import EngineError
+from .ops.faces.options import warn_user
 
 T = TypeVar("T")
 
@@ -20,6 +22,9 @@ class Future(Generic[T]):
         self._done = False
         self._value: Any = None
         self._error: BaseException | None = None
+
+    def __reduce__(self) -> Any:
+        raise EngineError("Can not pickle torch.futures.Future")
 
     def done(self) -> bool:
         """Is the result there?"""
@@ -56,7 +61,7 @@ class Future(Generic[T]):
             self._value, self._error, self._done = value, error, True
             self._there.notify_all()
         for callback in self._callbacks:
-            callback(self)
+            _told(callback, self)
 
     def add_done_callback(self, callback: Callable[[Future[T]], None]) -> None:
         """Call it with this Future when the result is there, or now if it is."""
@@ -64,7 +69,7 @@ class Future(Generic[T]):
             if not self._done:
                 self._callbacks.append(callback)
                 return
-        callback(self)
+        _told(callback, self)
 
     def then(self, callback: Callable[[Future[T]], Any]) -> Future[Any]:
         """A Future with what the callback makes of this one."""
@@ -74,14 +79,29 @@ class Future(Generic[T]):
             try:
                 following.set_result(callback(this))
             except Exception as error:
-                following.set_exception(error)
+                text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
+                following.set_exception(EngineError(f"{text}\n\nAt:\n{traceback.format_exc()}"))
 
         self.add_done_callback(run)
         return following
 
 
+def _told(callback: Callable[[Any], Any], future: Future[Any]) -> None:
+    """Call back; what is raised there is nobody's to catch: it is said, and goes no further."""
+    try:
+        callback(future)
+    except Exception:
+        warn_user(f"Got the following error when running the callback: {traceback.format_exc()}")
+
+
+def _refuse_none(futures: Any) -> None:
+    if any(future is None for future in futures):
+        raise EngineError("Future can't be None")
+
+
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     """A Future that is done when all are; its result are they."""
+    _refuse_none(futures)
     together: Future[list[Future[Any]]] = Future()
     left, lock = len(futures), threading.Lock()
     if not futures:

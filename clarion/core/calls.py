@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import call_texts
-from .dtypes import NUMBERS
+from .devices import ndarray
+from .dtypes import FROM_NUMPY, NUMBERS
 from .general_call import general_call
-from .tensor import Tensor
+from .tensor import Tensor, new_tensor
 from .written import scope_of, written_at_first_call
 
 if TYPE_CHECKING:
@@ -40,7 +41,11 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
     """The operation as a Python operator: NotImplemented for what is neither tensor nor number."""
 
     def other_operand(op: Op, args: tuple[Any, ...]) -> Any:
-        return general_call(op, args) if isinstance(args[1], OPERANDS) else NotImplemented
+        if isinstance(args[1], OPERANDS):
+            return general_call(op, args)
+        if op.name == "eq" and isinstance(args[1], ndarray) and args[1].dtype in FROM_NUMPY:
+            return general_call(op, (args[0], new_tensor(args[1])))  # (else Python would compare identities)
+        return NotImplemented
 
     scope = scope_of(op) | {"otherwise": other_operand}
     return written_at_first_call(op, lambda: call_texts.binary(op, True), scope, f"{op.name}, the operator")

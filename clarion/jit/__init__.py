@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from ..absent import rest
+from ..errors import EngineError
 from ..futures import Future as Future
 from ..nn.modules.module import Module
 from .annotations import fits as _fits  # also makes `annotations` the module, no longer the future
@@ -135,6 +136,8 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
 
 def wait(future: Future[Any]) -> Any:
     """The result of a `fork`."""
+    if future is None:
+        raise EngineError("Future can't be None")
     return future.wait()
 
 

@@ -55,3 +55,14 @@ def _result(program: Callable[[Any], Any], torch: Any) -> Any:
 def test_corners(name: str) -> None:
     expected, found = _result(PROGRAMS[name], theirs), _result(PROGRAMS[name], ours)
     assert found[1:] == expected[1:]
+
+
+def test_tensors_and_arrays_are_compared_by_their_elements() -> None:
+    for torch in (theirs, ours):
+        x, a = torch.tensor([1.0, 2.0]), np.array([1.0, 3.0], np.float32)
+        for found in (x == a, a == x):
+            assert isinstance(found, torch.Tensor)
+            assert found.tolist() == [True, False]
+        quotient: Any = a / x
+        assert isinstance(quotient, torch.Tensor)
+        assert quotient.tolist() == [1.0, 1.5]

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...core.devices import HOST, Kind, find, kind_of, to_host
+from ...core.devices import HOST, Kind, kind_of, to_host
 from ...core.dtypes import FROM_NUMPY, b1, c64, c128, default_float, f64, from_numpy_dtype, i64, promote_pair
 from ...core.op_node import cast
-from ...core.saved import borrow_from_numpy, hand_to_numpy
+from ...core.saved import borrow_from_numpy
 from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...events import hub
 from ...kernels.fromdata import PLAIN, Unfit, category, is_sequence, plain_array, unnest
 from ...kernels.layout import address, memory_root
 from ..faces.api import METHODS, public
-from ..faces.options import numpy_type, place, tensor_argument, warn_user
+from ..faces.options import numpy_type, place, warn_user
+from .dlpack import from_dlpack
 
 _EXCEPTIONS = {
     TypeError: errors.ArgumentTypeError,
@@ -435,65 +436,3 @@ def frombuffer(
             "protect its data or make it writable before converting it to a tensor.",
         )
     return created(writable(np.frombuffer(memory.cast("B"), kind, count, offset)), requires_grad)
-
-
-CUDA_MEMORY = 2  # DLPack's number
-
-
-@public(method=False)
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor on the memory of any object with the DLPack protocol."""
-    where = HOST if device is None else place("from_dlpack", device)
-    if isinstance(ext_tensor, Tensor):
-        array = dlpack_array(ext_tensor)
-    elif hasattr(ext_tensor, "__dlpack_device__") and ext_tensor.__dlpack_device__()[0] == CUDA_MEMORY:
-        array = find("cuda").xp.from_dlpack(ext_tensor)
-        where = find("cuda") if device is None else where
-    else:
-        array = np.from_dlpack(ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor))
-    if copy:
-        array = array.copy()
-    return new_tensor(where.receive(array.view(from_numpy_dtype(array.dtype).numpy)))
-
-
-class _Capsule:
-    """A bare DLPack capsule, dressed as an object that hands it out once."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
-
-
-def dlpack_array(self: Tensor) -> Any:
-    """The memory behind a tensor, for another library."""
-    if self.requires_grad:
-        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    hand_to_numpy(self)
-    return self._array
-
-
-def dlpack(
-    self: Tensor,
-    *,
-    stream: Any = None,
-    max_version: Any = None,
-    dl_device: Any = None,
-    copy: Any = None,
-) -> Any:
-    """The tensor's memory as a DLPack capsule."""
-    return dlpack_array(self).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
-
-
-@public(method=False)
-def to_dlpack(tensor: Any) -> Any:
-    """The tensor's memory as a DLPack capsule (the old function)."""
-    return dlpack(tensor_argument("to_dlpack", tensor))
-
-
-METHODS["__dlpack__"] = dlpack
-METHODS["__dlpack_device__"] = lambda self: (1, 0)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.calls import OPERANDS, operator_call
+from ...core.devices import ndarray
 from ...core.inplace import inplace
 from ...core.namespace import OPS
 from ...core.op import Op
@@ -74,7 +75,7 @@ for _name, _op in IN_PLACE.items():
 def rtruediv(self: Any, other: Any) -> Any:
     """`other / self`: PyTorch multiplies the reciprocal."""
     if not isinstance(other, OPERANDS):
-        return NotImplemented
+        return OPS["reciprocal"].call(self) * other if isinstance(other, ndarray) else NotImplemented
     return a.mul_op.call(OPS["reciprocal"].call(self), other)
 
 

@@ -181,6 +181,9 @@ def multi_head_attention_forward(
     else:
         q, k, v = _packed_projection(q, k, v, in_proj_weight, in_proj_bias)
     if bias_k is not None and bias_v is not None:
+        if static_k is not None or static_v is not None:
+            kind = "key" if static_k is not None else "value"
+            raise AssertionError(f"bias cannot be added to static {kind}.")
         k = FUNCTIONS["cat"]([k, bias_k.repeat(1, batch, 1)])  # type: ignore[attr-defined]
         v = FUNCTIONS["cat"]([v, bias_v.repeat(1, batch, 1)])  # type: ignore[attr-defined]
         mask, padding = _one_more(mask, padding)

@@ -1,0 +1,90 @@
+"""DLPack: memory shared with other libraries' arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.devices import HOST, find
+from ...core.dtypes import from_numpy_dtype
+from ...core.saved import hand_to_numpy
+from ...core.tensor import Tensor, new_tensor
+from ...errors import ArgumentTypeError
+from ..faces.api import METHODS, public
+from ..faces.options import place, tensor_argument
+
+CUDA_MEMORY = 2  # DLPack's number
+
+
+@public(method=False)
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor on the memory of any object with the DLPack protocol."""
+    where = HOST if device is None else place("from_dlpack", device)
+    if isinstance(ext_tensor, Tensor):
+        array = dlpack_array(ext_tensor)
+    elif hasattr(ext_tensor, "__dlpack_device__") and ext_tensor.__dlpack_device__()[0] == CUDA_MEMORY:
+        array = find("cuda").xp.from_dlpack(ext_tensor)
+        where = find("cuda") if device is None else where
+    else:
+        bare = not hasattr(ext_tensor, "__dlpack__")
+        array = np.from_dlpack(_Capsule(ext_tensor) if bare else ext_tensor)
+        if bare and not array.flags.writeable and array.size:  # (an old capsule cannot say that it may be written)
+            array = np.asarray(_Writable(array))
+    if copy:
+        array = array.copy()
+    return new_tensor(where.receive(array.view(from_numpy_dtype(array.dtype).numpy)))
+
+
+class _Writable:
+    """The memory of an array that NumPy takes for read-only, as one that may be written."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array  # keeps the memory alive
+        said = array.__array_interface__
+        self.__array_interface__ = {**said, "data": (said["data"][0], False)}
+
+
+class _Capsule:
+    """A bare DLPack capsule, dressed as an object that hands it out once."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def dlpack_array(self: Tensor) -> Any:
+    """The memory behind a tensor, for another library."""
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    hand_to_numpy(self)
+    return self._array
+
+
+def dlpack(
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: Any = None,
+    dl_device: Any = None,
+    copy: Any = None,
+) -> Any:
+    """The tensor's memory as a DLPack capsule."""
+    if stream is not None and type(stream) is not int:
+        raise ArgumentTypeError("stream must be ``int`` or ``none``")
+    return dlpack_array(self).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+@public(method=False)
+def to_dlpack(tensor: Any) -> Any:
+    """The tensor's memory as a DLPack capsule (the old function)."""
+    return dlpack(tensor_argument("to_dlpack", tensor))
+
+
+METHODS["__dlpack__"] = dlpack
+METHODS["__dlpack_device__"] = lambda self: (1, 0)
