@@ -57,6 +57,7 @@ def test_corners(name: str) -> None:
     assert found[1:] == expected[1:]
 
 
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept")
 def test_tensors_and_arrays_are_compared_by_their_elements() -> None:
     for torch in (theirs, ours):
         x, a = torch.tensor([1.0, 2.0]), np.array([1.0, 3.0], np.float32)

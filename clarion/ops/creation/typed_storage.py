@@ -387,7 +387,9 @@ class LegacyStorage(metaclass=_LegacyMeta):
 
 
 def _legacy_class(kind: Any, name: str, module: str) -> Any:
-    return _LegacyMeta(f"{name}Storage", (LegacyStorage,), {"dtype": kind, "_dtype": kind, "__module__": module})
+    said = f"A TypedStorage with elements of {kind}."
+    own = {"dtype": kind, "_dtype": kind, "__module__": module, "__doc__": said}
+    return _LegacyMeta(f"{name}Storage", (LegacyStorage,), own)
 
 
 _UNNAMED = frozenset(("uint16", "uint32", "uint64"))  # newer than the old classes

@@ -123,12 +123,14 @@ def with_numpys_names(fn: F) -> F:
 
 def with_out(name: str, fn: F) -> F:
     """`fn` with PyTorch's `out=` argument."""
+    code = fn.__code__  # type: ignore[attr-defined]
+    other_names = RENAMED.keys() - code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @functools.wraps(fn)
     def wrapper(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
-            return fn(*args) if not kwargs else fn(*args, **_renamed(fn, kwargs))
-        kwargs = _renamed(fn, kwargs)
+            return fn(*args) if not kwargs else fn(*args, **_renamed(other_names, kwargs))
+        kwargs = _renamed(other_names, kwargs)
         targets = out if isinstance(out, (tuple, list)) else (out,)
         for target in targets:
             if not isinstance(target, Tensor):
@@ -153,12 +155,11 @@ def with_out(name: str, fn: F) -> F:
     return wrapper
 
 
-def _renamed(fn: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments, where they have NumPy's names with PyTorch's."""
-    if RENAMED.keys().isdisjoint(kwargs):
+def _renamed(names: set[str], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments: those that have NumPy's `names` with PyTorch's."""
+    if names.isdisjoint(kwargs):
         return kwargs
-    own = fn.__code__.co_varnames[: fn.__code__.co_argcount + fn.__code__.co_kwonlyargcount]
-    return {name if name in own else RENAMED.get(name, name): value for name, value in kwargs.items()}
+    return {RENAMED[name] if name in names else name: value for name, value in kwargs.items()}
 
 
 def _flat(values: Any) -> list[Any]:
