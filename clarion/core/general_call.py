@@ -10,6 +10,7 @@ from . import modes
 from .devices import HALVES, HOST, as_array, ndarray
 from .dtypes import FROM_NUMPY, HALF, NUMBERS, NumpyNumber, f32, f64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
+from .op_node import cast
 from .recording import finished, record
 from .tensor import Tensor, new_tensor
 
@@ -80,7 +81,7 @@ def _rounded(r: Any, half: Any) -> Any:
     if type(r) is not ndarray:
         r = as_array(r)
     if half is not None and r.dtype in (f32, f64):
-        r = r.astype(half)
+        r = cast(r, half)
     return r
 
 

@@ -208,7 +208,7 @@ class Op:
             return arrays, None
         half = next((a.dtype for a in arrays if a is not None and getattr(a, "dtype", None) in HALF), None)
         if half is not None:
-            arrays = [a.astype(f32) if getattr(a, "dtype", None) in HALF else a for a in arrays]
+            arrays = [cast(a, f32) if getattr(a, "dtype", None) in HALF else a for a in arrays]
         return arrays, half
 
 

@@ -142,8 +142,8 @@ def _prepare_raw(op: Op, dtype: Any, g: Any, saved: tuple[Any, ...]) -> tuple[An
             saved = tuple([v.conj() if getattr(v, "dtype", f32).kind == "c" else v for v in saved])
             saved = tuple([v.conjugate() if type(v) is complex else v for v in saved])
     elif dtype in HALF and not op.moves and not kind_of(_first(g)).half:
-        saved = tuple([v.astype(f32) if getattr(v, "dtype", f32) in HALF else v for v in saved])
-        g = tuple([None if x is None else x.astype(f32) for x in g]) if type(g) is tuple else g.astype(f32)
+        saved = tuple([cast(v, f32) if getattr(v, "dtype", f32) in HALF else v for v in saved])
+        g = tuple([None if x is None else cast(x, f32) for x in g]) if type(g) is tuple else cast(g, f32)
     return g, saved
 
 
@@ -210,6 +210,9 @@ def fix_tensor(g: Any, meta: tuple[tuple[int, ...], Any], target: Any = None) ->
     return g if g._array.dtype == dtype else lifted.cast(g, dtype)
 
 
+LARGE = 1024  # numbers whose conversion from or to half precision has a kernel of its own
+
+
 def cast(value: Any, kind: Any) -> Any:
     """An array (or Python number) as an array of another type; complex to real takes the real part."""
     if isinstance(value, NUMBERS):
@@ -218,4 +221,6 @@ def cast(value: Any, kind: Any) -> Any:
         return value
     if value.dtype.kind == "c" and kind.kind not in "cb":
         value = value.real
-    return value.astype(kind) if kind_of(value) is HOST else registry.raw.cast(value, kind)
+    if kind_of(value) is HOST and (value.size < LARGE or kind.itemsize != 2 != value.dtype.itemsize):
+        return value.astype(kind)
+    return registry.raw.cast(value, kind)
