@@ -151,6 +151,7 @@ _ELSEWHERE = {
         ".autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled",
         ".compiler": "compile pointwise",
         ".func": "vmap",
+        "._higher_order_ops": "cond while_loop",
         ".futures": "Future",
         ".jit": "ScriptFunction ScriptModule",
         ".serialization": "save load",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.alone import only_saved
-from ...core.devices import HALVES, kind_of, visible
+from ...core.devices import HALVES, kind_of, ndarray
 from ...core.op import Op
 from ...core.op_node import OpNode
 from ...core.saved import check_versions
@@ -257,7 +257,7 @@ def _smoothed(input: Any, target: Any, weight: Any, number: int, ignore_index: i
     ignored = target == ignore_index
     smooth = smooth.masked_fill(ignored, 0.0)
     if number == 1:
-        if not visible(target._array):
+        if type(target._array) is not ndarray:  # (also where a call is recorded: nothing is read)
             counts = (~ignored).to(input.dtype)
             smooth = smooth.sum() / (counts if weight is None else weight[target * ~ignored] * counts).sum()
         elif weight is None:
