@@ -13,7 +13,7 @@ from .harness import WORKLOADS, Steps
 # What is compiled whole: steps of training, and a chain of operations.
 NAMES = (
     "seeds_training_loop", "elementwise_chain", "mlp_tiny_training", "mlp_large_training", "transformer_training",
-    "character_gpt",
+    "character_gpt", "cnn_training", "lstm_training",
 )  # fmt: skip
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -90,6 +93,33 @@ def test_gradients_and_losses_of_earlier_steps_stay_what_they_were():
     for loss, value, grad, copy in kept:
         assert loss.item() == value
         assert torch.equal(grad, copy)
+
+
+@pytest.mark.parametrize("compiler", [True, False])
+def test_nothing_is_held_longer_than_the_step_itself_holds_it(compiler, monkeypatch):
+    if not compiler:
+        monkeypatch.setattr("clarion.compiling.native.build.library", dict)
+    model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Dropout(0.1), torch.nn.Linear(8, 3))
+    fast = torch.compile(_step(model, torch.optim.Adam(model.parameters(), lr=0.1), clip=True))
+    gradients = torch.compile(lambda x: model(x).square().sum())
+    x, y = _data()
+    for _ in range(5):
+        fast(x, y)
+        gradients(x).backward()
+    assert of(fast).replays
+    assert of(gradients).replays
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        x, loss = x.clone(), fast(x, y)
+        held = [weakref.ref(each) for each in (loss._array, model[0].weight.grad._array, x._array)]
+        loss, _ = fast(x, y), gradients(x).backward()
+        fast(x.clone(), y)
+        del x, loss
+        assert [each() for each in held] == [None, None, None]
+    finally:
+        if collects:
+            gc.enable()
 
 
 def test_a_learning_rate_that_changes_is_used():

@@ -268,14 +268,8 @@ class _Python:
         self.own = {slot: native.seen(view) for slot, view in read.items() if view.buffer.source is None}
 
     def __call__(self, found: dict[int, Any], arrays: Any) -> None:
-        def value(each: Any) -> Any:
-            if isinstance(each, Ref):
-                return self._array(each.slot, found, arrays)
-            if type(each) in (list, tuple):
-                return type(each)([value(one) for one in each])
-            return each
-
-        result = self.function(*value(self.step.args), **{k: value(v) for k, v in self.step.options.items()})
+        options = {name: self._value(each, found, arrays) for name, each in self.step.options.items()}
+        result = self.function(*self._value(self.step.args, found, arrays), **options)
         outs = self.step.outs
         if isinstance(outs, Ref):
             self._take(outs.slot, result, found)
@@ -283,6 +277,14 @@ class _Python:
             for ref, one in zip(outs, result if outs else (), strict=True):
                 if ref is not None:
                     self._take(ref.slot, one, found)
+
+    def _value(self, each: Any, found: dict[int, Any], arrays: Any) -> Any:
+        """An argument. (No function inside of `__call__` that calls itself: the circle would hold all results.)"""
+        if isinstance(each, Ref):
+            return self._array(each.slot, found, arrays)
+        if type(each) in (list, tuple):
+            return type(each)([self._value(one, found, arrays) for one in each])
+        return each
 
     def _array(self, slot: int, found: dict[int, Any], arrays: Any) -> Any:
         if slot in self.own:
