@@ -72,9 +72,7 @@ def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
     factor = max_norm / (total + 1e-6)
     if not isinstance(factor, float):  # it is known on a device
         raw.scale_all([grad._array for grad in grads], factor.clip(None, 1.0))
-    elif factor >= 1.0:  # everything would be multiplied by 1
-        return
-    else:
+    elif not factor >= 1.0:  # (else everything would be multiplied by 1)
         for grad in grads:
             array = grad._array
             array *= array.dtype.type(factor)
