@@ -116,7 +116,23 @@ def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
                     return result
         return plain(*args, out=out)
 
-    return call_or_write if writing else call
+    if writing:
+        return call_or_write
+    return _one_before(guarded[0], plain) if len(guarded) == 1 and not guarded[0].least else call
+
+
+def _one_before(offer: Offer, plain: Kernel) -> Kernel:
+    """An offer that may decline, and what is called then."""
+    accepts, function = offer.accepts, offer.function
+
+    def call(*args: Any) -> Any:
+        if accepts is None or accepts(*args):
+            result = function(*args)
+            if result is not NotImplemented:
+                return result
+        return plain(*args)
+
+    return call
 
 
 def _copying(function: Kernel) -> Kernel:
