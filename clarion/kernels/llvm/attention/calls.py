@@ -131,7 +131,7 @@ def _run(q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: boo
         return NotImplemented
     mask = _rows_of_mask(mask, k.shape[-2])
     out = empty_beside(np, q, v.shape[-1])
-    if out.strides[-1] != out.itemsize:
+    if out.strides[-1] != out.itemsize or q.ndim < 4:  # (only with heads PyTorch lays it out as the queries)
         out = np.empty(out.shape, out.dtype)
     second = np.empty((*q.shape[:-1], k.shape[-2]) if keep else q.shape[:-1], q.dtype)
     arrays = {"q": q, "k": k, "v": v, "drop": None if drop is None else np.ascontiguousarray(drop), "out": out}
