@@ -129,7 +129,12 @@ def with_out(name: str, fn: F) -> F:
     @functools.wraps(fn)
     def wrapper(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
-            return fn(*args) if not kwargs else fn(*args, **_renamed(other_names, kwargs))
+            try:
+                return fn(*args, **kwargs)
+            except TypeError:
+                if other_names.isdisjoint(kwargs):
+                    raise
+                return fn(*args, **_renamed(other_names, kwargs))
         kwargs = _renamed(other_names, kwargs)
         targets = out if isinstance(out, (tuple, list)) else (out,)
         for target in targets:
