@@ -52,3 +52,10 @@ def _output(*command):
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=env, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_names_of_arguments_are_known_to_functions_that_look_first(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import clarion as torch\n" + CLASS + "print(torch.ones(2, 3).nanmean().item())\n"
+    )
+    assert _output(str(tmp_path / "program.py")) == "1.0\n"
