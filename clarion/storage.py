@@ -11,6 +11,8 @@ from .ops.creation.typed_storage import warn_of_removal as _warn_typed_storage_r
 
 __all__ = ["TypedStorage", "UntypedStorage", "_LegacyStorage", "_warn_typed_storage_removal"]
 
+_storage_classes = {UntypedStorage, TypedStorage, *_LEGACY.values()}
+
 
 def _dtype_to_storage_type_map() -> dict[Any, str]:
     return {each.dtype: name for name, each in _LEGACY.items()}

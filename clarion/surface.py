@@ -155,6 +155,7 @@ _ELSEWHERE = {
         ".futures": "Future",
         ".jit": "ScriptFunction ScriptModule",
         ".serialization": "save load",
+        ".storage": "_storage_classes",
         ".symbols": "PyTorchFileReader SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum _assert "
         "_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_tensor_all_with "
         "_check_type _check_value _check_with _shape_as_tensor",

@@ -160,7 +160,7 @@ def _dtype(name: str, value: Any) -> Any:
 
 FUNCTIONS.update(
     finfo=finfo, iinfo=iinfo, TypedStorage=TypedStorage, UntypedStorage=UntypedStorage, StorageBase=UntypedStorage,
-    _storage_classes={UntypedStorage, TypedStorage, *LEGACY.values()}, **LEGACY,
+    **LEGACY,
 )  # fmt: skip
 
 
