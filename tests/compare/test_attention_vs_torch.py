@@ -99,6 +99,28 @@ def test_other_widths():
         close(a, b)
 
 
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ((4, 64, 32), (2, 4, 96, 32)),
+        ((1, 4, 64, 32), (2, 4, 64, 32)),
+        ((2, 4, 64, 32), (4, 64, 32)),
+        ((2, 4, 64, 32), (2, 1, 64, 32)),
+    ],
+)
+def test_heads_that_are_shared(query, key, is_causal):
+    """Large enough to be compiled: some heads, or all of a batch, stand for several."""
+    results = []
+    for t in (torch, clarion):
+        values = inputs(t, query, key, key)
+        out = t.nn.functional.scaled_dot_product_attention(*values, is_causal=is_causal)
+        (out * out).sum().backward()
+        results.append((out, *[v.grad for v in values]))
+    for a, b in zip(results[1], results[0], strict=True):
+        close(a, b)
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_encoder(norm_first, activation):

@@ -115,8 +115,12 @@ def _rows_of_mask(mask: Any, keys: int) -> Any:
 
 
 def _like(x: Any) -> Any:
-    """Memory for a gradient, laid out as what it is the gradient of, if rows lie densely there."""
-    return np.empty_like(x) if x.strides[-1] == x.itemsize else np.empty(x.shape, x.dtype)
+    """Memory for a gradient, laid out as what it is the gradient of, if rows lie densely there.
+
+    (They do not where something was spread out: NumPy makes the dimension that had no step the innermost one.)
+    """
+    found = np.empty_like(x)
+    return found if found.strides[-1] == x.itemsize else np.empty(x.shape, x.dtype)
 
 
 def _dense(x: Any) -> Any:
