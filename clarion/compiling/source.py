@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import provenance
+from ..core import overriding, provenance
 from ..core.function import FunctionCtx
 from ..core.tensor import Tensor
 from ..kernels import mt19937
@@ -59,7 +59,13 @@ _CHANCE = {
     getattr(Generator, name).__code__: name
     for name in ("manual_seed", "seed", "initial_seed", "get_state", "set_state")
 }
-_RANDOM = (os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "random", ""), mt19937.__file__)
+# The way to them from a public name: its own file, and what may stand around it.
+_RANDOM = (
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "random", ""),
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "faces", ""),
+    overriding.__file__,
+    mt19937.__file__,
+)
 _PLAIN = (list, dict, set, frozenset, tuple, str, bytes, int, float, complex, bool, range, type(None), slice)
 _BUILDS = ("__init__", "__new__", "__post_init__", "__setstate__", "__set_name__")  # may write to what they build
 

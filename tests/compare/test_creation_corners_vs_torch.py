@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch as theirs
 
 import clarion as ours
+
+theirs = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 
 def _into(make: Callable[..., Any]) -> Callable[[Any], Any]:

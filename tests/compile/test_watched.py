@@ -15,6 +15,7 @@ import pytest
 
 import clarion as torch
 from clarion.compiling.function import CompileWarning, of
+from clarion.core import overriding
 
 STORE = {"rate": 1.0}
 MODULE = types.ModuleType("somewhere")
@@ -292,3 +293,16 @@ def test_classes_of_code_without_a_name():
         scope["Net"].scale = scale
         for _ in range(4):
             assert fast(x).tolist() == [scale] * 3
+
+
+def test_a_seed_behind_functions_that_may_be_taken_over():
+    """Once a class with `__torch_function__` is met, public functions look at their arguments first."""
+    overriding.install()
+    torch.manual_seed(3)
+    fast = torch.compile(lambda x: x * torch.initial_seed())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for seed in (3, 7):
+            torch.manual_seed(seed)
+            for _ in range(5):
+                assert fast(torch.ones(2)).tolist() == [seed] * 2
