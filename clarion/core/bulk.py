@@ -14,12 +14,13 @@ def bump(tensors: list[Any]) -> None:
 
     Whoever calls this tells what happened in larger words than `wrote`: `stepped`, `clipped`.
     """
-    place = provenance.here()
+    place = provenance.here(2)
     for tensor in tensors:
         counter = tensor._vc
         if counter is None:
             counter = tensor._vc = VersionCounter()
-        if counter.shadow_of is not None:
+            counter.n, counter.place = 1, place
+        elif counter.shadow_of is not None:
             counter.bump()
         elif counter is not INFERENCE:
             counter.n += 1

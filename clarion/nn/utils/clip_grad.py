@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core.bulk import bump
-from ...core.devices import visible
+from ...core.devices import HOST, visible
 from ...core.dtypes import default_float
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError
@@ -56,8 +56,8 @@ def get_total_norm(
 
 def _norm_tensor(total: Any, like: Any) -> Tensor:
     """A norm as a tensor: a number that the host computed, or an array where `like` is."""
-    kind = like.real.dtype
-    return new_tensor(number(total, kind) if isinstance(total, (float, int)) else total.astype(kind))
+    kind = like.dtype if like.dtype.kind == "f" else like.real.dtype
+    return new_tensor(HOST.xp.asarray(total, kind) if isinstance(total, (float, int)) else total.astype(kind))
 
 
 def clip_grads_with_norm_(
@@ -87,17 +87,17 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:
     """Scale the gradients so that the norm of all of them together is at most `max_norm`; gives the norm before."""
-    grads = [p._grad for p in _listed(parameters, float(max_norm)) if p._grad is not None]
+    max_norm, norm_type = float(max_norm), float(norm_type)
+    grads = [p._grad for p in _listed(parameters, max_norm) if p._grad is not None]
     if not grads:
         return new_tensor(number(0.0, default_float()))
-    norm_type = float(norm_type)
     total = raw.total_norm([g._array for g in grads], norm_type)
     if error_if_nonfinite:
         _check_finite(total, norm_type)
     norm = _norm_tensor(total, grads[0]._array)
     if hub.limited is not None and norm_type == 2.0:
         hub.limited(norm)
-    _scale(grads, float(max_norm), total)
+    _scale(grads, max_norm, total)
     return norm
 
 
