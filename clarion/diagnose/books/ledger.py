@@ -377,8 +377,9 @@ class Ledger:
             update = Update(self.step, here(), optimizer, story)
             update.leaves = [p for g in optimizer.param_groups for p in g["params"]]
             self._measure(update, story)
-        story.pause = max(1, min(_PAUSE, story.track.due - steps))
-        if step.bit_length() > before.bit_length():  # a power of two
+        if not engine.knows_all_nodes:  # it is told of some steps only
+            story.pause = max(1, min(_PAUSE, story.track.due - steps))
+        if step ^ before > before:  # one bit longer: past a power of two
             self.session.look_again()
         elif step // CYCLE > before // CYCLE:
             self.session.wake()

@@ -92,7 +92,7 @@ def eps(t: Any) -> float:
 
 
 def number(t: Any) -> Any:
-    if not late(t):
+    if type(t._array) is np.ndarray or not late(t):
         return t._array.item()
     found = _sent("loss", t._array.reshape(1))
     return found[0] if found else 0.0

@@ -63,11 +63,12 @@ class NonFiniteForward(Diagnosis):
         """Is the loss finite?"""
         if accumulates:
             notes.passes += 1
-            if engine.is_tensor(tensors[0]) and engine.size(tensors[0]) == 1:
-                value = engine.number(tensors[0])
+            loss = tensors[0]
+            if engine.is_tensor(loss) and engine.size(loss) == 1:
+                value = engine.number(loss)
                 if value - value != 0.0:
                     notes.broken_pass = notes.passes
-                    self._look_back(value) if engine.late(tensors[0]) else self._look(tensors[0], value)
+                    self._look_back(value) if engine.late(loss) else self._look(loss, value)
 
     rest_backward_began = on_backward_began
 
