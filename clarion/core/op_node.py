@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..kernels import registry
 from . import modes
-from .devices import HALVES, HOST, TAKES_ANY, as_array, kind_of, xp_of
+from .devices import HALVES, TAKES_ANY, as_array, kind_of, xp_of
 from .dtypes import HALF, NUMBERS, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
@@ -210,17 +210,8 @@ def fix_tensor(g: Any, meta: tuple[tuple[int, ...], Any], target: Any = None) ->
     return g if g._array.dtype == dtype else lifted.cast(g, dtype)
 
 
-LARGE = 1024  # numbers whose conversion from or to half precision has a kernel of its own
-
-
 def cast(value: Any, kind: Any) -> Any:
     """An array (or Python number) as an array of another type; complex to real takes the real part."""
     if isinstance(value, NUMBERS):
         return as_array(value).astype(kind)
-    if value.dtype == kind:
-        return value
-    if value.dtype.kind == "c" and kind.kind not in "cb":
-        value = value.real
-    if kind_of(value) is HOST and (value.size < LARGE or kind.itemsize != 2 != value.dtype.itemsize):
-        return value.astype(kind)
-    return registry.raw.cast(value, kind)
+    return value if value.dtype == kind else registry.raw.cast(value, kind)

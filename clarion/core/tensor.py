@@ -487,8 +487,8 @@ def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: A
             value = [item._array.tolist() if isinstance(item, Tensor) else item for item in value]
         if isinstance(value, (list, tuple, ndarray)):
             return xp.array(value, dtype=kind)
-        if hasattr(value, "elements"):
-            return value.elements(kind)  # a storage's
+        if hasattr(value, "_storage_elements"):
+            return value._storage_elements(kind)  # a storage's
     if all(isinstance(a, (int, NumpyNumber)) and not isinstance(a, bool) and hasattr(a, "__index__") for a in args):
         return xp.empty(tuple(int(a) for a in args), kind)
     raise errors.ArgumentTypeError(

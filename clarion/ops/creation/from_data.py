@@ -47,8 +47,8 @@ def _host_array(data: Any, kind: Any) -> Any:
     try:
         if type(data) is not list and isinstance(data, (np.ndarray, np.generic)):
             return _from_array(data, kind)
-        if hasattr(data, "elements"):  # a storage
-            return np.array(data.elements(default_float() if kind is None else kind))
+        if hasattr(data, "_storage_elements"):  # a storage
+            return np.array(data._storage_elements(default_float() if kind is None else kind))
         if is_sequence(data):
             return _from_sequence(data, kind)
         if isinstance(data, (str, bytes)):

@@ -97,7 +97,7 @@ class UntypedStorage:
             raise NotSupportedError("Not available for 'meta' device type")
         return flat_memory(self._root).view(uint8.numpy)
 
-    def elements(self, kind: Any) -> Any:
+    def _storage_elements(self, kind: Any) -> Any:
         """The memory as a flat array of a NumPy type."""
         root = flat_memory(self._root)
         if root.dtype == kind:
@@ -296,7 +296,7 @@ def storage_of(root: Any) -> UntypedStorage:
 
 def shown(storage: UntypedStorage, kind: dtype = uint8) -> Any:
     """A tensor over a whole storage."""
-    return created(storage.elements(kind.numpy))
+    return created(storage._storage_elements(kind.numpy))
 
 
 def _from_bytes(data: bytes, cls: type[UntypedStorage]) -> UntypedStorage:

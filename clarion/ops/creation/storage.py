@@ -136,7 +136,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
             )
         self._array = source._array if size is None else _laid(source._array, storage_offset, size, stride)
     elif isinstance(source, (UntypedStorage, TypedStorage)):
-        flat = source.elements(self._array.dtype)
+        flat = source._storage_elements(self._array.dtype)
         self._array = flat if size is None else _laid(flat, storage_offset, size, stride)
     else:
         raise ArgumentTypeError(f"set_(): argument 'source' must be a Tensor or a storage, not {type(source).__name__}")

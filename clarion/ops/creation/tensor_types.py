@@ -86,7 +86,7 @@ def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any 
                 )
             return value.detach()
         if isinstance(value, (UntypedStorage, TypedStorage)):
-            return created(value.elements(kind))
+            return created(value._storage_elements(kind))
         return created(array_of(value, kind, where))
     return created(xp.empty(size_of("new", args), kind))
 

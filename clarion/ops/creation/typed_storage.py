@@ -85,14 +85,14 @@ class TypedStorage:
             raise NotSupportedError("Not available for 'meta' device type")
         return shown(self._untyped_storage, _stored_as(self.dtype))
 
-    def elements(self, kind: Any) -> Any:
+    def _storage_elements(self, kind: Any) -> Any:
         """The memory as a flat array of its NumPy type."""
         if kind != self._kind:
             raise EngineError(
                 f"Expected a Storage of type {FROM_NUMPY[kind].old} or an UntypedStorage, but got type {self.dtype.old} "
                 "for argument 1 'storage'"
             )
-        return self._untyped_storage.elements(kind)
+        return self._untyped_storage._storage_elements(kind)
 
     def _like(self, untyped: UntypedStorage) -> TypedStorage:
         return TypedStorage(wrap_storage=untyped, dtype=self.dtype, _internal=True)

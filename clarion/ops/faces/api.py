@@ -11,6 +11,7 @@ writes into the first input. Operators (`__add__`) are bound to `op.call` direct
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -108,23 +109,37 @@ def _inplace_form(fn: F, name: str) -> F:
 
 
 def with_numpys_names(fn: F) -> F:
-    """`fn`, which also takes NumPy's names of arguments: `axis` for dim, `keepdims` for keepdim."""
+    """`fn`, which also takes NumPy's names of arguments. (`with_out` does that, too: this is for what is a method as well.)"""
+    others = _other_names(fn)
 
     @functools.wraps(fn)
-    def wrapper(*args: Any, axis: Any = None, keepdims: Any = None, **kwargs: Any) -> Any:
-        if axis is not None:
-            kwargs["dim"] = axis
-        if keepdims is not None:
-            kwargs["keepdim"] = keepdims
-        return fn(*args, **kwargs)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fn(*args, **kwargs)
+        except TypeError:
+            if others.isdisjoint(kwargs):
+                raise
+            return fn(*args, **_renamed(others, kwargs))
 
-    return wrapper
+    return wrapper  # type: ignore[return-value]
+
+
+def _other_names(fn: Any) -> set[str]:
+    """NumPy's names that are none of the function's own."""
+    code = inspect.unwrap(fn).__code__
+    return RENAMED.keys() - code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _renamed(names: set[str], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments: those that have NumPy's `names` with PyTorch's."""
+    if names.isdisjoint(kwargs):
+        return kwargs
+    return {RENAMED[name] if name in names else name: value for name, value in kwargs.items()}
 
 
 def with_out(name: str, fn: F) -> F:
     """`fn` with PyTorch's `out=` argument."""
-    code = fn.__code__  # type: ignore[attr-defined]
-    other_names = RENAMED.keys() - code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    other_names = _other_names(fn)
 
     @functools.wraps(fn)
     def wrapper(*args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -158,13 +173,6 @@ def with_out(name: str, fn: F) -> F:
         return type(result)(*targets) if hasattr(result, "_fields") else out
 
     return wrapper
-
-
-def _renamed(names: set[str], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments: those that have NumPy's `names` with PyTorch's."""
-    if names.isdisjoint(kwargs):
-        return kwargs
-    return {RENAMED[name] if name in names else name: value for name, value in kwargs.items()}
 
 
 def _flat(values: Any) -> list[Any]:

@@ -17,7 +17,7 @@ _TRUTHS = {
 }
 
 # NumPy's names of arguments, which PyTorch takes, too.
-RENAMED = {"x": "input", "x1": "input", "a": "input", "x2": "other", "keepdims": "keepdim"}
+RENAMED = {"x": "input", "x1": "input", "a": "input", "x2": "other", "axis": "dim", "keepdims": "keepdim"}
 
 
 def by_out(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
