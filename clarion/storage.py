@@ -1,5 +1,6 @@
 """`torch.storage`: the memory behind tensors."""
 
+import io
 from typing import Any
 
 from .ops.creation.memory import UntypedStorage as UntypedStorage
@@ -32,3 +33,10 @@ def _set_always_warn_typed_storage_removal(always_warn: bool) -> None:
 
 def _reset_warn_typed_storage_removal() -> None:
     _Warned.once = False
+
+
+def _load_from_bytes(content: bytes) -> Any:
+    """A storage out of a pickle that PyTorch wrote."""
+    from .serialization.api import load
+
+    return load(io.BytesIO(content), weights_only=False)

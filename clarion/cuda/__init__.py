@@ -109,6 +109,8 @@ def _refuse(name: str) -> NoReturn:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "_initialized":
+        return is_initialized()
     if is_available():
         present = importlib.import_module(".present", __name__)  # (`from . import` would come here again)
         if hasattr(present, name):

@@ -19,6 +19,7 @@ from .options import set_crc32_options as set_crc32_options
 from .options import set_default_load_endianness as set_default_load_endianness
 from .options import set_default_mmap_options as set_default_mmap_options
 from .options import skip_data as skip_data
+from .rebuild import get_layout as _get_layout  # noqa: F401
 from .safetensors import load_safetensors as load_safetensors
 from .safetensors import save_safetensors as save_safetensors
 from .survey import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint

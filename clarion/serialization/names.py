@@ -28,7 +28,7 @@ REBUILD: dict[str, Any] = {
     "torch._tensor._rebuild_from_type_v2": rebuild.rebuild_from_type_v2,
     "torch.tensor._rebuild_from_type_v2": rebuild.rebuild_from_type_v2,
     "torch.serialization._get_layout": rebuild.get_layout,
-    "torch._utils._rebuild_sparse_tensor": rebuild.refuse("a sparse tensor"),
+    "torch._utils._rebuild_sparse_tensor": rebuild.rebuild_sparse_tensor,
     "torch._utils._rebuild_qtensor": rebuild.refuse("a quantized tensor"),
     "torch._utils._rebuild_nested_tensor": rebuild.refuse("a nested tensor"),
     "torch._utils._rebuild_meta_tensor_no_storage": rebuild.rebuild_meta_tensor,

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import IO, Any
 
 from ..core.devices import device
-from ..core.dtypes import Size, dtype, layout, memory_format
+from ..core.dtypes import Size, dtype, layout, memory_format, strided
 from ..core.tensor import Tensor
 from ..errors import NotSupportedError
 from ..nn.modules.state import StateDict
@@ -103,6 +103,8 @@ class _Mixin(Base):  # type: ignore[misc]
     def reduce_tensor(self, tensor: Any) -> Any:
         """How a tensor is taken apart: as PyTorch takes its own apart."""
         kind: Any = type(tensor)
+        if tensor.layout is not strided:
+            return rebuild.rebuild_sparse_tensor, rebuild.sparse_parts(tensor)
         if kind.__reduce_ex__ is not Tensor.__reduce_ex__:
             return tensor.__reduce_ex__(self.proto)  # a subclass that knows better
         attributes = {k: v for k, v in tensor.__dict__.items() if not rebuild.is_internal(k)} if tensor.__dict__ else {}

@@ -141,11 +141,64 @@ def set_attributes(tensor: Any, state: Any) -> Any:
     return tensor
 
 
+_LAYOUTS = {
+    repr(each): each for each in (dtypes.strided, dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc)
+}  # fmt: skip
+
+
 def get_layout(name: Any) -> Any:
     """`torch.serialization._get_layout`."""
-    if name != "torch.strided":
-        raise NotSupportedError(f"the file names the layout {str(name)[:60]!r}; clarion has only torch.strided")
-    return dtypes.strided
+    if type(name) is not str or name not in _LAYOUTS:
+        raise NotSupportedError(f"the file names the layout {str(name)[:60]!r}; clarion has {', '.join(_LAYOUTS)}")
+    return _LAYOUTS[name]
+
+
+def rebuild_sparse_tensor(layout: Any, parts: Any) -> Any:
+    """`torch._utils._rebuild_sparse_tensor`: a tensor of places and values, or with compressed rows or columns."""
+    places = layout is dtypes.sparse_coo
+    compressed = layout is dtypes.sparse_csr or layout is dtypes.sparse_csc
+    count = 2 if places else 3
+    if not (places or compressed) or type(parts) is not tuple or len(parts) not in (count + 1, count + 2):
+        raise FileDamagedError("a sparse tensor of the file has no known layout, or not the parts of it")
+    tensors, (size, *rest) = parts[:count], parts[count:]
+    if not all(isinstance(each, Tensor) for each in tensors):
+        raise FileDamagedError("a sparse tensor of the file is not made from tensors")
+    sizes = tuple(size) if isinstance(size, tuple) else ()
+    if any(type(n) is not int or n < 0 for n in sizes) or len(sizes) < (1 if places else 2):
+        raise FileDamagedError("a sparse tensor of the file has no shape")
+    from ..sparse import making  # loading it makes every public function look at its arguments
+
+    try:
+        if places:
+            return making.sparse_coo_tensor(*tensors, sizes, is_coalesced=bool(rest and rest[0]))
+        _check_pointers(*tensors, sizes[0 if layout is dtypes.sparse_csr else 1])
+        return making.sparse_compressed_tensor(*tensors, sizes, layout=layout)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise FileDamagedError(f"a sparse tensor of the file does not hold together: {error}") from None
+
+
+def _check_pointers(pointers: Any, plain: Any, values: Any, lines: int) -> None:
+    """Rows (or columns) that begin one after the other, from the first entry to the last."""
+    begins = pointers._array
+    ends = [] if begins.ndim != 1 or not begins.size else [int(begins[0]), int(begins[-1])]
+    if (
+        ends != [0, plain.numel()]
+        or len(begins) != lines + 1
+        or bool((begins[1:] < begins[:-1]).any())
+        or tuple(values.shape) != (plain.numel(),)
+    ):
+        raise ValueError("its rows or columns do not begin where its entries are")
+
+
+def sparse_parts(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What `rebuild_sparse_tensor` makes a sparse tensor from, in the order PyTorch's has it."""
+    held, size = tensor._held.detach(), dtypes.Size(tensor._array.shape)
+    if tensor.layout is dtypes.sparse_coo:
+        return tensor.layout, (tensor._at, held, size, bool(tensor._array.sorted))
+    axis = 0 if tensor.layout is dtypes.sparse_csr else 1
+    from ..sparse.tensor import begins
+
+    return tensor.layout, (begins(tensor, axis), tensor._at[1 - axis], held, size)
 
 
 def refuse(what: str) -> Any:

@@ -264,10 +264,12 @@ def describe(x: Any) -> str:
     elif x.requires_grad:
         tail.append("requires_grad=True")
     text, begin = f"tensor({(',' + chr(10) + ' ' * width).join(lines)}", x._layout is sparse_coo
+    length = len(text) - text.rfind("\n") + 1
     for each in tail:  # those of a compressed one go on in the line of its values, as long as there is room
-        room = len(text) - text.rfind("\n") - 1 + len(each) + 2 <= 80
-        text += f", {each}" if room and not begin else f",\n{' ' * width}{each}"
-        begin = False
+        if begin or length + len(each) + 2 > 80:
+            text, length, begin = f"{text},\n{' ' * width}{each}", width + len(each), False
+        else:
+            text, length = f"{text}, {each}", length + len(each) + 2
     return text + ")"
 
 

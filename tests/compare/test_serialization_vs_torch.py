@@ -285,9 +285,71 @@ def test_files_without_checksums() -> None:
         torch.serialization.set_crc32_options(True)
 
 
-def test_kinds_that_clarion_lacks() -> None:
-    with pytest.raises(NotImplementedError, match="sparse"):
-        carried(torch, clarion, torch.eye(2).to_sparse())
+@both
+@pytest.mark.parametrize("layout", ["coo", "coo twice", "coo rows", "csr", "csc"])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_sparse_tensors(pair: str, layout: str) -> None:
+    writer, reader = PAIRS[pair]
+    dense = writer.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
+    made = {
+        "coo": lambda: dense.to_sparse(),
+        "coo twice": lambda: writer.sparse_coo_tensor([[0, 0], [1, 1]], [1.0, 2.0], (2, 3)),
+        "coo rows": lambda: writer.sparse_coo_tensor([[1]], writer.ones(1, 3), (2, 3)),
+        "csr": lambda: dense.to_sparse_csr(),
+        "csc": lambda: dense.to_sparse_csc(),
+    }[layout]()
+    found = carried(writer, reader, {"x": made})["x"]
+    assert str(found.layout) == str(made.layout)
+    assert repr(found) == repr(made)
+    assert found.to_dense().tolist() == made.to_dense().tolist()
+    if "coo" in layout:
+        assert found.is_coalesced() == made.is_coalesced()
+
+
+@pytest.mark.filterwarnings("ignore:Sparse", "ignore:TypedStorage")
+def test_plain_pickles_of_pytorchs_load(tmp_path: pathlib.Path) -> None:
+    """What `pickle` or joblib wrote in a PyTorch program opens where `torch` is clarion."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh(), torch.nn.BatchNorm1d(2)).eval()
+    x = torch.arange(12.0).reshape(4, 3)
+    named = torch.ones(2)
+    named.note = "mine"
+    content = {
+        "model": model,
+        "answer": model(x).detach().t(),
+        "view": x[1:3],
+        "half": x.bfloat16(),
+        "sparse": x.to_sparse(),
+        "frozen": torch.nn.Parameter(torch.ones(1), requires_grad=False),
+        "named": named,
+        "function": torch.relu,
+        "format": torch.channels_last,
+        "law": torch.distributions.Normal(torch.zeros(1), 1.0),
+        "storage": torch.ones(3).storage(),
+    }
+    (tmp_path / "content.pkl").write_bytes(pickle.dumps(content))
+    program = """
+import pickle, torch
+found = pickle.load(open("content.pkl", "rb"))
+x = torch.arange(12.0).reshape(4, 3)
+assert torch.equal(found["model"](x).t(), found["answer"]) or (found["model"](x).t() - found["answer"]).abs().max() < 1e-6
+assert found["view"].tolist() == x[1:3].tolist() and found["view"].storage_offset() == 3
+assert found["answer"].stride() == (1, 2) and found["half"].dtype is torch.bfloat16
+assert torch.equal(found["sparse"].to_dense(), x) and found["sparse"].is_coalesced()
+assert isinstance(found["frozen"], torch.nn.Parameter) and not found["frozen"].requires_grad
+assert found["named"].note == "mine" and found["function"](x - 5).min() == 0
+assert found["format"] is torch.channels_last and found["law"].mean.item() == 0
+assert found["storage"].tolist() == [1, 1, 1]
+print(torch.__file__)
+"""
+    (tmp_path / "program.py").write_text(program)
+    command = [sys.executable, "-m", "clarion", "run", "--engine", "clarion", "program.py"]
+    path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "clarion" in ran.stdout
 
 
 @pytest.mark.parametrize("f", [3, None])

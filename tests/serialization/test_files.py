@@ -243,10 +243,10 @@ def test_names_of_torch_that_clarion_lacks() -> None:
         torch.load(archive(whole(name("torch.nn.modules.unheard", "Of"))), weights_only=False)
 
 
-@pytest.mark.parametrize("what", ["sparse", "q", "nested"])
+@pytest.mark.parametrize("what", ["q", "nested"])
 def test_kinds_of_tensors_that_clarion_lacks(what: str) -> None:
     from .archives import archive, name, whole
 
-    function = {"sparse": "_rebuild_sparse_tensor", "q": "_rebuild_qtensor", "nested": "_rebuild_nested_tensor"}[what]
+    function = {"q": "_rebuild_qtensor", "nested": "_rebuild_nested_tensor"}[what]
     with pytest.raises(NotImplementedError, match="which clarion does not have"):
         torch.load(archive(whole(name("torch._utils", function) + b")R")))

@@ -344,3 +344,24 @@ def test_hostile_files_stay_within_little_memory(tmp_path: Any) -> None:
     )
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120, env=env)
+
+
+def test_sparse_tensors_that_do_not_hold_together() -> None:
+    from clarion.serialization.rebuild import rebuild_sparse_tensor
+
+    places, values = torch.tensor([[0, 5]]), torch.ones(2)
+    begins, columns = torch.tensor([0, 1, 2]), torch.tensor([0, 1])
+    for layout, parts in (
+        ("strided", (places, values, (6,), True)),
+        ("sparse_coo", (places, values, (3,), True)),  # reaches outside
+        ("sparse_coo", (places, torch.ones(3), (6,), True)),
+        ("sparse_coo", (places, [1, 2], (6,), True)),
+        ("sparse_coo", (places, values, (-6,), True)),
+        ("sparse_coo", (places, values)),
+        ("sparse_csr", (torch.tensor([0, 9, 2]), columns, values, (2, 2))),  # rows that begin nowhere
+        ("sparse_csr", (begins, columns, values, (5, 2))),
+        ("sparse_csr", (begins, torch.tensor([0, 7]), values, (2, 2))),
+        ("sparse_csc", (begins, columns, torch.ones(9), (2, 2))),
+    ):
+        with pytest.raises(FileDamagedError, match="sparse tensor"):
+            rebuild_sparse_tensor(getattr(torch, layout), parts)
