@@ -20,6 +20,7 @@ place: `raw.adagrad_(p, g, kept, numbers, how)` on flat arrays of one real type.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,12 @@ from .registry import kernel, raw
 Rule = Callable[..., Any]
 
 RULES: dict[str, Rule] = {}
+
+
+class InOnePass:
+    """From how many elements on `update_all` is one pass over all parameters, for arrays of the host."""
+
+    least: int = sys.maxsize
 
 
 class Lasting(list[Any]):

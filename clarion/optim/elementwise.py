@@ -21,7 +21,7 @@ from ..kernels.coo import Coo
 from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real_type, windows
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
-from ..kernels.updates import Lasting
+from ..kernels.updates import InOnePass, Lasting
 from .optimizer import Optimizer, scalar, writable
 
 SMALL = 4096  # parameters up to this length are gathered: copying them costs less than the calls it saves
@@ -76,8 +76,8 @@ class Elementwise(Optimizer):
         if plan is None or not plan.fits(group, params, self.state):
             plan = plans[id(group)] = Plan(self, group, params)
         words, weights = decay_of(group, scalar)
-        if plan.elsewhere:
-            self._update_elsewhere(group, plan, words, weights)
+        if plan.together:
+            self._update_together(group, plan, words, weights)
             written += params
             return
         overwrite = getattr(raw, self.rule + "_")
@@ -105,10 +105,10 @@ class Elementwise(Optimizer):
             for param, grad in zip(params, given, strict=True):
                 param._grad = grad
 
-    def _update_elsewhere(
+    def _update_together(
         self, group: dict[str, Any], plan: Plan, words: tuple[str, ...], weights: tuple[Any, ...]
     ) -> None:
-        """On a device where a launch costs more than the work in it: all parameters that take the same numbers at once."""
+        """All parameters that take the same numbers at once: on a device a launch costs more than the work in it."""
         alike = plan.alike
         if alike is not None and (counted := alike.counters()) is not None:
             counters, how, numbers = self._advance(group, counted, False, scalar)
@@ -119,6 +119,7 @@ class Elementwise(Optimizer):
                 captures.before_replay(Again(self, group, plan.parts, how, place))
             return
         together: dict[Any, list[Part]] = {}
+        after: list[tuple[Part, list[Any]]] = []
         advanced: dict[Any, Any] = {}  # nearly always all of them are at the same step
         for part in plan.parts:
             counted = part.counters()
@@ -129,7 +130,7 @@ class Elementwise(Optimizer):
                 parts = together.setdefault((words + how, (*weights, *numbers), part.kind), [])
                 found = advanced[key] = counters, parts
             part.fresh = False
-            part.finish(found[0])
+            after.append((part, found[0]))
             found[1].append(part)
         for (how, numbers, _), parts in together.items():
             params, kept = (
@@ -139,6 +140,8 @@ class Elementwise(Optimizer):
             place = raw.update_all(params, [part.gradient() for part in parts], kept, self.rule, numbers, how)
             if captures.current() is not None:
                 captures.before_replay(Again(self, group, parts, how, place))
+        for part, counters in after:
+            part.finish(counters)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -210,12 +213,16 @@ class Plan:
         self.params = params
         self.parts: list[Part] = []
         members = [self._member(optimizer, group, param) for param in params]
-        self.elsewhere = kind_of(params[0]._array) is not HOST
-        alone = self.elsewhere or overlap([param._array for param in params])
+        arrays = [param._array for param in params]
+        elsewhere, crossing = kind_of(arrays[0]) is not HOST, overlap(arrays)
+        alone = elsewhere or crossing
+        worth = not alone and len(params) > 1 and all(member.plain for member in members)
+        worth = worth and sum([array.size for array in arrays]) >= InOnePass.least
+        self.together = elsewhere or worth
         gathered: dict[Any, list[Member]] = {}
         for member in members:
             array = member.param._array
-            if alone or (member.plain and (array.size > SMALL or not array.flags.c_contiguous)):
+            if alone or (member.plain and (worth or array.size > SMALL or not array.flags.c_contiguous)):
                 self.parts.append((Whole if member.plain else Gathered)(optimizer, [member]))
             else:
                 agreed = (array.dtype, member.fresh, member.plain, *(each.item() for each in member.counters))
@@ -223,7 +230,7 @@ class Plan:
         for each in gathered.values():
             whole = len(each) == 1 and each[0].plain
             self.parts.append(Whole(optimizer, each) if whole else Gathered(optimizer, each))
-        self.alike = Alike.of(optimizer, params, self.parts) if type(params[0]._array) in HALVES else None
+        self.alike = Alike.of(optimizer, params, self.parts) if worth or type(arrays[0]) in HALVES else None
         names = (*optimizer.counters, *optimizer._kept(group))
         self.entries: list[tuple[Tensor, Any, Slots]] = [
             (param, param._array, tuple((name, optimizer.state[param][name]._array) for name in names))

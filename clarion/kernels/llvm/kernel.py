@@ -255,16 +255,22 @@ class Update:
         self.known: dict[Any, Compiled] = {}
 
     def __call__(self, p: Any, g: Any, kept: tuple[Any, ...], numbers: tuple[float, ...], how: tuple[str, ...]) -> Any:
-        form = (len(kept), len(numbers), how)
+        scalars = [np.asarray(number, p.dtype) for number in numbers]
+        result = self._form(len(kept), len(numbers), how)(p, g, *kept, *scalars, out=(p, *kept))
+        return result if result is NotImplemented else None
+
+    def version(self, p: Any, kept: int, numbers: int, how: tuple[str, ...]) -> Version | None:
+        """What is compiled for parameters of this type with so much state."""
+        return self._form(kept, numbers, how).version([p] * (2 + kept + numbers))
+
+    def _form(self, *form: Any) -> Compiled:
         compiled = self.known.get(form)
         if compiled is None:
             compiled = self.known[form] = Compiled(self.name, lambda args: self._traced(form, args))
             compiled.for_any_size = True
-        scalars = [np.asarray(number, p.dtype) for number in numbers]
-        result = compiled(p, g, *kept, *scalars, out=(p, *kept))
-        return result if result is NotImplemented else None
+        return compiled
 
-    def _traced(self, form: tuple[int, int, tuple[str, ...]], args: Sequence[Any]) -> Any:
+    def _traced(self, form: tuple[Any, ...], args: Sequence[Any]) -> Any:
         from ..trace import tracer
 
         kept, _, how = form

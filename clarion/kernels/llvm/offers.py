@@ -18,7 +18,7 @@ from ..portable.layers.normalization import layer_norm_gradients as _of_layer_no
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import channels, halves, orthogonal, pooling, recurrent, tables
+from . import channels, halves, orthogonal, pooling, recurrent, tables, updates
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
@@ -310,6 +310,7 @@ def make() -> None:
     registry.fuse_rules(Fused, GRADIENTS)
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves):
         room.make()
+    updates.make(FEW)
 
 
 make()

@@ -1,9 +1,9 @@
 """A few loops over and over, without Python in between: matrix products and compiled passes, whose arrays move on from turn to turn.
 
-    turns = Sequence(rows, length)
+    turns = Sequence(rows, length, False, [x, weight, buffer, c])
     turns.product(operand(x, 16), weight, operand(buffer))  # x goes on by 16 rows after every turn
-    turns.elementwise(plan, (rows, size), [*parts(operand(buffer), size, 4), operand(c)])
-    turns.run()
+    turns.elementwise(plan, size, [*parts(operand(buffer), size, 4), operand(c)])
+    turns.run([x, weight, buffer, c])
 
 A step of a recurrent network is some microseconds; calling two NumPy functions and cutting their operands out takes longer, and so does it
 for threads to meet after each. All operands have the same rows, and what happens to one row happens to no other: so where rows are
@@ -50,28 +50,28 @@ _LINE = 64  # bytes of a line of the cache
 _A, _C, _START, _M, _THREADS_OF_PRODUCT = (PLACE[name] for name in ("a", "c", "start", "m", "threads"))
 
 
-# A matrix with a row for each of the sequence's, as numbers (a dozen of these are made for a step: objects would take longer). Where it is in
-# the first turn, and in bytes how far from row to row, from element to element, from turn to turn; the turn in which another one takes
-# its place (-1: none), where that is, and how far from row to row.
-Operand = tuple[int, int, int, int, int, int, int]
+# A matrix with a row for each of the sequence's: the array, and in bytes how far after its beginning the matrix is in the first turn, how far it is
+# from row to row, from element to element, from turn to turn; the turn in which another array takes its place (-1: none), that array, and
+# how far from row to row there.
+Operand = tuple[Any, int, int, int, int, int, Any, int]
 
 
 def operand(x: Any, pace: int = 0, first: int = 0) -> Operand:
     """The rows of a matrix from the first one on, which go on by so many after every turn."""
     row, element = x.strides
-    return address(x) + first * row, row, element, pace * row, -1, 0, 0
+    return x, first * row, row, element, pace * row, -1, None, 0
 
 
 def one_turn_before(x: Operand, back: int, other: Any, turn: int) -> Operand:
     """So many rows before `x`; in one turn another matrix."""
-    place, row, element, move, *_ = x
-    return place - back * row, row, element, move, turn, address(other), other.strides[0]
+    array_, offset, row, element, move, *_ = x
+    return array_, offset - back * row, row, element, move, turn, other, other.strides[0]
 
 
 def parts(x: Operand, size: int, count: int) -> list[Operand]:
     """Columns of a matrix: so many, so often."""
-    place, row, element, move, *_ = x
-    return [(place + k * size * element, row, element, move, -1, 0, 0) for k in range(count)]
+    array_, offset, row, element, move, *_ = x
+    return [(array_, offset + k * size * element, row, element, move, -1, None, 0) for k in range(count)]
 
 
 Operands = list[tuple[int, Operand]]
@@ -217,58 +217,77 @@ def apart(rows: int, *matrices: Any) -> bool:
 
 
 class Sequence:
-    """Commands that are run in turn, so many times, on operands with so many rows; by each thread on some rows, where they are `apart`."""
+    """Commands that are run in turn, so many times, on operands with so many rows; by each thread on some rows, where they are `apart`.
 
-    def __init__(self, rows: int, turns: int, apart: bool) -> None:
+    It is written once for arrays of some shapes and strides, and run with `arrays`: these, or others like them.
+    """
+
+    def __init__(self, rows: int, turns: int, apart: bool, arrays: list[Any]) -> None:
         self.rows, self.turns, self.apart = rows, turns, apart
-        self.words: list[int] = []
-        self.kept: list[Any] = []  # memory that commands point to; the caller keeps the operands
+        self.numbers = {id(x): number for number, x in enumerate(arrays)}
+        self.words: list[int] = []  # of the commands
+        self.more: list[int] = []  # their contexts and tables
+        self.inside: list[int] = []  # which words of the commands are places in `more`
+        self.places: list[
+            tuple[int, int, int]
+        ] = []  # which words are places in an array: in `more`, or in a command (below zero)
         self.room = 0  # bytes of the panels of a part
+        self.kept: list[Any] = []  # what contexts point to
+        self.idle: list[Any] = []  # memory of runs that are over
 
-    def _add(self, function: int, context: Any, rows_at: int, threads_at: int, operands: Operands, *pack: int) -> None:
-        """A command. `operands`: those in its context, with their places there. (At most one has a turn that differs.)"""
-        going = operands[-1][0] + 1
+    def _point(self, word: int, x: Any, offset: int = 0) -> None:
+        self.places.append((word, self.numbers[id(x)], offset))
+
+    def _add(
+        self, function: int, context: list[int], rows_at: int, threads_at: int, operands: Operands, *pack: int
+    ) -> int:
+        """A command. `operands`: those in its context, with their places there. (At most one has a turn that differs.) Gives where its context is."""
+        going, start, command = operands[-1][0] + 1, len(self.more), len(self.words)
         moves, by_row = [0] * going, [0] * going
-        turn, word, other, other_by_row = -1, 0, 0, 0
-        for at, (place, row, _, move, another, other_place, other_row) in operands:
-            context[at], moves[at], by_row[at] = place, move, row
+        turn, word, other_by_row = -1, 0, 0
+        for at, (x, offset, row, _, move, another, other, other_row) in operands:
+            self._point(start + at, x, offset)
+            moves[at], by_row[at] = move, row
             if another >= 0:
-                turn, word, other, other_by_row = another, at, other_place, other_row
-        tables = array("q", context + moves + by_row)
-        start, words = tables.buffer_info()[0], len(context)
-        table = start + 8 * words
-        self.words += [function, start, words, rows_at, threads_at, going, table, table + 8 * going]
-        self.words += [turn, word, other, other_by_row, *(pack or (0,) * (_COMMAND - _PACK))]
-        self.kept.append(tables)
+                turn, word, other_by_row = another, at, other_row
+                self._point(~(command + _OTHER), other)
+        self.more += context + moves + by_row
+        table = start + len(context)
+        self.inside += [command + _CONTEXT, command + _MOVES, command + _BY_ROW]
+        self.words += [function, start, len(context), rows_at, threads_at, going, table, table + going]
+        self.words += [turn, word, 0, other_by_row, *(pack or (0,) * (_COMMAND - _PACK))]
+        return start
 
     def product(self, x: Operand, y: Any, out: Operand, adds: bool = False, bias: Any = None) -> None:
         """out = x @ y, with the same matrix y in every turn; plus what is there, or a row."""
-        made, running, (k, n), place = products(y.dtype), build.running(), y.shape, address(y)
+        made, running, (k, n), command = products(y.dtype), build.running(), y.shape, len(self.words)
         assert made is not None
-        bias = None if bias is None else np.ascontiguousarray(bias)
-        self.kept.append(bias)
         values = {
-            "b": place, "a_m": x[1], "a_k": x[2], "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out[1],
-            "m": self.rows, "k": k, "n": n, "count": 1, "inner": 1, "parallel": running.parallel,
-            "threads": running.threads, "start": 0 if bias is None else address(bias),
+            "a_m": x[2], "a_k": x[3], "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out[2], "m": self.rows, "k": k,
+            "n": n, "count": 1, "inner": 1, "parallel": running.parallel, "threads": running.threads,
         }  # fmt: skip
         context = [values.get(name, 0) for name in FIELDS]
         operands: Operands = [(_A, x), (_C, out), (_START, out)] if adds else [(_A, x), (_C, out)]
         if k > DEEPEST:
-            self._add(made.place, context, _M, _THREADS_OF_PRODUCT, operands)
-            return
-        pack = made.pack, self.room, place, *y.strides, k, n
-        self._add(made.packed, context, _M, _THREADS_OF_PRODUCT, operands, *pack)
-        columns = -(-n // made.columns) * made.columns
-        self.room += -(-(columns * k * y.itemsize + SLACK) // _LINE) * _LINE
+            start = self._add(made.place, context, _M, _THREADS_OF_PRODUCT, operands)
+        else:
+            pack = made.pack, self.room, 0, *y.strides, k, n
+            start = self._add(made.packed, context, _M, _THREADS_OF_PRODUCT, operands, *pack)
+            self._point(~(command + _MATRIX), y)
+            columns = -(-n // made.columns) * made.columns
+            self.room += -(-(columns * k * y.itemsize + SLACK) // _LINE) * _LINE
+        self._point(start + PLACE["b"], y)
+        if bias is not None:
+            self._point(start + _START, bias)
 
     def elementwise(self, plan: Any, size: int, operands: list[Operand]) -> None:
         """A compiled kernel (its plan) on matrices with so many columns, inputs and then results."""
         running, lanes = build.running(), plan[LANES]
         context = [0] * _LENGTH
         context[:6] = [ctypes.addressof(plan), running.range, running.parallel, running.threads, self.rows, size]
+        self.kept.append(plan)
         whole = size % lanes == 0
-        for k, (_, row, element, *_) in enumerate(operands):
+        for k, (_, _, row, element, *_) in enumerate(operands):
             whole = whole and element == plan[SIZES + k]
             context[_ROW_STEPS + k], context[_STEPS + k] = row, element
         if whole:  # vectors that lie side by side are what the kernel's own body takes
@@ -277,11 +296,30 @@ class Sequence:
                 context[_STEPS + k] *= lanes
         self._add(_engine().place, context, _ROWS, _THREADS, list(enumerate(operands, _PLACES)))
 
-    def run(self) -> None:
-        """Run all commands in every turn."""
+    def _memory(self) -> Any:
+        """What the compiled function reads: what the threads share, the commands, and everything else."""
         parts = threads.number() if self.apart else 1
-        words, room = array("q", self.words), np.empty(parts * self.room + _LINE, np.uint8)
-        count, each = len(self.words) // _COMMAND, -(-self.rows // parts)
-        start = -(-address(room) // _LINE) * _LINE
-        shared = array("q", (words.buffer_info()[0], count, self.turns, self.rows, each, start, self.room))
-        _engine().run(shared.buffer_info()[0], build.running().parallel)
+        head = [0, len(self.words) // _COMMAND, self.turns, self.rows, -(-self.rows // parts), 0, self.room]
+        first, more = len(head), len(head) + len(self.words)
+        memory = array("q", head + self.words + self.more)
+        start = memory.buffer_info()[0]
+        memory[_ALL] = start + 8 * first
+        for word in self.inside:
+            memory[first + word] = start + 8 * (more + self.words[word])
+        where = [(more + word if word >= 0 else first + ~word, number, offset) for word, number, offset in self.places]
+        return memory, start, parts, where
+
+    def run(self, arrays: list[Any]) -> None:
+        """Run all commands in every turn. (Another thread may do so at the same time, in memory of its own.)"""
+        try:
+            found = self.idle.pop()
+        except IndexError:
+            found = self._memory()
+        memory, start, parts, where = found
+        places = [address(x) for x in arrays]
+        for word, number, offset in where:
+            memory[word] = places[number] + offset
+        room = np.empty(parts * self.room + _LINE, np.uint8)
+        memory[_ROOM] = -(-address(room) // _LINE) * _LINE
+        _engine().run(start, build.running().parallel)
+        self.idle.append(found)

@@ -6,6 +6,7 @@ layer is run again step by step with ordinary operations, and their gradients ar
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -151,6 +152,7 @@ rnn_layer_op.vjp(_rnn_rule)
 # Layers and directions -----------------------------------------------------------------------------
 
 
+@functools.lru_cache(64)
 def _equal_steps(length: int, batch: int) -> tuple[tuple[int, int], ...]:
     return tuple([(t * batch, batch) for t in range(length)])
 

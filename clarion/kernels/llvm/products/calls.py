@@ -93,12 +93,11 @@ def context_of(x: Any, y: Any, out: Any, adds: bool = False) -> Any:
     """What the product itself is told: out = x @ y, or out += x @ y."""
     running, place = build.running(), address(out)
     assert out.strides[1] == out.itemsize
-    values = {
-        "a": address(x), "b": address(y), "c": place, "start": place if adds else 0, "a_m": x.strides[0],
-        "a_k": x.strides[1], "b_k": y.strides[0], "b_n": y.strides[1], "c_m": out.strides[0], "m": x.shape[0],
-        "k": x.shape[1], "n": y.shape[1], "count": 1, "inner": 1, "parallel": running.parallel, "threads": running.threads,
-    }  # fmt: skip
-    return array("q", [values.get(name, 0) for name in blocks.FIELDS])
+    operands = address(x), address(y), place, place if adds else 0
+    sizes = x.shape[0], *y.shape, 1, 1  # and the batch
+    strides = *x.strides, *y.strides, out.strides[0]
+    rest = (0,) * (len(blocks.FIELDS) - len(operands) - len(strides) - len(sizes) - 2)
+    return array("q", (*operands, *strides, *sizes, *rest, running.parallel, running.threads))
 
 
 def add_product(x: Any, y: Any, out: Any) -> Any:
