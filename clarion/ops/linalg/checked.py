@@ -46,15 +46,16 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> A
     if check_errors:
         info = created(xp_of(array).zeros(array.shape[:-2], int32.numpy))
         return return_types.linalg_cholesky_ex(dense.cholesky(A, upper=upper), info)
-    source = A.mH if upper else A
+    upper = bool(upper)
     try:
-        factor, info = dense.cholesky_op.call(source), xp_of(array).zeros(array.shape[:-2], int32.numpy)
+        factor, info = dense.cholesky_op.call(A, upper), xp_of(array).zeros(array.shape[:-2], int32.numpy)
     except HOST.xp.linalg.LinAlgError:
-        given, xp = to_host(source._array), HOST.xp
+        given, xp = to_host(array), HOST.xp
+        given = given.conj().swapaxes(-1, -2) if upper else given
         info = _each(_first_bad_minor, xp.tril(given) + xp.tril(given, -1).conj().swapaxes(-1, -2))
-        info = kind_of(source._array).receive(info)
-        factor = _where_possible(dense.cholesky_op.call, source, info)
-    return return_types.linalg_cholesky_ex(factor.mH if upper else factor, created(info))
+        info = kind_of(array).receive(info)
+        factor = _where_possible(lambda x: dense.cholesky_op.call(x, upper), A, info)
+    return return_types.linalg_cholesky_ex(factor, created(info))
 
 
 def inv_ex(A: Any, *, check_errors: bool = False) -> Any:

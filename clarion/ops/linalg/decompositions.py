@@ -9,7 +9,7 @@ from ...core.devices import HOST, as_array
 from ...core.dtypes import FROM_NUMPY, INEXACT, finfo
 from ...core.namespace import lifted
 from ...core.op import Op
-from ...errors import DtypeError, EngineError, Explained, NotSupportedError, ShapeError
+from ...errors import DtypeError, EngineError, Explained, ShapeError
 from ..faces.api import public
 from ..faces.autocast import autocast
 from ..products.matmul import check_types, tensors
@@ -74,8 +74,13 @@ det_op = Op("linalg_det", "x", conj=False)
 det_op.vjp(x=_cofactor_grad)
 
 
-def _slogdet_grad(g: Any, x: Any, ops: Any) -> Any:
-    return None if g[1] is None else column(column(g[1], ops), ops) * adjoint(ops.linalg_inv(x), ops)
+def _slogdet_grad(g: Any, x: Any, sign: Any, ops: Any) -> Any:
+    scale = g[1]
+    if g[0] is not None:  # the sign turns with the phase of the determinant (a real one does not)
+        turn = ops.conj(g[0]) * sign
+        turn = 0.5 * (turn - ops.conj(turn))
+        scale = -turn if scale is None else scale - turn
+    return None if scale is None else column(column(scale, ops), ops) * adjoint(ops.linalg_inv(x), ops)
 
 
 slogdet_op = Op("linalg_slogdet", "x", outputs="sign logabsdet", grad_outputs=(0, 1), conj=False)
@@ -95,19 +100,15 @@ solve_op.vjp(_solve_grad)
 # Decompositions --------------------------------------------------------------------------------------
 
 
-def _halved(x: Any, ops: Any) -> Any:
-    """The lower triangle, its diagonal halved."""
-    return ops.tril(x, 0) - x * (0.5 * ops.identity_for(x))
+def _cholesky_grad(g: Any, out: Any, upper: bool, ops: Any) -> Any:
+    g, out = (adjoint(g, ops), adjoint(out, ops)) if upper else (g, out)
+    lower = ops.tril(adjoint(out, ops) @ g, 0)
+    both = 0.5 * (lower + adjoint(ops.tril(lower, -1), ops))
+    left = ops.linalg_solve(adjoint(out, ops), both)
+    return adjoint(ops.linalg_solve(adjoint(out, ops), adjoint(left, ops)), ops)
 
 
-def _cholesky_grad(g: Any, out: Any, ops: Any) -> Any:
-    phi = _halved(adjoint(out, ops) @ g, ops)
-    inner = adjoint(ops.linalg_solve(adjoint(out, ops), adjoint(phi, ops)), ops)
-    both = ops.linalg_solve(adjoint(out, ops), inner)
-    return 0.5 * (both + adjoint(both, ops))
-
-
-cholesky_op = Op("linalg_cholesky", "x", node="LinalgCholeskyExBackward0", conj=False)
+cholesky_op = Op("linalg_cholesky", "x", "upper", node="LinalgCholeskyExBackward0", conj=False)
 cholesky_op.vjp(x=_cholesky_grad)
 
 
@@ -117,7 +118,8 @@ def _tall_qr_grad(gq: Any, gr: Any, q: Any, r: Any, ops: Any) -> Any:
         part = adjoint(q, ops) @ gq
         inner = -part if inner is None else inner - part
     upper = ops.triu(inner, 0)
-    whole = q @ (upper + adjoint(upper, ops) - upper * ops.identity_for(r))
+    both = upper + adjoint(upper, ops)
+    whole = q @ (both - 0.5 * both * ops.identity_for(r))
     whole = whole if gq is None else whole + gq
     return adjoint(ops.linalg_solve(r, adjoint(whole, ops)), ops)
 
@@ -236,11 +238,6 @@ def matrices(name: str, input: Any, square: bool = True) -> Any:
     return array
 
 
-def _real_gradient(name: str, input: Any) -> None:
-    if input.is_complex() and input.requires_grad:
-        raise NotSupportedError(f"the gradient of {name} for complex matrices is not there; detach() the input")
-
-
 def _by_lapack(name: str, reason: str, op: Op, *args: Any) -> Any:
     try:
         return op.call(*args)
@@ -270,7 +267,6 @@ def det(A: Any) -> Any:
 def slogdet(A: Any) -> Any:
     """Sign and logarithm of the absolute value of the determinant."""
     matrices("linalg.slogdet", A)
-    _real_gradient("linalg.slogdet", A)
     return return_types.linalg_slogdet(*slogdet_op.call(A))
 
 
@@ -304,17 +300,14 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
 def cholesky(A: Any, *, upper: bool = False) -> Any:
     """The lower (or upper) triangular factor of a symmetric positive-definite matrix."""
     matrices("linalg.cholesky", A)
-    if upper:
-        return cholesky(A.mH).mH
     reason = "The factorization could not be completed because the input is not positive-definite."
-    return _by_lapack("linalg.cholesky", reason, cholesky_op, A)
+    return _by_lapack("linalg.cholesky", reason, cholesky_op, A, bool(upper))
 
 
 @autocast("float32")
 def qr(A: Any, mode: str = "reduced") -> Any:
     """An orthogonal and an upper triangular factor."""
     matrices("linalg.qr", A, square=False)
-    _real_gradient("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise EngineError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"

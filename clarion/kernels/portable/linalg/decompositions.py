@@ -47,9 +47,10 @@ def linalg_solve(xp: Any, a: Any, b: Any) -> Any:
 @kernel("linalg_cholesky")
 @for_blas
 @in_columns
-def linalg_cholesky(xp: Any, x: Any) -> Any:
-    lower = xp.tril(x)
-    return xp.linalg.cholesky(lower + adjoint(xp.tril(x, -1)))
+def linalg_cholesky(xp: Any, x: Any, upper: bool) -> Any:
+    if upper:
+        return adjoint(xp.linalg.cholesky(adjoint(xp.triu(x)) + xp.triu(x, 1)))
+    return xp.linalg.cholesky(xp.tril(x) + adjoint(xp.tril(x, -1)))
 
 
 @kernel("linalg_qr")
