@@ -123,3 +123,44 @@ def no_second_zero_backward(xp: Any, g: Any, index: Any, src: Any, shape: tuple[
             "are scattered to the same position in self"
         )
     return g
+
+
+# Segments ------------------------------------------------------------------------------------------------
+
+
+@kernel("segment_extreme")
+def segment_extreme(xp: Any, x: Any, index: Any, dim: int, segments: int, reduce: str) -> Any:
+    """The largest (or smallest) value of each segment; `index` tells the segment of each value."""
+    shape = (*x.shape[:dim], segments, *x.shape[dim + 1 :])
+    empty = xp.full(shape, start(xp, x.dtype, reduce), x.dtype)
+    return _reduce(xp, empty, index, x, dim, reduce, True, False)
+
+
+@kernel("segment_shares")
+def segment_shares(xp: Any, x: Any, index: Any, out: Any, dim: int) -> Any:
+    """The part of its segment's gradient that each value gets: those equal to the extreme share it (a NaN is one)."""
+    extreme = xp.take_along_axis(out, index, dim)
+    hit = ((x == extreme) | ((x != x) & (extreme != extreme))).astype(x.dtype)
+    ties = xp.zeros(out.size, x.dtype)
+    xp.add.at(ties, _places(xp, out.shape, dim, index, False), hit.reshape(-1))
+    return hit / xp.maximum(xp.take_along_axis(ties.reshape(out.shape), index, dim), 1)
+
+
+@kernel("segment_product")
+def segment_product(xp: Any, x: Any, index: Any, dim: int, segments: int, first: Any) -> Any:
+    """The product of each segment, times `first`."""
+    shape = (*x.shape[:dim], segments, *x.shape[dim + 1 :])
+    return _reduce(xp, xp.full(shape, first, x.dtype), index, x, dim, "prod", True, False)
+
+
+@kernel("segment_others")
+def segment_others(xp: Any, x: Any, index: Any, out: Any, dim: int, first: Any) -> Any:
+    """For each value the product of the others of its segment, times `first`; a zero or NaN is left out, not divided by."""
+    hard = (x == 0) | (x != x)
+    others = xp.take_along_axis(out, index, dim) / xp.where(hard, xp.ones_like(x), x)
+    for place in zip(*(each.tolist() for each in xp.nonzero(hard)), strict=True):
+        line = (*place[:dim], slice(None), *place[dim + 1 :])
+        same = index[line] == index[place]
+        same[place[dim]] = False
+        others[place] = x[line][same].prod() * first
+    return others
