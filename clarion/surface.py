@@ -10,6 +10,7 @@ from typing import Any as _Any
 from . import absent as _absent
 from . import elsewhere as _elsewhere
 from .core.devices import device as device
+from .core.dtypes import STORED as _STORED
 from .core.dtypes import Size as Size
 from .core.dtypes import bfloat16 as bfloat16
 from .core.dtypes import bool_ as bool  # noqa: F401
@@ -63,7 +64,6 @@ int = int32
 long = int64
 cfloat = complex64
 cdouble = complex128
-chalf = _LISTED["complex32"]
 inf = 1e400
 nan = inf - inf
 pi = 3.141592653589793
@@ -71,6 +71,8 @@ e = 2.718281828459045
 newaxis = None
 
 globals().update(_LISTED)
+globals().update({_kind.name: _kind for _kind in _STORED})
+chalf = globals()["complex32"]
 globals().update(_FUNCTIONS)
 if TYPE_CHECKING:
     from .ops.faces.functions import *  # noqa: F403  (a stub: the same, for who only reads)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .core.devices import kind_of, to_host
-from .core.dtypes import FROM_NUMPY
+from .core.dtypes import EIGHT_BITS, FROM_NUMPY
 from .core.op_node import cast
 from .core.tensor import Tensor, created
 from .errors import ArgumentTypeError, ArgumentValueError
@@ -221,6 +221,8 @@ def make_tensor(
     lowest, highest = _limits(kind, low, high)
     if kind.kind in "biu":
         array = draw.randint(default_generator, size, math.ceil(lowest), math.ceil(highest), kind)
+    elif kind in EIGHT_BITS:
+        array = cast(draw.uniform(default_generator, size, np.float32, lowest, highest), kind)
     elif kind.itemsize == 2:
         array = cast(draw.uniform(default_generator, size, kind, lowest, highest), kind)
     else:

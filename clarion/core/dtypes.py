@@ -40,11 +40,15 @@ class dtype:
 
     def to_complex(self) -> dtype:
         """The complex type whose parts have this type."""
-        return {"float64": complex128, "complex128": complex128}.get(self.name, complex64)
+        if self.category < 2 or self in FLOAT8:
+            raise EngineError(f"Unknown Complex ScalarType for {self.old}")
+        if self.name in ("float16", "complex32") and complex32 is not None:
+            return complex32
+        return complex128 if self.name in ("float64", "complex128") else complex64
 
     def to_real(self) -> dtype:
         """The type of the real part."""
-        return {"complex128": float64, "complex64": float32}.get(self.name, self)
+        return {"complex128": float64, "complex64": float32, "complex32": float16}.get(self.name, self)
 
 
 bool_ = dtype("bool", np.bool_, "Bool", 0, signed=False)
@@ -67,14 +71,26 @@ ALL = (
     bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
     float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
-FROM_NUMPY: dict[NumpyDtype, dtype] = {d.numpy: d for d in ALL}
+
+# Types to store: tensors of them are made, converted, moved and saved. Arithmetic is refused for the 8-bit ones,
+# as PyTorch refuses it; complex32 is computed in complex64. (ml_dtypes knows it since 0.6.)
+FLOAT8 = tuple(
+    dtype(name, getattr(ml_dtypes, name), name.capitalize(), 2)
+    for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")
+)
+complex32 = dtype("complex32", ml_dtypes.complex32, "ComplexHalf", 3) if hasattr(ml_dtypes, "complex32") else None
+STORED: tuple[dtype, ...] = FLOAT8 if complex32 is None else (*FLOAT8, complex32)
+FROM_NUMPY: dict[NumpyDtype, dtype] = {d.numpy: d for d in (*ALL, *STORED)}
 
 f16, bf16, f32, f64 = float16.numpy, bfloat16.numpy, float32.numpy, float64.numpy
 c64, c128, i64, b1 = complex64.numpy, complex128.numpy, int64.numpy, bool_.numpy
+c32: NumpyDtype | None = None if complex32 is None else complex32.numpy
 FLOATING = frozenset((f16, bf16, f32, f64))
-COMPLEX = frozenset((c64, c128))
-INEXACT = FLOATING | COMPLEX
+COMPLEX = frozenset((c64, c128)) if c32 is None else frozenset((c32, c64, c128))
+EIGHT_BITS = frozenset(d.numpy for d in FLOAT8)
+INEXACT = FLOATING | COMPLEX | EIGHT_BITS
 HALF = frozenset((f16, bf16))
+WIDER: dict[NumpyDtype | None, NumpyDtype] = {f16: f32, bf16: f32, c32: c64}  # what narrow types are computed in
 
 # Within a category the wider wins; these are the pairs where "wider" is not the item size alone.
 _ORDER = {d.numpy: i for i, d in enumerate(ALL)}
@@ -120,6 +136,11 @@ def promote_pair(a: NumpyDtype, b: NumpyDtype) -> NumpyDtype:
     if a is b or a == b:
         return a
     da, db = FROM_NUMPY[a], FROM_NUMPY[b]
+    if a in EIGHT_BITS or b in EIGHT_BITS:
+        raise EngineError(f"Promotion for Float8 Types is not supported, attempted to promote {da.old} and {db.old}")
+    if c32 is not None and (a == c32 or b == c32):
+        other = db if a == c32 else da
+        return c32 if other.category < 2 or other is float16 else promote_pair(c64, other.numpy)
     if da.category != db.category:
         low, high = (da, db) if da.category < db.category else (db, da)
         if high.category == 3 and low is float64:
@@ -265,7 +286,7 @@ preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
-_BY_NAME: dict[str, Any] = {d.name: d for d in ALL} | {
+_BY_NAME: dict[str, Any] = {d.name: d for d in (*ALL, *STORED)} | {
     each.name: each
     for each in (
         *(strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc),

@@ -8,7 +8,7 @@ from .. import errors
 from ..events import hub
 from . import modes
 from .devices import HALVES, HOST, as_array, ndarray
-from .dtypes import FROM_NUMPY, HALF, NUMBERS, NumpyNumber, f32, f64
+from .dtypes import COMPLEX, FROM_NUMPY, HALF, NUMBERS, NumpyNumber, c32, f16, f32, f64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .op_node import cast
 from .recording import finished, record
@@ -80,9 +80,13 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
 def _rounded(r: Any, half: Any) -> Any:
     if type(r) is not ndarray:
         r = as_array(r)
-    if half is not None and r.dtype in (f32, f64):
-        r = cast(r, half)
-    return r
+    if half is None:
+        return r
+    if half in COMPLEX:
+        return cast(r, half) if r.dtype in COMPLEX else cast(r, f16) if r.dtype is f32 else r
+    if half == f16 and c32 is not None and r.dtype in COMPLEX:  # two halves made a complex number
+        return cast(r, c32)
+    return cast(r, half) if r.dtype in (f32, f64) else r
 
 
 def unsupported(op: Op, arrays: list[Any], half: Any, error: TypeError) -> Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import NotSupportedError
-from .dtypes import dtype
+from .dtypes import complex32, dtype
 
 
 class ListedDtype(dtype):
@@ -30,14 +30,13 @@ class ListedDtype(dtype):
         return LISTED.__getitem__, (self.name,)
 
 
-_FLOATS = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2")
 _BITS = ("bits1x8", "bits2x4", "bits4x2", "bits8", "quint4x2", "quint2x4", "quint8")
 
 LISTED: dict[str, ListedDtype] = {
     each.name: each
     for each in (
-        *(ListedDtype(name, 1, 2, True) for name in _FLOATS),
-        ListedDtype("complex32", 4, 3, True),
+        ListedDtype("float4_e2m1fn_x2", 1, 2, True),
+        *([] if complex32 else [ListedDtype("complex32", 4, 3, True)]),
         *(ListedDtype(f"int{n}", 1, 1, True) for n in range(1, 8)),
         *(ListedDtype(f"uint{n}", 1, 1, False) for n in range(1, 8)),
         *(ListedDtype(name, 1, 1, False) for name in _BITS),

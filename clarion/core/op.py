@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import NotSupportedError
 from ..kernels import registry
 from .calls import pick_call
 from .devices import kind_of
-from .dtypes import HALF, INEXACT, default_float, f32, f64, result_type
+from .dtypes import EIGHT_BITS, FROM_NUMPY, HALF, INEXACT, WIDER, default_float, f32, f64, result_type
 from .general_call import as_scalar
 from .jvp import Forward, forward_rule
 from .namespace import OPS
@@ -195,21 +196,33 @@ class Op:
         arrays = [t._array if isinstance(t, Tensor) else t for t in operands]
         if self.promote is not None:
             common = result_type([a for a in arrays if a is not None])
+            self._refuse_stored(common)
             if self.promote == "float" and common not in INEXACT:
                 common = default_float()
             if self.elementwise and _meet_in_the_kernel(arrays):
                 return arrays, None
-            if common not in HALF or _takes_half(arrays):
+            wide = WIDER.get(common)
+            if wide is None or _takes_half(arrays):
                 return [None if a is None else cast(a, common) for a in arrays], None
             if self.name not in _WIDE_NUMBERS:
                 arrays = [None if a is None else cast(a, common) for a in arrays]
-            return [None if a is None else cast(a, f32) for a in arrays], common
+            return [None if a is None else cast(a, wide) for a in arrays], common
         if self.moves or _takes_half(arrays):
             return arrays, None
-        half = next((a.dtype for a in arrays if a is not None and getattr(a, "dtype", None) in HALF), None)
+        half = next((a.dtype for a in arrays if a is not None and getattr(a, "dtype", 0) in WIDER), None)
+        self._refuse_stored(*(getattr(a, "dtype", None) for a in arrays))
         if half is not None:
-            arrays = [cast(a, f32) if getattr(a, "dtype", None) in HALF else a for a in arrays]
+            arrays = [cast(a, WIDER[a.dtype]) if getattr(a, "dtype", 0) in WIDER else a for a in arrays]
         return arrays, half
+
+    def _refuse_stored(self, *kinds: Any) -> None:
+        """Types of eight bits are for storing: PyTorch looks at them, compares them, and computes nothing."""
+        for kind in kinds:
+            if kind in EIGHT_BITS and self.name not in _ON_EIGHT_BITS:
+                name = FROM_NUMPY[kind].old
+                raise NotSupportedError(
+                    f"\"{self.name}_cpu\" not implemented for '{name}'\nConvert it first: x.float()."
+                )
 
 
 def _meet_in_the_kernel(arrays: list[Any]) -> bool:
@@ -224,6 +237,8 @@ def _takes_half(arrays: list[Any]) -> bool:
     """Do the arrays live where kernels see to half precision themselves?"""
     return any(kind_of(a).half for a in arrays)
 
+
+_ON_EIGHT_BITS = frozenset(["eq", "ne", "isclose", "isnan", "isinf", "isfinite", "abs", "any", "all", "where"])
 
 # PyTorch multiplies half precision by a number as it is, and divides; elsewhere the number is rounded first.
 _WIDE_NUMBERS = frozenset(["mul", "div"])

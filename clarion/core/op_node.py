@@ -15,7 +15,7 @@ from .. import errors
 from ..kernels import registry
 from . import modes
 from .devices import HALVES, TAKES_ANY, as_array, kind_of, xp_of
-from .dtypes import HALF, NUMBERS, f32, f64
+from .dtypes import HALF, NUMBERS, WIDER, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
 from .passes import running
@@ -137,13 +137,14 @@ def _first(g: Any) -> Any:
 
 def _prepare_raw(op: Op, dtype: Any, g: Any, saved: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     """Complex: conjugate what was saved. Half: widen to float32 (see the notes above)."""
-    if dtype.kind == "c":
-        if op.conj:
-            saved = tuple([v.conj() if getattr(v, "dtype", f32).kind == "c" else v for v in saved])
-            saved = tuple([v.conjugate() if type(v) is complex else v for v in saved])
-    elif dtype in HALF and not op.moves and not kind_of(_first(g)).half:
-        saved = tuple([cast(v, f32) if getattr(v, "dtype", f32) in HALF else v for v in saved])
-        g = tuple([None if x is None else cast(x, f32) for x in g]) if type(g) is tuple else cast(g, f32)
+    wide = WIDER.get(dtype)
+    if wide is not None and not op.moves and not kind_of(_first(g)).half:
+        saved = tuple([cast(v, WIDER[v.dtype]) if getattr(v, "dtype", f32) in WIDER else v for v in saved])
+        g = tuple([None if x is None else cast(x, wide) for x in g]) if type(g) is tuple else cast(g, wide)
+        dtype = wide
+    if dtype.kind == "c" and op.conj:
+        saved = tuple([v.conj() if getattr(v, "dtype", f32).kind == "c" else v for v in saved])
+        saved = tuple([v.conjugate() if type(v) is complex else v for v in saved])
     return g, saved
 
 

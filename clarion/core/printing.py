@@ -202,6 +202,8 @@ def _element_texts(array: Array) -> tuple[list[str], int]:
     """
     if array.dtype.kind in "biu":
         return _aligned_integers(array)
+    if array.dtype.name == "complex32":
+        array = array.astype(np.complex64)
     if array.dtype.kind != "c":
         return _aligned_floats(array)
     real, real_width = _aligned_floats(array.real)

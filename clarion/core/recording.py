@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..events import hub
 from . import modes, provenance
-from .dtypes import INEXACT, NumpyNumber, bf16, f16
+from .dtypes import INEXACT, WIDER, NumpyNumber
 from .inplace import sync
 from .node import Node, sequence
 from .saved import pack, version_of
@@ -77,7 +77,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     keeps = versioned = numbered = must_fix = False
     out_array = outs[0]._array
     out_dtype = out_array.dtype
-    half = out_dtype is f16 or out_dtype is bf16
+    half = out_dtype in WIDER
     for i, t in enumerate(inputs):
         is_tensor = isinstance(t, Tensor)
         # A rule that meets an operand of another type may leave the gradient in a wider one.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .float8 import to_float8
 from .quiet import quietly
 
 PLAIN = frozenset((bool, int, float, complex))
@@ -80,8 +81,12 @@ def plain_array(flat: list[Any], shape: tuple[int, ...], dtype: Any, rank: int) 
         return np.array(flat, dtype).reshape(shape)
     if kind in "iu":
         return _integers(flat, dtype, rank).reshape(shape)
+    if kind == "W":
+        return np.array(flat, np.complex64).astype(dtype).reshape(shape)
     if rank == 3:
         raise Unfit(TypeError, "must be real number, not complex")
+    if dtype.itemsize == 1:
+        return to_float8(np, np.array(flat, np.float64).astype(np.float32), dtype).reshape(shape)
     # Half types are reached through float32, with its own rounding.
     return np.array(flat, np.float64).astype(np.float32).astype(dtype).reshape(shape)
 

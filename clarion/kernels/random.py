@@ -41,7 +41,7 @@ _TORCH_NAMES = {
     "int16": ("Short", "short int"), "int32": ("Int", "int"), "int64": ("Long", "long int"), "bool": ("Bool", "bool"),
     "uint16": ("UInt16", "short unsigned int"), "uint32": ("UInt32", "unsigned int"),
     "uint64": ("UInt64", "long unsigned int"), "complex64": ("ComplexFloat", "c10::complex<float>"),
-    "complex128": ("ComplexDouble", "c10::complex<double>"),
+    "complex128": ("ComplexDouble", "c10::complex<double>"), "complex32": ("ComplexHalf", "c10::complex<c10::Half>"),
 }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def uniform(
         n = shape if isinstance(shape, int) else math.prod(shape)
         if n <= _FEW:
             return gen.unit_floats(n).reshape(shape)
-    if dtype.kind == "c":
+    if dtype.kind in "cW":
         return _as_complex(lambda s, d: uniform(gen, s, d, low, high), shape, dtype)
     if not digits(dtype):
         raise unsupported("check_uniform_bounds", dtype)
@@ -158,7 +158,7 @@ def _largest(dtype: np.dtype) -> float:
 
 def _as_complex(draw: Callable[[tuple[int, ...], np.dtype], np.ndarray], shape: Shape, dtype: np.dtype) -> np.ndarray:
     full = (shape,) if isinstance(shape, int) else tuple(shape)
-    parts = draw((*full, 2), np.dtype(np.float32 if dtype.itemsize == 8 else np.float64))
+    parts = draw((*full, 2), np.dtype(f"float{4 * dtype.itemsize}"))
     return parts.view(dtype).reshape(full)
 
 
@@ -181,7 +181,7 @@ def normal(
     dtype = np.dtype(dtype)
     if not std >= 0.0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if dtype.kind == "c":
+    if dtype.kind in "cW":
         half = std / math.sqrt(2)
         return _as_complex(lambda s, d: normal(gen, s, d, mean, half, contiguous), shape, dtype)
     if not digits(dtype):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core.devices import device
-from ..core.dtypes import ALL, Size
+from ..core.dtypes import ALL, STORED, Size
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..nn.parameter import Parameter
@@ -129,7 +129,7 @@ VALUES: dict[str, Any] = {
     "builtins.bytearray": bytearray,
     "builtins.set": set,
     "builtins.complex": complex,
-    **{f"torch.{d.name}": d for d in ALL},
+    **{f"torch.{d.name}": d for d in (*ALL, *STORED)},
     **STORAGES,
     **REBUILD,
 }

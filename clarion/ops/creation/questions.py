@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import devices
 from ...core.devices import device
-from ...core.dtypes import ALL, FROM_NUMPY, bf16, default_float, dtype, f32, f64, set_default_dtype
+from ...core.dtypes import ALL, FLOAT8, FROM_NUMPY, bf16, default_float, dtype, set_default_dtype
 from ...core.dtypes import finfo as numpy_finfo
 from ...core.dtypes import iinfo as numpy_iinfo
 from ...core.listed_dtypes import ListedDtype
@@ -85,12 +85,12 @@ class finfo:
     """The limits of a floating type."""
 
     def __init__(self, type: Any = None) -> None:
-        if isinstance(type, ListedDtype):
+        if isinstance(type, ListedDtype) or type in FLOAT8:
             self._of_eight_bits(type)
             return
         kind = default_float() if type is None else _dtype("finfo", type)
-        if kind.kind == "c":
-            kind = f32 if kind.itemsize == 8 else f64
+        if kind.kind in "cW":
+            kind = FROM_NUMPY[kind].to_real().numpy
         if not FROM_NUMPY[kind].is_floating_point:
             raise ArgumentTypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
@@ -105,8 +105,8 @@ class finfo:
         self.tiny = self.smallest_normal = 2.0**least
         self.resolution = {"float64": 1e-15, "float32": 1e-06, "float16": 1e-3, "bfloat16": 1e-2}[kind.name]
 
-    def _of_eight_bits(self, type: ListedDtype) -> None:
-        """The limits of types that have no tensors here are known all the same."""
+    def _of_eight_bits(self, type: dtype) -> None:
+        """The limits of types of eight bits, which NumPy does not know."""
         if type.name not in _EIGHT_BITS:
             raise ArgumentTypeError("torch.finfo() requires a floating point input type.")
         self.eps, self.max, self.tiny = _EIGHT_BITS[type.name]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import HOST, as_array, to_host, visible, write
-from ...core.dtypes import COMPLEX, b1, bf16, f32, get_default_dtype, uint8
+from ...core.dtypes import COMPLEX, FROM_NUMPY, STORED, b1, bf16, f32, get_default_dtype, uint8
 from ...core.inplace import refuse, wrote
 from ...core.printing import tensor_text
 from ...core.provenance import text as place_text
@@ -127,8 +127,10 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
             "first."
         )
     array = to_host(array)
-    if array.dtype is bf16:
-        raise ArgumentTypeError("Got unsupported ScalarType BFloat16\nNumPy has no such type; use x.float().numpy().")
+    if array.dtype is bf16 or FROM_NUMPY[array.dtype] in STORED:
+        kind = FROM_NUMPY[array.dtype]
+        way = "x.cfloat()" if kind.is_complex else "x.float()"
+        raise ArgumentTypeError(f"Got unsupported ScalarType {kind.old}\nNumPy has no such type; use {way}.numpy().")
     hand_to_numpy(self)
     return array.view()
 

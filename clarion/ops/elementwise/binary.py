@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.dtypes import f16, f32, f64
+from ...core.dtypes import c32, f16, f32, f64
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import EngineError, NotSupportedError
@@ -184,8 +184,8 @@ def check_parts(x: Any, y: Any) -> None:
         raise EngineError(
             f"Expected object of scalar type {x.dtype.old} but got scalar type {y.dtype.old} for second argument"
         )
-    if kinds[0] == f16:
-        raise NotSupportedError("complex numbers of half precision (complex32) are not supported: convert to float32")
+    if kinds[0] == f16 and c32 is None:
+        raise NotSupportedError("complex numbers of half precision need ml_dtypes 0.6: convert to float32")
 
 
 @public("complex", method=False)

@@ -107,6 +107,8 @@ for _title, _kind in {
     "bool": dtypes.bool_, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
 }.items():  # fmt: skip
     METHODS[_title] = _converter(_kind, _title)
+if dtypes.complex32 is not None:
+    METHODS["chalf"] = _converter(dtypes.complex32, "chalf")
 
 
 @method()
@@ -167,7 +169,7 @@ def cast_number(value: Any, kind: Any) -> Any:
         return value
     if kind.kind == "b":
         return value
-    if kind.kind != "c" and isinstance(value, NumpyNumber | complex):
+    if kind.kind not in "cW" and isinstance(value, NumpyNumber | complex):
         if value.imag:
             raise overflow(kind)
         value = value.real

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.dtypes import COMPLEX, FROM_NUMPY, f32, f64
+from ...core.dtypes import COMPLEX, FROM_NUMPY, c32, f16, f32, f64
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import EngineError, NotSupportedError, not_a_tensor
+from ...errors import EngineError, not_a_tensor
 from ..faces.api import METHODS, public
 from ..faces.autocast import autocast
 
@@ -66,9 +66,7 @@ def view_as_complex(input: Any) -> Any:
     """Pairs of real numbers as complex ones, in the same memory."""
     array = array_of(input, "view_as_complex")
     kind = array.dtype
-    if kind not in (f32, f64):
-        if FROM_NUMPY[kind].name == "float16":
-            raise NotSupportedError("view_as_complex: there is no complex type of half precision here")
+    if kind not in (f32, f64) and (kind != f16 or c32 is None):
         raise EngineError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             f"{FROM_NUMPY[kind].old}"

@@ -5,28 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.devices import HOST, kind_of, to_host
-from ...core.dtypes import FROM_NUMPY, NumpyDtype, i64, int32
+from ...core.dtypes import FROM_NUMPY, i64, int32
 from ...core.op import Op
 from ...core.tensor import created
 from ...errors import ArgumentValueError, EngineError, NotSupportedError, ShapeError
-from ..faces.api import FUNCTIONS, public
+from ..faces.api import public
 from ..faces.options import tensor_argument
 from ..faces.typed import no_gradient
 
-segment_extreme_op = Op("segment_extreme", "x index", "dim segments reduce", node="SegmentReduceBackward0")
-segment_extreme_op.vjp(
-    x=lambda g, x, index, out, dim, ops: ops.gather(g, index, dim) * ops.segment_shares(x, index, out, dim)
-)
-Op("segment_shares", "x index out", "dim", differentiable=False)
-segment_product_op = Op("segment_product", "x index", "dim segments first", node="SegmentReduceBackward0")
-segment_product_op.vjp(
-    x=lambda g, x, index, out, dim, first, ops: (
-        ops.gather(g, index, dim) * ops.segment_others(x, index, out, dim, first)
+segment_reduce_op = Op("segment_reduce", "x index", "dim segments reduce initial")
+segment_reduce_op.vjp(
+    x=lambda g, x, index, out, dim, segments, reduce, initial, ops: ops.segment_reduce_backward(
+        g, x, index, out, dim, segments, reduce, initial
     )
 )
-Op("segment_others", "x index out", "dim first", node="NotImplemented").vjp(
-    x=no_gradient("_segment_reduce_backward"), out=no_gradient("_segment_reduce_backward")
-)
+_twice = no_gradient("_segment_reduce_backward")
+segment_reduce_backward_op = Op("segment_reduce_backward", "g x index out", "dim segments reduce initial")
+segment_reduce_backward_op.vjp(g=_twice, x=_twice, out=_twice)
 
 _NAMES = {"max": "amax", "min": "amin"}
 
@@ -54,20 +49,9 @@ def segment_reduce(
         raise NotSupportedError(f"\"_segment_reduce_cpu\" not implemented for '{FROM_NUMPY[x._array.dtype].old}'")
     bounds = _bounds(x, lengths, offsets, axis, unsafe)
     axis = bounds.ndim - 1
-    count = bounds.shape[-1] - 1
     index = created(kind_of(x._array).receive(_segment_of_each(bounds, x.shape[axis])))
     index = index.reshape(*index.shape, *(1,) * (x.dim() - axis - 1)).expand(x.shape)
-    if kind in ("amax", "amin"):
-        result = segment_extreme_op.call(x, index, axis, count + 1, kind).narrow(axis, 0, count)
-        if initial is None:
-            return result
-        return result.masked_fill(result < initial if kind == "amax" else result > initial, initial)
-    if kind == "prod":
-        first = 1 if initial is None else initial
-        return segment_product_op.call(x, index, axis, count + 1, first).narrow(axis, 0, count)
-    first = x.new_full((*x.shape[:axis], count + 1, *x.shape[axis + 1 :]), 0 if initial is None else initial)
-    result = FUNCTIONS["scatter_add"](first, axis, index, x).narrow(axis, 0, count)
-    return _averaged(result, bounds, initial) if kind == "mean" else result
+    return segment_reduce_op.call(x, index, axis, bounds.shape[-1] - 1, kind, initial)
 
 
 def _bounds(x: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
@@ -106,12 +90,3 @@ def _segment_of_each(bounds: Any, size: int) -> Any:
     rows = [xp.searchsorted(row, places, side="right") - 1 for row in bounds.reshape(-1, count + 1)]
     found = xp.array(rows, i64).reshape(*bounds.shape[:-1], size)
     return xp.where(found < 0, count, found)
-
-
-def _averaged(total: Any, bounds: Any, initial: Any) -> Any:
-    sizes = bounds[..., 1:] - bounds[..., :-1]
-    sizes = sizes.reshape(*sizes.shape, *(1,) * (total.dim() - sizes.ndim))
-    kind: NumpyDtype = total._array.dtype
-    counts = created(kind_of(total._array).receive(HOST.xp.maximum(sizes, 1).astype(kind)))
-    empty = created(kind_of(total._array).receive(sizes == 0))
-    return (total / counts).masked_fill(empty, float("nan") if initial is None else initial)

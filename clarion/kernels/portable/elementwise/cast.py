@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...float8 import to_float8
 from ...registry import kernel
+from .unary import parts
 
 
 @kernel("cast")
 def cast(xp: Any, x: Any, dtype: Any) -> Any:
-    if x.dtype.kind == "c" and dtype.kind not in "cb":
-        x = x.real
+    if x.dtype.kind in "cW" and dtype.kind not in "cWb":
+        x = x.real if x.dtype.kind == "c" else parts(xp, x)[..., 0]
+    if dtype.itemsize == 1 and dtype.kind in "Vf":
+        return to_float8(xp, x, dtype)
     return x.astype(dtype, order="C" if 0 in x.strides else "K")
 
 

@@ -162,27 +162,44 @@ def angle_complex(xp: Any, x: Any) -> Any:
 # Views between complex and real ---------------------------------------------------------------------
 
 
+def complex32() -> Any:
+    """The type of complex numbers in half precision."""
+    import ml_dtypes
+
+    return ml_dtypes.complex32
+
+
+def parts(xp: Any, x: Any) -> Any:
+    """Complex numbers as pairs in the same memory. The kind of complex32 is W; NumPy itself does not know its parts."""
+    kind = xp.float16 if x.dtype.kind == "W" else x.real.dtype
+    return xp.lib.stride_tricks.as_strided(
+        x[..., None].view(kind)[..., :1], (*x.shape, 2), (*x.strides, x.dtype.itemsize // 2)
+    )
+
+
 @kernel("real")
 def real(xp: Any, x: Any) -> Any:
-    return x.real
+    return x.real if x.dtype.kind == "c" else parts(xp, x)[..., 0]
 
 
 @kernel("imag")
 def imag(xp: Any, x: Any) -> Any:
-    return x.imag
+    return x.imag if x.dtype.kind == "c" else parts(xp, x)[..., 1]
 
 
 @kernel("view_as_real")
 def view_as_real(xp: Any, x: Any) -> Any:
     if not isinstance(x, xp.ndarray):
         x = xp.asarray(x)  # a gradient of no dimension may be a scalar, whose parts are copies
+    if x.dtype.kind == "W":
+        return parts(xp, x)
     part = x.real
     return xp.lib.stride_tricks.as_strided(part, (*x.shape, 2), (*x.strides, part.itemsize))
 
 
 @kernel("view_as_complex")
 def view_as_complex(xp: Any, x: Any) -> Any:
-    kind = xp.complex128 if x.dtype.itemsize == 8 else xp.complex64
+    kind = xp.complex128 if x.dtype.itemsize == 8 else xp.complex64 if x.dtype.itemsize == 4 else complex32()
     if x.strides[-1] != x.itemsize:  # only a gradient: a tensor was checked to be a view before
         x = xp.ascontiguousarray(x)
     return x.view(kind)[..., 0]

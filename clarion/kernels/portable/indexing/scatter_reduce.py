@@ -125,39 +125,53 @@ def no_second_zero_backward(xp: Any, g: Any, index: Any, src: Any, shape: tuple[
     return g
 
 
-# Segments ------------------------------------------------------------------------------------------------
+# Segments: `index` tells the segment of each value, or `segments` for a value that is in none ---------------------
 
 
-@kernel("segment_extreme")
-def segment_extreme(xp: Any, x: Any, index: Any, dim: int, segments: int, reduce: str) -> Any:
-    """The largest (or smallest) value of each segment; `index` tells the segment of each value."""
-    shape = (*x.shape[:dim], segments, *x.shape[dim + 1 :])
-    empty = xp.full(shape, start(xp, x.dtype, reduce), x.dtype)
-    return _reduce(xp, empty, index, x, dim, reduce, True, False)
+@kernel("segment_reduce")
+def segment_reduce(xp: Any, x: Any, index: Any, dim: int, segments: int, reduce: str, initial: Any) -> Any:
+    shape = (*x.shape[:dim], segments + 1, *x.shape[dim + 1 :])
+    plain = "sum" if reduce == "mean" else reduce
+    first = start(xp, x.dtype, plain) if initial is None or reduce in ("amax", "amin") else initial
+    out = _reduce(xp, xp.full(shape, first, x.dtype), index, x, dim, plain, True, False)
+    if reduce == "mean":
+        count = _segment_sizes(xp, out, index, dim)
+        out = xp.where(count == 0, xp.nan if initial is None else initial, out / xp.maximum(count, 1)).astype(x.dtype)
+    elif initial is not None and reduce in ("amax", "amin"):
+        out = xp.where(out < initial if reduce == "amax" else out > initial, initial, out).astype(x.dtype)
+    return xp.ascontiguousarray(out[(slice(None),) * dim + (slice(0, segments),)])
 
 
-@kernel("segment_shares")
-def segment_shares(xp: Any, x: Any, index: Any, out: Any, dim: int) -> Any:
-    """The part of its segment's gradient that each value gets: those equal to the extreme share it (a NaN is one)."""
-    extreme = xp.take_along_axis(out, index, dim)
-    hit = ((x == extreme) | ((x != x) & (extreme != extreme))).astype(x.dtype)
-    ties = xp.zeros(out.size, x.dtype)
-    xp.add.at(ties, _places(xp, out.shape, dim, index, False), hit.reshape(-1))
-    return hit / xp.maximum(xp.take_along_axis(ties.reshape(out.shape), index, dim), 1)
+def _segment_sizes(xp: Any, out: Any, index: Any, dim: int) -> Any:
+    count = xp.bincount(_places(xp, out.shape, dim, index, False), minlength=out.size)
+    return count.reshape(out.shape).astype(out.dtype)
 
 
-@kernel("segment_product")
-def segment_product(xp: Any, x: Any, index: Any, dim: int, segments: int, first: Any) -> Any:
-    """The product of each segment, times `first`."""
-    shape = (*x.shape[:dim], segments, *x.shape[dim + 1 :])
-    return _reduce(xp, xp.full(shape, first, x.dtype), index, x, dim, "prod", True, False)
+@kernel("segment_reduce_backward")
+def segment_reduce_backward(
+    xp: Any, g: Any, x: Any, index: Any, out: Any, dim: int, segments: int, reduce: str, initial: Any
+) -> Any:
+    """Values equal to an extreme share its gradient (a NaN is one); a zero or NaN in a product gets that of the others."""
+    room = [(0, 0)] * g.ndim
+    room[dim] = (0, 1)
+    g, out = xp.pad(g, room), xp.pad(out, room)
+    if reduce == "mean":
+        g = g / xp.maximum(_segment_sizes(xp, g, index, dim), 1)
+    here = xp.take_along_axis(g, index, dim)
+    if reduce in ("sum", "mean"):
+        return here
+    value = xp.take_along_axis(out, index, dim)
+    if reduce == "prod":
+        return here * _others(xp, x, index, value, dim, 1 if initial is None else initial)
+    hit = (x == value) | ((x != x) & (value != value))
+    ties = xp.bincount(_places(xp, out.shape, dim, index, False), hit.reshape(-1), out.size).reshape(out.shape)
+    return here * (hit / xp.maximum(xp.take_along_axis(ties, index, dim), 1)).astype(x.dtype)
 
 
-@kernel("segment_others")
-def segment_others(xp: Any, x: Any, index: Any, out: Any, dim: int, first: Any) -> Any:
-    """For each value the product of the others of its segment, times `first`; a zero or NaN is left out, not divided by."""
+def _others(xp: Any, x: Any, index: Any, product: Any, dim: int, first: Any) -> Any:
+    """For each value the product of the others of its segment; a zero or NaN is left out, not divided by."""
     hard = (x == 0) | (x != x)
-    others = xp.take_along_axis(out, index, dim) / xp.where(hard, xp.ones_like(x), x)
+    others = product / xp.where(hard, xp.ones_like(x), x)
     for place in zip(*(each.tolist() for each in xp.nonzero(hard)), strict=True):
         line = (*place[:dim], slice(None), *place[dim + 1 :])
         same = index[line] == index[place]
