@@ -1,7 +1,7 @@
 """`python -m benchmarks.gpu [NAME ...]`: training steps on one NVIDIA GPU, clarion beside PyTorch in one process.
 
 Each workload is trained on the same data from the same weights by both; what is printed is the time of a step (wall clock, the best of
-several rounds), the peak of memory, and the losses of the first steps, which have to agree.
+several rounds, which the libraries take by turns), the peak of memory, and the losses of the first steps, which have to agree.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ WORKLOADS: dict[str, dict[str, Any]] = {
     "gpt_small": {"kind": "gpt", "layers": 4, "heads": 4, "width": 128, "vocabulary": 50304, "length": 64, "batch": 8},
     "resnet18": {"kind": "resnet", "batch": 256, "size": 64},
 }
+SECONDS = 4.0  # that rounds go on for: small steps are measured more often
 
 
 def workload(t: Any, spec: dict[str, Any], state: dict[str, Any]) -> tuple[Any, Callable[[], Any]]:
@@ -69,41 +70,54 @@ def workload(t: Any, spec: dict[str, Any], state: dict[str, Any]) -> tuple[Any, 
     return model, step
 
 
-def measured(t: Any, step: Callable[[], Any], rounds: int, steps: int) -> dict[str, Any]:
-    """Losses of the first steps, milliseconds of a step, gigabytes at the peak."""
-    losses = [float(step()) for _ in range(3)]
-    t.cuda.synchronize()
-    t.cuda.reset_peak_memory_stats()
-    best = float("inf")
-    for _ in range(rounds):
+class Run:
+    """A step of one library in one way: its first losses, and the time of its best round so far."""
+
+    def __init__(self, t: Any, step: Callable[[], Any]) -> None:
+        self.t, self.step = t, step
+        self.losses = [float(step()) for _ in range(3)]
+        t.cuda.synchronize()
+        t.cuda.reset_peak_memory_stats()
+        self.rounds: list[float] = []
+        self.best = self.host = float("inf")
+
+    def round(self, steps: int) -> None:
+        """Some steps, and what one of them took: until the host had asked for all, and until the GPU had done all."""
         began = time.perf_counter()
         for _ in range(steps):
-            step()
+            self.step()
         issued = time.perf_counter()
-        t.cuda.synchronize()
-        ended = time.perf_counter()
-        if ended - began < best * steps:
-            best, host = (ended - began) / steps, (issued - began) / steps
-    peak = t.cuda.max_memory_allocated()
-    return {"losses": losses, "ms": best * 1e3, "host_ms": host * 1e3, "gb": peak / 1e9}
+        self.t.cuda.synchronize()
+        self.rounds.append((time.perf_counter() - began) / steps)
+        if self.rounds[-1] < self.best:
+            self.best, self.host = self.rounds[-1], (issued - began) / steps
+
+    def found(self) -> dict[str, Any]:
+        """What was measured."""
+        peak = self.t.cuda.max_memory_allocated() / 1e9
+        return {"losses": self.losses, "ms": self.best * 1e3, "host_ms": self.host * 1e3, "gb": peak}
 
 
-def _ways(t: Any, name: str) -> dict[str, Callable[[Callable[[], Any]], Callable[[], Any]]]:
-    """How a step is run: as it is, and in the fast ways of a library."""
-    ways: dict[str, Any] = {f"{name} eager": lambda step: step}
-    if name == "clarion":
-        ways["clarion captured"] = lambda step: t.cuda.graph(step)
-    return ways
+def side_by_side(runs: list[Run], rounds: int, steps: int) -> float:
+    """Rounds by turns, for as long as a clock that wanders needs; the median of the last one's time over the first one's."""
+    began = time.perf_counter()
+    while len(runs[0].rounds) < rounds or (time.perf_counter() - began < SECONDS and len(runs[0].rounds) < 8 * rounds):
+        for each in runs:
+            each.round(steps)
+    return float(np.median([b / a for a, b in zip(runs[0].rounds, runs[-1].rounds, strict=True)]))
+
+
+def _wrapped(t: Any, step: Callable[[], Any], way: str) -> Callable[[], Any]:
+    return t.cuda.graph(step) if way.endswith("captured") else step  # type: ignore[no-any-return]
 
 
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="workloads whose name contains one of these (default: all)")
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--compiled", action="store_true", help="PyTorch compiled, too (its compiler takes a minute)")
     parser.add_argument("--only", choices=["clarion", "torch"])
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -116,25 +130,33 @@ def main() -> int:
         if args.names and not any(part in name for part in args.names):
             continue
         state: dict[str, Any] = {}
-        for library, t in (("PyTorch", torch), ("clarion", clarion)):
-            if args.only and args.only.lower() not in library.lower().replace("py", ""):
-                continue
-            for way, wrap in _ways(t, library).items():
-                try:
-                    _, step = workload(t, spec, state)
-                    found = measured(t, wrap(step), args.rounds, args.steps)
-                    losses = " ".join(f"{x:.5f}" for x in found["losses"])
-                    print(
-                        f"{name:12} {way:18} {found['ms']:9.3f} ms (host {found['host_ms']:8.3f}) {found['gb']:7.2f} GB  {losses}",
-                        flush=True,
-                    )
-                    results.append({"workload": name, "way": way, **found})
-                except Exception as error:  # one workload that fails leaves the others
-                    traceback.print_exc(limit=-4)
-                    print(f"{name:12} {way:18} failed: {type(error).__name__}: {str(error)[:300]}", flush=True)
-                step = None
-                gc.collect()
-                t.cuda.empty_cache()
+        # Eager steps side by side; what is captured alone, for its memory counts.
+        for ways in ({"PyTorch eager": torch, "clarion eager": clarion}, {"clarion captured": clarion}):
+            ways = {way: t for way, t in ways.items() if args.only is None or args.only in t.__name__}
+            try:
+                runs = [Run(t, _wrapped(t, workload(t, spec, state)[1], way)) for way, t in ways.items()]
+                ratio = side_by_side(runs, args.rounds, args.steps) if runs else 1.0
+            except Exception as error:  # one workload that fails leaves the others
+                traceback.print_exc(limit=-4)
+                print(f"{name:12} {', '.join(ways)} failed: {type(error).__name__}: {str(error)[:300]}", flush=True)
+                runs = []
+            for way, run in zip(ways, runs, strict=False):
+                found = run.found()
+                losses = " ".join(f"{x:.5f}" for x in found["losses"])
+                print(
+                    f"{name:12} {way:18} {found['ms']:9.3f} ms (host {found['host_ms']:8.3f}) {found['gb']:7.2f} GB  {losses}",
+                    flush=True,
+                )
+                results.append({"workload": name, "way": way, **found})
+            if len(runs) > 1:
+                rounds = len(runs[0].rounds)
+                print(
+                    f"{name:12} clarion eager takes {ratio:.2f} of PyTorch's time (median of {rounds} rounds by turns)"
+                )
+            runs = run = None  # type: ignore[assignment]
+            gc.collect()
+            torch.cuda.empty_cache()
+            clarion.cuda.empty_cache()
     if args.json:
         with open(args.json, "w") as file:
             json.dump(results, file)

@@ -112,6 +112,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     plain = not watching and not in_order
     tensors = this.create_graph
     checked = modes.state.anomaly or hub.ran is not None
+    onto = plain and bool(HALVES)
     # Whose gradient is a sum that this loop made: it may be added to in place. (Not the sums: they must die early.)
     sums: set[Any] = set()
     add_to = HOST.xp.add
@@ -150,6 +151,9 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             result = apply_checked(this, node, g, edges)
         elif tensors:
             result = node.apply_tensors(g, edges)
+        elif onto and node.onto and node.nrs is None and node.fix is None and type(grads.get(node.edges[0])) in HALVES:
+            result = list(node.apply_raw(g, None, grads.pop(node.edges[0])))  # see NOTE [Onto] in rules.py
+            grads[node.edges[0]], result[0] = result[0], None
         else:
             result = node.apply_raw(g, edges)
         late = node.hooks

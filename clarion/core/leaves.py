@@ -12,7 +12,7 @@ from ..forks import fork_safe
 from ..kernels.coo import Coo
 from ..kernels.layout import empty_like
 from . import modes
-from .devices import HOST, as_array, ndarray, writable
+from .devices import HALVES, HOST, as_array, ndarray, writable
 from .dtypes import NumpyNumber
 from .hooks import run_tensor_hooks
 from .inplace import inplace
@@ -34,7 +34,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         and this.capture is None
         and leaf._rg
         and leaf._view is None
-        and (type(g) is ndarray or (is_raw(g) and type(g) is not Coo))
+        and (type(g) is ndarray or type(g) in HALVES or (is_raw(g) and type(g) is not Coo))
         and g.shape == leaf._array.shape
     ):
         with _accumulate_lock:
@@ -95,7 +95,10 @@ def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Ten
             (type(g) is not ndarray and isinstance(g, NumpyNumber))
             or g.base is not None
             or sys.getrefcount(g) > _ALONE
-            or not (g.flags.c_contiguous if leaf is None or leaf.flags.c_contiguous else g.strides == leaf.strides)
+            or not (
+                (leaf is not None and g.strides == leaf.strides)
+                or ((leaf is None or leaf.flags.c_contiguous) and g.flags.c_contiguous)
+            )
         ):
             g = _in_layout(as_array(g), leaf)
         return new_tensor(g)

@@ -54,6 +54,7 @@ class Node:
 
     op: ClassVar[Op]
     n_out = 1
+    onto = False  # can its rule add to the gradient that has arrived for the first input?
     _widens = False  # does it hand its gradient on as it is, to be brought to float32 at the end of the pass?
     edges: tuple[Any, ...]
     nrs: tuple[int, ...] | None

@@ -121,8 +121,8 @@ class Op:
         """Declare how gradients flow: one rule per input, or one `joint` rule that returns all of them.
 
         A rule's first argument is the gradient `g` (a tuple where several outputs are differentiable); the
-        others are named: an input, its shape (`x_shape`), a parameter, an output, `ops`, and `needs` (which
-        inputs want a gradient).
+        others are named: an input, its shape (`x_shape`), a parameter, an output, `ops`, `needs` (which
+        inputs want a gradient), and `before` (a gradient to be added to that of the first input: NOTE [Onto] in rules.py).
         """
         if joint is not None:
             self.joint = self._rule(joint)
@@ -135,6 +135,9 @@ class Op:
             self.node_class.apply_raw = spelled_at_first_use(self, "raw")  # type: ignore[method-assign]
             if "fused" not in self.traits:
                 self.node_class.apply_tensors = spelled_at_first_use(self, "tensors")  # type: ignore[method-assign]
+        elif self.joint is not None and not self.variadic and not self.multi_view:
+            self.node_class.apply_raw = spelled_at_first_use(self, "raw")  # type: ignore[method-assign]
+            self.node_class.onto = "before" in self.joint.names
         self.offer_saved()
         self.call = pick_call(self)
         return self
@@ -155,7 +158,7 @@ class Op:
         if first != "g":
             raise ValueError(f"{self.name}: a rule's first argument is g, not {first!r}")
         shapes = tuple(f"{name}_shape" for name in self.inputs)
-        known = {name: i for i, name in enumerate((*self.layout, *shapes, "needs", "ops"))}
+        known = {name: i for i, name in enumerate((*self.layout, *shapes, "needs", "before", "ops"))}
         unknown = [name for name in names if name not in known]
         if unknown:
             raise ValueError(f"{self.name}: a rule names {unknown}, known are {sorted(known)}")

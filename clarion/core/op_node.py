@@ -113,7 +113,7 @@ def _run_joint(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: A
         return _run_variadic(node, op, g, values, namespace, edges)
     assert op.joint is not None
     missing = len(op.layout) + len(op.inputs) - len(values)
-    values = (*values, *(None,) * missing, tuple([e is not None for e in edges]))
+    values = (*values, *(None,) * missing, tuple([e is not None for e in edges]), None)
     return op.joint(g, values, namespace)
 
 

@@ -51,10 +51,10 @@ def _runs(scope: dict[str, Any], i: int, rule: Rule, run: Callable[..., Any]) ->
 def spelled_at_first_use(op: Op, world: str) -> Callable[..., Any]:
     """Compiling the rules of all operations would cost 0.3 s at import; most programs need few of them."""
 
-    def first(node: Any, g: Any, edges: Any = None) -> Any:
-        spelled = spell_out(op, world)
+    def first(node: Any, g: Any, *more: Any) -> Any:
+        spelled = spell_out(op, world) if op.joint is None else spell_out_joint(op)
         setattr(op.node_class, "apply_raw" if world == "raw" else "apply_tensors", spelled)
-        return spelled(node, g, edges)
+        return spelled(node, g, *more)
 
     return first
 
@@ -80,8 +80,10 @@ _GUARD = """    guard = node.out_guard
 _INPUT = """    v{p} = saved[{p}]
     if type(v{p}) is Tensor or isinstance(v{p}, Tensor):
         counter = v{p}._vc
-        if counter is not None and (counter.watched or counter.n != (0 if versions is None else versions[{p}])):
-            return general(node, g, edges)
+        if counter is not None:
+            seen = 0 if versions is None else versions[{p}]
+            if counter.n != seen if not counter.watched else unlike(counter, seen):
+                return general(node, g, edges)
 """
 _RAW_INPUT = _INPUT + "        v{p} = v{p}._array\n"
 _TENSOR_INPUT = (
@@ -104,7 +106,88 @@ _TAIL = """    fix = node.fix
         return ({terms},)
     return [r if r is None or f is None else fixed(r, f, e) for r, f, e in zip(({terms},), fix, edges)]
 """
+# A joint rule gives all gradients. `before`: what has arrived for the first input so far (see NOTE [Onto]).
+_JOINT_HEAD = """def apply(node, g, edges=None, before=None):
+    first = g[0] if type(g) is tuple else g
+    if first is None:
+        return general(node, g, edges, before)
+    dtype = first.dtype
+    if dtype is not f32 and dtype is not f64 and (type(first) not in HALVES or dtype not in HALF):
+        return general(node, g, edges, before)
+"""
+_JOINT_GUARD = """    guard = node.out_guard
+    if guard is not None:
+        if type(guard) is VersionCounter:
+            if guard.n or guard.watched:
+                check_versions(node)
+        else:
+            for counter, written, _, _ in guard:
+                if counter.n != written or counter.watched:
+                    check_versions(node)
+"""
+_JOINT_TAIL = """    {edges}, = edges
+    found = rule(g, {arguments})
+    fix = node.fix
+    if fix is None:
+        return found
+    return [r if r is None or f is None else fixed(r, f, e) for r, f, e in zip(found, fix, edges)]
+"""
 _TENSOR_OUTPUT = "    v{p} = saved[{p}]\n    if v{p} is not None:\n        v{p} = as_output(node, {nr}, v{p})\n"
+
+
+# NOTE [Onto]: where a launch costs more than the work in it, a kernel adds its result to the gradient that has arrived for the same
+# place by another way: a rule that names `before` can. The engine asks for it (`onto`); what is unusual is added afterwards.
+
+
+def _generally(node: Any, g: Any, edges: Any, before: Any) -> Any:
+    """The general way of a joint rule."""
+    found = OpNode.apply_raw(node, g, edges)
+    if before is None:
+        return found
+    first, *others = found
+    return before if first is None else registry.raw.add(before, first), *others
+
+
+def spell_out_joint(op: Op) -> Callable[..., Any]:
+    """`apply_raw` of an operation whose gradients are given by one rule, written out."""
+    rule, inputs = op.joint, len(op.inputs)
+    assert rule is not None
+    positions = [rule.at[name] for name in rule.names if name in op.layout]
+    given = []
+    for name in rule.names:
+        p = rule.at[name]
+        if name == "needs":
+            given.append(f"({''.join(f'e{i} is not None, ' for i in range(inputs))})")
+        elif name in ("ops", "before"):
+            given.append(name)
+        elif p < inputs:
+            given.append(f"v{p}")
+        else:
+            given.append(f"saved[{p}]" if p < len(op.layout) else f"saved[{p}] if len(saved) > {p} else None")
+    text = _JOINT_HEAD + _SAVED + _JOINT_GUARD
+    text = text.replace("general(node, g, edges)", "general(node, g, edges, before)")
+    for p in sorted({p for p in positions if p < inputs}):
+        text += _RAW_INPUT.format(p=p).replace("general(node, g, edges)", "general(node, g, edges, before)")
+    text += _EDGES + _JOINT_TAIL.format(edges=", ".join(f"e{i}" for i in range(inputs)), arguments=", ".join(given))
+    filename = f"<gradient of {op.name}, raw>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    scope = _scope(True) | {"general": _generally, "rule": rule.fn}
+    exec(compile(text, filename, "exec"), scope)
+    return scope["apply"]  # type: ignore[no-any-return]
+
+
+def _unlike(counter: VersionCounter, seen: Any) -> bool:
+    """Is a tensor that somebody may write to unseen (a parameter that was brought to a device) not surely as it was?"""
+    return type(seen) is not tuple or counter.exported or counter.n != seen[0] or counter.silent != seen[1]
+
+
+def _scope(raw: bool) -> dict[str, Any]:
+    """What the texts use."""
+    return {
+        "HALF": HALF, "HALVES": HALVES, "f32": f32, "f64": f64, "FREED": FREED, "PACKED": PACKED, "freed_error": freed_error,
+        "ndarray": ndarray, "Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions, "unlike": _unlike,
+        "as_output": as_output, "ops": registry.raw if raw else lifted, "fixed": fix_raw if raw else fix_tensor,
+    }  # fmt: skip
 
 
 def spell_out(op: Op, world: str) -> Callable[..., Any]:
@@ -140,20 +223,8 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     filename = f"<gradient of {op.name}, {world}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {f"rule{i}": rule.fn for i, rule in enumerate(op.rules) if rule is not None}
-    scope |= {
-        "HALF": HALF,
-        "HALVES": HALVES,
-        "f32": f32,
-        "f64": f64,
-        "FREED": FREED,
-        "PACKED": PACKED,
-        "freed_error": freed_error,
-        "ndarray": ndarray,
-    }
-    scope |= {"Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions}
-    scope |= {"as_output": as_output, "ops": registry.raw if raw else lifted}
+    scope |= _scope(raw)
     scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors
-    scope["fixed"] = fix_raw if raw else fix_tensor
     scope["at_once"] = op.at_once
     for i, rule in enumerate(op.rules):
         if raw and op.elementwise and rule is not None:

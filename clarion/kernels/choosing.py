@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy
@@ -49,11 +50,12 @@ def of_offers(asked: list[Offer], others: dict[type, list[Offer]], writing: bool
     elsewhere = {array_type: _one_after_the_other(offers, writing) for array_type, offers in others.items()}
     large = _one_after_the_other(asked, writing)
     least = min([offer.least for offer in asked if offer.least], default=sys.maxsize)
+    choose = partial(_by_one_type, others) if len(others) == 1 else by_type
     if least == sys.maxsize:
-        return by_type(large, elsewhere)
+        return choose(large, elsewhere)
     small = _one_after_the_other([offer for offer in asked if not offer.least], writing)
     first = asked[0].function
-    return called_directly(by_type(by_size(small, least, large, first), elsewhere), first)
+    return called_directly(choose(by_size(small, least, large, first), elsewhere), first)
 
 
 def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
@@ -127,6 +129,40 @@ def _one_before(offer: Offer, plain: Kernel) -> Kernel:
 
     def call(*args: Any) -> Any:
         if accepts is None or accepts(*args):
+            result = function(*args)
+            if result is not NotImplemented:
+                return result
+        return plain(*args)
+
+    return call
+
+
+def always(*_: Any) -> bool:
+    """The guard of an offer that looks for itself whether it is for the arguments (it gives NotImplemented if not)."""
+    return True
+
+
+def _by_one_type(others: dict[type, list[Offer]], host: Kernel, elsewhere: dict[type, Kernel]) -> Kernel:
+    """`by_type`, where one library beside NumPy is known, with at most one offer before its last resort: all in one call."""
+    general = by_type(host, elsewhere)
+    ((array_type, (first, *rest)),) = others.items()
+    if len(rest) > 1 or first.least:
+        return general
+    accepts, function, number = first.accepts, first.function, numpy.ndarray
+    if not rest:
+
+        def direct(*args: Any, **out: Any) -> Any:
+            if out or type(args[0]) is not array_type or number in map(type, args):
+                return general(*args, **out)
+            return function(*args)
+
+        return direct
+    asked, plain = accepts is not None and accepts is not always, rest[0].function
+
+    def call(*args: Any, **out: Any) -> Any:
+        if out or type(args[0]) is not array_type or number in map(type, args):
+            return general(*args, **out)
+        if not asked or accepts(*args):  # type: ignore[misc]
             result = function(*args)
             if result is not NotImplemented:
                 return result

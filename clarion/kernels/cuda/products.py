@@ -8,6 +8,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ..choosing import always
 from ..registry import offer, raw
 from . import cublaslt
 from .cublaslt import knows, layout, plan_for, product
@@ -79,10 +80,6 @@ def _accepts(x: Any, y: Any, *_: Any) -> bool:
     return _vectors(x, y) and x.ndim > 1 and y.ndim > 1
 
 
-def _any(*_: Any) -> bool:
-    return True
-
-
 def _of_rows(x: Any, y: Any) -> tuple[int, ...]:
     return (*x.shape[:-1], y.shape[1])
 
@@ -91,33 +88,33 @@ def _of_transposed(x: Any, y: Any) -> tuple[int, ...]:
     return (*x.shape[:-1], y.shape[0])
 
 
-@offer("fold_mm", "cublaslt", accepts=_any)
+@offer("fold_mm", "cublaslt", accepts=always)
 def fold_mm(x: Any, y: Any) -> Any:
     """(…, k) and (k, n) → (…, n)."""
     return _fold("mm", x, y, lambda x, y: (_rows(x), y), _of_rows)
 
 
-@offer("fold_nt", "cublaslt", accepts=_any)
+@offer("fold_nt", "cublaslt", accepts=always)
 def fold_nt(x: Any, y: Any) -> Any:
     """(…, k) and (n, k) → (…, n)."""
     return _fold("nt", x, y, lambda x, y: (_rows(x), y.T), _of_transposed)
 
 
-@offer("fold_tn", "cublaslt", accepts=_any)
+@offer("fold_tn", "cublaslt", accepts=always)
 def fold_tn(x: Any, y: Any) -> Any:
     """(…, k) and (…, n) → (k, n), summed over all leading dimensions."""
     return _fold("tn", x, y, lambda x, y: (_rows(x).T, _rows(y)), lambda x, y: (x.shape[-1], y.shape[-1]))
 
 
-@offer("linear", "cublaslt", accepts=_any)
+@offer("linear", "cublaslt", accepts=always)
 def linear(x: Any, w: Any, b: Any) -> Any:
     """x @ wᵀ + b."""
     return _fold("nt", x, w, lambda x, w: (_rows(x), w.T), _of_transposed, b)
 
 
-offer("mm", "cublaslt", fold_mm, accepts=_any)
-offer("mm_nt", "cublaslt", fold_nt, accepts=_any)
-offer("linear_rows", "cublaslt", linear, accepts=_any)
+offer("mm", "cublaslt", fold_mm, accepts=always)
+offer("mm_nt", "cublaslt", fold_nt, accepts=always)
+offer("linear_rows", "cublaslt", linear, accepts=always)
 
 
 @offer("sum_rows", "cublaslt", accepts=lambda x: knows(x.dtype) and x.ndim > 1 and x.size > 0)

@@ -19,6 +19,8 @@ _forward = Kernel(text.forward)
 _dots = Kernel(text.dots)
 _keys = Kernel(text.backward_keys)
 _queries = Kernel(text.backward_queries)
+_whole = Kernel(text.backward_whole)
+_FEW = 64  # queries and keys that fit into one tile
 
 
 def _accepts(q: Any, k: Any, v: Any, mask: Any, *rest: Any) -> bool:
@@ -79,8 +81,13 @@ class _Forward:
 
     def __call__(self, q: Any, k: Any, v: Any, mask: Any) -> tuple[Any, Any]:
         out, lse = _new(q.shape, q.dtype, *self.out), cupy.ndarray(self.lse, _SINGLE)
-        self.launch(q, k, v, out, lse, q if mask is None else _mask_of(mask, q)[0])
+        self.launch.run(q, k, v, out, lse, q if mask is None else _mask_of(mask, q)[0])
         return out, lse
+
+
+def _power(n: int) -> int:
+    """The smallest power of two that is not less."""
+    return 1 << (n - 1).bit_length()
 
 
 def _laid(x: Any) -> tuple[int, Any]:
@@ -118,7 +125,7 @@ def tiled_attention(q: Any, k: Any, v: Any, mask: Any, scale: float, causal: boo
 
 
 class _Backward:
-    """The three launches of the backward pass, for arrays that lie in one way."""
+    """The launch of the backward pass for arrays that lie in one way, of few queries and keys; of more, the three launches."""
 
     def __init__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, scale: float, causal: bool) -> None:
         batch, heads, rows, width = q.shape
@@ -131,6 +138,7 @@ class _Backward:
         self.together = k.shape == q.shape and q.strides == k.strides == v.strides == steps
         self.part, self.strides = part, steps
         self.size = 3 * part * rows * batch
+        self.few = max(rows, keys) <= _FEW
         of_dots = (rows, heads, *_steps(g), *_steps(out))
         self.dots = Launch(_dots, (-(-rows // 128), batch * heads), of_dots, D=width, M=128)
         _, mask_steps, kind = _mask_of(mask, q)
@@ -138,11 +146,16 @@ class _Backward:
         numbers = (0, 0.0, float(scale), float(scale * _LOG2_E), rows, keys, heads)
         numbers += (*_steps(q), *_steps(k), *_steps(v), *_steps(g))
         modes = {"CAUSAL": causal, "MASK": kind, "DROP": False, "D": width, "M": m, "N": n, "num_warps": warps}
-        self.launches = []
+        self.launches: list[Any] = []
         for of_q, of_k, of_v in (
             [_steps(cupy.empty_like(x)) for x in (q, k, v)],
             [tuple([s // q.itemsize for s in steps[:3]])] * 3,
         ):
+            if self.few:
+                modes |= {"M": max(16, _power(rows)), "N": max(16, _power(keys))}
+                of_all = (*numbers, *_steps(out), *of_q, *of_k, *of_v, *mask_steps)
+                self.launches.append(Launch(_whole, (batch * heads,), of_all, **modes))
+                continue
             of_keys = (*numbers, *of_k, *of_v, *mask_steps)
             keyed = Launch(_keys, (-(-keys // n), batch * heads), of_keys, **modes, num_stages=2)
             queried = Launch(_queries, (-(-rows // m), batch * heads), (*numbers, *of_q, *mask_steps), **modes)
@@ -157,12 +170,16 @@ class _Backward:
         return self.launches[0], [_new(x.shape, x.dtype, *laid) for x, laid in zip((q, k, v), self.apart, strict=True)]
 
     def __call__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any) -> tuple[Any, ...]:
-        (keyed, queried), (gq, gk, gv) = self._gradients(q, k, v)
-        delta = cupy.ndarray(self.delta, _SINGLE)
+        launch, (gq, gk, gv) = self._gradients(q, k, v)
         memory = q if mask is None else _mask_of(mask, q)[0]
-        self.dots(g, out, delta)
-        keyed(q, k, v, g, gk, gv, lse, delta, memory)
-        queried(q, k, v, g, gq, lse, delta, memory)
+        if self.few:
+            launch.run(q, k, v, g, out, gq, gk, gv, lse, memory)
+            return gq, gk, gv, None
+        keyed, queried = launch
+        delta = cupy.ndarray(self.delta, _SINGLE)
+        self.dots.run(g, out, delta)
+        keyed.run(q, k, v, g, gk, gv, lse, delta, memory)
+        queried.run(q, k, v, g, gq, lse, delta, memory)
         return gq, gk, gv, None
 
 

@@ -393,3 +393,49 @@ def backward_queries(
         dq = tl.dot(gs.to(kt.dtype), kt, dq, input_precision="ieee")
     gq += b64 * gq_batch + h64 * gq_head
     tl.store(gq + rows[:, None] * gq_row + d[None, :], (dq * scale).to(gq.dtype.element_ty), mask=inside[:, None])
+
+
+@triton.jit
+def backward_whole(
+    q, k, v, g, out, gq, gk, gv, lse, mask, seed, p, scale, scale2, queries, keys, heads,
+    q_batch, q_head, q_row, k_batch, k_head, k_row, v_batch, v_head, v_row, g_batch, g_head, g_row, o_batch, o_head, o_row,
+    gq_batch, gq_head, gq_row, gk_batch, gk_head, gk_row, gv_batch, gv_head, gv_row, mask_batch, mask_head, mask_row, mask_column,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, DROP: tl.constexpr, D: tl.constexpr, M: tl.constexpr, N: tl.constexpr,
+):  # fmt: skip
+    """All gradients of one head whose queries and keys fit into one tile each: nothing is computed twice, in one launch."""
+    which = tl.program_id(0)
+    batch, head = (which // heads).to(tl.int64), (which % heads).to(tl.int64)
+    rows, there, d = tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)
+    inside, present = rows < queries, there < keys
+    at_q = batch * q_batch + head * q_head + rows[:, None] * q_row + d[None, :]
+    at_g = batch * g_batch + head * g_head + rows[:, None] * g_row + d[None, :]
+    at_o = batch * o_batch + head * o_head + rows[:, None] * o_row + d[None, :]
+    at_k = batch * k_batch + head * k_head + there[:, None] * k_row + d[None, :]
+    at_v = batch * v_batch + head * v_head + there[:, None] * v_row + d[None, :]
+    qt = tl.load(q + at_q, mask=inside[:, None], other=0.0)
+    gt = tl.load(g + at_g, mask=inside[:, None], other=0.0)
+    ot = tl.load(out + at_o, mask=inside[:, None], other=0.0)
+    kt = tl.load(k + at_k, mask=present[:, None], other=0.0)
+    vt = tl.load(v + at_v, mask=present[:, None], other=0.0)
+    top = tl.load(lse + which.to(tl.int64) * queries + rows, mask=inside, other=float("inf")) * 1.4426950408889634
+    top = tl.where(top == -float("inf"), 0.0, top)
+    less = tl.sum(gt.to(tl.float32) * ot.to(tl.float32), 1)
+    mask += batch * mask_batch + head * mask_head
+    s = _scores(qt, kt, rows, there, queries, keys, scale2, mask, mask_row, mask_column, CAUSAL, MASK, True)
+    probs = tl.exp2(s - top[:, None])
+    gp = tl.dot(gt, tl.trans(vt), input_precision="ieee")
+    used = probs
+    if DROP:
+        kept = _kept(seed, which, rows, there, keys, p)
+        used = tl.where(kept, probs / (1.0 - p), 0.0)
+        gp = tl.where(kept, gp / (1.0 - p), 0.0)
+    gs = (probs * (gp - less[:, None])).to(qt.dtype)
+    dv = tl.dot(tl.trans(used.to(gt.dtype)), gt, input_precision="ieee")
+    dk = tl.dot(tl.trans(gs), qt, input_precision="ieee") * scale
+    dq = tl.dot(gs, kt, input_precision="ieee") * scale
+    at_q = batch * gq_batch + head * gq_head + rows[:, None] * gq_row + d[None, :]
+    at_k = batch * gk_batch + head * gk_head + there[:, None] * gk_row + d[None, :]
+    at_v = batch * gv_batch + head * gv_head + there[:, None] * gv_row + d[None, :]
+    tl.store(gq + at_q, dq.to(gq.dtype.element_ty), mask=inside[:, None])
+    tl.store(gk + at_k, dk.to(gk.dtype.element_ty), mask=present[:, None])
+    tl.store(gv + at_v, dv.to(gv.dtype.element_ty), mask=present[:, None])

@@ -72,9 +72,9 @@ def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: A
     out = empty_as(x.shape, x.dtype, True)
     share = cupy.ndarray(plan.share, np.float32)
     mean, rstd = cupy.ndarray(plan.each, np.float32), cupy.ndarray(plan.each, np.float32)
-    plan.shares(x, share)
-    plan.statistics(x, share, mean, rstd)
-    plan.normalize(x, x if weight is None else weight, x if bias is None else bias, mean, rstd, out)
+    plan.shares.run(x, share)
+    plan.statistics.run(x, share, mean, rstd)
+    plan.normalize.run(x, x if weight is None else weight, x if bias is None else bias, mean, rstd, out)
     return out, mean, rstd
 
 
@@ -89,12 +89,12 @@ def batch_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, train
     plan = _plan(x, weight, g, 0.0)  # (two gradients of different types need two launches)
     share = cupy.ndarray(plan.share, np.float32)
     gb, gw = cupy.ndarray(plan.each, np.float32), cupy.ndarray(plan.each, np.float32)
-    plan.gradient_shares(g, x, mean, rstd, share)
-    plan.sums(share, gb, gw)
+    plan.gradient_shares.run(g, x, mean, rstd, share)
+    plan.sums.run(share, gb, gw)
     out = None
     if needs[0]:
         out = empty_as(x.shape, x.dtype, True)
-        plan.gradient(g, x, x if weight is None else weight, mean, rstd, gb, gw, out)
+        plan.gradient.run(g, x, x if weight is None else weight, mean, rstd, gb, gw, out)
     return out, gw if needs[1] else None, gb if needs[2] else None
 
 
@@ -119,4 +119,4 @@ def move_statistics(
             _moves.clear()
         numbers = mean.size, float(momentum), float(eps), count / max(count - 1, 1)
         launch = _moves[key] = Launch(_move, (-(-mean.size // 256),), numbers, B=256)
-    launch(running_mean, running_var, mean, rstd)
+    launch.run(running_mean, running_var, mean, rstd)

@@ -9,7 +9,9 @@ a `Launch`, whose arguments are prepared, half of that.
 
 from __future__ import annotations
 
+import linecache
 import threading
+from collections.abc import Callable
 from ctypes import addressof, c_uint64
 from functools import cache
 from struct import Struct
@@ -114,7 +116,7 @@ class Compiled:
 
 
 class Launch:
-    """A launch whose numbers and constants are known: only the arrays, which come first, are given each time.
+    """A launch whose numbers and constants are known: only the arrays, which come first, are given each time, to `run`.
 
     All arguments lie in memory as the driver reads them, eight bytes each; a call writes down where the arrays are.
     """
@@ -123,23 +125,23 @@ class Launch:
         self.kernel, self.constants = kernel, constants
         self.grid = grid + (1,) * (3 - len(grid))
         self.numbers = tuple([np.float32(a) if type(a) is float else a for a in numbers])
-        self._lock = threading.Lock()  # what is written down is launched before anybody writes again
-        self._ready: Any = None
+        self.run: Callable[..., None] = self._first
 
     def __call__(self, *arrays: Any) -> None:
-        """Run on the current stream. (Kernels are compiled for arrays that begin at multiples of 16 bytes, as new ones do.)"""
-        values, pack, function, x, y, z, threads, shared, arguments = self._ready or self._prepared(arrays)
-        places = [array.data.ptr for array in arrays]
-        for place in places:
-            if place & 15:
-                self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
-                return
-        with self._lock:
-            pack(values, 0, *places)
-            launch_kernel(function, x, y, z, threads, 1, 1, shared, get_current_stream().ptr, arguments, 0)
+        """Run on the current stream."""
+        self.run(*arrays)
 
-    def _prepared(self, arrays: tuple[Any, ...]) -> Any:
-        """Memory for the arguments, with the numbers written down, and what the driver is told beside."""
+    def _first(self, *arrays: Any) -> None:
+        """Compile, and run from now on what is prepared."""
+        self.run = self._prepared(arrays)
+        self.run(*arrays)
+
+    def _oddly(self, *arrays: Any) -> None:
+        """Run on arrays that begin anywhere. (Kernels are compiled for those that begin at multiples of 16 bytes, as new ones do.)"""
+        self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
+
+    def _prepared(self, arrays: tuple[Any, ...]) -> Callable[..., None]:
+        """Memory for the arguments, with the numbers written down, and a function that writes down the rest."""
         kinds = tuple([f"*{_NAMES[array.dtype]}/16" for array in arrays]) + tuple([_kind(n) for n in self.numbers])
         compiled = self.kernel.of_kinds(kinds, self.constants)
         written = [0] * len(arrays) + [_bits(n) for n in self.numbers] + [0, 0]
@@ -148,9 +150,36 @@ class Launch:
         pointers = (c_uint64 * len(written))(*[first + 8 * i for i in range(len(written))])
         self._alive = compiled, pointers
         pack = Struct(f"{len(arrays)}Q").pack_into
-        ready = values, pack, compiled.function.ptr, *self.grid, compiled.threads, compiled.shared, addressof(pointers)
-        self._ready = ready
-        return ready
+        told = compiled.function.ptr, *self.grid, compiled.threads, compiled.shared, addressof(pointers)
+        return _runner(len(arrays))(self._oddly, values, pack, threading.Lock(), *told)  # type: ignore[no-any-return]
+
+
+# Written out for a number of arrays: a loop over them would cost as much as the driver. What is written down is launched before
+# anybody writes again.
+_RUNNER = """def make(oddly, values, pack, lock, function, x, y, z, threads, shared, arguments):
+    def run({arrays}):
+        {places}
+        if ({any}) & 15:
+            return oddly({arrays})
+        with lock:
+            pack(values, 0, {given})
+            launch_kernel(function, x, y, z, threads, 1, 1, shared, get_current_stream().ptr, arguments, 0)
+    return run
+"""
+
+
+@cache
+def _runner(count: int) -> Any:
+    names = [f"a{i}" for i in range(count)]
+    text = _RUNNER.format(
+        arrays=", ".join(names), places="; ".join(f"p{i} = a{i}.data.ptr" for i in range(count)),
+        any=" | ".join(f"p{i}" for i in range(count)), given=", ".join(f"p{i}" for i in range(count)),
+    )  # fmt: skip
+    scope: dict[str, Any] = {"launch_kernel": launch_kernel, "get_current_stream": get_current_stream}
+    place = f"<clarion launch of {count} arrays>"
+    linecache.cache[place] = (len(text), None, text.splitlines(True), place)
+    exec(compile(text, place, "exec"), scope)
+    return scope["make"]
 
 
 def _bits(number: Any) -> int:

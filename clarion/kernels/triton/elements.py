@@ -194,11 +194,11 @@ class Plan:
     def __call__(self, operands: Sequence[Any]) -> Any:
         if self.single is not None and self.launch is not None:
             out = cupy.ndarray(self.shape, self.single)
-            self.launch(*operands, out)
+            self.launch.run(*operands, out)
             return out
         outs = tuple([_new(self.shape, *kind) for kind in self.kinds])
         if self.launch is not None:
-            self.launch(*operands, *outs)
+            self.launch.run(*operands, *outs)
         elif self.count:
             arrays, numbers = [operands[k] for k in self.arrays], [_number(operands[k]) for k in self.numbers]
             self.kernel.launch(self.grid, (*arrays, *numbers, *outs, *self.tail), B=BLOCK)

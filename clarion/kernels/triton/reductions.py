@@ -74,11 +74,11 @@ class _Plan:
     def __call__(self, x: Any, shape: tuple[int, ...]) -> Any:
         out = cupy.ndarray(shape, self.kind)
         if self.shares == 1:
-            self.first(x, out)
+            self.first.run(x, out)
         else:
             parts = cupy.ndarray((self.shares, self.count), self.wide)
-            self.first(x, parts)
-            self.second(parts, out)
+            self.first.run(x, parts)
+            self.second.run(parts, out)
         return out
 
 

@@ -75,24 +75,30 @@ def _kept_in(kind: Any) -> Any:
     return kind if found is None or kind.itemsize != 4 else found
 
 
+def _norm_plan(x: Any, weight: Any, bias: Any, ndim: int, eps: float, kept: Any) -> tuple[Launch, Any, int, int]:
+    """The launch of a norm; the shape of its statistics; where they begin behind the normalized input, and end."""
+    n = math.prod(x.shape[x.ndim - ndim :])
+    modes = {"WEIGHT": weight is not None, "BIAS": bias is not None, "B": _block(n), "num_warps": _warps(_block(n))}
+    launch = Launch(_layer_norm, (x.size // n,), (n, float(eps)), LOW=kept is not x.dtype, **modes)
+    begin = -(-x.size * kept.itemsize // 16) * 16
+    return launch, stat_shape(x, ndim), begin, begin + x.size // n * _wide(x.dtype).itemsize
+
+
 @offer("layer_norm", "triton", accepts=_normed)
 def layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
     x, weight, bias = _contiguous(x), _contiguous(weight), _contiguous(bias)
     shape, kind = x.shape, x.dtype
     kept = _kept_in(kind)
-    out, normal = cupy.ndarray(shape, kind), cupy.ndarray(shape, kept)
-    rstd = cupy.ndarray(stat_shape(x, ndim), _wide(kind))
+    out = cupy.ndarray(shape, kind)
     low = out if kept is kind else cupy.ndarray(shape, kept)
-
-    def make() -> Launch:
-        n = math.prod(shape[x.ndim - ndim :])
-        modes = {"WEIGHT": weight is not None, "BIAS": bias is not None, "B": _block(n), "num_warps": _warps(_block(n))}
-        return Launch(_layer_norm, (x.size // n,), (n, float(eps)), LOW=low is not out, **modes)
-
     kinds = None if weight is None else weight.dtype, None if bias is None else bias.dtype
-    launch = _kept(("layer_norm", shape, kind, kept, kinds, ndim, eps), make)
-    launch(x, x if weight is None else weight, x if bias is None else bias, out, low, normal, rstd)
+    key = ("layer_norm", shape, kind, kept, kinds, ndim, eps)
+    launch, stats, begin, end = _launches.get(key) or _kept(key, partial(_norm_plan, x, weight, bias, ndim, eps, kept))
+    # What the backward pass reads lies in one piece.
+    memory = cupy.cuda.alloc(end)
+    normal, rstd = cupy.ndarray(shape, kept, memory), cupy.ndarray(stats, _wide(kind), memory + begin)
+    launch.run(x, x if weight is None else weight, x if bias is None else bias, out, low, normal, rstd)
     if low is not out:
         narrow.made = out, low  # (what comes next is mostly a product in this type: amp/state.py)
     return out, normal, rstd
@@ -122,8 +128,8 @@ def _norm_backward(g: Any, weight: Any, normal: Any, scale: Any, ndim: int, cent
     block = _block(n)
     _layer_norm_backward.launch(
         (-(-rows // per),),
-        (g, g if weight is None else weight, normal, scale, out, scale, scale, scale, scale, rows, n, per),
-        WEIGHT=weight is not None, SUMS=False, LAST=False, CENTERED=centered, P=1, B=block, num_warps=_warps(block),
+        (g, g if weight is None else weight, normal, scale, g, out, scale, scale, scale, scale, rows, n, per),
+        WEIGHT=weight is not None, BEFORE=False, SUMS=False, LAST=False, CENTERED=centered, P=1, B=block, num_warps=_warps(block),
     )  # fmt: skip
     return out
 
@@ -141,47 +147,56 @@ def layer_norm_backward(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int) 
 @offer(
     "layer_norm_gradients",
     "triton",
-    accepts=lambda g, weight, normal, rstd, ndim, needs: _normed_backward(g, weight, normal, rstd, ndim),
+    accepts=lambda g, weight, normal, rstd, ndim, *_: _normed_backward(g, weight, normal, rstd, ndim),
 )
-def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any) -> Any:
+def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any = None) -> Any:
     """Gradients of input, weight and bias in one pass: each program sums its rows, the sums are summed after."""
     if not (needs[1] or needs[2]):
-        return layer_norm_backward(g, weight, normal, rstd, ndim), None, None
-    g, weight, normal = _contiguous(g), _contiguous(weight), _contiguous(normal)
+        out = layer_norm_backward(g, weight, normal, rstd, ndim)
+        return out if before is None else raw.add(out, before), None, None
+    g, weight, normal, before = _contiguous(g), _contiguous(weight), _contiguous(normal), _contiguous(before)
     kind = g.dtype if weight is None else weight.dtype
-    key = ("layer_norm_gradients", g.shape, g.dtype, weight is None, kind, normal.dtype, ndim)
-    plan = _kept(key, partial(_NormGradients, g, weight, ndim, kind))
-    out, gw, gb = plan(g, weight, normal, rstd)
+    added = None if before is None else before.dtype
+    key = ("layer_norm_gradients", g.shape, g.dtype, weight is None, kind, normal.dtype, ndim, added)
+    found = _launches.get(key)
+    plan = _kept(key, partial(_NormGradients, g, weight, ndim, kind, before)) if found is None else found
+    out, gw, gb = plan(g, weight, normal, rstd, before)
     return out, gw if needs[1] else None, gb if needs[2] else None
 
 
 class _NormGradients:
     """The launches for the gradients of a norm with weight and bias: where there are few rows, one."""
 
-    def __init__(self, g: Any, weight: Any, ndim: int, kind: Any) -> None:
+    def __init__(self, g: Any, weight: Any, ndim: int, kind: Any, before: Any) -> None:
         self.shape, self.parameters, self.kind = g.shape, g.shape[g.ndim - ndim :], kind
         # (The gradient of a float32 result may come in a lower type: see `goes_on` in core/op_node.py.)
         self.type = kind if kind.itemsize == 4 else g.dtype
+        if before is not None:  # the sum of two types is of the wider one
+            self.type = max(self.type, before.dtype, key=lambda each: each.itemsize)
         n = math.prod(self.parameters)
+        self.begin = -(-n * kind.itemsize // 16) * 16
         rows, block = g.size // n, _block(n)
         most = min(128, max(1, 2**15 // n))
         self.one = rows <= 16 * most
         per = -(-rows // (most if self.one else _SHARES))
         self.partial = (2, -(-rows // per), n)
         modes = {"WEIGHT": weight is not None, "SUMS": True, "CENTERED": True, "B": block, "num_warps": _warps(block)}
-        modes |= {"LAST": self.one, "P": max(1, min(32, 4096 // block))}
+        modes |= {"LAST": self.one, "P": max(1, min(32, 4096 // block)), "BEFORE": before is not None}
         shares = self.partial[1]
         self.rows = Launch(_layer_norm_backward, (shares,), (rows, n, per), **modes)
         self.sums = Launch(_two_sums, (-(-n // 16),), (shares, n), P=128, C=16)
 
-    def __call__(self, g: Any, weight: Any, normal: Any, rstd: Any) -> Any:
+    def __call__(self, g: Any, weight: Any, normal: Any, rstd: Any, before: Any) -> Any:
         out = cupy.ndarray(self.shape, self.type)
         shares = cupy.ndarray(self.partial, rstd.dtype)
-        gw, gb = cupy.ndarray(self.parameters, self.kind), cupy.ndarray(self.parameters, self.kind)
+        memory = cupy.cuda.alloc(2 * self.begin)
+        gw = cupy.ndarray(self.parameters, self.kind, memory)
+        gb = cupy.ndarray(self.parameters, self.kind, memory + self.begin)
         counter = counter_of_stream() if self.one else rstd
-        self.rows(g, g if weight is None else weight, normal, rstd, out, shares, gw, gb, counter)
+        weight, before = g if weight is None else weight, g if before is None else before
+        self.rows.run(g, weight, normal, rstd, before, out, shares, gw, gb, counter)
         if not self.one:
-            self.sums(shares, gw, gb)
+            self.sums.run(shares, gw, gb)
         return out, gw, gb
 
 
@@ -234,9 +249,9 @@ def cross_entropy_of_scores(x: Any, target: Any, reduction: int, ignore_index: i
 
     key = ("cross_entropy", x.shape, x.dtype, target.dtype, reduction, ignore_index)
     each, reduced = _kept(key, make)
-    each(x, target, loss, lse)
+    each.run(x, target, loss, lse)
     total = loss if reduction == 0 else cupy.ndarray((), kind)
-    reduced(loss, target, row, total)
+    reduced.run(loss, target, row, total)
     return total, lse, row
 
 
@@ -255,7 +270,7 @@ def cross_entropy_of_scores_backward(
         return Launch(_cross_entropy_backward, (rows,), (n, ignore_index), SHARED=g.ndim == 0, **modes)
 
     key = ("cross_entropy_backward", x.shape, x.dtype, target.dtype, g.dtype, g.ndim, ignore_index)
-    _kept(key, make)(g, x, target, lse, row, result)
+    _kept(key, make).run(g, x, target, lse, row, result)
     if out is not None and out is not result:
         out[...] = result
         return out
@@ -278,7 +293,7 @@ def cast(x: Any, dtype: Any) -> Any:
         if strides is None
         else cupy.ndarray(x.shape, dtype, cupy.cuda.alloc(size), strides)
     )
-    launch(x, out)
+    launch.run(x, out)
     return out
 
 
@@ -308,7 +323,7 @@ def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, 
         block = min(_block(n), 1024)
         return Launch(_embedding_backward, (indices.size, -(-n // block)), (n, padding_idx), B=block)
 
-    _kept(("embedding_backward", g.shape, g.dtype, indices.dtype, padding_idx), make)(g, indices, out)
+    _kept(("embedding_backward", g.shape, g.dtype, indices.dtype, padding_idx), make).run(g, indices, out)
     return out if wide is g.dtype else raw.cast(out, g.dtype)
 
 
@@ -328,7 +343,7 @@ def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: b
         block = min(_block(n), 1024)
         return Launch(_embedding, (indices.size, -(-n // block)), (rows, n), B=block)
 
-    _kept(("embedding", indices.shape, indices.dtype, weight.shape, weight.dtype), make)(weight, indices, out)
+    _kept(("embedding", indices.shape, indices.dtype, weight.shape, weight.dtype), make).run(weight, indices, out)
     return out
 
 
@@ -341,5 +356,5 @@ def counted(start: int, step: int, count: int, dtype: Any) -> Any:
     if count:
         numbers = np.int64(start), np.int64(step), count
         make = partial(Launch, _counted, (-(-count // 1024),), numbers, B=1024)
-        _kept(("counted", start, step, count, dtype), make)(out)
+        _kept(("counted", start, step, count, dtype), make).run(out)
     return out

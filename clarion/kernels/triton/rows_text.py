@@ -36,12 +36,12 @@ def layer_norm(
 
 @triton.jit
 def layer_norm_backward(
-    g, weight, normal, rstd, out, shares, out_weight, out_bias, counter, rows, n, per,
-    WEIGHT: tl.constexpr, SUMS: tl.constexpr, LAST: tl.constexpr, CENTERED: tl.constexpr, P: tl.constexpr, B: tl.constexpr,
+    g, weight, normal, rstd, before, out, shares, out_weight, out_bias, counter, rows, n, per,
+    WEIGHT: tl.constexpr, BEFORE: tl.constexpr, SUMS: tl.constexpr, LAST: tl.constexpr, CENTERED: tl.constexpr, P: tl.constexpr, B: tl.constexpr,
 ):  # fmt: skip
     """`per` rows: the gradient of the input, and this program's share of those of weight and bias.
 
-    With LAST, the program that ends last adds the shares up: `counter` says who that is, and is 0 again in the end.
+    With BEFORE, the gradient is added to one that is there. With LAST, the program that ends last adds the shares up: `counter` says who that is, and is 0 again in the end.
     """
     program = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, B)
@@ -63,6 +63,8 @@ def layer_norm_backward(
         if CENTERED:
             r = r - tl.sum(tl.where(inside, up, 0.0), 0) / n
         r = r * tl.load(rstd + row)
+        if BEFORE:
+            r += tl.load(before + row * n + at, mask=inside, other=0.0).to(kind)
         tl.store(out + row * n + at, r.to(out.dtype.element_ty), mask=inside)
     if SUMS:
         second = shares + tl.num_programs(0) * n  # those of the bias, behind those of the weight

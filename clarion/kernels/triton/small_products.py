@@ -12,6 +12,7 @@ import cupy
 import numpy as np
 from ml_dtypes import bfloat16
 
+from ..choosing import always
 from ..cuda import cublaslt, products
 from ..cuda.products import fold_mm, fold_tn
 from ..registry import offer, raw
@@ -55,7 +56,7 @@ class Small:
 
     def run(self, a: Any, b: Any, out: Any, vector: Any = None) -> None:
         """Multiply arrays that lie as those it was made for."""
-        self.launch(a, b, a if vector is None else vector, out)
+        self.launch.run(a, b, a if vector is None else vector, out)
 
 
 def small(a: Any, b: Any, bias: bool) -> Small | None:
@@ -76,6 +77,8 @@ class _Gradients:
         self.of_w, self.of_b = _SINGLE if wide[0] else kind, _SINGLE if wide[1] else kind
         self.x_shape, self.w_shape, self.b_shape = (*g.shape[:-1], k), (n, k), (n,)
         self.needs = needs
+        self.begin = -(-n * k * self.of_w.itemsize // 16) * 16  # where the bias's begins
+        self.end = self.begin + n * self.of_b.itemsize
         tile_m, tile_n = (32, 32) if kind.itemsize == 4 else (64, 64) if rows * k >= 64 * 64 * 8 else (32, 64)
         across = -(-k // tile_n)
         programs = -(-rows // tile_m) * across if needs[0] else 0
@@ -87,9 +90,14 @@ class _Gradients:
     def __call__(self, g: Any, x: Any, w: Any) -> Any:
         of_x, of_w, of_b = self.needs
         gx = cupy.ndarray(self.x_shape, self.kind) if of_x else None
-        gw = cupy.ndarray(self.w_shape, self.of_w) if of_w else None
-        gb = cupy.ndarray(self.b_shape, self.of_b) if of_b else None
-        self.launch(
+        if of_w and of_b:  # in one piece of memory: to ask for one takes longer than to point into it
+            memory = cupy.cuda.alloc(self.end)
+            gw = cupy.ndarray(self.w_shape, self.of_w, memory)
+            gb = cupy.ndarray(self.b_shape, self.of_b, memory + self.begin)
+        else:
+            gw = cupy.ndarray(self.w_shape, self.of_w) if of_w else None
+            gb = cupy.ndarray(self.b_shape, self.of_b) if of_b else None
+        self.launch.run(
             g, g if x is None else x, g if w is None else w, gx if of_x else g, gw if of_w else g, gb if of_b else g
         )
         return gx, gw, gb
@@ -113,7 +121,7 @@ def _plan(key: Any, g: Any, x: Any, w: Any, needs: Any, wide: Any) -> _Gradients
 _MISSING: Any = object()
 
 
-@offer("linear_gradients", "triton", accepts=lambda *_: True)
+@offer("linear_gradients", "triton", accepts=always)
 def linear_gradients(g: Any, x: Any, w: Any, needs: Any, wide: Any) -> Any:
     """Of input, weight and bias: one launch for what is small. (`wide`: in float32, where that costs nothing.)"""
     key = (

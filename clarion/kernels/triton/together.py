@@ -5,11 +5,15 @@ As in updates.py, a table says where the tensors lie, and each program takes a p
 
 from __future__ import annotations
 
+import threading
+from sys import getrefcount
 from typing import Any
 
 import cupy
 import numpy as np
+from cupy.cuda import get_current_stream
 
+from .. import captures
 from ..cuda.capture import from_host
 from ..flat import in_order
 from ..registry import offer
@@ -85,6 +89,11 @@ def scale_all(arrays: list[Any], factor: Any) -> None:
     _launched(_SCALED, arrays, factor.astype(np.float32) if factor.dtype != np.float32 else factor)
 
 
+def _references_of_one_in_a_list() -> int:
+    """How many references Python counts of an array that a list holds and nobody else; it depends on the version."""
+    return max(map(getrefcount, [object()]))
+
+
 class _Casts:
     """Arrays of known shapes and strides in another type: parts of one piece of memory, made and filled at once."""
 
@@ -99,14 +108,35 @@ class _Casts:
         self.size = end
         self.table = Table([x.size for x in arrays])
         self.begins = from_host(np.asarray(begins, np.int64))
+        # What was given out last, on which stream, and how many references its memory had then.
+        self.last: tuple[Any, ...] = (None, ())
+        self.lock = threading.Lock()
         self.launch = Launch(_kernel(_CAST, arrays[0].dtype), (self.table.programs,), B=PIECE)
 
     def __call__(self, arrays: list[Any]) -> list[Any]:
-        table, kind = self.table, self.kind
-        table.point_to(arrays)
-        whole = cupy.ndarray((self.size,), kind)
-        self.launch(table.pointers, table.sizes, table.tensor_of, table.begin_of, self.begins, whole)
-        memory = whole.data
+        table = self.table
+        with self.lock:
+            table.point_to(arrays)
+            whole, parts = self._unused()
+            self.launch.run(table.pointers, table.sizes, table.tensor_of, table.begin_of, self.begins, whole)
+            return parts
+
+    def _unused(self) -> tuple[Any, list[Any]]:
+        """Memory and its parts: those of the last time, if nobody holds any of them."""
+        if captures.current() is not None:
+            whole = cupy.ndarray((self.size,), self.kind)
+            return whole, self._parts(whole.data)
+        stream = get_current_stream().ptr
+        whole, made, *then = self.last
+        if whole is None or then != [stream, getrefcount(whole.data.mem)] or max(map(getrefcount, made)) > _UNUSED:
+            whole = cupy.ndarray((self.size,), self.kind)
+            made = self._parts(whole.data)
+            if whole.nbytes <= _LITTLE:
+                self.last = whole, made, stream, getrefcount(whole.data.mem)
+        return whole, list(made)
+
+    def _parts(self, memory: Any) -> list[Any]:
+        kind = self.kind
         return [
             cupy.ndarray(shape, kind, memory + begin)
             if strides is None
@@ -115,6 +145,8 @@ class _Casts:
         ]
 
 
+_LITTLE = 32 << 20  # bytes that are kept for the next time: nobody holds them then, and it comes with every step
+_UNUSED = _references_of_one_in_a_list()
 _APART = 64  # arrays begin at multiples of so many elements
 _casts: dict[Any, _Casts] = {}
 

@@ -119,7 +119,7 @@ class Ready:
         self.numbers[:] = numbers
         send(self.host, self.there.data.ptr)
         table = self.table
-        self.launch(self.there, table.sizes, table.tensor_of, table.begin_of, self.numbers_there)
+        self.launch.run(self.there, table.sizes, table.tensor_of, table.begin_of, self.numbers_there)
         return self.numbers_there
 
 
@@ -149,7 +149,7 @@ def update_all(params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how:
     table, launch = update.launch_for(params)
     table.point_to([*params, *grads, *[x for each in kept for x in each]])
     values = from_host(np.asarray(numbers, np.float32))
-    launch(table.pointers, table.sizes, table.tensor_of, table.begin_of, values)
+    launch.run(table.pointers, table.sizes, table.tensor_of, table.begin_of, values)
     return values
 
 

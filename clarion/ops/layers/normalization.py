@@ -56,12 +56,17 @@ _layer_norm_input = _norm_rule("layer_norm_backward", True)
 _rms_norm_input = _norm_rule("rms_norm_backward", False)
 
 
-def _layer_norm_rule(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, ops: Any) -> Any:
+def _layer_norm_rule(
+    g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any, ops: Any
+) -> Any:  # fmt: skip
     g_out = g[0]
     if isinstance(ops, RawNamespace) and g[1] is None and g[2] is None:
-        return ops.layer_norm_gradients(g_out, weight, normal, rstd, ndim, needs)
+        if before is None:
+            return ops.layer_norm_gradients(g_out, weight, normal, rstd, ndim, needs)
+        return ops.layer_norm_gradients(g_out, weight, normal, rstd, ndim, needs, before)
+    of_x = _layer_norm_input(g, weight, normal, rstd, ndim, ops) if needs[0] else None
     return (
-        _layer_norm_input(g, weight, normal, rstd, ndim, ops) if needs[0] else None,
+        of_x if before is None else of_x + before,
         ops.sum_of_rows(g_out * normal, ndim) if needs[1] and g_out is not None else None,
         ops.sum_of_rows(g_out, ndim) if needs[2] and g_out is not None else None,
     )

@@ -85,10 +85,13 @@ kernel("sum_of_rows")(sum_of_rows)
 
 
 @kernel("layer_norm_gradients")
-def layer_norm_gradients(xp: Any, g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any) -> Any:
-    """Gradients of input, weight and bias, those that are wanted."""
+def layer_norm_gradients(
+    xp: Any, g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any = None
+) -> Any:
+    """Gradients of input, weight and bias, those that are wanted; that of the input added to what came `before`."""
+    of_x = raw.layer_norm_backward(g, weight, normal, rstd, ndim) if needs[0] else None
     return (
-        raw.layer_norm_backward(g, weight, normal, rstd, ndim) if needs[0] else None,
+        of_x if before is None else of_x + before,
         raw.sum_of_rows(g * normal, ndim) if needs[1] else None,
         raw.sum_of_rows(g, ndim) if needs[2] else None,
     )
