@@ -111,6 +111,7 @@ _MODULES = frozenset(
         "optim",
         "overrides",
         "profiler",
+        "quasirandom",
         "random",
         "return_types",
         "serialization",

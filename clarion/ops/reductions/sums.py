@@ -10,7 +10,15 @@ from ...core.dtypes import FROM_NUMPY, INEXACT, dtype
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError, not_a_tensor
+from ...errors import (
+    ArgumentIndexError,
+    ArgumentTypeError,
+    DtypeError,
+    EngineError,
+    NotSupportedError,
+    ShapeError,
+    not_a_tensor,
+)
 from ..faces.api import method, public, with_numpys_names
 from ..faces.autocast import autocast
 
@@ -242,6 +250,7 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 any_op = Op("any", "x", "dim keepdim", differentiable=False)
 all_op = Op("all", "x", "dim keepdim", differentiable=False)
 count_nonzero_op = Op("count_nonzero", "x", "dim", differentiable=False)
+hash_tensor_op = Op("hash_tensor", "x", "dim keepdim", differentiable=False, moves=True)
 
 
 def _truth_dims(name: str, input: Any, dim: Any) -> Any:
@@ -266,3 +275,25 @@ def all(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None,
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero."""
     return count_nonzero_op.call(input, reduced_dims(dim, array_of(input, "count_nonzero").ndim))
+
+
+@public(out=True)
+@with_numpys_names
+def hash_tensor(input: Any, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Any:
+    """The bits of all elements, as numbers of 64 bits, exclusive-ored."""
+    array = array_of(input, "hash_tensor")
+    if mode != 0:
+        raise EngineError(f"Unknown hash_tensor mode: {mode}")
+    if input.is_complex():
+        raise NotSupportedError(f"\"xor_sum_cpu\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
+    dims = reduced_dims(dim, array.ndim)
+    if not array.size:
+        if dims is None:
+            raise EngineError(
+                "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+                "the 'dim' argument."
+            )
+        for each in dims:
+            if not array.shape[each]:
+                raise ArgumentIndexError(f"hash_tensor: Expected reduction dim {each} to have non-zero size.")
+    return hash_tensor_op.call(input, dims, bool(keepdim))

@@ -37,6 +37,7 @@ def _filled_reference(x):
 
 
 ROWS = [
+    Row("hash_tensor", lambda t, x, **k: t.hash_tensor(x, 1, keepdim=True, **k), M, grad=(), out=True, dtypes=("int8", "bool", "float16")),
     Row("isin", lambda t, x, y, **k: t.isin(x, y, **k), inputs=_among, ref=np.isin, grad=(), out=True, dtypes=("int32", "uint8")),
     Row("isin", lambda t, x: t.isin(x, 3, invert=True), inputs=lambda rng: _among(rng)[:1], ref=lambda x: x != 3, grad=(), label="not"),
     Row("frexp", lambda t, x: t.frexp(x), M, np.frexp, domain=(0.6, 0.9), second=False, dtypes=("float16",)),

@@ -142,6 +142,12 @@ def count_nonzero(xp: Any, x: Any, dim: Any) -> Any:
     return xp.add.reduce(x != 0, axis=dim, dtype=xp.int64)
 
 
+@kernel("hash_tensor")
+def hash_tensor(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    wide = x.astype(xp.int64 if x.dtype.kind in "biu" else xp.float64).view(xp.uint64)
+    return xp.bitwise_xor.reduce(wide, axis=dim, keepdims=keepdim)
+
+
 # Helpers of gradient rules -------------------------------------------------------------------------
 
 
