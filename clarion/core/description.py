@@ -138,6 +138,13 @@ def whole(value: Any) -> int | None:
         return None
 
 
+def single_dim(name: str, dim: Any, ndim: int) -> int:
+    """One dimension counted from the front; refuses several."""
+    if isinstance(dim, (tuple, list)):
+        raise errors.ArgumentTypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+    return normalize_dim(dim.__index__(), ndim)
+
+
 def normalize_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; refuses one that is not there."""
     limit = ndim or 1

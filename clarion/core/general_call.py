@@ -101,4 +101,6 @@ def misfit(op: Op, arrays: list[Any], error: ValueError) -> Exception:
     """Shapes that do not broadcast, said PyTorch's way."""
     if op.broadcast and "broadcast" in str(error):
         return broadcast_error(*[() if isinstance(a, NUMBERS) else a.shape for a in arrays if a is not None])
+    if str(error).startswith(("array is too big", "Maximum allowed")):
+        return errors.EngineError("Storage size calculation overflowed: numel: integer multiplication overflow")
     return error

@@ -197,6 +197,13 @@ def hand_to_numpy(tensor: Tensor) -> None:
         counter.handed = provenance.here(), counter.n, counter.silent, fingerprint(tensor._array)
 
 
+def is_lent(tensor: Tensor) -> bool:
+    """Is the memory NumPy's, too?"""
+    if tensor._vc is not None and tensor._vc.exported:
+        return True
+    return any(made() is tensor for made, _ in _borrowed)
+
+
 # The last tensors on memory that is NumPy's, which may write to it without telling; and who made them.
 _borrowed: deque[tuple[weakref.ref[Tensor], provenance.Place | None]] = deque(maxlen=64)
 

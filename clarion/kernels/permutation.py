@@ -21,7 +21,7 @@ def randperm(gen: Generator, n: int, dtype: DTypeLike = np.int64) -> np.ndarray:
     if digits(dtype) and n > (1 << digits(dtype)) + 1:
         most = (1 << digits(dtype)) + 1
         raise RuntimeError(f"n cannot be greater than {most} for {torch_names(dtype)[0]} type.")
-    if dtype.kind in "iu" and n > int(np.iinfo(dtype).max):
+    if dtype.kind in "iu" and n > int(np.iinfo(dtype).max) + 1:
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     if n >= _MANY:
         wide = uint64(gen.words(2 * n)) % np.arange(1, n + 1, dtype=np.uint64)

@@ -28,6 +28,11 @@ def _in_itself(torch: Any) -> Any:
     return torch.tensor(data)
 
 
+def _dropped(torch: Any, name: str, *shape: int) -> Any:
+    torch.manual_seed(0)
+    return getattr(torch.nn.functional, name)(torch.ones(shape))
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "arange": _into(lambda torch, out: torch.arange(0, 4, out=out)),
     "linspace": _into(lambda torch, out: torch.linspace(0, 3, 4, out=out)),
@@ -39,6 +44,22 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "nothing joined along no dimension": lambda torch: torch.cat([torch.empty(0), torch.empty(0)], dim=1),
     "index_fill wraps": lambda torch: torch.tensor([1, 2], dtype=torch.uint8).index_fill(0, torch.tensor([0]), -1),
     "threshold wraps": lambda torch: torch.nn.functional.threshold(torch.tensor([1, 3], dtype=torch.uint8), 2, -9),
+    "memory that NumPy sees does not grow": lambda torch: torch.from_numpy(np.ones(3)).resize_(10),
+    "more elements than numbers count": lambda torch: torch.ones(3).resize_(2**40, 2**40),
+    "a dimension twice": lambda torch: torch.logsumexp(torch.ones(2, 2), (0, -2)),
+    "several dimensions of a product": lambda torch: torch.ones(2, 2).prod([0, 1]),
+    "out of another type than asked for": lambda torch: torch.sum(
+        torch.ones(2), 0, dtype=torch.float64, out=torch.empty(())
+    ),
+    "the largest as integers": lambda torch: torch.amax(torch.ones(2), 0, out=torch.empty((), dtype=torch.int32)),
+    "quantiles as integers": lambda torch: torch.quantile(torch.ones(2), 0.5, out=torch.empty((), dtype=torch.int32)),
+    "tolerances as tensors": lambda torch: torch.isclose(torch.ones(2), torch.ones(2) * 1.1, torch.tensor(1.0)),
+    "channels of two dimensions": lambda torch: _dropped(torch, "dropout2d", 3, 4),
+    "channels of three": lambda torch: _dropped(torch, "dropout2d", 2, 3, 4),
+    "channels of too few": lambda torch: _dropped(torch, "dropout3d", 2, 3, 2),
+    "channels of one": lambda torch: _dropped(torch, "dropout1d", 3),
+    "as many as a byte counts": lambda torch: torch.randperm(256, out=torch.empty(0, dtype=torch.uint8)).sort()[0],
+    "steps of none": lambda torch: torch.nn.functional.max_pool2d(torch.ones(1, 1, 2, 2), 2, stride=0),
     "a capsule": lambda torch: torch.asarray(torch.utils.dlpack.to_dlpack(torch.arange(3.0))),
 }
 
@@ -51,7 +72,7 @@ def _result(program: Callable[[Any], Any], torch: Any) -> Any:
     return str(x.dtype), tuple(x.shape), x.stride(), x.requires_grad, x.detach().tolist()
 
 
-@pytest.mark.filterwarnings("ignore:Creating a tensor from a list")
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list", "ignore:dropout")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_corners(name: str) -> None:
     expected, found = _result(PROGRAMS[name], theirs), _result(PROGRAMS[name], ours)

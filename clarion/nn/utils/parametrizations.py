@@ -10,7 +10,7 @@ from ...core import modes
 from ...core.devices import xp_of
 from ...core.dtypes import finfo
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentIndexError, ArgumentValueError, NotSupportedError
+from ...errors import ArgumentIndexError, ArgumentValueError
 from ...ops.faces.api import FUNCTIONS
 from ...ops.linalg.decompositions import solve
 from .. import functional as F
@@ -124,7 +124,8 @@ def _make_orthogonal(array: Any) -> Any:
     """The orthogonal factor of a matrix, with the signs that make it unique."""
     xp = xp_of(array)
     q, r = xp.linalg.qr(array, mode="complete" if array.shape[-2] == array.shape[-1] else "reduced")
-    return q * xp.sign(r.diagonal(axis1=-2, axis2=-1))[..., None, :]
+    diagonal = r.diagonal(axis1=-2, axis2=-1)
+    return q * (diagonal / xp.where(diagonal == 0, 1, abs(diagonal)))[..., None, :]
 
 
 def _exponential(a: Any) -> Any:
@@ -158,12 +159,8 @@ def _reflections(a: Any, tau: Any) -> Any:
 class _Orthogonal(Module):
     def __init__(self, weight: Any, orthogonal_map: _OrthMaps, *, use_trivialization: bool = True) -> None:
         super().__init__()
-        if weight.is_complex():
-            if orthogonal_map == _OrthMaps.householder:
-                raise ArgumentValueError("The householder parametrization does not support complex tensors.")
-            raise NotSupportedError(
-                "parametrizations.orthogonal of a complex tensor: clarion has it for real ones only"
-            )
+        if weight.is_complex() and orthogonal_map == _OrthMaps.householder:
+            raise ArgumentValueError("The householder parametrization does not support complex tensors.")
         self.shape = weight.shape
         self.orthogonal_map = orthogonal_map
         if use_trivialization:
@@ -182,7 +179,7 @@ class _Orthogonal(Module):
             x = x.tril()
             if n != k:
                 x = FUNCTIONS["cat"]([x, x.new_zeros(*x.shape[:-1], n - k)], -1)
-            a = x - x.mT
+            a = x - x.mH
             if self.orthogonal_map == _OrthMaps.matrix_exp:
                 q = _exponential(a)
             else:
@@ -206,7 +203,7 @@ class _Orthogonal(Module):
         if not hasattr(self, "base"):
             return self._reflected(q, turned)
         if n == k:
-            gram = q.swapaxes(-1, -2) @ q
+            gram = q.conj().swapaxes(-1, -2) @ q
             close = xp.allclose(gram, xp.eye(k), rtol=1e-5, atol=10.0 * n * finfo(q.dtype).eps)
             base = q.copy() if close else _make_orthogonal(q)
         else:

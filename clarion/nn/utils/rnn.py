@@ -138,7 +138,9 @@ def pack_padded_sequence(
         raise EngineError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {counts.size} (batch_size={batch})"
         )
-    if not counts.size or counts.min() <= 0:
+    if not input.numel():
+        raise EngineError("Cannot pack empty tensors.")
+    if counts.min() <= 0:
         raise EngineError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )

@@ -9,7 +9,7 @@ from ...core.description import normalize_dim, whole
 from ...core.dtypes import dtype as Dtype
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, not_a_tensor
+from ...errors import ArgumentTypeError, EngineError, not_a_tensor
 from ..faces.api import functional, public, with_numpys_names
 from ..faces.typed import TypedOp
 from ..reductions.sums import restore_dims
@@ -127,4 +127,6 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
         raise not_a_tensor("logsumexp", "input", input, 1)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     dims = tuple(normalize_dim(d, input.ndim) for d in dims or range(input.ndim))
+    if len(set(dims)) < len(dims):
+        raise EngineError(f"dim {max(dims, key=dims.count)} appears multiple times in the list of dims")
     return logsumexp_op.call(input, dims if input.ndim else (), keepdim)

@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels import threads
 from ..faces.api import FUNCTIONS, public
-from ..faces.options import tensor_argument
+from ..faces.options import tensor_argument, warn_user
 from .memory import UntypedStorage
 from .typed_storage import LEGACY, TypedStorage
 from .uninitialised import filling
@@ -170,6 +170,10 @@ FUNCTIONS.update(
 @public(method=False)
 def set_default_tensor_type(t: Any) -> None:
     """Set the default floating type by its old name ('torch.DoubleTensor')."""
+    warn_user(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )
     name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"
     for kind in ALL:
         if name == f"torch.{kind.old}Tensor":

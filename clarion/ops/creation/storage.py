@@ -10,6 +10,7 @@ from ...core.description import normalize_dim
 from ...core.devices import kind_of, xp_of
 from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, preserve_format
 from ...core.inplace import refuse_history, reshape_inplace, wrote
+from ...core.saved import is_lent
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ...kernels.layout import memory_root, strided
@@ -79,11 +80,15 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     array = self._array
     if array.shape == size and memory_format is None:
         return self
-    if math.prod(size) * array.itemsize >= 1 << 63:
+    if math.prod(size) >= 1 << 63:
         raise EngineError("numel: integer multiplication overflow")
+    if math.prod(size) * array.itemsize >= 1 << 63:
+        raise EngineError(f"Storage size calculation overflowed with sizes={list(size)}")
     steps = _steps_of(size, array.itemsize, memory_format)
     need = self.storage_offset() * array.itemsize + math.prod(size) * array.itemsize
     if need > storage_bytes(self):
+        if is_lent(self):
+            raise EngineError("Trying to resize storage that is not resizable")
         grown = uninitialised(xp_of(array), need // array.itemsize, array.dtype)
         old = memory_root(array).reshape(-1).view(array.dtype)
         grown[: old.size] = old

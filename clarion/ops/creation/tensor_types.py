@@ -57,6 +57,11 @@ class _TypeMeta(type):
 
     numpy: Any
 
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+        if bases:
+            raise ArgumentTypeError(f"type 'torch.{bases[0].__name__}' is not an acceptable base type")
+        super().__init__(name, bases, body)
+
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, Tensor) and value._array.dtype == cls.numpy and value.layout is strided
 

@@ -204,6 +204,7 @@ def _loop(name: str, self: Tensor, function: Any, *others: Tensor) -> Tensor:
         if t.requires_grad:
             raise EngineError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
     refuse(self, name)
+    others = tuple(t.expand(self.shape) for t in others)
     values = HOST.xp.frompyfunc(function, 1 + len(others), 1)(
         *[
             to_host(t._array if t._array.dtype is not bf16 else t._array.astype(f32)).astype(object)

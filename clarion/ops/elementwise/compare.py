@@ -7,6 +7,7 @@ from typing import Any
 from ...core.devices import xp_of
 from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
+from ...core.tensor import Tensor
 from ...errors import EngineError
 from ..faces.api import call, public
 from ..faces.typed import TypedOp, need_tensors
@@ -81,6 +82,7 @@ def isclose(
     have, want = FROM_NUMPY[input._array.dtype], FROM_NUMPY[other._array.dtype]
     if have is not want:
         raise EngineError(f"{have.old} did not match {want.old}")
+    rtol, atol = (float(each) if isinstance(each, Tensor) else each for each in (rtol, atol))
     if rtol < 0:
         raise EngineError(f"rtol must be greater than or equal to zero, but got {rtol}")
     if atol < 0:

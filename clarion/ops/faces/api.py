@@ -164,7 +164,7 @@ def with_out(name: str, fn: F) -> F:
             raise NotSupportedError(
                 f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
             )
-        kwargs = by_out(name, args, kwargs, targets[0])
+        kwargs = by_out(name, args, kwargs, targets)
         with modes.no_grad():
             result = fn(*args, **kwargs)
             results = result if isinstance(result, tuple) else (result,)

@@ -110,7 +110,7 @@ def one_size(name: str, size: Any) -> tuple[int, ...]:
 def _is_int(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value._array.size == 1 and value._array.dtype.kind in "iu"
-    if isinstance(value, NumpyNumber):
+    if isinstance(value, NumpyNumber) or getattr(value, "shape", None) == ():  # NumPy's numbers, arrays of one
         return value.dtype.kind in "iu"
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -192,6 +192,8 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     array = input._array
     if not isinstance(bins, int):
         raise ArgumentTypeError(f"histc(): argument 'bins' must be int, not {type(bins).__name__}")
+    if float(min) > float(max):
+        raise EngineError("torch.histc: max must be larger than min")
     if array.dtype.kind not in "fV":
         raise NotSupportedError(f"\"histogram_cpu\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
     if bins <= 0:
@@ -201,8 +203,6 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
         low, high = float(array.min()), float(array.max())
     if not (math.isfinite(low) and math.isfinite(high)):
         raise EngineError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise EngineError("torch.histc: max must be larger than min")
     if low == high:
         low, high = low - 1, high + 1
     return histc_op.call(input, bins, low, high)

@@ -120,7 +120,8 @@ def _check_rows(name: str, x: Any, dim: int, index: Any, source: Any) -> int:
         raise ShapeError(
             f"{name}(): Number of indices ({places.size}) should be equal to source.size(dim): ({count}), for dim: {dim}"
         )
-    if shape and given.ndim and _without(shape, dim) != _without(given.shape, dim):
+    alone = not shape and given.ndim < 2  # one element, or a vector of one
+    if not alone and given.ndim and _without(shape, dim) != _without(given.shape, dim):
         raise ShapeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(shape)} source.shape = {list(given.shape)}"

@@ -16,7 +16,7 @@ from ...kernels.layout import dense_order
 from ...kernels.random import default_generator, dropout_mask
 from ..elementwise.arithmetic import mul_op
 from ..faces.api import FUNCTIONS, METHODS, functional, public
-from ..faces.options import inverse
+from ..faces.options import inverse, warn_user
 
 
 def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any, drawn: str = "kept") -> Any:
@@ -80,23 +80,49 @@ def _whole_channels(input: Any, p: float, inplace: bool) -> Any:
     return _apply(input, factors, p, inplace)
 
 
-def _feature_dropout(name: str, ndims: tuple[int, int]) -> Any:
+def _unusual(name: str, ndim: int, spatial: int) -> None:
+    """An input of too many or too few dimensions: refused by dropout1d, and warned of by the others."""
+    few = f"{spatial + 1}D or {spatial + 2}D input"
+    purpose = (
+        f"Note that {name} exists to provide channel-wise dropout on inputs with {spatial} spatial "
+        f"dimension{'s' if spatial > 1 else ''}, a channel dimension, and an optional batch dimension (i.e. {few}s)."
+    )
+    if spatial == 1:
+        raise EngineError(f"dropout1d: Expected {few}, but received a {ndim}D input. {purpose}")
+    warn_user(
+        f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future release. "
+        f"To retain the behavior and silence this warning, please use dropout instead. {purpose}"
+    )
+
+
+def _feature_dropout(name: str, spatial: int) -> Any:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         """Zero whole channels with probability p and scale the others by 1 / (1 - p)."""
         _check(p, input)
+        ndim = input.ndim
+        if ndim != spatial + 2:
+            if ndim != spatial + 1:
+                _unusual(name, ndim, spatial)
+            elif spatial == 2:  # PyTorch's history: the first of three dimensions is the batch
+                warn_user(
+                    "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
+                    "input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
+                    "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To "
+                    "maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead."
+                )
         if p == 0 or not training or not input._array.size:
             return input
-        if input.ndim == ndims[0]:  # no batch dimension
+        if ndim != spatial + 2 and spatial != 2:  # no batch dimension
             return _whole_channels(input.unsqueeze(0), p, inplace).squeeze(0)
-        return _whole_channels(input, p, inplace)
+        return feature_dropout(input, p, training, inplace)
 
     function.__name__ = name
     return functional(name)(function)
 
 
-dropout1d = _feature_dropout("dropout1d", (2, 3))
-dropout2d = _feature_dropout("dropout2d", (2, 4))
-dropout3d = _feature_dropout("dropout3d", (4, 5))
+dropout1d = _feature_dropout("dropout1d", 1)
+dropout2d = _feature_dropout("dropout2d", 2)
+dropout3d = _feature_dropout("dropout3d", 3)
 
 
 @functional()

@@ -91,6 +91,8 @@ def _stride(name: str, stride: Any, ksize: Sizes, n: int) -> Sizes:
 
 
 def _positive(what: str, sizes: Sizes) -> None:
+    if what == "stride" and 0 in sizes:
+        raise EngineError("stride should not be zero")
     if min(sizes) <= 0:
         names = ("T", "H", "W")[-len(sizes) :] if len(sizes) > 1 else ("",)
         letter = {"kernel size": "k", "stride": "d", "dilation": "dilation"}[what]

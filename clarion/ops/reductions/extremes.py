@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import return_types
-from ...core.description import normalize_dim
+from ...core.description import normalize_dim, single_dim
 from ...core.dtypes import FROM_NUMPY
 from ...core.namespace import OPS
 from ...core.op import Op
@@ -161,6 +161,8 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, axis: Any = None, 
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, axis: Any = None, keepdims: bool = False) -> Any:
     """The smallest and the largest element, of all or along a dimension."""
     array = array_of(input, "aminmax")
+    if input.is_complex():
+        raise NotSupportedError(f"\"aminmax_cpu\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
     dims = reduced_dims(dim if axis is None else axis, array.ndim)
     _refuse_empty("aminmax", array, dims, EngineError)
     return return_types.aminmax(*aminmax_op.call(input, dims, keepdim or keepdims))
@@ -171,7 +173,7 @@ strict_out("aminmax", alike=True)
 
 def _arg(op: Op, input: Any, dim: Any, keepdim: bool) -> Any:
     array = array_of(input, op.name)
-    dims = None if dim is None else normalize_dim(dim.__index__(), array.ndim)
+    dims = None if dim is None else single_dim(op.name, dim, array.ndim)
     _refuse_complex(op.name, array)
     _refuse_empty(op.name, array, dims if dims is None else (dims,), ArgumentIndexError)
     return op.call(input, dims, keepdim)

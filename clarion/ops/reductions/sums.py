@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.description import normalize_dim
+from ...core.description import normalize_dim, single_dim
 from ...core.dtypes import FROM_NUMPY, INEXACT, dtype
 from ...core.namespace import lifted
 from ...core.op import Op
@@ -225,7 +225,7 @@ def prod(
     dim = dim if axis is None else axis
     if dim is None:
         return prod_all_op.call(input)
-    return prod_op.call(input, reduced_dims(dim.__index__(), array.ndim), keepdim or keepdims)
+    return prod_op.call(input, reduced_dims(single_dim("prod", dim, array.ndim), array.ndim), keepdim or keepdims)
 
 
 @method()
