@@ -86,3 +86,15 @@ def test_results_may_be_written_before_backward(row):
     """Where PyTorch's node does not need its output, neither does ours."""
     if outcome(torch, lambda t: _write_and_differentiate(t, row)) == "done":
         assert outcome(clarion, lambda t: _write_and_differentiate(t, row)) != "refused"
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5), (2, 5, 3)])
+@pytest.mark.parametrize("name", ["svd", "qr", "eigh"])
+def test_factors_lie_column_by_column(name, shape):
+    def strides(library):
+        library.manual_seed(0)
+        x = library.randn(*shape)
+        x = x @ x.mT if name == "eigh" else x
+        return [factor.stride() for factor in getattr(library.linalg, name)(x)]
+
+    assert strides(clarion) == strides(torch)

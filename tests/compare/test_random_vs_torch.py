@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="needs ml_dtypes")
 
+import clarion
 from clarion.kernels import distributions as D
 from clarion.kernels import permutation
 from clarion.kernels import random as R
@@ -223,3 +224,17 @@ def test_a_random_walk_through_all_draws(both: Both) -> None:
                 seed = int(pick.integers(0, 1 << 62))
                 gen.manual_seed(seed)
                 torch.manual_seed(seed)
+
+
+@pytest.mark.parametrize("draw", ["randn_like", "rand_like", "normal_", "bernoulli_", "exponential_"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_memory_in_another_order_is_filled_along_itself(draw, dtype):
+    def drawn(library):
+        library.manual_seed(3)
+        turned = library.zeros(3, 5, 4, dtype=getattr(library, dtype)).transpose(0, 2)
+        values = getattr(library, draw)(turned) if draw.endswith("_like") else getattr(turned, draw)()
+        return values.stride(), values.flatten().tolist(), library.rand(1).item()
+
+    (strides, ours, after), (their_strides, theirs, theirs_after) = drawn(clarion), drawn(torch)
+    assert (strides, after) == (their_strides, theirs_after)
+    assert ours == pytest.approx(theirs, rel=1e-6)

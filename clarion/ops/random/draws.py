@@ -86,7 +86,10 @@ def randn(*size: Any, generator: Any = None, **options: Any) -> Tensor:
     return _fresh("randn", draw.normal, size, generator, options)
 
 
-def _like(name: str, sampler: Any, input: Any, generator: Any, options: dict[str, Any]) -> Tensor:
+def _like(
+    name: str, sampler: Any, input: Any, generator: Any, options: dict[str, Any], more: Any = lambda array: ()
+) -> Tensor:
+    """Numbers in the shape and layout of a tensor; `more(array)` is what the sampler is told besides."""
     requires_grad = options.pop("requires_grad", False)
     named = {key: options.pop(key, None) for key in ("dtype", "layout", "device", "memory_format", "pin_memory")}
     if options:
@@ -97,7 +100,7 @@ def _like(name: str, sampler: Any, input: Any, generator: Any, options: dict[str
     if values is not None:
         return created(fill(array, values), requires_grad)
     gen = source(name, generator)
-    values = where.computed(array.shape, array.dtype, lambda: sampler(gen, array.shape, array.dtype))
+    values = where.computed(array.shape, array.dtype, lambda: sampler(gen, array.shape, array.dtype, *more(array)))
     return created(fill(array, values), requires_grad)
 
 
@@ -110,7 +113,9 @@ def rand_like(input: Any, *, generator: Any = None, **options: Any) -> Tensor:
 @public(method=False)
 def randn_like(input: Any, *, generator: Any = None, **options: Any) -> Tensor:
     """Normal numbers in the shape of a tensor. Options as for zeros_like."""
-    return _like("randn_like", draw.normal, input, generator, options)
+    return _like(
+        "randn_like", draw.normal, input, generator, options, lambda array: (0.0, 1.0, array.flags.c_contiguous)
+    )
 
 
 @public(method=False)

@@ -1,8 +1,10 @@
 """geoopt: a dozen manifolds, three optimizers, hyperbolic geometry, samplers."""
 
+import numpy
 import torch
 from geoopt import *
 
+numpy.random.seed(0)  # the sampler RHMC draws from it
 torch.manual_seed(0)
 torch.set_default_dtype(torch.float64)
 

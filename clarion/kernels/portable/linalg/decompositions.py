@@ -75,7 +75,7 @@ def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
 @for_blas
 def linalg_svd(xp: Any, x: Any, full_matrices: bool, phases: bool) -> Any:
     u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
-    return u, s, vh
+    return columns(u), s, columns(vh)
 
 
 @kernel("linalg_pinv")

@@ -92,7 +92,7 @@ def bernoulli_tensor(xp: Any, x: Any, p: Any, gen: Any) -> Any:
 
 @kernel("bernoulli_float")
 def bernoulli_float(xp: Any, x: Any, p: float, gen: Any) -> Any:
-    return from_host(xp, random.bernoulli(gen, x.shape, p, x.dtype))
+    return from_host(xp, fill(x, random.bernoulli(gen, x.shape, p, x.dtype)))
 
 
 @kernel("exponential")
