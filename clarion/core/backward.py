@@ -120,20 +120,21 @@ def gradients(
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     recorded: bool = True,
+    told: bool = True,
 ) -> tuple[Tensor | None, ...]:
-    """Gradients of `outputs` with respect to `inputs`, returned and not accumulated."""
+    """Gradients of `outputs` with respect to `inputs`, returned and not accumulated. `recorded`, `told`: see `Pass`."""
     if materialize_grads and allow_unused is False:
         raise errors.ArgumentValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if modes.special and _needs_tangents(create_graph):
         retain = bool(retain_graph)
-        return gradients(outputs, inputs, grad_outputs, retain, True, allow_unused, materialize_grads, recorded=False)
+        return gradients(outputs, inputs, grad_outputs, retain, True, allow_unused, materialize_grads, False, told)
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     seeds = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(outs)
     keep = create_graph if retain_graph is None else retain_graph
     this = Pass(bool(keep), bool(create_graph))
-    this.recorded = recorded
+    this.recorded, this.told = recorded, told
     if not ins:
         raise errors.EngineError("`inputs` argument to `grad()` cannot be empty.")
     roots, start = _roots(outs, seeds, create_graph)
@@ -155,7 +156,7 @@ def gradients(
         this.capture.setdefault(target if nr == 0 else (target, nr), []).append(position)
     this.goals = goals
     this.needed = find_needed(roots, goals)
-    if hub.backward_began is not None:
+    if hub.backward_began is not None and told:
         hub.backward_began(outs, seeds, this.retain, this.create_graph and recorded, False)
     execute(roots, start, this)
     unused_ok = materialize_grads if allow_unused is None else allow_unused

@@ -36,7 +36,7 @@ _NO_MEMORY = """    except MemoryError as error:
 """
 
 # Under no_grad alone there is nothing to finish, and little in inference mode.
-_END = """    if modes.special:
+_END = """    if special:
         if {edges} or modes.dual is not None or hub.applied is not None:
             finished(op, {inputs}, {params}, {outs})
         elif modes.state.inference:

@@ -60,7 +60,7 @@ def execute(roots: list[Target], seeds: list[Any], this: Pass) -> None:
         running.this = outer
         if modes.state.saved_hooks is not hooks:  # left or entered by an unpack hook: of this pass alone
             modes.set_saved_hooks(hooks)
-    if hub.backward_ended is not None:
+    if hub.backward_ended is not None and this.told:
         hub.backward_ended(tuple(roots), this.retain)
 
 

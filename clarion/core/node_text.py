@@ -57,7 +57,7 @@ def recorded(
     place = _QUICK_PLACE if quick else "mark(node)\n"
     body = "node = cls()\n" + EMPTY + filled + "node.seq = next(sequence)\n" + place + outs
     body += f"if hub.recorded is not None:\n    announce(node, {inputs}, {first})\n"
-    text = f"if ({wanted}) and (modes.special == 0 or modes.recording()):\n" + indent(body, " " * 4)
+    text = f"special = modes.special\nif ({wanted}) and (not special or modes.recording()):\n" + indent(body, " " * 4)
     return text + ("else:\n" + indent(otherwise, " " * 4) if otherwise else "")
 
 

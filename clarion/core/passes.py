@@ -28,6 +28,7 @@ class Pass:
     roots: list[Target]
     depth = 1  # of backward inside backward
     recorded = True  # False: the gradients are Tensors because they have tangents, and not to be differentiated
+    told = True  # False: it trains nothing and answers nobody (gradcheck's), so that events need not be told
     number = 0  # given when somebody asks: see current_run
 
     def __init__(self, retain: bool, create_graph: bool) -> None:
