@@ -229,6 +229,7 @@ def _recorded_of_several(op: Op, names: list[str], params: list[str], wanted: st
 def _left(inputs: list[str], wanted: str) -> str:
     """An operation without gradient: whoever listens hears that a history ends here."""
     return (
+        "    special = modes.special\n"
         f"    if hub.left is not None and ({wanted}):\n"
         f"        for t in {as_tuple(inputs)}:\n"
         "            if isinstance(t, Tensor) and t._rg:\n"
