@@ -97,6 +97,22 @@ _ORDER = {d.numpy: i for i, d in enumerate(ALL)}
 _default: NumpyDtype = f32
 
 
+_OF_PYTHON: dict[Any, dtype] = {float: float64, int: int64, bool: bool_, complex: complex128}
+
+
+def meant(given: Any) -> Any:
+    """The type that a `dtype` argument means: Python's own types stand for the widest of their kind."""
+    return _OF_PYTHON.get(given, given) if type(given) is type else given
+
+
+def checked(given: Any) -> dtype:
+    """The type that a `dtype` argument means; refuses what is none."""
+    found = meant(given)
+    if not isinstance(found, dtype):
+        raise ArgumentTypeError(f"argument 'dtype' must be torch.dtype, not {type(given).__name__}")
+    return found
+
+
 def get_default_dtype() -> dtype:
     """The floating type of new tensors."""
     return FROM_NUMPY[_default]
@@ -112,7 +128,7 @@ def set_default_dtype(d: dtype) -> None:
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise ArgumentTypeError(
-            "only floating-point types are supported as the default type\n"
+            "invalid dtype object: only floating-point types are supported as the default type\n"
             f"set_default_dtype() was given {d!r}; use float32, float64, float16 or bfloat16."
         )
     _default = d.numpy

@@ -192,9 +192,11 @@ class CustomNode(Node, FunctionCtx):
             kept.append(value)
         for i, value in enumerate(kept):
             meta = self.in_meta[i]
-            if value is not None and value._array.shape != meta[0]:
+            if value is None or self.edges[i] is None:  # nobody asks for the gradient of that argument
+                continue
+            if value._array.shape != meta[0]:
                 kept[i] = self._shrink(i, value, meta)
-            elif value is not None and meta[1] not in (None, value._array.dtype) and self.edges[i] is not None:
+            elif meta[1] not in (None, value._array.dtype):
                 kept[i] = fix_tensor(value, meta)
         return kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..absent import rest
+from .graph_module import GraphModule as GraphModule
 
 
 def wrap(fn_or_name: Any) -> Any:

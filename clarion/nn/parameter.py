@@ -7,7 +7,7 @@ from typing import Any
 from .. import __future__ as future
 from ..core import modes
 from ..core.devices import find, home, kind_of
-from ..core.dtypes import default_float
+from ..core.dtypes import checked, default_float
 from ..core.overriding import disabled
 from ..core.tensor import Tensor, make_subclass, new_tensor
 from ..errors import ArgumentValueError, EngineError
@@ -17,7 +17,7 @@ from ..events import hub
 def empty_tensor(shape: tuple[int, ...] = (0,), dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor whose values are still to be drawn, on the device that was named, or where new tensors are made."""
     where = home() if device is None else find(device)
-    return new_tensor(where.xp.empty(shape, default_float() if dtype is None else dtype.numpy))
+    return new_tensor(where.xp.empty(shape, default_float() if dtype is None else checked(dtype).numpy))
 
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
@@ -128,7 +128,7 @@ class UninitializedTensorMixin:
         blank = _slot.__get__(self)
         where = kind_of(blank) if device is None else find(device)
         size = (shape,) if isinstance(shape, int) else tuple(shape)
-        _slot.__set__(self, where.xp.empty(size, blank.dtype if dtype is None else dtype.numpy))
+        _slot.__set__(self, where.xp.empty(size, blank.dtype if dtype is None else checked(dtype).numpy))
         self.__class__ = self.cls_to_become
 
     def __repr__(self) -> str:

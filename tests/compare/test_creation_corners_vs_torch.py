@@ -89,3 +89,32 @@ def test_tensors_and_arrays_are_compared_by_their_elements() -> None:
         quotient: Any = a / x
         assert isinstance(quotient, torch.Tensor)
         assert quotient.tolist() == [1.0, 1.5]
+
+
+OF_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "to": lambda torch, kind: torch.ones(2).to(kind),
+    "to a device and a type": lambda torch, kind: torch.ones(2).to("cpu", kind),
+    "to by name": lambda torch, kind: torch.ones(2).to(dtype=kind),
+    "type": lambda torch, kind: torch.ones(2).type(kind),
+    "as_tensor": lambda torch, kind: torch.as_tensor(torch.ones(2), dtype=kind),
+    "full": lambda torch, kind: torch.full((2,), 1, dtype=kind),
+    "sum": lambda torch, kind: torch.ones(2).sum(dtype=kind),
+    "mean": lambda torch, kind: torch.ones(2).mean(dtype=kind),
+    "prod": lambda torch, kind: torch.ones(2).prod(dtype=kind),
+    "cumsum": lambda torch, kind: torch.ones(2).cumsum(0, dtype=kind),
+    "softmax": lambda torch, kind: torch.zeros(2).softmax(0, dtype=kind),
+    "vector_norm": lambda torch, kind: torch.linalg.vector_norm(torch.ones(4), dtype=kind),
+    "view": lambda torch, kind: torch.ones(2, dtype=torch.float64).view(kind),
+    "module": lambda torch, kind: torch.nn.Linear(1, 1).to(kind).bias * 0,
+    "layer": lambda torch, kind: torch.nn.Linear(1, 1, dtype=kind).bias * 0,
+    "promote_types": lambda torch, kind: torch.ones(1, dtype=torch.promote_types(kind, torch.int8)),
+    "can_cast": lambda torch, kind: torch.tensor(torch.can_cast(kind, int)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Complex modules", "ignore:Casting complex")
+@pytest.mark.parametrize("kind", [int, float, bool, complex, str])
+@pytest.mark.parametrize("name", OF_PYTHON)
+def test_pythons_types_stand_for_theirs(name: str, kind: Any) -> None:
+    found, expected = (_result(lambda torch: OF_PYTHON[name](torch, kind), torch) for torch in (ours, theirs))
+    assert found[1:] == expected[1:] or (isinstance(found[1], str) and isinstance(expected[1], str))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...core.devices import device as Device
 from ...core.dtypes import dtype as DType
+from ...core.dtypes import meant
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NoDataError
 from ...ops.creation.questions import typename
@@ -40,6 +41,8 @@ class ConversionMixin:
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """Move or convert all parameters and buffers: `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(tensor)`."""
+        args = tuple([meant(each) for each in args])
+        kwargs = {name: meant(each) for name, each in kwargs.items()}
         _check_to(args, kwargs)
         wanted = kwargs.get("dtype") or next((a for a in args if isinstance(a, DType)), None)
         if args and isinstance(args[0], Tensor):

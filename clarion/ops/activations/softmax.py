@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.description import normalize_dim, whole
 from ...core.dtypes import dtype as Dtype
+from ...core.dtypes import meant
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, not_a_tensor
@@ -68,6 +69,7 @@ def converted(name: str, input: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
         if dim is None:
             raise ArgumentTypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(given).__name__}")
     if dtype is not None:
+        dtype = meant(dtype)
         if not isinstance(dtype, Dtype):
             raise ArgumentTypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
         if input._array.dtype != dtype.numpy:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import errors
 from ...core.devices import HOST, Kind, kind_of, to_host
-from ...core.dtypes import FROM_NUMPY, b1, c64, c128, default_float, f64, from_numpy_dtype, i64, promote_pair
+from ...core.dtypes import FROM_NUMPY, b1, c64, c128, checked, default_float, f64, from_numpy_dtype, i64, promote_pair
 from ...core.op_node import cast
 from ...core.saved import borrow_from_numpy
 from ...core.tensor import Tensor, created, new_tensor
@@ -321,7 +321,7 @@ def from_file(
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor over the bytes of a file; `shared`: what is written to it is written to the file, which is made long enough."""
-    kind = default_float() if dtype is None else dtype.numpy
+    kind = default_float() if dtype is None else checked(dtype).numpy
     if shared:
         with open(filename, "ab") as file:
             missing = size * kind.itemsize - file.tell()

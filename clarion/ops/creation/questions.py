@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import devices
 from ...core.devices import device
-from ...core.dtypes import ALL, FLOAT8, FROM_NUMPY, bf16, default_float, dtype, set_default_dtype
+from ...core.dtypes import ALL, FLOAT8, FROM_NUMPY, bf16, default_float, dtype, meant, set_default_dtype
 from ...core.dtypes import finfo as numpy_finfo
 from ...core.dtypes import iinfo as numpy_iinfo
 from ...core.listed_dtypes import ListedDtype
@@ -152,6 +152,7 @@ class iinfo:
 
 
 def _dtype(name: str, value: Any) -> Any:
+    value = meant(value)
     if not isinstance(value, dtype):
         kind = value.__class__.__name__
         raise ArgumentTypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {kind}")

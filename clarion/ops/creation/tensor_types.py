@@ -124,4 +124,6 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_: Any)
         dtype = _OLD_TYPES[dtype]
     elif isinstance(dtype, _TypeMeta):
         dtype = dtype.dtype  # type: ignore[attr-defined]
+    elif type(dtype) is type:
+        raise ArgumentValueError(f"invalid type: '{dtype.__name__}'")
     return self.to(dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core import devices, dtypes
 from ...core.devices import HOST, Kind, find, kind_of
-from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo
+from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo, meant
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
@@ -58,14 +58,14 @@ def to(
     """The tensor in another type: to(dtype), to(device, dtype), to(other); itself where nothing changes."""
     flags = list(args)
     if flags:
-        first = flags.pop(0)
+        first = meant(flags.pop(0))
         if isinstance(first, dtypes.dtype):
             dtype = first
         elif isinstance(first, Tensor):
             other = first
         else:
             device = first
-            if flags and (flags[0] is None or isinstance(flags[0], dtypes.dtype)):
+            if flags and (flags[0] is None or isinstance(meant(flags[0]), dtypes.dtype)):
                 dtype = flags.pop(0)
     if len(flags) > 2 or any(not isinstance(flag, bool) for flag in flags):
         raise ArgumentTypeError(
@@ -75,6 +75,7 @@ def to(
     non_blocking, copy = flags[0] if flags else non_blocking, flags[1] if len(flags) == 2 else copy
     if other is not None:
         dtype, device = other.dtype, other.device
+    dtype = meant(dtype)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise ArgumentTypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
     kind = self._array.dtype if dtype is None else dtype.numpy
@@ -149,6 +150,7 @@ def result_type(tensor1: Any, tensor2: Any) -> Any:
 
 def promote_types(type1: Any, type2: Any) -> Any:
     """The smallest type that holds both."""
+    type1, type2 = meant(type1), meant(type2)
     for position, kind in enumerate((type1, type2), 1):
         if not isinstance(kind, dtypes.dtype):
             raise ArgumentTypeError(
@@ -160,7 +162,7 @@ def promote_types(type1: Any, type2: Any) -> Any:
 
 def can_cast(from_: Any, to: Any) -> bool:
     """May values of one type be written to another without changing their kind?"""
-    return bool(from_.category <= to.category)
+    return bool(dtypes.checked(from_).category <= dtypes.checked(to).category)
 
 
 def cast_number(value: Any, kind: Any) -> Any:

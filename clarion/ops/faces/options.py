@@ -10,15 +10,12 @@ from ...core.devices import HOST, Kind, device, find, home, is_available, kind_o
 from ...core.dtypes import (
     FROM_NUMPY,
     NumpyNumber,
-    bool_,
     channels_last,
     channels_last_3d,
-    complex128,
     contiguous_format,
     default_float,
     dtype,
-    float64,
-    int64,
+    meant,
     preserve_format,
     strided,
 )
@@ -28,22 +25,14 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.layout import dense_order
 
-_PYTHON_TYPES: dict[Any, dtype] = {
-    float: float64,
-    int: int64,
-    bool: bool_,
-    complex: complex128,
-}
-
 
 def numpy_type(name: str, given: Any, default: Any = None) -> Any:
     """The NumPy type for a `dtype=` argument (Python's float, int, bool and complex count too)."""
     if given is None:
         return default if default is not None else default_float()
+    given = meant(given)
     if isinstance(given, dtype):
         return given.numpy
-    if isinstance(given, type) and given in _PYTHON_TYPES:
-        return _PYTHON_TYPES[given].numpy
     raise ArgumentTypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...core.description import normalize_dim
-from ...core.dtypes import FROM_NUMPY, INEXACT
+from ...core.dtypes import FROM_NUMPY, INEXACT, checked
 from ...core.namespace import OPS
 from ...core.op import Op
 from ...errors import DtypeError, EngineError
@@ -62,7 +62,7 @@ def vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False
 
 def check_norm_dtype(array: Any, dtype: Any) -> None:
     """The `dtype` of a norm: floating, complex exactly for complex input, and not narrower than it."""
-    have = FROM_NUMPY[array.dtype]
+    have, dtype = FROM_NUMPY[array.dtype], checked(dtype)
     if dtype.category < 2:
         raise DtypeError(f"linalg.vector_norm: dtype should be floating point or complex. Got {dtype.old}")
     if have.is_complex != dtype.is_complex:

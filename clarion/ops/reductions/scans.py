@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core import return_types
 from ...core.description import normalize_dim
+from ...core.dtypes import bool_, meant
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError
@@ -81,6 +82,9 @@ def _scan(op: Op, input: Any, dim: Any, dtype: Any, axis: Any, run: Any) -> Any:
     place = _scan_dim(op.name, input, dim, axis)
     if dtype is None:
         return run(op, input, place)
+    dtype = meant(dtype)
+    if dtype is bool_:
+        raise NotSupportedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'")
     if run is not call:
         if input.dtype is not dtype:
             raise EngineError(

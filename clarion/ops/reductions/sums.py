@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...core.description import normalize_dim, single_dim
-from ...core.dtypes import FROM_NUMPY, INEXACT, dtype
+from ...core.dtypes import FROM_NUMPY, INEXACT, checked, meant
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -54,9 +54,8 @@ def _scalar_dim(dim: int) -> None:
 
 def converted(input: Any, kind: Any) -> Any:
     """The input in the type of a `dtype` argument."""
-    if not isinstance(kind, dtype):
-        raise ArgumentTypeError(f"argument 'dtype' must be torch.dtype, not {type(kind).__name__}")
-    return input if input._array.dtype == kind.numpy else lifted.cast(input, kind.numpy)
+    wanted = checked(kind).numpy
+    return input if input._array.dtype == wanted else lifted.cast(input, wanted)
 
 
 def restore_dims(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool, ops: Any) -> Any:
@@ -101,7 +100,7 @@ def sum(
 ) -> Any:
     """The sum of all elements, or along dimensions; integers are summed in int64."""
     if dtype is not None:
-        input = converted(input, dtype)
+        input, dtype = converted(input, dtype), meant(dtype)
         if dtype.category < 2 and dtype.name != "int64":
             return lifted.cast(sum(input, dim, keepdim, axis=axis, keepdims=keepdims), dtype.numpy)
     if not isinstance(input, Tensor):
@@ -145,7 +144,7 @@ def mean(
     """The mean of all elements, or along dimensions."""
     array = array_of(input, "mean")
     if dtype is not None or array.dtype not in INEXACT:
-        which, kind = ("Input", FROM_NUMPY[array.dtype]) if dtype is None else ("Optional", dtype)
+        which, kind = ("Input", FROM_NUMPY[array.dtype]) if dtype is None else ("Optional", checked(dtype))
         if kind.category < 2:
             raise DtypeError(
                 f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
@@ -219,7 +218,7 @@ def prod(
     """The product of all elements, or along one dimension."""
     array = array_of(input, "prod")
     if dtype is not None:
-        input = converted(input, dtype)
+        input, dtype = converted(input, dtype), meant(dtype)
         if dtype.category < 2 and dtype.name != "int64":
             return lifted.cast(prod(input, dim, keepdim, axis=axis, keepdims=keepdims), dtype.numpy)
     dim = dim if axis is None else axis

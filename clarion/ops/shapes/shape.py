@@ -9,7 +9,7 @@ from typing import Any
 from ...core import provenance
 from ...core.description import normalize_dim
 from ...core.devices import ndarray
-from ...core.dtypes import FROM_NUMPY, NumpyNumber
+from ...core.dtypes import FROM_NUMPY, NumpyNumber, meant
 from ...core.dtypes import dtype as DType
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -139,7 +139,7 @@ reshape_op.call = reshaped
 def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     """The same memory with another shape or another type."""
     if len(size) == 1 and type(size[0]) is not int:
-        dtype = size[0] if isinstance(size[0], DType) else None
+        dtype = kind if isinstance(kind := meant(size[0]), DType) else None
         if dtype is None:
             size = ints(size)
     elif not size and dtype is None:
@@ -148,7 +148,7 @@ def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
             " * (tuple of ints size)\n"
         )
     if dtype is not None:
-        return _view_dtype(self, dtype)
+        return _view_dtype(self, meant(dtype))
     try:
         return view_as_shape(self, size)
     except TypeError:

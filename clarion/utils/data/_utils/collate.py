@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from ....core.tensor import Tensor, created
 from ....errors import ArgumentTypeError, EngineError
 from ....ops.creation.from_data import as_tensor, tensor
 from ....ops.shapes.join import stack
+
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # NumPy's types of which no tensor can be made
 
 CollateMap = dict[Any, Callable[..., Any]]
 
