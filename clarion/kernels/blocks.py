@@ -10,9 +10,8 @@ import numpy as np
 
 from .layout import empty_like
 
-# Elements per block: a few float32 buffers of this size fit into a second-level cache, and stay
-# under the size from which malloc maps fresh pages for each allocation.
-BLOCK = 16384
+# Elements per block: a few float32 buffers of this size fit into a second-level cache.
+BLOCK = 1 << 16
 
 _INTEGER = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 

@@ -8,6 +8,7 @@ born: instead of warning, NumPy tells the event `float_error`, which costs nothi
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -20,10 +21,31 @@ from ..events import hub
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"clarion\.")
 
 
+class _Apart(threading.local):
+    """Where a thread that works for another one keeps what it has heard."""
+
+    heard: list[str] | None = None
+
+
+_apart = _Apart()
+
+
+def gather(heard: list[str]) -> None:
+    """What this thread hears from now on goes into a list, for whom it works for."""
+    _apart.heard = heard
+
+
+def tell(kind: str) -> None:
+    """An error of floating-point arithmetic has been heard."""
+    if _apart.heard is not None:
+        _apart.heard.append(kind)
+    elif hub.float_error is not None:
+        hub.float_error(kind)
+
+
 def _raised(kind: str, flag: int) -> None:
     """NumPy calls this in place of a warning."""
-    if hub.float_error is not None:
-        hub.float_error(kind)
+    tell(kind)
 
 
 _KINDS = ((1, "invalid value"), (4, "divide by zero"), (8, "overflow"))  # the processor's flags, NumPy's words

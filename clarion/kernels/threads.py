@@ -7,14 +7,13 @@ For factorizations of large matrices, which are its own, it gets all threads bac
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import glob
 import os
 from collections.abc import Callable
 from typing import Any
 
 from .. import config
+from . import blas
 
 _limit: int | None = config.THREADS
 _followers: list[Callable[[int], None]] = []
@@ -33,7 +32,7 @@ def limit(n: int) -> None:
     """Use `n` threads from now on; everybody who keeps threads is told."""
     global _limit
     _limit = n
-    _set_blas(1 if _quiet_blas else n)
+    blas.set_threads(1 if _quiet_blas else n)
     for tell in _followers:
         tell(n)
 
@@ -49,7 +48,7 @@ def quiet_blas() -> None:
     global _quiet_blas
     if not _quiet_blas:
         _quiet_blas = True
-        _set_blas(1)
+        blas.set_threads(1)
 
 
 def for_blas(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,30 +58,10 @@ def for_blas(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def call(xp: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         if not _quiet_blas or x.shape[-1] < LARGE or number() == 1:
             return kernel(xp, x, *args, **kwargs)
-        _set_blas(number())
+        blas.set_threads(number())
         try:
             return kernel(xp, x, *args, **kwargs)
         finally:
-            _set_blas(1)
+            blas.set_threads(1)
 
     return call
-
-
-def _set_blas(n: int) -> None:
-    tell = _blas()
-    if tell is not None:
-        tell(n)
-
-
-@functools.cache
-def _blas() -> Callable[[int], Any] | None:
-    """How NumPy's BLAS is told: its wheels bring OpenBLAS in a file beside the package; another one is left alone."""
-    import numpy
-
-    for path in glob.glob(os.path.join(os.path.dirname(numpy.__file__) + ".libs", "*openblas*")):
-        library = ctypes.CDLL(path)
-        for name in ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads"):
-            if hasattr(library, name):
-                function: Callable[[int], Any] = getattr(library, name)
-                return function
-    return None

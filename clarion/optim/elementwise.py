@@ -18,6 +18,7 @@ from ..core.versions import INFERENCE
 from ..errors import EngineError
 from ..kernels import captures
 from ..kernels.coo import Coo
+from ..kernels.crew import one_job
 from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real_type, windows
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
@@ -81,10 +82,14 @@ class Elementwise(Optimizer):
             written += params
             return
         overwrite = getattr(raw, self.rule + "_")
-        for part in plan.parts:
-            counters, how, numbers = self._advance(group, part.counters(), part.fresh, scalar)
-            part.fresh = False
-            overwrite(part.p, part.gradient(), part.kept, (*weights, *numbers), words + how)
+        after = []
+        with one_job():
+            for part in plan.parts:
+                counters, how, numbers = self._advance(group, part.counters(), part.fresh, scalar)
+                part.fresh = False
+                overwrite(part.p, part.gradient(), part.kept, (*weights, *numbers), words + how)
+                after.append(counters)
+        for part, counters in zip(plan.parts, after, strict=True):
             part.finish(counters)
         written += params
 

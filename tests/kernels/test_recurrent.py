@@ -1,4 +1,4 @@
-"""Compiled recurrent layers: what the portable kernels compute, however states and gradients lie in memory."""
+"""Faster recurrent layers, compiled or turned: what the portable kernels compute, however states and gradients lie in memory."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import clarion
 from clarion.kernels import registry
 from clarion.kernels.llvm import sequences
 
-pytestmark = pytest.mark.skipif("llvm" not in registry.offers("gru_layer"), reason="llvmlite is not installed")
+compiled = pytest.mark.skipif("llvm" not in registry.offers("gru_layer"), reason="llvmlite is not installed")
 SIZE, INPUTS = 33, 40
 GATES = {"lstm_layer": 4, "gru_layer": 3, "rnn_layer": 1}
+OFFERS = [pytest.param(name, "llvm", marks=compiled) for name in GATES] + [("lstm_layer", "numpy")]
 
 
 def draw(*shape, seed=0):
@@ -35,8 +36,8 @@ def threads(request):
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("length", [1, 9])
 @pytest.mark.parametrize("rows", [3, 17])  # shared by the threads at every step, and each thread's own
-@pytest.mark.parametrize("name", GATES)
-def test_layers_and_their_gradients(name, rows, length, backwards, turned, threads):
+@pytest.mark.parametrize(("name", "backend"), OFFERS)
+def test_layers_and_their_gradients(name, backend, rows, length, backwards, turned, threads):
     steps = tuple((k * rows, rows) for k in range(length))
     steps = steps[::-1] if backwards else steps
     gates = GATES[name] * SIZE
@@ -44,7 +45,7 @@ def test_layers_and_their_gradients(name, rows, length, backwards, turned, threa
     h0, own = states(rows, turned), (states(rows, turned), None) if name == "lstm_layer" else ()
     how = (False,) if name == "rnn_layer" else ()
     arguments = (x, w_ih, w_hh, draw(gates, seed=3), draw(gates, seed=4), h0, *own, steps, *how)
-    results = registry.offers(name)["llvm"].function(*arguments)
+    results = registry.offers(name)[backend].function(*arguments)
     expected = registry.portable(name)(*arguments)
     for one, other in zip(results, expected, strict=True):
         np.testing.assert_allclose(one, other, 1e-4, 1e-5)
@@ -52,19 +53,21 @@ def test_layers_and_their_gradients(name, rows, length, backwards, turned, threa
     g = tuple(draw(*reversed(each.shape), seed=5).T if turned else draw(*each.shape) for each in expected[:count])
     kept = (expected[0], *expected[count:])
     arguments = (g, x, w_ih, w_hh, h0, *own, steps, *how, *kept, (True,) * 8)
-    results = registry.offers(f"{name}_backward")["llvm"].function(*arguments)
+    results = registry.offers(f"{name}_backward")[backend].function(*arguments)
     for one, other in zip(results, registry.portable(f"{name}_backward")(*arguments), strict=True):
         if other is not None:
             np.testing.assert_allclose(one, other, 1e-3, 1e-4 * np.abs(other).max())
 
 
+@compiled
 @pytest.mark.parametrize("name", GATES)
 def test_weights_too_large_for_panels_of_each_thread(name, monkeypatch):
     monkeypatch.setattr(sequences, "LARGEST", 0)
     monkeypatch.setattr(sequences, "DEEPEST", 16)
-    test_layers_and_their_gradients(name, 17, 9, False, False, None)
+    test_layers_and_their_gradients(name, "llvm", 17, 9, False, False, None)
 
 
+@compiled
 def test_gradients_and_biases_that_are_broadcast():
     """Strides of 0, and rows that are no rows."""
     x, w_ih, w_hh, h0 = draw(18, INPUTS), draw(SIZE, INPUTS) / 9, draw(SIZE, SIZE) / 9, draw(9, SIZE)

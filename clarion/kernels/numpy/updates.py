@@ -3,7 +3,7 @@
 A rule of `updates` is an expression; evaluated as it stands, NumPy would allocate an array for every operator. Here it is
 traced once with symbols, and the steps become a function whose calls all say where their result goes: into the memory
 of an operand that nobody needs any more, into that of the parameter or state it is the new value of, or into a scratch
-array. Long arrays are walked through in pieces that stay in the cache from one call to the next.
+array. Long arrays are walked through in pieces, which threads share (NOTE [Crew]).
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ..everywhere import has_scipy, scipy
+from ..blas import WORTH, add_multiple
+from ..crew import PIECE, share
 from ..flat import kept_number
 from ..portable.updates.orthogonal import multiply_add
 from ..registry import offer
 from ..updates import RULES
 
-PIECE = 131072  # bytes of a piece: a few arrays of this length fit into the second-level cache
+ALONE = 1 << 16  # elements up to which nobody else is asked
 
 _room = threading.local()
 
@@ -36,15 +37,16 @@ def in_place(name: str, rule: Callable[..., Any]) -> Callable[..., None]:
         if form is None:
             form = forms[how, kind.char] = _written(name, rule, len(kept), len(numbers), how, kind)
         write, count = form
-        size, length = p.size, PIECE // p.itemsize
-        scalars = _numbers(numbers, kind)
-        if size <= length:
-            write(p, g, *kept, *scalars, *_scratch(count, size, kind))
+        if p.size <= ALONE:
+            write(p, g, *kept, *_numbers(numbers, kind), *_scratch(count, p.size, kind))
             return
-        for begin in range(0, size, length):
-            cut = slice(begin, min(begin + length, size))
-            scratch = _scratch(count, cut.stop - begin, kind)
-            write(p[cut], g[cut], *[each[cut] for each in kept], *scalars, *scratch)
+        scalars = [np.asarray(number, kind) for number in numbers]
+
+        def piece(begin: int, end: int) -> None:
+            cut = slice(begin, end)
+            write(p[cut], g[cut], *[each[cut] for each in kept], *scalars, *_scratch(count, end - begin, kind))
+
+        share(piece, p.size, may_wait=True)
 
     run.__name__ = name
     return run
@@ -68,7 +70,7 @@ def _scratch(count: int, size: int, kind: Any) -> list[Any]:
     if found is None:
         whole = _room.__dict__.setdefault(kind, [])
         while len(whole) < count:
-            whole.append(np.empty(PIECE // kind.itemsize, kind))
+            whole.append(np.empty(PIECE, kind))
         if len(_room.__dict__) > 100:  # windows of sizes long gone
             _room.__dict__.clear()
             _room.__dict__[kind] = whole
@@ -244,21 +246,22 @@ for _name, _rule in RULES.items():
     offer(f"{_name}_", "numpy", in_place(f"{_name}_", _rule))
 
 
-# Muon's sums -------------------------------------------------------------------------------------------
-
-WORTH_BLAS = 1 << 15
-
-
-def _single(*arrays: Any) -> bool:
-    return all(each.dtype == np.float32 and each.flags.c_contiguous for each in arrays)
+# Sums of multiples -------------------------------------------------------------------------------------
 
 
 @offer("multiply_add", "numpy")
 def multiply_add_numpy(x: Any, factor: Any, y: Any, to: Any) -> Any:
-    """BLAS has it in one instruction, but leaves out a factor of zero, and with it NaNs and infinities."""
-    if x.size <= WORTH_BLAS or not factor or not _single(x, y, to) or not has_scipy():
+    """BLAS has it in one pass."""
+    if x.size < WORTH or x.dtype != to.dtype or y.dtype != to.dtype or not factor:
         return multiply_add(np, x, factor, y, to)
     if to is not y:
         np.copyto(to, y)
-    scipy("linalg.blas").saxpy(x.reshape(-1), to.reshape(-1), a=factor)
-    return to
+    return to if add_multiple(x, factor, to) else multiply_add(np, x, factor, to, to)
+
+
+@offer("descended", "numpy", writes=True)
+def descended_numpy(p: Any, g: Any, rate: Any, *, out: Any = None) -> Any:
+    """In place, BLAS has it in one pass; PyTorch rounds it once, too."""
+    if out is p and add_multiple(g, -rate.item(), p):
+        return p
+    return np.subtract(p, np.multiply(g, rate), out=out)
