@@ -26,6 +26,7 @@ ELSEWHERE = {
     "torch.cuda.memory": "clarion.cuda",
     "torch.cuda.random": "clarion.cuda",
     "torch.cuda.streams": "clarion.cuda",
+    "torch.distributed.checkpoint.state_dict": "clarion.utils.named_states",
     "torch.nn.utils.fusion": "clarion.nn.utils",
     "torch.nn.utils.memory_format": "clarion.nn.utils",
     "torch.profiler.profiler": "clarion.profiler",
@@ -62,5 +63,5 @@ class ElsewhereFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return getattr(home, name)
 
         module.__doc__ = f"`{theirs}`: a part of `{home.__name__}`."
-        module.__all__ = list(names)  # type: ignore[attr-defined]
+        module.__all__ = [name for name in names if hasattr(home, name)]  # type: ignore[attr-defined]
         module.__getattr__ = __getattr__  # type: ignore[method-assign]

@@ -6,6 +6,7 @@ from ..absent import refusing_class, rest
 from . import distributed_c10d as distributed_c10d
 from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import _get_default_group as _get_default_group
+from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
 
 
 def is_available() -> bool:

@@ -90,3 +90,28 @@ def test_pytorch_refuses_alike_without_a_group():
     for name in ("get_rank", "get_world_size", "barrier", "get_backend"):
         with pytest.raises(ValueError, match="Default process group has not been initialized"):
             getattr(theirs, name)()
+
+
+def test_states_have_the_names_of_the_parameters_whatever_wraps_the_module():
+    from clarion.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
+
+    def made():
+        model = clarion.nn.Sequential(clarion.nn.Linear(2, 3), clarion.nn.Linear(3, 1))
+        return model, clarion.optim.AdamW(
+            [{"params": model[1].parameters(), "lr": 0.5}, {"params": model[0].parameters()}]
+        )
+
+    model, optimizer = made()
+    model(clarion.ones(1, 2)).sum().backward()
+    optimizer.step()
+    state, steps = get_state_dict(clarion.compile(model), optimizer, options=StateDictOptions(cpu_offload=True))
+    assert list(state) == list(model.state_dict())
+    assert steps["param_groups"][0]["params"] == ["1.weight", "1.bias"]
+    other, its_optimizer = made()
+    its_optimizer.param_groups[0]["lr"] = 0.1
+    keys = set_state_dict(other, its_optimizer, model_state_dict=state, optim_state_dict=steps)
+    assert not keys.missing_keys
+    assert not keys.unexpected_keys
+    assert clarion.equal(other[0].weight, model[0].weight)
+    assert its_optimizer.param_groups[0]["lr"] == 0.5
+    assert clarion.equal(its_optimizer.state[other[0].bias]["exp_avg"], optimizer.state[model[0].bias]["exp_avg"])
