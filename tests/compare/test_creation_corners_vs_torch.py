@@ -47,7 +47,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "memory that NumPy sees does not grow": lambda torch: torch.from_numpy(np.ones(3)).resize_(10),
     "more elements than numbers count": lambda torch: torch.ones(3).resize_(2**40, 2**40),
     "a dimension twice": lambda torch: torch.logsumexp(torch.ones(2, 2), (0, -2)),
-    "several dimensions of a product": lambda torch: torch.ones(2, 2).prod([0, 1]),
+    "several dimensions of a place": lambda torch: torch.ones(2, 2).argmax([0, 1]),
     "out of another type than asked for": lambda torch: torch.sum(
         torch.ones(2), 0, dtype=torch.float64, out=torch.empty(())
     ),
