@@ -70,6 +70,8 @@ def grad(
     With `is_grads_batched` the first dimension of each grad_output is a batch of vectors.
     """
     keys = None
+    if isinstance(inputs, graph.GradientEdge):
+        inputs = (inputs,)
     if isinstance(inputs, dict):
         keys, inputs = tuple(inputs), tuple(inputs.values())
     if Coo.met and not isinstance(inputs, (Tensor, graph.GradientEdge)):

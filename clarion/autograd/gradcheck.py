@@ -23,6 +23,7 @@ from ..errors import ArgumentValueError, EngineError
 from . import gradcheck_forward
 from .gradcheck_jacobians import get_analytical_jacobian as get_analytical_jacobian
 from .gradcheck_jacobians import get_numerical_jacobian as get_numerical_jacobian
+from .gradcheck_sparse import by_values
 
 Function = Callable[..., Any]
 
@@ -91,7 +92,7 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    arguments = _tuple(inputs)
+    func, arguments = by_values(func, _tuple(inputs))
     try:
         _check_inputs(arguments)
         outputs = func(*arguments)
