@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -41,6 +42,16 @@ def _aten(name: str) -> Callable[..., Any] | None:
     return refusal(f"torch.ops.aten.{name}") if name in pytorch_names()["torch.ops.aten"] else None
 
 
+class _Running(threading.local):
+    """The operation that a dispatch mode is asked about, and how it is done: its arguments are those of a kernel."""
+
+    overload: OpOverload | None = None
+    run: Callable[..., Any] | None = None
+
+
+RUNNING = _Running()
+
+
 class OpOverload:
     """One form of an operation: `torch.ops.aten.add.Tensor`."""
 
@@ -61,7 +72,12 @@ class OpOverload:
         return self._overloadpacket
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if RUNNING.run is not None and RUNNING.overload is self:
+            return RUNNING.run(args, kwargs)
         return self._overloadpacket(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"{self._overloadpacket}.{self._overloadname}"
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self._overloadpacket._qualified_op_name.replace('::', '.')}', overload='{self._overloadname}')>"
@@ -88,6 +104,9 @@ class OpOverloadPacket:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._run(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return self._qualified_op_name.replace("::", ".")
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self._qualified_op_name.replace('::', '.')}')>"
@@ -144,3 +163,52 @@ class _Ops(types.ModuleType):
 
 
 ops = _Ops()
+
+
+# The overload of ATen that stands for an operation here, where the name alone does not say it.
+_OVERLOADS = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "remainder", "fmod", "bitwise_and", "bitwise_or", "bitwise_xor", "slice"), "Tensor"),
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), "Tensor"),
+    **dict.fromkeys(("transpose", "select"), "int"),
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "correction"),
+    "mean": "dim", "prod": "dim_int", "sum": "dim_IntList", "where": "self", "pow": "Tensor_Tensor", "lerp": "Scalar",
+    "masked_fill": "Scalar", "split": "Tensor", "unbind": "int", "any": "dim", "all": "dim",
+}  # fmt: skip
+_ATEN = {
+    "add_scaled": "add.Tensor", "sub_scaled": "sub.Tensor", "rsub": "rsub.Scalar", "sum_all": "sum.default",
+    "mean_all": "mean.default", "prod_all": "prod.default", "pow_scalar": "pow.Tensor_Scalar", "pow_base": "pow.Scalar",
+    "softmax": "_softmax.default", "log_softmax": "_log_softmax.default", "max_dim": "max.dim", "min_dim": "min.dim",
+    "max_all": "max.default", "min_all": "min.default", "masked_fill_tensor": "masked_fill.Tensor",
+    "lerp_tensor": "lerp.Tensor", "linear_rows": "addmm.default", "convolution": "convolution.default",
+    "batch_norm": "native_batch_norm.default", "layer_norm": "native_layer_norm.default",
+    "group_norm": "native_group_norm.default", "max_pool2d": "max_pool2d_with_indices.default",
+    "max_pool3d": "max_pool3d_with_indices.default", "nll_loss": "nll_loss_forward.default", "cast": "_to_copy.default",
+    "squeeze_dim": "squeeze.dim", "squeeze_dims": "squeeze.dims", "div_mode": "div.Tensor_mode", "copy": "copy_.default",
+    "fill": "fill_.Scalar", "vector_norm": "linalg_vector_norm.default", "adaptive_avg_pool2d": "_adaptive_avg_pool2d.default",
+    **dict.fromkeys(("mm", "fold_mm", "mm_nt", "fold_nt", "fold_tn"), "mm.default"),
+    **dict.fromkeys(("bmm", "matmul", "matmul_nt", "matmul_tn"), "bmm.default"),
+    **dict.fromkeys(("index1", "index2", "index3", "index_mask"), "index.Tensor"),
+    **dict.fromkeys(("index_put1", "index_put2", "index_put3", "index_put_mask"), "index_put.default"),
+}  # fmt: skip
+
+
+def overload_of(name: str, args: tuple[Any, ...]) -> OpOverload:
+    """The operation of ATen that a kernel of clarion's stands for; one of the namespace `clarion` where there is none."""
+    if name == "linear":
+        full = "addmm.default" if len(args) > 2 and args[2] is not None else "mm.default"
+    elif (
+        _OVERLOADS.get(name) == "Tensor"
+        and name in ("eq", "ne", "lt", "le", "gt", "ge")
+        and not hasattr(args[1], "shape")
+    ):
+        full = f"{name}.Scalar"
+    else:
+        full = _ATEN.get(name) or f"{name}.{_OVERLOADS.get(name, 'default')}"
+    packet, _, overload = full.partition(".")
+    found = getattr(ops.aten, packet, None)
+    if found is None:
+        found = _OWN.setdefault(packet, OpOverloadPacket(f"clarion::{packet}", refusal(f"torch.ops.clarion.{packet}")))
+    return getattr(found, overload)  # type: ignore[no-any-return]
+
+
+_OWN: dict[str, OpOverloadPacket] = {}

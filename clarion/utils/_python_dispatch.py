@@ -1,14 +1,62 @@
-"""`torch.utils._python_dispatch`: interception below autograd, which is not there; questions about it are answered."""
+"""`torch.utils._python_dispatch`: modes that see operations below autograd, each kernel as it runs.
+
+`__torch_dispatch__` is given the operation of ATen that a kernel stands for, and the kernel's own arguments as tensors: inputs
+first, then parameters, which are not always in PyTorch's order. Calling the operation with them runs the kernel.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..absent import refusing_class
+from .._ops import RUNNING, overload_of
+from ..core import below
+from ..core.below import Unwatched, Watching, as_arrays, as_tensors
+from ..core.modes import no_grad
 from ..core.tensor import Tensor
 
-TorchDispatchMode = refusing_class("torch.utils.TorchDispatchMode")
-BaseTorchDispatchMode = refusing_class("torch.utils.BaseTorchDispatchMode")
+
+class TorchDispatchMode:
+    """While it is entered, its `__torch_dispatch__` is given every operation that runs in this thread, backward passes too."""
+
+    def __init__(self, _dispatch_key: Any = None) -> None:
+        self._entered: list[Watching] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """A mode defines what it does with an operation."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        if "_entered" not in vars(self):  # of a class that does not call super().__init__()
+            self._entered = []
+        watching = Watching(self._see)
+        self._entered.append(watching)
+        watching.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._entered.pop().__exit__(*error)
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> Any:
+        """A new mode, to be entered."""
+        return cls(*args, **kwargs)
+
+    def _see(self, name: str, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            return as_tensors(below.onward(name, kernel, as_arrays(args), as_arrays(kwargs)))
+
+        overload = overload_of(name, args)
+        before = RUNNING.overload, RUNNING.run
+        RUNNING.overload, RUNNING.run = overload, run
+        try:
+            with no_grad():
+                result = self.__torch_dispatch__(overload, (), as_tensors(args), kwargs)
+        finally:
+            RUNNING.overload, RUNNING.run = before
+        return as_arrays(result)
+
+
+BaseTorchDispatchMode = TorchDispatchMode
 
 
 def is_traceable_wrapper_subclass(t: Any) -> bool:
@@ -22,23 +70,26 @@ def is_traceable_wrapper_subclass_type(t: type) -> bool:
 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
-    """Is a mode active? None can be."""
-    return False
+    """Is a mode active in this thread?"""
+    return _get_current_dispatch_mode() is not None
 
 
-def _get_current_dispatch_mode() -> None:
-    """The mode that is active: none."""
+def _get_current_dispatch_mode() -> Any:
+    """The mode that was entered last, or None."""
+    active = _get_current_dispatch_mode_stack()
+    return active[-1] if active else None
 
 
 def _get_current_dispatch_mode_stack() -> list[Any]:
-    """All that are active: none."""
-    return []
+    """All that are active, the innermost last."""
+    owners = [getattr(watcher, "__self__", None) for watcher in below.state.watchers]
+    return [owner for owner in owners if isinstance(owner, TorchDispatchMode)]
 
 
-class _disable_current_modes:
+class _disable_current_modes(Unwatched):
     """A block without modes."""
 
-    def __enter__(self) -> list[Any]:
-        return []
-
-    def __exit__(self, *_: object) -> None: ...
+    def __enter__(self) -> Any:
+        active = _get_current_dispatch_mode_stack()
+        super().__enter__()
+        return active

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import errors
+from ..absent import rest
 from ..autograd import retrace
 from ..autograd.graph import saved_tensors_hooks
 from ..core import backward, modes, passes, provenance
@@ -27,6 +28,22 @@ from ..pytree import tree_leaves
 from .recomputation import CheckpointError as CheckpointError
 from .recomputation import GraphExecGroup as GraphExecGroup
 from .recomputation import Region, as_remembered, leaf_like
+
+_SELECTIVE = (
+    "CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts", "_CachingTorchDispatchMode",
+    "_CachedTorchDispatchMode",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SELECTIVE:  # loaded when it is asked for: it stands on operations of ATen, which few programs name
+        from . import selective_checkpoint
+
+        return getattr(selective_checkpoint, name)
+    return _rest(name)
+
+
+_rest = rest(__name__)
 
 _early_stop = True
 

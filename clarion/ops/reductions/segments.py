@@ -15,13 +15,13 @@ from ..faces.typed import no_gradient
 
 segment_reduce_op = Op("segment_reduce", "x index", "dim segments reduce initial")
 segment_reduce_op.vjp(
-    x=lambda g, x, index, out, dim, segments, reduce, initial, ops: ops.segment_reduce_backward(
-        g, x, index, out, dim, segments, reduce, initial
+    x=lambda g, x, index, out, dim, segments, reduce, initial, ops: (
+        ops.gather(g, ops.clamp(index, 0, segments - 1), dim)
+        * ops.segment_weights(x, index, out, dim, segments, reduce, initial)
     )
 )
-_twice = no_gradient("_segment_reduce_backward")
-segment_reduce_backward_op = Op("segment_reduce_backward", "g x index out", "dim segments reduce initial")
-segment_reduce_backward_op.vjp(g=_twice, x=_twice, out=_twice)
+_once = no_gradient("_segment_reduce_backward")
+Op("segment_weights", "x index out", "dim segments reduce initial", node="NotImplemented").vjp(x=_once, out=_once)
 
 _NAMES = {"max": "amax", "min": "amin"}
 
@@ -49,6 +49,8 @@ def segment_reduce(
         raise NotSupportedError(f"\"_segment_reduce_cpu\" not implemented for '{FROM_NUMPY[x._array.dtype].old}'")
     bounds = _bounds(x, lengths, offsets, axis, unsafe)
     axis = bounds.ndim - 1
+    if bounds.shape[-1] < 2:  # no segments
+        return x.narrow(axis, 0, 0)
     index = created(kind_of(x._array).receive(_segment_of_each(bounds, x.shape[axis])))
     index = index.reshape(*index.shape, *(1,) * (x.dim() - axis - 1)).expand(x.shape)
     return segment_reduce_op.call(x, index, axis, bounds.shape[-1] - 1, kind, initial)

@@ -147,25 +147,26 @@ def _segment_sizes(xp: Any, out: Any, index: Any, dim: int) -> Any:
     return count.reshape(out.shape).astype(out.dtype)
 
 
-@kernel("segment_reduce_backward")
-def segment_reduce_backward(
-    xp: Any, g: Any, x: Any, index: Any, out: Any, dim: int, segments: int, reduce: str, initial: Any
-) -> Any:
-    """Values equal to an extreme share its gradient (a NaN is one); a zero or NaN in a product gets that of the others."""
-    room = [(0, 0)] * g.ndim
+@kernel("segment_weights")
+def segment_weights(xp: Any, x: Any, index: Any, out: Any, dim: int, segments: int, reduce: str, initial: Any) -> Any:
+    """What part of its segment's gradient each value gets; none if it is in no segment.
+
+    Values equal to an extreme share its gradient (a NaN is one); a zero or NaN in a product gets that of the others.
+    """
+    room = [(0, 0)] * x.ndim
     room[dim] = (0, 1)
-    g, out = xp.pad(g, room), xp.pad(out, room)
+    out = xp.pad(out, room)
+    inside = (index < segments).astype(x.dtype)
+    if reduce == "sum":
+        return inside
     if reduce == "mean":
-        g = g / xp.maximum(_segment_sizes(xp, g, index, dim), 1)
-    here = xp.take_along_axis(g, index, dim)
-    if reduce in ("sum", "mean"):
-        return here
+        return inside / xp.maximum(xp.take_along_axis(_segment_sizes(xp, out, index, dim), index, dim), 1)
     value = xp.take_along_axis(out, index, dim)
     if reduce == "prod":
-        return here * _others(xp, x, index, value, dim, 1 if initial is None else initial)
+        return inside * _others(xp, x, index, value, dim, 1 if initial is None else initial)
     hit = (x == value) | ((x != x) & (value != value))
     ties = xp.bincount(_places(xp, out.shape, dim, index, False), hit.reshape(-1), out.size).reshape(out.shape)
-    return here * (hit / xp.maximum(xp.take_along_axis(ties, index, dim), 1)).astype(x.dtype)
+    return inside * (hit / xp.maximum(xp.take_along_axis(ties, index, dim), 1)).astype(x.dtype)
 
 
 def _others(xp: Any, x: Any, index: Any, product: Any, dim: int, first: Any) -> Any:

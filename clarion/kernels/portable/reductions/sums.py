@@ -144,8 +144,15 @@ def count_nonzero(xp: Any, x: Any, dim: Any) -> Any:
 
 @kernel("hash_tensor")
 def hash_tensor(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    wide = x.astype(xp.int64 if x.dtype.kind in "biu" else xp.float64).view(xp.uint64)
-    return xp.bitwise_xor.reduce(wide, axis=dim, keepdims=keepdim)
+    wide = xp.ascontiguousarray(x.astype(xp.int64 if x.dtype.kind in "biu" else xp.float64)).view(xp.uint64)
+    dims = tuple(range(x.ndim)) if dim is None else dim
+    others = tuple(i for i in range(x.ndim) if i not in dims)
+    shape = tuple(x.shape[i] for i in others)
+    flat = wide.reshape(x.shape).transpose(dims + others).reshape(-1, math.prod(shape))
+    while len(flat) > 1:  # halves upon each other; an odd one at the end waits
+        half = len(flat) // 2
+        flat = xp.concatenate([flat[:half] ^ flat[half : 2 * half], flat[2 * half :]])
+    return flat.reshape(tuple(1 if i in dims else n for i, n in enumerate(x.shape)) if keepdim else shape)
 
 
 # Helpers of gradient rules -------------------------------------------------------------------------
