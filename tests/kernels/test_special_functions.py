@@ -68,3 +68,11 @@ def test_without_scipy_few_functions_are_missing(no_scipy):
         with pytest.raises(NotImplementedError, match=r"pip install clarion\[scipy\]"):
             getattr(torch.special, name)(x)
     assert torch.special.gammainc(x, x).shape == (2,)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_logarithms_of_whole_powers_are_whole(dtype):
+    exponents = torch.arange(-4, 5, dtype=dtype)
+    tens = torch.tensor([float(f"1e{n}") for n in range(-4, 5)], dtype=dtype)
+    assert tens.log10().tolist() == exponents.tolist()
+    assert (2**exponents).log2().tolist() == exponents.tolist()
