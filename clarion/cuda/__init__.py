@@ -21,6 +21,15 @@ def is_initialized() -> bool:
     return is_available()
 
 
+def is_tf32_supported() -> bool:
+    """Do products of float32 take the short way of Ampere and later?"""
+    if not is_available():
+        return False
+    from .present import get_device_properties
+
+    return bool(get_device_properties().major >= 8)
+
+
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Can a CUDA device compute in bfloat16?"""
     return is_available()

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import return_types
-from ...core.devices import HOST, kind_of, to_host, xp_of
+from ...core.devices import HOST, kind_of, xp_of
 from ...core.dtypes import int32
 from ...core.tensor import created, new_tensor
 from ..faces.api import FUNCTIONS
 from . import decompositions as dense
+from .failures import bad_minors
 from .lu import lu_factor_ex
 
 
@@ -25,35 +26,18 @@ def _where_possible(run: Callable[[Any], Any], A: Any, info: Any) -> Any:
     return where(failed, float("nan"), run(where(failed, eye, A)))
 
 
-def _first_bad_minor(matrix: Any) -> int:
-    """The order of the smallest leading part that is not positive-definite; 0 if all are."""
-    for order in range(1, len(matrix) + 1):
-        try:
-            HOST.xp.linalg.cholesky(matrix[:order, :order])
-        except HOST.xp.linalg.LinAlgError:
-            return order
-    return 0
-
-
-def _each(fn: Callable[[Any], int], array: Any) -> Any:
-    found = [fn(matrix) for matrix in array.reshape(-1, *array.shape[-2:])]
-    return HOST.xp.array(found, int32.numpy).reshape(array.shape[:-2])
-
-
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """The Cholesky factor, and for each matrix the order of its first part that is not positive-definite (0: none)."""
     array = dense.matrices("linalg.cholesky_ex", A)
     if check_errors:
         info = created(xp_of(array).zeros(array.shape[:-2], int32.numpy))
-        return return_types.linalg_cholesky_ex(dense.cholesky(A, upper=upper), info)
+        factor = dense.by_lapack("linalg.cholesky_ex", dense.NOT_POSITIVE, dense.cholesky_op, A, bool(upper))
+        return return_types.linalg_cholesky_ex(factor, info)
     upper = bool(upper)
     try:
         factor, info = dense.cholesky_op.call(A, upper), xp_of(array).zeros(array.shape[:-2], int32.numpy)
     except HOST.xp.linalg.LinAlgError:
-        given, xp = to_host(array), HOST.xp
-        given = given.conj().swapaxes(-1, -2) if upper else given
-        info = _each(_first_bad_minor, xp.tril(given) + xp.tril(given, -1).conj().swapaxes(-1, -2))
-        info = kind_of(array).receive(info)
+        info = kind_of(array).receive(bad_minors(array, upper))
         factor = _where_possible(lambda x: dense.cholesky_op.call(x, upper), A, info)
     return return_types.linalg_cholesky_ex(factor, created(info))
 
@@ -65,7 +49,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
         inverse, info = dense.inv_op.call(A), xp_of(array).zeros(array.shape[:-2], int32.numpy)
     except HOST.xp.linalg.LinAlgError:
         if check_errors:
-            return dense.inv(A)
+            return dense.by_lapack("linalg.inv_ex", dense.SINGULAR, dense.inv_op, A)
         info = lu_factor_ex(A.detach())[2]._array
         inverse = _where_possible(dense.inv_op.call, A, info)
     return return_types.linalg_inv_ex(inverse, created(info))

@@ -238,14 +238,23 @@ def matrices(name: str, input: Any, square: bool = True) -> Any:
     return array
 
 
-def _by_lapack(name: str, reason: str, op: Op, *args: Any) -> Any:
+def by_lapack(name: str, reason: str, op: Op, *args: Any) -> Any:
+    """Run an operation; where it cannot be done, say for which matrix of a batch, and where in it."""
     try:
         return op.call(*args)
-    except HOST.xp.linalg.LinAlgError as error:
-        raise LinAlgError(f"{name}: {reason} ({error})") from None
+    except HOST.xp.linalg.LinAlgError:
+        from .failures import first_failure
+
+        at, place = first_failure(op.name, args)
+        batch = "" if at is None else f"(Batch element {at}): "
+        raise LinAlgError(f"{name}: {batch}{reason.format(place)}") from None
 
 
-SINGULAR = "The diagonal element of the factor U is zero, the inversion could not be completed because the input matrix is singular."
+SINGULAR = "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular."
+NOT_POSITIVE = (
+    "The factorization could not be completed because the input is not positive-definite (the leading minor of order {} is "
+    "not positive-definite)."
+)
 
 
 @public("inverse", out=True)
@@ -253,7 +262,7 @@ SINGULAR = "The diagonal element of the factor U is zero, the inversion could no
 def inv(A: Any) -> Any:
     """The inverse."""
     matrices("linalg.inv", A)
-    return _by_lapack("linalg.inv", SINGULAR, inv_op, A)
+    return by_lapack("linalg.inv", SINGULAR, inv_op, A)
 
 
 @public(out=True)
@@ -293,15 +302,14 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
             f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({a.shape[-2]}x{a.shape[-1]} and "
             f"{b.shape[-2]}x{b.shape[-1]})"
         )
-    return _by_lapack("linalg.solve", "The solver failed because the input matrix is singular.", solve_op, A, B)
+    return by_lapack("torch.linalg.solve", "The solver failed because the input matrix is singular.", solve_op, A, B)
 
 
 @autocast("float32")
 def cholesky(A: Any, *, upper: bool = False) -> Any:
     """The lower (or upper) triangular factor of a symmetric positive-definite matrix."""
     matrices("linalg.cholesky", A)
-    reason = "The factorization could not be completed because the input is not positive-definite."
-    return _by_lapack("linalg.cholesky", reason, cholesky_op, A, bool(upper))
+    return by_lapack("linalg.cholesky", NOT_POSITIVE, cholesky_op, A, bool(upper))
 
 
 @autocast("float32")

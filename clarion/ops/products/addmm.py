@@ -8,7 +8,7 @@ from ...core.dtypes import f32, f64
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, ShapeError
+from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.registry import raw
 from ..elementwise.arithmetic import number, old_form
 from ..faces.api import call, functional, public, with_out
@@ -271,7 +271,13 @@ def addr(input: Any, vec1: Any, vec2: Any, *_old: Any, beta: Any = 1, alpha: Any
         if array.ndim != 1:
             raise ShapeError(f"addr: Expected 1-D argument {name}, but got {array.ndim}-D")
     check_expands(x.shape, (a.shape[0], b.shape[0]))
-    if x.dtype.kind == a.dtype.kind == b.dtype.kind == "b":
+    truths = x.dtype.kind == a.dtype.kind == b.dtype.kind == "b"
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, bool) and not truths:
+            raise EngineError(f"Boolean {name} only supported for Boolean results.")
+        if isinstance(factor, float) and all(array.dtype.kind in "iub" for array in (x, a, b)):
+            raise EngineError(f"For integral input tensors, argument {name} must not be a floating point number.")
+    if truths:
         beta, alpha = bool(beta), bool(alpha)
     elif all(array.dtype.kind in "iub" for array in (x, a, b)):
         beta, alpha = int(beta), int(alpha)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...core.dtypes import FROM_NUMPY
+from ...core.dtypes import FROM_NUMPY, int32
 from ...core.messages import broadcast_error
 from ...core.namespace import lifted
 from ...core.op import Op
@@ -311,3 +311,9 @@ def _rows_of(array: Any) -> int:
     for n in array.shape[:-1]:
         rows *= n
     return rows
+
+
+@public("_int_mm", method=False, out=True)
+def _int_mm(input: Any, mat2: Any) -> Any:
+    """The product of two matrices of int8, summed in int32."""
+    return mm(input.to(int32), mat2.to(int32))

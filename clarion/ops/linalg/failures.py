@@ -1,0 +1,41 @@
+"""Where a factorization fails: for which matrix of a batch, and at which place of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.devices import HOST, to_host
+from ...core.dtypes import int32
+from ...core.tensor import new_tensor
+
+
+def bad_minors(array: Any, upper: bool) -> Any:
+    """For each matrix the order of its smallest leading part that is not positive-definite; 0 if all are."""
+    given, xp = to_host(array), HOST.xp
+    given = given.conj().swapaxes(-1, -2) if upper else given
+    whole = xp.tril(given) + xp.tril(given, -1).conj().swapaxes(-1, -2)
+    found = [_first_bad_minor(matrix) for matrix in whole.reshape(-1, *whole.shape[-2:])]
+    return xp.array(found, int32.numpy).reshape(whole.shape[:-2])
+
+
+def _first_bad_minor(matrix: Any) -> int:
+    for order in range(1, len(matrix) + 1):
+        try:
+            HOST.xp.linalg.cholesky(matrix[:order, :order])
+        except HOST.xp.linalg.LinAlgError:
+            return order
+    return 0
+
+
+def first_failure(operation: str, args: tuple[Any, ...]) -> tuple[int | None, int]:
+    """The number of the first matrix that fails (None if there is only one), and the place in it."""
+    array = args[0]._array
+    if operation == "linalg_cholesky":
+        places = bad_minors(array, args[1])
+    else:
+        from .lu import lu_factor_ex
+
+        places = to_host(lu_factor_ex(new_tensor(array))[2]._array)
+    flat = places.reshape(-1)
+    failed = [i for i, place in enumerate(flat.tolist()) if place > 0] or [0]
+    return (None if array.ndim == 2 else failed[0]), int(flat[failed[0]])

@@ -1,0 +1,52 @@
+"""What linear algebra refuses, in PyTorch's words: which matrix of a batch, and where in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import clarion as ours
+
+theirs = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+
+
+def _eye(torch: Any, last: float, batch: int = 0) -> Any:
+    x = torch.eye(3)
+    x[2, 2] = last
+    return x if not batch else torch.stack([torch.eye(3)] * batch + [x])
+
+
+PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    "inv": lambda torch: torch.linalg.inv(_eye(torch, 0)),
+    "inv of a batch": lambda torch: torch.linalg.inv(_eye(torch, 0, 2)),
+    "inv_ex": lambda torch: torch.linalg.inv_ex(_eye(torch, 0), check_errors=True),
+    "cholesky": lambda torch: torch.linalg.cholesky(_eye(torch, -1)),
+    "cholesky of a batch": lambda torch: torch.linalg.cholesky(_eye(torch, -1, 1), upper=True),
+    "cholesky_ex": lambda torch: torch.linalg.cholesky_ex(_eye(torch, -1), check_errors=True),
+    "solve": lambda torch: torch.linalg.solve(_eye(torch, 0), torch.ones(3)),
+    "solve of a batch": lambda torch: torch.linalg.solve(_eye(torch, 0, 1), torch.ones(2, 3, 1)),
+    "addr": lambda torch: torch.addr(torch.ones(2, 2).long(), torch.ones(2).long(), torch.ones(2).long(), beta=2.0),
+    "addr of floats": lambda torch: torch.addr(torch.ones(2, 2), torch.ones(2), torch.ones(2), alpha=True),
+    "lstsq": lambda torch: torch.lstsq(torch.eye(2), torch.eye(2)),
+}
+
+
+def _said(torch: Any, program: Callable[[Any], Any]) -> str:
+    with pytest.raises(RuntimeError) as caught:
+        program(torch)
+    return str(caught.value).splitlines()[0]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_words(name: str) -> None:
+    assert _said(ours, PROGRAMS[name]) == _said(theirs, PROGRAMS[name])
+
+
+def test_integers_are_multiplied_in_int32() -> None:
+    a = [[100, -100], [7, 3]]
+    for torch in (ours, theirs):
+        x = torch.tensor(a, dtype=torch.int8)
+        product = torch._int_mm(x, x)
+        assert (str(product.dtype), product.tolist()) == ("torch.int32", [[9300, -10300], [721, -691]])
