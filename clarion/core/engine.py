@@ -33,6 +33,7 @@ from .node import FREED, Node
 from .node_turn import after_node, apply_checked, before_node
 from .passes import Pass, Target, count_leaf_uses, running
 from .tensor import Tensor
+from .totals import LARGE, total_of
 
 # Backward inside backward goes to a fresh thread this often: Python's recursion limit is per thread.
 _DEPTH_PER_THREAD = 40
@@ -224,6 +225,8 @@ def added(a: Any, b: Any, target: Any = None) -> Any:
     """The sum of two gradients: by the array library's own operator on the host, by the kernel of `add` elsewhere."""
     if type(a) is Coo:
         return b + a  # the later entries first, as PyTorch lists them
+    if type(a) is ndarray and a.size >= LARGE and type(b) is ndarray and a.shape == b.shape and a.dtype is b.dtype:
+        return total_of(a, b)
     if isinstance(a, (ndarray, Tensor, NumpyNumber)):
         return a + b
     if isinstance(target, Tensor) and a.dtype in HALF:  # a leaf's are summed in its own type

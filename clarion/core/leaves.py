@@ -19,6 +19,7 @@ from .inplace import inplace
 from .namespace import OPS
 from .passes import Pass
 from .tensor import OWN, Tensor, new_tensor
+from .totals import LARGE, total_of
 from .user_hooks import guarded, is_raw, run_prehooks, to_tensor, to_world
 from .versions import Claim
 
@@ -105,7 +106,11 @@ def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Ten
     array = old._array
     if not writable(array):
         return new_tensor(as_array(array + g))
-    array += g if array.dtype is g.dtype or array.dtype == g.dtype else g.astype(array.dtype)
+    g = g if array.dtype is g.dtype or array.dtype == g.dtype else g.astype(array.dtype)
+    if type(array) is ndarray and array.size >= LARGE and g.shape == array.shape:
+        total_of(array, g, array)
+    else:
+        array += g
     old._counter().n += 1
     return old
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .layout import empty_like
+from .registry import kernel, raw
 
 # Elements per block: a few float32 buffers of this size fit into a second-level cache.
 BLOCK = 1 << 16
@@ -58,10 +59,19 @@ def in_range(index: Any, size: int) -> bool:
     """
     if type(index) is not np.ndarray or not index.size:
         return True
+    if index.size >= _MANY:
+        return bool(raw.all_below(index, size))
+    return all_below(np, index, size)
+
+
+@kernel("all_below")
+def all_below(xp: Any, index: Any, size: int) -> bool:
+    """The same of the host's arrays, where there are some."""
     unsigned = index.view(_UINT64 if index.dtype is _INT64 else f"u{index.itemsize}")
-    return largest(unsigned) < size
+    return bool(largest(unsigned) < size)
 
 
+_MANY = 1 << 14  # indices that are worth asking a faster kernel for
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 

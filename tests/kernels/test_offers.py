@@ -25,6 +25,7 @@ NAMES = sorted({n for n, offer in OFFERS if offer.backend == "numpy" and n in OP
 X, ROW, COLUMN = object(), object(), object()  # stand for an array, one of its rows, one of its columns
 # Arguments, where they are not all arrays.
 ARGUMENTS = {
+    "logsumexp": [(X, (1,), True), (X, (1,), False)],
     "clamp": [(X, -0.5, 0.5), (X, None, 0.3), (X, 0.2, None)],
     "clamp_min": [(X, 0.3), (X, X)],
     "clamp_max": [(X, 0.3), (X, X)],

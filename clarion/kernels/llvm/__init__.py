@@ -6,7 +6,9 @@
     lower.py rows.py mathematics.py text.py     the program as LLVM's instructions
     runtime.py plan.py pool.py ufuncs.py        the loops around it, threads, NumPy's side
     direct.py reading.py api.py cards.py        kernels as builtin functions of Python: NOTE [Direct calls]
-    small_products.py taking.py products/ attention/ convolutions/ channels.py tables.py halves.py orthogonal.py normals.py columns.py      what is no expression of elements or rows
+    choices.py losses.py groups.py      kernels around such programs
+    small_products.py taking.py products/ attention/ convolutions/ channels.py tables.py halves.py orthogonal.py normals.py columns.py
+    updates.py lines.py turning.py      what is no expression of elements or rows
     machine.py kept.py objects.py   the processor, the compiler, objects on disk, and how they are loaded
 
 Nothing is compiled at import. What is on disk is loaded without the compiler.

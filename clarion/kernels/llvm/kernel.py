@@ -155,9 +155,12 @@ class Rows(Compiled):
         return found
 
     otherwise: Callable[..., Any] | None = None  # for what is no function of rows
+    longest = 0  # elements of a row up to which it is for it, however many rows there are
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
-        arranged = self.arranged(args) if args[0].size <= self.largest else None
+        x = args[0]
+        fits = x.size <= self.largest or (x.ndim and x.shape[-1] <= self.longest)
+        arranged = self.arranged(args) if fits else None
         if arranged is None:
             return NotImplemented if self.otherwise is None else self.otherwise(*args)
         return super().__call__(*arranged)

@@ -18,7 +18,7 @@ from ..portable.layers.normalization import layer_norm_gradients as _of_layer_no
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import channels, halves, orthogonal, pooling, recurrent, tables, updates
+from . import channels, choices, groups, halves, lines, losses, orthogonal, pooling, recurrent, tables, turning, updates
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
@@ -144,18 +144,41 @@ def _whole(function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
 
 
 def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
-    """Over the first dimensions."""
-    if dim is None or len(dim) == x.ndim or sorted(dim) != list(range(len(dim))):
+    """Over the first dimensions, or over several of the last."""
+    if dim is None or len(dim) == x.ndim:
         return NotImplemented
+    if sorted(dim) != list(range(len(dim))):
+        return _over_the_last(registry.raw.sum, x, dim, keepdim)
     found = sum_of_columns(x, x.ndim - len(dim))
     if found is NotImplemented or not keepdim:
         return found
     return found.reshape((1,) * len(dim) + found.shape)
 
 
+def _mean(x: Any, dim: Any, keepdim: bool) -> Any:
+    return NotImplemented if dim is None else _over_the_last(registry.raw.mean, x, dim, keepdim)
+
+
+def _over_the_last(reduced: Callable[..., Any], x: Any, dim: Any, keepdim: bool) -> Any:
+    """A reduction over several of the last dimensions, which are one where the array is contiguous."""
+    first = x.ndim - len(dim)
+    if not 1 < len(dim) < x.ndim or sorted(dim) != list(range(first, x.ndim)) or not x.flags.c_contiguous or not x.size:
+        return NotImplemented
+    found = reduced(x.reshape(*x.shape[:first], -1), (first,), False)
+    return found.reshape(*found.shape, *(1,) * len(dim)) if keepdim else found
+
+
 def _along_rows(x: Any, dim: Any, keepdim: bool) -> Any:
     last = x.ndim - 1
     return (x, (1,), keepdim) if last >= 0 and dim is not None and tuple(dim) == (last,) and x.shape[-1] else None
+
+
+def _logsumexp(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    def top(kept: bool) -> Any:
+        found = xp.max(x, dim, kept)
+        return xp.where(xp.isfinite(found), found, x.dtype.type(0))
+
+    return xp.log(xp.sum(xp.exp(x - top(True)), dim, keepdim)) + top(keepdim)
 
 
 def _var(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
@@ -250,6 +273,8 @@ def _make_rows() -> None:
         if "norm" in name:
             rows.largest_direct = LONG
         registry.offer(name, "llvm", rows, least=ROWS)
+    rows = Rows("logsumexp", _whole(_logsumexp), _along_rows, (), ROWS)
+    registry.offer("logsumexp", "llvm", rows, least=ROWS)
     registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
     registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
     registry.offer("cross_entropy2d", "llvm", _cross_entropy, least=FEW)
@@ -259,15 +284,15 @@ def _make_reductions() -> None:
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
     variance = Rows("var", _whole(_var), _var_along_rows, (), ROWS)
-    variance.largest = 4096
+    variance.largest, variance.longest = 4096, 4096
     registry.offer("var", "llvm", variance, least=ROWS)
     sums: Rows | None = None
     for name, function, otherwise in (
         ("sum", lambda xp, x, dim, keepdim: xp.sum(x, dim, keepdim), _sum),
-        ("mean", lambda xp, x, dim, keepdim: xp.mean(x, dim, keepdim), None),
+        ("mean", lambda xp, x, dim, keepdim: xp.mean(x, dim, keepdim), _mean),
     ):
         rows = Rows(name, _whole(function), _along_rows, (), ROWS)
-        rows.largest, rows.otherwise = 4096, otherwise  # (longer ones are added up in blocks)
+        rows.largest, rows.longest, rows.otherwise = 4096, 4096, otherwise  # (longer ones are added up in blocks)
         sums = sums or rows
         registry.offer(name, "llvm", rows, least=ROWS)
     for name, function in (("sum_all", lambda xp, x: xp.sum(x, 1)), ("mean_all", lambda xp, x: xp.mean(x, 1))):
@@ -310,7 +335,8 @@ def make() -> None:
     registry.fuse_rules(Fused, GRADIENTS)
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves):
         room.make()
-    updates.make(FEW)
+    for room in (updates, choices, losses, groups, lines, turning):
+        room.make(FEW)
 
 
 make()

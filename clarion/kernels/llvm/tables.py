@@ -183,7 +183,34 @@ def _gradient(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_f
     return table
 
 
+def _added(table: Any, numbers: Any, rows: Any) -> bool:
+    """Add rows to those of a table with these numbers; False where that is not done, and nothing changed."""
+    width = table.size // len(table) if len(table) else 0
+    on = _tables(table.dtype) if width and numbers.dtype is _INT64 and rows.dtype is table.dtype else None
+    if on is None or rows.size != numbers.size * width:
+        return False
+    values = np.ascontiguousarray(rows).reshape(-1, width)
+    context = _context(table.reshape(-1, width), values, np.ascontiguousarray(numbers), -1, width, 16)
+    return not on.add(context)
+
+
+def _index_select_backward(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
+    if dim or len(shape) < 2:
+        return NotImplemented
+    table = np.zeros(shape, g.dtype)
+    return table if _added(table, index, g) else NotImplemented
+
+
+def _index_add(x: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
+    if dim or x.ndim < 2 or alpha != 1:
+        return NotImplemented
+    table = np.array(x, order="C")
+    return table if _added(table, index, source) else NotImplemented
+
+
 def make() -> None:
     """Make all offers."""
     offer("embedding", "llvm", _embedding, least=1)
+    offer("index_select_backward", "llvm", _index_select_backward, least=LEAST)
+    offer("index_add", "llvm", _index_add, least=LEAST)
     offer("embedding_dense_backward", "llvm", _gradient, least=LEAST)
