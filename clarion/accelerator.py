@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .core import devices
-from .errors import EngineError, NotSupportedError
+from .errors import EngineError
+from .errors import OutOfMemoryError as OutOfMemoryError
 
 __path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
 
@@ -25,13 +26,21 @@ def current_accelerator(check_available: bool = False) -> devices.device | None:
     return devices.accelerator().device() if is_available() else None
 
 
+_OTHER_NAMES = {
+    "current_device_idx": "current_device",
+    "current_device_index": "current_device",
+    "set_device_idx": "set_device",
+}
+_OTHER_NAMES |= {"set_device_index": "set_device", "device_index": "device", "get_memory_info": "mem_get_info"}
+
+
 def _needs_one(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
-        devices.accelerator()  # refuses, while there is none
-        raise NotSupportedError(f"clarion does not have torch.accelerator.{name} yet")
+        kind = devices.accelerator()  # refuses, while there is none
+        return getattr(get_device_module(kind.name), _OTHER_NAMES.get(name, name))(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Refused: there is no accelerator."
+    function.__doc__ = "What the module of the accelerator's kind does; refused, where there is none."
     return function
 
 
@@ -59,10 +68,6 @@ for _name in (
 
 class AcceleratorError(EngineError):
     """An accelerator failed."""
-
-
-class OutOfMemoryError(EngineError):
-    """There is not enough memory on an accelerator."""
 
 
 def get_device_module(device: Any = None) -> Any:

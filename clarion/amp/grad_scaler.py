@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+import weakref
 from collections.abc import Iterable
 from enum import Enum
 from typing import Any
@@ -18,6 +19,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from ..events import hub
 from ..kernels.registry import raw
+from ..kernels.unless import unless
 
 
 class OptState(Enum):
@@ -29,11 +31,36 @@ class OptState(Enum):
 
 
 class _Progress:
-    """What is known of one optimizer since the last update()."""
+    """What is known of one optimizer since the last update(). `found_inf` may be a number of a device: see NOTE [Nobody waits]."""
 
     def __init__(self) -> None:
         self.stage = OptState.READY
-        self.found_inf: bool | None = None
+        self.found_inf: Any = None
+        self.late: _Late | None = None
+
+
+# NOTE [Nobody waits]: whether a gradient was infinite is found out on the device. The step is made there unless it was, as the
+# kernel sees for itself; the host goes on as if it was made. What it has counted is set back, and the scale adjusted, when the answer
+# has arrived: it is read when the next step begins.
+
+
+class _Late:
+    """A step of which the host will hear later whether it was one."""
+
+    def __init__(self, optimizer: Any, flag: Any) -> None:
+        self.optimizer, self.before = weakref.ref(optimizer), optimizer.counted()
+        self.letter = kind_of(flag).letter(flag)
+
+    def was_none(self) -> bool:
+        """Was it skipped? Then the counters are as before."""
+        if not any(self.letter.read()):
+            return False
+        for place, value in self.before:
+            place[...] = value
+        optimizer = self.optimizer()
+        if optimizer is not None and hub.step_skipped is not None:
+            hub.step_skipped(optimizer)
+        return True
 
 
 class GradScaler:
@@ -68,6 +95,9 @@ class GradScaler:
             self._init_growth_tracker = 0
             self._growth_tracker: Tensor | None = None
             self._progress: dict[int, _Progress] = {}
+            self._unsettled: tuple[list[_Late], bool, bool] | None = (
+                None  # late answers, known ones, is the scale to follow?
+            )
 
     # One iteration -------------------------------------------------------------------------------
 
@@ -82,7 +112,17 @@ class GradScaler:
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
         raise ArgumentValueError("outputs must be a Tensor or an iterable of Tensors")
 
+    def _settle(self) -> None:
+        """Hear what the last step was, and let the scale follow."""
+        if self._unsettled is not None:
+            late, known, follows = self._unsettled
+            self._unsettled = None
+            found = [each.was_none() for each in late]
+            if follows:
+                self._adjust(self._scale._array, known or any(found))  # type: ignore[union-attr]
+
     def _begun(self) -> Tensor:
+        self._settle()
         if self._scale is None:
             self._scale = new_tensor(np.array(self._init_scale, np.float32))
             self._growth_tracker = new_tensor(np.array(self._init_growth_tracker, np.int32))
@@ -103,6 +143,7 @@ class GradScaler:
         """Divide the optimizer's gradients by the scale, and look for infinities; step() does so if nobody did."""
         if not self._enabled:
             return
+        self._settle()
         scale = self._checked("unscale_")
         progress = self._of(optimizer)
         if progress.stage is OptState.UNSCALED:
@@ -113,7 +154,7 @@ class GradScaler:
         progress.found_inf = self._unscale_grads(optimizer, inverse)
         progress.stage = OptState.UNSCALED
 
-    def _unscale_grads(self, optimizer: Any, inverse: Tensor) -> bool:
+    def _unscale_grads(self, optimizer: Any, inverse: Tensor) -> Any:
         grads = [p._grad for group in optimizer.param_groups for p in group["params"] if p._grad is not None]
         if any(grad._array.dtype is f16 for grad in grads):
             raise ArgumentValueError("Attempting to unscale FP16 gradients.")
@@ -140,8 +181,15 @@ class GradScaler:
             self.unscale_(optimizer)
         if not any(p._grad is not None for group in optimizer.param_groups for p in group["params"]):
             raise AssertionError("No inf checks were recorded for this optimizer.")
-        result = None
-        if not progress.found_inf:
+        result, flag = None, progress.found_inf
+        if type(flag) is not bool and getattr(optimizer, "can_be_undone", bool)():
+            progress.late = _Late(optimizer, flag)
+            unless.flag = flag
+            try:
+                result = optimizer.step(*args, **kwargs)
+            finally:
+                unless.flag = None
+        elif not flag:
             result = optimizer.step(*args, **kwargs)
         elif hub.step_skipped is not None:
             hub.step_skipped(optimizer)
@@ -152,7 +200,18 @@ class GradScaler:
         """End the iteration: the scale shrinks, stays or grows; or it is set to `new_scale`."""
         if not self._enabled:
             return
+        self._settle()
         scale = self._checked("update")
+        late = [p.late for p in self._progress.values() if p.late is not None]
+        if late:
+            known = any(
+                bool(p.found_inf) for p in self._progress.values() if p.late is None and p.found_inf is not None
+            )
+            self._unsettled = late, known, new_scale is None
+            for each in late:
+                optimizer = each.optimizer()
+                if optimizer is not None:
+                    optimizer._unsettled = self._settle
         if new_scale is not None:
             if isinstance(new_scale, Tensor) and (new_scale.numel() != 1 or new_scale.requires_grad):
                 raise AssertionError(
@@ -160,11 +219,11 @@ class GradScaler:
                     "requires_grad=False."
                 )
             scale._array[...] = float(new_scale)
-        else:
+        elif not late:
             found = [p.found_inf for p in self._progress.values() if p.found_inf is not None]
             if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            self._adjust(scale._array, any(found))
+            self._adjust(scale._array, any(map(bool, found)))
         self._progress = {}
 
     def _adjust(self, scale: Any, found_inf: bool) -> None:
@@ -187,6 +246,7 @@ class GradScaler:
         """The scale; 1 if scaling is off."""
         if not self._enabled:
             return 1.0
+        self._settle()
         return self._init_scale if self._scale is None else float(self._scale.item())
 
     def get_growth_factor(self) -> float:
@@ -216,6 +276,7 @@ class GradScaler:
     def _get_growth_tracker(self) -> int:
         if not self._enabled:
             return 0
+        self._settle()
         return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
 
     def is_enabled(self) -> bool:
@@ -242,6 +303,7 @@ class GradScaler:
             raise EngineError(
                 "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
             )
+        self._settle()
         self._init_scale = state_dict["scale"]
         if self._scale is not None:
             self._scale._array[...] = state_dict["scale"]
@@ -258,6 +320,8 @@ class GradScaler:
                 "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after "
                 "scaler.update()."
             )
+        if self._enabled:
+            self._settle()
         state = dict(self.__dict__)
         if self._enabled:
             state |= {"_init_scale": self.get_scale(), "_init_growth_tracker": self._get_growth_tracker()}
@@ -268,10 +332,13 @@ class GradScaler:
         self.__dict__.update(state)
 
 
-def _unscaled_elsewhere(grads: list[Any], inverse: Tensor) -> bool:
-    """On a device: all gradients in one launch, and one look at whether they are finite."""
+def _unscaled_elsewhere(grads: list[Any], inverse: Tensor) -> Any:
+    """On a device: all gradients in one launch, and another one to see whether they are finite. The answer stays there."""
     arrays = [grad._array for grad in grads]
-    raw.scale_all(arrays, kind_of(arrays[0]).receive(inverse._array))
+    where = kind_of(arrays[0])
+    raw.scale_all(arrays, where.receive(inverse._array))
     bump(grads)
     squares = raw.squares_of_all(arrays)
-    return not all(map(math.isfinite, squares if type(squares) is list else squares.tolist()))
+    if type(squares) is list:
+        return not all(map(math.isfinite, squares))
+    return where.xp.logical_not(where.xp.isfinite(squares)).any().astype(np.int32).reshape(1)

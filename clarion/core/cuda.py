@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from typing import Any
 
 from ..errors import EngineError
 from . import devices
 from .devices import Absent, Kind, device
+from .messages import made_where
 from .tensor import new_tensor
 
 _INSTALL = "pip install 'clarion[cuda13]' (for CUDA 12: 'clarion[cuda12]')"
@@ -57,7 +59,29 @@ class _Pinning(Kind):
         return pinned.is_pinned(array)
 
 
-class _Making(_Pinning):
+class _Sharing(_Pinning):
+    """And shares its memory: with streams, with other libraries, with the host a little later."""
+
+    def letter(self, array: Any) -> Any:
+        from ..kernels.cuda import mail
+
+        return mail.Letter(array)
+
+    def used_on(self, array: Any, stream: Any) -> None:
+        from ..kernels.cuda import memory
+
+        memory.used_on(array, stream._stream)
+
+    def from_dlpack(self, other: Any) -> Any:
+        """An array on the memory of another library's, or of a bare capsule."""
+        if hasattr(other, "__dlpack__"):
+            return self.xp.from_dlpack(other)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # (CuPy would rather not take capsules any more)
+            return self.xp.fromDlpack(other)
+
+
+class _Making(_Sharing):
     """And makes small arrays by itself."""
 
     def counted(self, start: int, step: int, count: int, dtype: Any) -> Any:
@@ -75,6 +99,7 @@ def _make() -> Kind:
     import cupy
 
     from ..kernels import mt19937
+    from ..kernels.choosing import Strangers
     from ..kernels.cuda import capture, draws, memory, namespace, philox
 
     class Cuda(_Making):
@@ -125,6 +150,7 @@ def _make() -> Kind:
 
     _PLACES: list[device] = [device("cuda", i) for i in range(cupy.cuda.runtime.getDeviceCount())]
     namespace.make_known()
+    Strangers.made_where = staticmethod(made_where)
     devices.TAKES_ANY.update(namespace.TAKES_ANY)
     philox.default_generator.manual_seed(mt19937.default_generator.initial_seed())
     return Cuda()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy
 
-from ..errors import ArgumentTypeError, EngineError, NoDeviceError
+from ..errors import ArgumentTypeError, EngineError, NoDeviceError, NotSupportedError
 from ..forks import fork_safe
 from ..kernels import mt19937
 from ..kernels.layout import memory_root
@@ -125,6 +125,16 @@ class Kind:
     def receive_soon(self, array: Any) -> Any:
         """The same without waiting, where that is possible: nobody may write to the host's array until it has happened."""
         return self.receive(array)
+
+    def letter(self, array: Any) -> Any:
+        """Values that are sent to the host now, to be read later."""
+        raise NotSupportedError(f"nothing is sent from the device {self.name!r}")
+
+    def used_on(self, array: Any, stream: Any) -> None:
+        """A stream other than the one that its memory belongs to works with an array."""
+        raise NotSupportedError(
+            f"Could not run 'aten::record_stream' with arguments from the '{self.name.upper()}' backend."
+        )
 
     def visible(self, array: Any) -> bool:
         """May the values of an array be looked at? (Nobody asks for NumPy's own.)"""

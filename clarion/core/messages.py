@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import errors
@@ -19,6 +20,25 @@ def told(error: E, **facts: Any) -> E:
     if hub.refused is not None:
         hub.refused(error, facts)
     return error
+
+
+def made_where(array: Any) -> str:
+    """Of a tensor in a call that is about to fail: the line that made it. The frames of the call hold it, as the array's owner."""
+    from .tensor import Tensor
+
+    frame: Any = sys._getframe(1)
+    while frame is not None and provenance.is_inside(frame.f_code.co_filename):
+        for value in list(frame.f_locals.values()):
+            for each in value if type(value) in (list, tuple) else (value,):
+                if isinstance(each, Tensor) and each._array is array:
+                    node = each.grad_fn
+                    if node is not None:
+                        return f", made by {node.name()} at {provenance.text(node.place)}"
+                    return (
+                        f", a {'leaf' if each.requires_grad else 'tensor'} that no operation with a gradient has made"
+                    )
+        frame = frame.f_back
+    return ""
 
 
 def broadcast_error(*shapes: tuple[int, ...]) -> errors.ShapeError:

@@ -12,6 +12,7 @@ import cupy
 
 from ..core import devices
 from ..core.tensor import new_tensor
+from ..errors import OutOfMemoryError as OutOfMemoryError
 from ..kernels import captures as _captures
 from ..kernels.cuda.memory import pool as _pool
 from ..kernels.cuda.philox import default_generator as _generator

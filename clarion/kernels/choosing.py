@@ -186,6 +186,24 @@ def _copying(function: Kernel) -> Kernel:
     return call
 
 
+class Strangers:
+    """Who says what is wrong where arrays of the host meet those of another library (`refuse(arrays)`), if that is what is wrong."""
+
+    refuse: Callable[[list[Any]], None] = staticmethod(lambda arrays: None)
+    made_where: Callable[[Any], str] = staticmethod(
+        lambda array: ""
+    )  # the line that made the tensor of an array, if it is known
+
+
+def _met(kernel: Kernel, args: tuple[Any, ...], out: dict[str, Any]) -> Any:
+    """A call whose arrays may be of two libraries: some kernels are for that (indices of the host), others fail in some way."""
+    try:
+        return kernel(*args, **out)
+    except (TypeError, ValueError, AttributeError, NotImplementedError):
+        Strangers.refuse([each for a in args for each in (a if type(a) in (list, tuple) else (a,))])
+        raise
+
+
 def by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
     """The kernel for the arguments' array library: NumPy's, unless one of them is another library's array.
 
@@ -201,12 +219,13 @@ def by_type(host: Kernel, kernels: dict[type, Kernel]) -> Kernel:
             if found is not None:
                 if numpy.ndarray in map(type, args):
                     args = tuple([a[()] if type(a) is numpy.ndarray and not a.ndim else a for a in args])
+                    return _met(found, args, out) if numpy.ndarray in map(type, args) else found(*args, **out)
                 return found(*args, **out)
         if type(args[0]) is list or type(args[0]) is tuple:
             for value in args[0]:
                 found = kernels.get(type(value))
                 if found is not None:
-                    return found(*args, **out)
+                    return _met(found, args, out)
         return host(*args, **out)
 
     return call

@@ -23,7 +23,8 @@ from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
 from ..kernels.updates import InOnePass, Lasting
-from .optimizer import Optimizer, scalar, writable
+from .optimizer import scalar, writable
+from .undoing import MayBeUndone
 
 SMALL = 4096  # parameters up to this length are gathered: copying them costs less than the calls it saves
 
@@ -34,7 +35,7 @@ Slots = tuple[tuple[str, Any], ...]  # names of state and their arrays
 Advance = tuple[list[Any], tuple[str, ...], tuple[Any, ...]]
 
 
-class Elementwise(Optimizer):
+class Elementwise(MayBeUndone):
     """Base of the elementwise optimizers. A subclass says what it keeps, and with which numbers its rule is called.
 
     rule      the kernel that computes its update
@@ -69,6 +70,8 @@ class Elementwise(Optimizer):
         params = [param for param in group["params"] if param._grad is not None]
         if not params:
             return
+        if "_unsettled" in self.__dict__:
+            self.settle()
         if Coo.met and any(type(param._grad._array) is Coo for param in params):
             self._update_from_sparse(group, params, written)
             return

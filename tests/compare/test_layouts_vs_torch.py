@@ -16,7 +16,7 @@ OTHER_LAYOUT = {
     "addr", "adaptive_avg_pool2d", "adaptive_max_pool2d", "angle_complex", "avg_pool2d", "cdist", "contract", "conj",
     "convolution", "dirichlet_grad", "einsum", "fft_r2c", "gelu_backward", "gelu_tanh_backward", "index1", "kron",
     "linalg_lstsq", "linalg_lu_solve", "local_response_norm", "lp_pool1d", "no_second_zero", "no_second_zero_backward",
-    "rot90", "tiled_attention", "rrelu_mean", "standard_gamma_grad",
+    "rot90", "tiled_attention", "dropped_attention", "rrelu_mean", "standard_gamma_grad",
 }  # fmt: skip
 # Here a view, there a copy: no write can be seen through either.
 ALIAS = {"conj"}
@@ -81,7 +81,7 @@ def _write_and_differentiate(library, row):
     return "done"
 
 
-@rows("tiled_attention")  # fused: it keeps its output, as PyTorch's fused one
+@rows("tiled_attention", "dropped_attention")  # fused: it keeps its output, as PyTorch's fused one
 def test_results_may_be_written_before_backward(row):
     """Where PyTorch's node does not need its output, neither does ours."""
     if outcome(torch, lambda t: _write_and_differentiate(t, row)) == "done":

@@ -35,6 +35,7 @@ COMPOSED = {
     "rms_norm",
     "scaled_dot_product_attention",
     "tiled_attention",
+    "dropped_attention",
     "dist",
     "frobenius_norm",
     "special_ndtr",

@@ -20,7 +20,6 @@ from tests.examples.loading import FOLDER, NAMES  # noqa: E402
 STEPS = 20
 RTOL, ATOL = 5e-3, 2e-4
 WRONG = {
-    "gradient_accumulation": "torch.randperm on CUDA sorts numbers that are not drawn here",
     "mlp_digits": "the sampler of the loader draws a permutation",
 }
 

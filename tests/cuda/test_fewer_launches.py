@@ -51,6 +51,28 @@ def test_attention(queries: int, keys: int, causal: bool, kind: Any, dtype: str,
     compare(gradients("cpu"), gradients("cuda"), tolerance)
 
 
+def test_dropout_inside_attention():
+    torch.manual_seed(0)
+    q, k, v = [torch.randn(2, 3, 200, 32).to("cuda").requires_grad_() for _ in range(3)]
+
+    def run(p: float, seed: int = 1) -> Any:
+        torch.manual_seed(seed)
+        out = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True)
+        return [out.detach(), *torch.autograd.grad(out, (q, k, v), torch.ones_like(out))]
+
+    first, again, other = run(0.3), run(0.3), run(0.3, 2)
+    for a, b, c in zip(first, again, other, strict=True):
+        assert torch.equal(a, b)
+        assert not torch.equal(a, c)
+    mean = sum(run(0.3, seed)[0] for seed in range(200)) / 200
+    assert float((mean - run(0.0)[0]).abs().mean()) < 0.05  # dropout leaves the mean as it is
+    captured = torch.cuda.graph(
+        lambda: F.scaled_dot_product_attention(q.detach(), k.detach(), v.detach(), dropout_p=0.3)
+    )
+    drawn = [captured().clone() for _ in range(5)]
+    assert not torch.equal(drawn[-1], drawn[-2])  # every replay draws for itself
+
+
 @pytest.mark.parametrize("hooked", [False, True])
 @pytest.mark.parametrize("rows", [6, 5000])
 def test_a_norm_adds_to_the_gradient_that_goes_past_it(hooked: bool, rows: int):

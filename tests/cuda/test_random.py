@@ -29,6 +29,7 @@ DRAWS: dict[str, Callable[[Any], Any]] = {
     "randint, 2**27": lambda t: t.randint(0, 2**27, (1000,), **GPU),
     "randint, 2**30": lambda t: t.randint(0, 2**30, (1000,), **GPU),
     "randint, 2**40": lambda t: t.randint(0, 2**40, (1000,), **GPU),
+    "randint, int32, 2**30": lambda t: t.randint(0, 2**30, (1000,), dtype=t.int32, **GPU),
     "random_": lambda t: t.zeros(1000, **GPU).random_(),
     "random_, int64": lambda t: t.zeros(1000, dtype=t.int64, **GPU).random_(),
     "random_, uint8": lambda t: t.zeros(1000, dtype=t.uint8, **GPU).random_(),
@@ -56,11 +57,17 @@ DRAWS: dict[str, Callable[[Any], Any]] = {
     "kaiming_uniform_": lambda t: t.nn.init.kaiming_uniform_(t.zeros(30, 40, **GPU)),
     "multinomial": lambda t: t.multinomial(t.arange(1.0, 101.0, **GPU), 50),
     "multinomial, one": lambda t: t.multinomial(t.rand(64, 10, **GPU), 1),
+    "randperm, 1": lambda t: t.randperm(1, **GPU),
+    "randperm, 1000": lambda t: t.randperm(1000, **GPU),
+    "randperm, 30000": lambda t: t.randperm(30000, dtype=t.int32, **GPU),
+    "randperm, 1000000": lambda t: t.randperm(1000000, **GPU),
+    "normal_, transposed": lambda t: t.zeros(30, 40, **GPU).t().normal_(),
+    "uniform_, channels last": lambda t: t.zeros(2, 3, 4, 5, **GPU).to(memory_format=t.channels_last).uniform_(),
+    "bernoulli_, every other": lambda t: t.zeros(100, 2, **GPU)[:, 0].bernoulli_(0.3),
     "a linear layer": lambda t: t.nn.Linear(30, 40, **GPU).bias,
 }
 # Drawn on the host, and sent: docs/differences.md says so.
 OTHERS: dict[str, Callable[[Any], Any]] = {
-    "randperm": lambda t: t.randperm(1000, **GPU),
     "multinomial, put back": lambda t: t.multinomial(t.ones(100, **GPU), 50, replacement=True),
     "rrelu": lambda t: t.nn.functional.rrelu(-t.ones(1000, **GPU), training=True),
     "poisson": lambda t: t.poisson(t.full((1000,), 3.0, **GPU)),

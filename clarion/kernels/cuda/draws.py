@@ -1,11 +1,12 @@
 """Random draws on the GPU, number for number as PyTorch draws them on CUDA (philox.py has the generator).
 
-Each is a transformation of uniform or normal numbers, or of bits. Arrays that do not lie row by row are left to the host.
+Each is a transformation of uniform or normal numbers, or of bits.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import cupy
@@ -21,7 +22,6 @@ _HALF = (np.dtype(np.float16), np.dtype(bfloat16))
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64), *_HALF)
 # The bits of a float's mantissa, which are what a random integer of it can have.
 _DIGITS = {np.dtype(np.float64): 53, np.dtype(np.float32): 24, np.dtype(np.float16): 11, np.dtype(bfloat16): 8}
-_WORDS = (np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.float64), np.dtype(np.float32), np.dtype(bfloat16))
 _MANY = 1 << 28  # from so many integers on, 64 bits are drawn for each
 
 
@@ -38,6 +38,10 @@ def drawn(gen: philox.Generator, what: str, shape: tuple[int, ...], dtype: Any, 
     """What `Kind.draw` gives; None for what is not drawn here."""
     if what == "integers":
         return integers(shape, dtype, int(low), int(high), gen)
+    if what == "ticket":
+        return gen.draw("bits", shape, np.uint64).view(np.int64)
+    if what == "permutation":
+        return permutation(shape[0], dtype, gen)
     if dtype not in _FLOATS:
         return None
     if what == "bernoulli":
@@ -46,7 +50,31 @@ def drawn(gen: philox.Generator, what: str, shape: tuple[int, ...], dtype: Any, 
     return gen.draw(what, shape, dtype, low, high) if what in philox.NAMES else None
 
 
+class _Like:
+    """What a draw asks of an array: how many numbers of which type."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = shape, dtype
+
+
+def _in_order_of_memory(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """PyTorch draws in the order in which an array lies, whatever that of its dimensions is."""
+
+    def call(x: Any, *rest: Any) -> Any:
+        if x._c_contiguous:
+            return draw(x, *rest)
+        order = sorted(range(x.ndim), key=lambda d: -x.strides[d])
+        back = sorted(range(x.ndim), key=order.__getitem__)
+        return draw(_Like(tuple([x.shape[d] for d in order]), x.dtype), *rest).transpose(back)
+
+    return call
+
+
 def _floating(x: Any, *_: Any) -> bool:
+    return x.dtype in _FLOATS
+
+
+def _flat_floating(x: Any, *_: Any) -> bool:
     return x.dtype in _FLOATS and x._c_contiguous
 
 
@@ -60,12 +88,14 @@ def _unit(x: Any, gen: Any) -> Any:
 
 
 @offer("uniform", "cuda draws", accepts=_floating)
+@_in_order_of_memory
 def uniform(x: Any, low: float, high: float, gen: Any) -> Any:
     """In [low, high)."""
     return chosen(gen).draw("uniform", x.shape, x.dtype, low, high)
 
 
 @offer("normal", "cuda draws", accepts=_floating)
+@_in_order_of_memory
 def normal(x: Any, mean: float, std: float, gen: Any) -> Any:
     """Of one mean and one standard deviation."""
     return chosen(gen).draw("normal", x.shape, x.dtype, mean, std)
@@ -78,19 +108,19 @@ def _shifted(drawn: Any, std: Any, mean: Any) -> Any:
     return (product.astype(wide) + (mean if isinstance(mean, float) else mean.astype(wide))).astype(kind)
 
 
-@offer("normal_mean", "cuda draws", accepts=_floating)
+@offer("normal_mean", "cuda draws", accepts=_flat_floating)
 def normal_mean(mean: Any, std: float, gen: Any) -> Any:
     """Around each mean."""
     return _shifted(chosen(gen).draw("normal", mean.shape, mean.dtype, 0.0, std), 1.0, mean)
 
 
-@offer("normal_std", "cuda draws", accepts=_floating)
+@offer("normal_std", "cuda draws", accepts=_flat_floating)
 def normal_std(std: Any, mean: float, gen: Any) -> Any:
     """Of each standard deviation."""
     return _shifted(chosen(gen).draw("normal", std.shape, std.dtype), std, mean)
 
 
-@offer("normal_both", "cuda draws", accepts=lambda mean, std, gen: _floating(mean) and _floating(std))
+@offer("normal_both", "cuda draws", accepts=lambda mean, std, gen: _flat_floating(mean) and _flat_floating(std))
 def normal_both(mean: Any, std: Any, gen: Any) -> Any:
     """Around each mean, of each standard deviation."""
     shape = np.broadcast_shapes(mean.shape, std.shape)
@@ -107,11 +137,25 @@ def integers(shape: tuple[int, ...], dtype: Any, low: int | None, high: int | No
         base = low or 0
         top = high if high is not None else 2 ** _DIGITS[kind] + 1 if kind in _DIGITS else int(np.iinfo(kind).max) + 1
         span = top - base
-        words = kind in _WORDS and span >= _MANY
+        words = span >= _MANY
     bits = chosen(gen).draw("bits", shape, np.uint64 if words else np.uint32)
     if span < (2**64 if words else 2**32):
         bits = bits % bits.dtype.type(span)
     return (bits.astype(np.int64) + base).astype(kind)
+
+
+def permutation(n: int, dtype: Any, gen: philox.Generator) -> Any:
+    """The numbers below n, sorted by random keys of as many bits as leave few alike; those are shuffled once more."""
+    if n == 0:
+        return cupy.ndarray((0,), dtype)
+    bits = min(64, math.ceil(math.log2(n - (6 * n * n + 1) / (12 * math.log(0.9)))))
+    kind = np.dtype(np.int32 if bits <= 32 else np.int64)
+    keys = integers((n,), kind, int(np.iinfo(kind).min), int(np.iinfo(kind).max), gen)
+    if bits < 8 * kind.itemsize:
+        keys &= kind.type((1 << bits) - 1)
+    order = cupy.argsort(keys, kind="stable")
+    gen.shuffle_islands(keys[order], order)
+    return order.astype(dtype, copy=False)
 
 
 def _countable(x: Any, *_: Any) -> bool:
@@ -122,25 +166,27 @@ for _name in ("random", "random_to", "random_range"):
     offer(
         _name,
         "cuda draws",
-        lambda x, low, high, gen: integers(x.shape, x.dtype, low, high, gen),
-        accepts=lambda x, *_: _countable(x) and x._c_contiguous,
+        _in_order_of_memory(lambda x, low, high, gen: integers(x.shape, x.dtype, low, high, gen)),
+        accepts=_countable,
     )
 
 
-@offer("bernoulli_float", "cuda draws", accepts=lambda x, *_: _countable(x) and x._c_contiguous)
+@offer("bernoulli_float", "cuda draws", accepts=_countable)
+@_in_order_of_memory
 def bernoulli_float(x: Any, p: float, gen: Any) -> Any:
     """1 with probability p, else 0."""
     unit = _unit(x, gen) if x.dtype in _FLOATS else chosen(gen).draw("unit", x.shape, np.float32)
     return (unit < unit.dtype.type(p)).astype(x.dtype)
 
 
-@offer("bernoulli", "cuda draws", accepts=_floating)
+@offer("bernoulli", "cuda draws", accepts=_flat_floating)
 def bernoulli(p: Any, gen: Any) -> Any:
     """1 with the probability that each element says."""
     return (chosen(gen).draw("unit", p.shape, np.float32, for_each=True) <= p.astype(np.float32)).astype(p.dtype)
 
 
 @offer("exponential", "cuda draws", accepts=_floating)
+@_in_order_of_memory
 def exponential(x: Any, rate: float, gen: Any) -> Any:
     """Of a rate. (A logarithm that would be 0 is half a step below.)"""
     unit = _unit(x, gen)
@@ -149,7 +195,7 @@ def exponential(x: Any, rate: float, gen: Any) -> Any:
     return (unit.dtype.type(-1.0 / rate) * logs).astype(x.dtype)
 
 
-@offer("weighted_choice", "cuda draws", accepts=_floating)
+@offer("weighted_choice", "cuda draws", accepts=_flat_floating)
 def weighted_choice(weights: Any, count: int, gen: Any) -> Any:
     """Who comes first of exponential clocks, which run as fast as the weights say."""
     scores = weights.astype(_wide(weights.dtype)) / exponential(weights, 1.0, gen).astype(_wide(weights.dtype))
@@ -159,6 +205,7 @@ def weighted_choice(weights: Any, count: int, gen: Any) -> Any:
 
 
 @offer("cauchy", "cuda draws", accepts=_floating)
+@_in_order_of_memory
 def cauchy(x: Any, median: float, sigma: float, gen: Any) -> Any:
     """Around a median. (The ends of the interval, where the tangent is infinite, are left out.)"""
     unit = _unit(x, gen)
@@ -169,12 +216,14 @@ def cauchy(x: Any, median: float, sigma: float, gen: Any) -> Any:
 
 
 @offer("log_normal", "cuda draws", accepts=_floating)
+@_in_order_of_memory
 def log_normal(x: Any, mean: float, std: float, gen: Any) -> Any:
     """Numbers whose logarithms are normal."""
     return cupy.exp(chosen(gen).draw("normal", x.shape, _wide(x.dtype), mean, std)).astype(x.dtype)
 
 
-@offer("geometric", "cuda draws", accepts=lambda x, *_: _countable(x) and x._c_contiguous)
+@offer("geometric", "cuda draws", accepts=_countable)
+@_in_order_of_memory
 def geometric(x: Any, p: float, gen: Any) -> Any:
     """Trials until the first success."""
     unit = _unit(x, gen) if x.dtype in _FLOATS else chosen(gen).draw("unit", x.shape, np.float32)

@@ -21,4 +21,17 @@ def _copy(result: Any, memory: np.ndarray, event: Any) -> None:
     event.record(stream)
 
 
+class Letter:
+    """One result on its way to the host."""
+
+    def __init__(self, result: Any) -> None:
+        self._memory, self._event = _room(result)
+        _copy(result, self._memory, self._event)
+
+    def read(self) -> list[Any]:
+        """The values; they have mostly arrived by now."""
+        self._event.synchronize()
+        return self._memory.tolist()  # type: ignore[no-any-return]
+
+
 post = Post(_room, _copy, lambda event: event.done, lambda memory: memory.astype(float).tolist())

@@ -54,6 +54,30 @@ class Shelf(list[int]):
         self.pool, self.size, self.device_id = pool, size, cupy.cuda.runtime.getDevice()
 
 
+class Waiting:
+    """Stands for the shelf of a block that other streams read, too: it is lent again when they have come past its end."""
+
+    def __init__(self, shelf: Any) -> None:
+        self.shelf, self.pool = shelf, shelf.pool
+        self.streams: list[Any] = []
+
+    def append(self, ptr: int) -> None:
+        events = []
+        for stream in self.streams:
+            events.append(cupy.cuda.Event(disable_timing=True))
+            events[-1].record(stream)
+        self.pool.waiting.append((events, self.shelf, ptr))
+
+
+def used_on(array: Any, stream: Any) -> None:
+    """Another stream than that of its memory works with an array: nobody else gets the memory until it is done."""
+    block = array.data.mem
+    if isinstance(block, Block):
+        if not isinstance(block.shelf, Waiting):
+            block.shelf = Waiting(block.shelf)
+        block.shelf.streams.append(stream)
+
+
 class Pool:
     """Shelves of free blocks, by stream and size; and the books."""
 
@@ -61,6 +85,7 @@ class Pool:
         self.shelves: dict[tuple[int, int], Shelf] = {}
         self._for: dict[tuple[int, int], Shelf] = {}  # by stream and by what was asked for
         self.used = self.peak = self.held = self.held_peak = self.count = 0
+        self.waiting: list[tuple[list[Any], Any, int]] = []  # freed blocks that other streams may still read
         self.graphs = 0  # captured graphs that replay in this memory
         self._lock = threading.Lock()
 
@@ -76,7 +101,7 @@ class Pool:
         try:
             ptr = shelf.pop()
         except IndexError:
-            ptr = self._from_driver(size)
+            ptr = self._come_back(shelf) if self.waiting else self._from_driver(size)
         block = Block()
         block.shelf, block.ptr, block.size, block.device_id = shelf, ptr, size, shelf.device_id
         self.count += 1
@@ -91,6 +116,16 @@ class Pool:
             self._for.clear()
         found = self._for[stream, size] = self.shelves.setdefault(key, Shelf(self, key[1]))
         return found
+
+    def _come_back(self, wanted: Shelf) -> int:
+        """Put what nobody reads any more back on its shelf; then a block of the one that is wanted."""
+        waiting, self.waiting = self.waiting, []
+        for events, shelf, ptr in waiting:
+            if all(event.done for event in events):
+                shelf.append(ptr)
+            else:
+                self.waiting.append((events, shelf, ptr))
+        return wanted.pop() if wanted else self._from_driver(wanted.size)
 
     def _from_driver(self, size: int) -> int:
         with self._lock:

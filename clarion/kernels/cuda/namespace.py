@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import cupy
@@ -13,6 +14,7 @@ from ml_dtypes import bfloat16
 
 from ...errors import EngineError
 from .. import captures, registry
+from ..choosing import Strangers
 
 _HALF = (np.dtype(np.float16), np.dtype(bfloat16))
 _SINGLE = np.dtype(np.float32)
@@ -104,12 +106,24 @@ def one(array: Any) -> Any:
 
 def refuse_strangers(args: Sequence[Any]) -> None:
     """Arrays of the host do not meet those of the GPU; numbers do."""
-    for value in args:
-        if type(value) is np.ndarray and value.ndim:
-            raise EngineError(
-                "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\n"
-                f"The tensor on the CPU has shape {tuple(value.shape)}: bring it to the GPU with .to('cuda')."
+    here = [value for value in args if type(value) is np.ndarray and value.ndim]
+    there = [value for value in args if type(value) is cupy.ndarray]
+    if here and there:
+        known = f"cuda:{there[0].device.id}", "cpu"
+        lines = [
+            f"On {name}: shape {tuple(each.shape)}, {each.dtype.name}{Strangers.made_where(each)}"
+            for name, each in zip(known, (there[0], here[0]), strict=True)
+        ]
+        text = f"found at least two devices, {' and '.join(known)}!"
+        raise EngineError(
+            "\n".join(
+                [
+                    f"Expected all tensors to be on the same device, but {text}",
+                    *lines,
+                    "Bring one to the other with .to(device).",
+                ]
             )
+        )
 
 
 def _rounded(result: Any, half: Any) -> Any:
@@ -133,6 +147,7 @@ TAKES_ANY: dict[str, Callable[[Any], bool]] = {}
 def make_known() -> None:
     """From now on CuPy's arrays find their kernels."""
     missing = _no_triton()
+    Strangers.refuse = staticmethod(refuse_strangers)
     registry.describe("views", "results that need no copy")
     registry.describe("cublaslt", "matrix products by NVIDIA's library")
     registry.describe("cudnn", "convolutions by NVIDIA's library")
@@ -142,7 +157,9 @@ def make_known() -> None:
     if missing is not None:
         registry.know("cupy", cupy.ndarray, xp, ("views", "cublaslt", "cudnn", "cuda draws"), adapted)
         return
-    _load("triton", "attention", "batch_norm", "reductions", "rows", "small_products", "together", "updates")
+    _load(
+        "triton", "attention", "batch_norm", "recurrent", "reductions", "rows", "small_products", "together", "updates"
+    )
     from ..triton import elements
 
     TAKES_ANY.update(linear=_always, linear_rows=_always, layer_norm=_norm_of_singles)
@@ -162,5 +179,6 @@ def _load(room: str, *names: str) -> None:
         importlib.import_module(f"..{room}.{name}", __package__)
 
 
+@cache
 def _no_triton() -> str | None:
     return None if importlib.util.find_spec("triton") else "Triton is not installed (pip install triton)"

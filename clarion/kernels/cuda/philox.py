@@ -116,6 +116,29 @@ __global__ void draw(T* out, long long n, unsigned long long seed, unsigned long
 }
 """
 
+_ISLANDS = r"""
+// Of neighbours with the same key, the first one shuffles them all.
+template <typename T>
+__global__ void islands(const T* keys, long long* data, long long n, unsigned long long seed, unsigned long long offset,
+                        const unsigned long long* state) {
+    if (state) { seed = state[0]; offset += state[1]; }
+    long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (at >= n - 1 || keys[at] != keys[at + 1] || (at && keys[at] == keys[at - 1])) return;
+    long long size = 1;
+    while (at + size < n && keys[at + size] == keys[at]) ++size;
+    unsigned long long drawn = 0;
+    Four r;
+    for (long long i = size - 1; i > 0; --i, ++drawn) {
+        if (drawn % 4 == 0) r = philox(seed, at, offset / 4 + drawn / 4);
+        unsigned int bits[4] = {r.x, r.y, r.z, r.w};
+        long long other = bits[drawn % 4] % (unsigned int)(i + 1);
+        long long kept = data[at + i];
+        data[at + i] = data[at + other];
+        data[at + other] = kept;
+    }
+}
+"""
+
 NAMES = {"uniform": 0, "normal": 1, "kept": 2, "bits": 3, "unit": 4}
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 _TYPES |= {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long"}
@@ -132,6 +155,12 @@ def _function(kind: str, what: int, each: int, together: int) -> Any:
 def _most_blocks() -> int:
     found = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
     return int(found["multiProcessorCount"] * (found["maxThreadsPerMultiProcessor"] // BLOCK))
+
+
+@cache
+def _islands(kind: str) -> Any:
+    name = f"islands<{kind}>"
+    return cupy.RawModule(code=_SOURCE + _ISLANDS, options=("--std=c++17",), name_expressions=[name]).get_function(name)
 
 
 class Drawn:
@@ -183,6 +212,23 @@ class Generator:
         seed, offset = np.ascontiguousarray(state).view(np.uint64)
         self._seed, self.offset = int(seed), int(offset)
 
+    def _moved(self, used: int) -> tuple[int, Any]:
+        """The offset of a draw, and where the state lies that it is counted from (0: the offset is all); the generator goes on."""
+        offset, place = self.offset, 0
+        if captures.current() is not None:
+            drawn = captures.current().draws_of(self)
+            offset, place = drawn.used, drawn.place
+            drawn.used += used
+        self.offset += used
+        return offset, place
+
+    def shuffle_islands(self, keys: Any, data: Any) -> None:
+        """Shuffle neighbours that have the same key, in place, as PyTorch does in `randperm`."""
+        n = keys.size
+        offset, place = self._moved(-(-n // 4) * 4)
+        numbers = np.int64(n), np.uint64(self._seed), np.uint64(offset), place
+        _islands("int" if keys.itemsize == 4 else "long long")((-(-n // BLOCK),), (BLOCK,), (keys, data, *numbers))
+
     def draw(
         self,
         what: str,
@@ -205,14 +251,9 @@ class Generator:
             blocks = -(-n // (4 * BLOCK)) if for_each else min(-(-n // BLOCK), _most_blocks())
             function = _function(_TYPES[out.dtype], NAMES[what], each, together)
             used = _FOR_EACH if for_each else ((n - 1) // (BLOCK * blocks * each) + 1) * 4
-            offset, place = self.offset, 0
-            if captures.current() is not None:
-                drawn = captures.current().draws_of(self)
-                offset, place = drawn.used, drawn.place
-                drawn.used += used
+            offset, place = self._moved(used)
             numbers = (np.int64(n), np.uint64(self._seed), np.uint64(offset), np.float64(low), np.float64(high), place)
             function((blocks,), (BLOCK,), (out, *numbers))
-            self.offset += used
         if out.dtype == dtype:
             return out
         rounded = out.astype(dtype)

@@ -69,19 +69,20 @@ def _tile(width: int, size: int) -> tuple[int, int, int]:
 class _Forward:
     """The launch for queries, keys, values and a mask that lie in one way."""
 
-    def __init__(self, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> None:
+    def __init__(self, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool, p: float) -> None:
         batch, heads, rows, width = q.shape
         self.out, self.lse = _laid(q), (batch, heads, rows)
         _, steps, kind = _mask_of(mask, q)
         m, n, warps = _tile(width, q.itemsize)
-        numbers = (0, 0.0, float(scale * _LOG2_E), rows, k.shape[-2], heads)
+        numbers = (float(p), float(scale * _LOG2_E), rows, k.shape[-2], heads)
         numbers += (*_steps(q), *_steps(k), *_steps(v), *_steps(cupy.empty_like(q)), *steps)
-        modes = {"CAUSAL": causal, "MASK": kind, "DROP": False, "D": width, "M": m, "N": n, "num_warps": warps}
+        modes = {"CAUSAL": causal, "MASK": kind, "DROP": p > 0, "D": width, "M": m, "N": n, "num_warps": warps}
         self.launch = Launch(_forward, (-(-rows // m), batch * heads), numbers, **modes)
 
-    def __call__(self, q: Any, k: Any, v: Any, mask: Any) -> tuple[Any, Any]:
+    def __call__(self, q: Any, k: Any, v: Any, mask: Any, ticket: Any) -> tuple[Any, Any]:
         out, lse = _new(q.shape, q.dtype, *self.out), cupy.ndarray(self.lse, _SINGLE)
-        self.launch.run(q, k, v, out, lse, q if mask is None else _mask_of(mask, q)[0])
+        memory = q if mask is None else _mask_of(mask, q)[0]
+        self.launch.run(q, k, v, out, lse, memory, q if ticket is None else ticket)
         return out, lse
 
 
@@ -121,13 +122,22 @@ def _key(q: Any, k: Any, v: Any, mask: Any) -> Any:
 def tiled_attention(q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The result, laid out as the queries are, and the log-sum-exp of each query's scores."""
     key = ("forward", *_key(q, k, v, mask), scale, causal)
-    return _plan(_Forward, key, q, k, v, mask, scale, causal)(q, k, v, mask)
+    return _plan(_Forward, key, q, k, v, mask, scale, causal, 0.0)(q, k, v, mask, None)
+
+
+@offer("dropped_attention", "triton", accepts=_accepts)
+def dropped_attention(q: Any, k: Any, v: Any, mask: Any, ticket: Any, scale: float, causal: bool, p: float) -> Any:
+    """The same, of probabilities of which dropout leaves out some: which ones, `ticket` decides."""
+    key = ("forward", *_key(q, k, v, mask), scale, causal, p)
+    return _plan(_Forward, key, q, k, v, mask, scale, causal, p)(q, k, v, mask, ticket)
 
 
 class _Backward:
     """The launch of the backward pass for arrays that lie in one way, of few queries and keys; of more, the three launches."""
 
-    def __init__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, scale: float, causal: bool) -> None:
+    def __init__(
+        self, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, scale: float, causal: bool, p: float
+    ) -> None:
         batch, heads, rows, width = q.shape
         keys = k.shape[-2]
         self.delta = (batch, heads, rows)
@@ -143,9 +153,9 @@ class _Backward:
         self.dots = Launch(_dots, (-(-rows // 128), batch * heads), of_dots, D=width, M=128)
         _, mask_steps, kind = _mask_of(mask, q)
         m, n, warps = (64, 64, 4) if q.itemsize == 2 else (32, 32, 4)
-        numbers = (0, 0.0, float(scale), float(scale * _LOG2_E), rows, keys, heads)
+        numbers = (float(p), float(scale), float(scale * _LOG2_E), rows, keys, heads)
         numbers += (*_steps(q), *_steps(k), *_steps(v), *_steps(g))
-        modes = {"CAUSAL": causal, "MASK": kind, "DROP": False, "D": width, "M": m, "N": n, "num_warps": warps}
+        modes = {"CAUSAL": causal, "MASK": kind, "DROP": p > 0, "D": width, "M": m, "N": n, "num_warps": warps}
         self.launches: list[Any] = []
         for of_q, of_k, of_v in (
             [_steps(cupy.empty_like(x)) for x in (q, k, v)],
@@ -169,17 +179,18 @@ class _Backward:
             return self.launches[1], [cupy.ndarray(q.shape, q.dtype, memory + i * part, self.strides) for i in range(3)]
         return self.launches[0], [_new(x.shape, x.dtype, *laid) for x, laid in zip((q, k, v), self.apart, strict=True)]
 
-    def __call__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any) -> tuple[Any, ...]:
+    def __call__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any) -> tuple[Any, ...]:
         launch, (gq, gk, gv) = self._gradients(q, k, v)
         memory = q if mask is None else _mask_of(mask, q)[0]
+        ticket = q if ticket is None else ticket
         if self.few:
-            launch.run(q, k, v, g, out, gq, gk, gv, lse, memory)
+            launch.run(q, k, v, g, out, gq, gk, gv, lse, memory, ticket)
             return gq, gk, gv, None
         keyed, queried = launch
         delta = cupy.ndarray(self.delta, _SINGLE)
         self.dots.run(g, out, delta)
-        keyed.run(q, k, v, g, gk, gv, lse, delta, memory)
-        queried.run(q, k, v, g, gq, lse, delta, memory)
+        keyed.run(q, k, v, g, gk, gv, lse, delta, memory, ticket)
+        queried.run(q, k, v, g, gq, lse, delta, memory, ticket)
         return gq, gk, gv, None
 
 
@@ -188,7 +199,25 @@ def tiled_attention_backward(
     g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
 ) -> Any:
     """Gradients of query, key and value."""
+    return _gradients(g, q, k, v, mask, None, out, lse, scale, causal, 0.0)
+
+
+def _gradients(
+    g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any, scale: float, causal: bool, p: float
+) -> Any:
     if g.strides[-1] != g.itemsize or g.dtype != q.dtype:
         g = cupy.ascontiguousarray(g, q.dtype)
-    key = ("backward", *_key(q, k, v, mask), g.strides, out.strides, scale, causal)
-    return _plan(_Backward, key, g, q, k, v, mask, out, scale, causal)(g, q, k, v, mask, out, lse)
+    key = ("backward", *_key(q, k, v, mask), g.strides, out.strides, scale, causal, p)
+    return _plan(_Backward, key, g, q, k, v, mask, out, scale, causal, p)(g, q, k, v, mask, ticket, out, lse)
+
+
+@offer(
+    "dropped_attention_backward",
+    "triton",
+    accepts=lambda g, q, k, v, mask, *rest: not rest[-1][3] and _accepts(q, k, v, mask),
+)
+def dropped_attention_backward(
+    g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any, scale: float, causal: bool, p: float, needs: Any
+) -> Any:  # fmt: skip
+    """The same, of probabilities of which dropout has left out some."""
+    return _gradients(g, q, k, v, mask, ticket, out, lse, scale, causal, p)

@@ -46,7 +46,10 @@ def _scores(
 
 @triton.jit
 def _kept(seed, head, rows, columns, keys, p):
-    """Which probabilities dropout keeps: decided by the place alone, so that the backward pass draws the same."""
+    """Which probabilities dropout keeps: decided by seed and place alone, so that the backward pass draws the same.
+
+    (`attention_noise` in kernels/portable/layers/attention.py says what is drawn.)
+    """
     place = (rows[:, None].to(tl.int64) * keys + columns[None, :]).to(tl.uint32)
     return tl.rand(seed + head.to(tl.int64) * 7919, place) >= p
 
@@ -59,7 +62,7 @@ def forward(
     out,
     lse,
     mask,
-    seed,
+    ticket,
     p,
     scale2,
     queries,
@@ -89,6 +92,9 @@ def forward(
     N: tl.constexpr,
 ):
     """The result and `lse` of one tile of M queries."""
+    seed = 0
+    if DROP:
+        seed = tl.load(ticket)
     tile, which = tl.program_id(0), tl.program_id(1)
     batch, head = which // heads, which % heads
     rows, columns, d = tile * M + tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)
@@ -215,7 +221,7 @@ def backward_keys(
     lse,
     delta,
     mask,
-    seed,
+    ticket,
     p,
     scale,
     scale2,
@@ -252,6 +258,9 @@ def backward_keys(
     N: tl.constexpr,
 ):
     """Gradients of one tile of N keys and values."""
+    seed = 0
+    if DROP:
+        seed = tl.load(ticket)
     tile, which = tl.program_id(0), tl.program_id(1)
     batch, head = which // heads, which % heads
     b64, h64 = batch.to(tl.int64), head.to(tl.int64)
@@ -310,7 +319,7 @@ def backward_queries(
     lse,
     delta,
     mask,
-    seed,
+    ticket,
     p,
     scale,
     scale2,
@@ -344,6 +353,9 @@ def backward_queries(
     N: tl.constexpr,
 ):
     """Gradients of one tile of M queries."""
+    seed = 0
+    if DROP:
+        seed = tl.load(ticket)
     tile, which = tl.program_id(0), tl.program_id(1)
     batch, head = which // heads, which % heads
     b64, h64 = batch.to(tl.int64), head.to(tl.int64)
@@ -397,12 +409,15 @@ def backward_queries(
 
 @triton.jit
 def backward_whole(
-    q, k, v, g, out, gq, gk, gv, lse, mask, seed, p, scale, scale2, queries, keys, heads,
+    q, k, v, g, out, gq, gk, gv, lse, mask, ticket, p, scale, scale2, queries, keys, heads,
     q_batch, q_head, q_row, k_batch, k_head, k_row, v_batch, v_head, v_row, g_batch, g_head, g_row, o_batch, o_head, o_row,
     gq_batch, gq_head, gq_row, gk_batch, gk_head, gk_row, gv_batch, gv_head, gv_row, mask_batch, mask_head, mask_row, mask_column,
     CAUSAL: tl.constexpr, MASK: tl.constexpr, DROP: tl.constexpr, D: tl.constexpr, M: tl.constexpr, N: tl.constexpr,
 ):  # fmt: skip
     """All gradients of one head whose queries and keys fit into one tile each: nothing is computed twice, in one launch."""
+    seed = 0
+    if DROP:
+        seed = tl.load(ticket)
     which = tl.program_id(0)
     batch, head = (which // heads).to(tl.int64), (which % heads).to(tl.int64)
     rows, there, d = tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)

@@ -331,10 +331,22 @@ class Element:
         self.trace, self.otherwise = trace, otherwise
         self.known: dict[Any, Traced | None] = {}
         self.plans: dict[Any, Plan | None] = {}
+        self.alone: dict[Any, Plan] = {}  # by arrays alone: those that make one new array, row by row
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
         if out is not None:
             return self._into(args, out)
+        try:
+            plan = self.alone.get(tuple([(a.dtype, a.shape, a._c_contiguous or a.strides) for a in args]))
+        except AttributeError:  # numbers are among them
+            plan = None
+        if plan is not None:
+            made = cupy.ndarray(plan.shape, plan.single)
+            plan.launch.run(*args, made)  # type: ignore[union-attr]
+            return made
+        return self._planned(args)
+
+    def _planned(self, args: tuple[Any, ...]) -> Any:
         key: list[Any] = []
         for a in args:
             kind = type(a)
@@ -363,6 +375,11 @@ class Element:
         if len(self.plans) >= PLANS:
             self.plans.clear()
         self.plans[key] = plan
+        if plan is not None and plan.single is not None and plan.launch is not None:
+            if all(type(a) is cupy.ndarray for a in args):
+                if len(self.alone) >= PLANS:
+                    self.alone.clear()
+                self.alone[tuple([(a.dtype, a.shape, a._c_contiguous or a.strides) for a in args])] = plan
         return plan
 
     def _into(self, args: Sequence[Any], out: Any) -> Any:

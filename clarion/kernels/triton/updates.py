@@ -14,11 +14,12 @@ import numpy as np
 from cupy.cuda import get_current_stream
 
 from .. import captures
-from ..cuda.capture import from_host
+from ..cuda.capture import counter_of_stream, from_host
 from ..cuda.sending import LARGEST, send
 from ..registry import offer
 from ..trace.graph import ONE, Book, Program
 from ..trace.symbols import Array, Namespace
+from ..unless import unless
 from ..updates import RULES, Lasting
 from .build import FLOATS, Kernel, Launch
 from .elements import _TYPES, compiled, steps
@@ -48,7 +49,7 @@ class Update:
             "program = tl.program_id(0)",
             "which = tl.load(tensor_of + program)",
             "at = tl.load(begin_of + program) + tl.arange(0, B)",
-            "inside = at < tl.load(sizes + which)",
+            "inside = (at < tl.load(sizes + which)) & (tl.load(unless) == 0)",
         ]
         for k in range(tensors):
             lines.append(f"p{k} = tl.load(pointers + {k} * count + which).to(tl.pointer_type({kind})) + at")
@@ -61,7 +62,7 @@ class Update:
             f"tl.store(p{k}, ({names[term]}).to({kind}), mask=inside)"
             for k, term in zip(places, self.program.results, strict=True)
         ]
-        head = "def kernel(pointers, sizes, tensor_of, begin_of, numbers, count, B: tl.constexpr):\n"
+        head = "def kernel(pointers, sizes, tensor_of, begin_of, numbers, unless, count, B: tl.constexpr):\n"
         return head + "".join(f"    {line}\n" for line in lines)
 
     def launch_for(self, params: Any) -> tuple[Table, Launch]:
@@ -119,8 +120,14 @@ class Ready:
         self.numbers[:] = numbers
         send(self.host, self.there.data.ptr)
         table = self.table
-        self.launch.run(self.there, table.sizes, table.tensor_of, table.begin_of, self.numbers_there)
+        self.launch.run(self.there, table.sizes, table.tensor_of, table.begin_of, self.numbers_there, _unless())
         return self.numbers_there
+
+
+def _unless() -> Any:
+    """What has to be 0 for an update to happen; what is always 0 where nobody has set a condition."""
+    flag = unless.flag
+    return counter_of_stream() if flag is None else flag
 
 
 _updates: dict[Any, Update] = {}
@@ -149,7 +156,7 @@ def update_all(params: Any, grads: Any, kept: Any, rule: str, numbers: Any, how:
     table, launch = update.launch_for(params)
     table.point_to([*params, *grads, *[x for each in kept for x in each]])
     values = from_host(np.asarray(numbers, np.float32))
-    launch.run(table.pointers, table.sizes, table.tensor_of, table.begin_of, values)
+    launch.run(table.pointers, table.sizes, table.tensor_of, table.begin_of, values, _unless())
     return values
 
 

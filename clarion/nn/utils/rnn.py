@@ -130,6 +130,7 @@ def pack_padded_sequence(
     if not enforce_sorted:
         order = FUNCTIONS["sort"](new_tensor(counts), descending=True)[1]
         counts = counts[order._array]
+        order = order.to(input.device)
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)
@@ -157,7 +158,7 @@ def pack_padded_sequence(
         )
     batch_sizes = (counts[:, None] > HOST.xp.arange(counts[0])).sum(0)
     flat = input.reshape(steps * batch, *input.shape[2:])
-    data = flat.index_select(0, new_tensor(_rows(batch_sizes, batch)))
+    data = flat.index_select(0, new_tensor(_rows(batch_sizes, batch)).to(flat.device))  # type: ignore[attr-defined]
     return PackedSequence(data, new_tensor(batch_sizes.astype(i64)), order, None)
 
 
@@ -181,7 +182,7 @@ def pad_packed_sequence(
     padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
-        lengths = lengths.index_select(0, sequence.unsorted_indices)  # type: ignore[attr-defined]
+        lengths = lengths.index_select(0, sequence.unsorted_indices.cpu())  # type: ignore[attr-defined]
     return padded, lengths
 
 
@@ -189,7 +190,7 @@ def _placed(rows: Any, places: Any, shape: tuple[int, int], value: float) -> Any
     """A tensor of `shape` filled with a value, and rows at the given places."""
     tail = rows.shape[1:]
     blank = rows.new_full((shape[0] * shape[1], *tail), value)
-    return blank.index_copy(0, new_tensor(places), rows).view(*shape, *tail)
+    return blank.index_copy(0, new_tensor(places).to(rows.device), rows).view(*shape, *tail)
 
 
 def pad_sequence(

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.devices import HOST, find
+from ...core.devices import HOST, find, is_available, kind_of
 from ...core.dtypes import from_numpy_dtype
 from ...core.saved import hand_to_numpy
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentTypeError
+from ...errors import ArgumentTypeError, EngineError
 from ..faces.api import METHODS, public
 from ..faces.options import place, tensor_argument
 
@@ -23,12 +23,18 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     where = HOST if device is None else place("from_dlpack", device)
     if isinstance(ext_tensor, Tensor):
         array = dlpack_array(ext_tensor)
+        where = HOST if device is None or where is kind_of(array) else where
     elif hasattr(ext_tensor, "__dlpack_device__") and ext_tensor.__dlpack_device__()[0] == CUDA_MEMORY:
-        array = find("cuda").xp.from_dlpack(ext_tensor)
-        where = find("cuda") if device is None else where
+        array = find("cuda").from_dlpack(ext_tensor)
+        where = HOST if device is None or where.name == "cuda" else where  # (it is there already)
     else:
         bare = not hasattr(ext_tensor, "__dlpack__")
-        array = np.from_dlpack(_Capsule(ext_tensor) if bare else ext_tensor)
+        try:
+            array = np.from_dlpack(_Capsule(ext_tensor) if bare else ext_tensor)
+        except BufferError:  # a capsule cannot be asked where its memory is
+            if not bare or not is_available("cuda"):
+                raise
+            return from_dlpack(find("cuda").from_dlpack(ext_tensor), device=device, copy=copy)
         if bare and not array.flags.writeable and array.size:  # (an old capsule cannot say that it may be written)
             array = np.asarray(_Writable(array))
     if copy:
@@ -87,4 +93,33 @@ def to_dlpack(tensor: Any) -> Any:
 
 
 METHODS["__dlpack__"] = dlpack
-METHODS["__dlpack_device__"] = lambda self: (1, 0)
+
+
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
+    """DLPack's number of the kind of device, and the device's own."""
+    where = self.device
+    return (CUDA_MEMORY, where.index or 0) if where.type == "cuda" else (1, 0)
+
+
+class _CudaArray:
+    """`x.__cuda_array_interface__`, of tensors on a GPU alone: others have none, as in PyTorch."""
+
+    def __get__(self, tensor: Any, owner: Any = None) -> Any:
+        if tensor is None:
+            return self
+        array = tensor._array
+        if not hasattr(array, "__cuda_array_interface__"):
+            raise AttributeError(
+                f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {tensor.type()} If CUDA data is required use "
+                "tensor.cuda() to copy tensor to device memory."
+            )
+        if tensor.requires_grad:
+            raise EngineError(
+                "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't required, use "
+                "var.detach() to get Variable that doesn't require grad."
+            )
+        return array.__cuda_array_interface__
+
+
+METHODS["__dlpack_device__"] = _dlpack_device
+METHODS["__cuda_array_interface__"] = _CudaArray()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...core.devices import HOST, Kind, kind_of, to_host
+from ...core.devices import HOST, Kind, is_available, kind_of, to_host
 from ...core.dtypes import FROM_NUMPY, b1, c64, c128, checked, default_float, f64, from_numpy_dtype, i64, promote_pair
 from ...core.op_node import cast
 from ...core.saved import borrow_from_numpy
@@ -243,6 +243,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     kind = None if dtype is None else numpy_type("as_tensor", dtype)
     if isinstance(data, Tensor):
         return data.to(device, dtype)
+    if hasattr(type(data), "__cuda_array_interface__") and is_available("cuda"):
+        return from_dlpack(data).to(device, dtype)
     where = place("as_tensor", device)
     if isinstance(data, np.ndarray):
         shared = share(data)

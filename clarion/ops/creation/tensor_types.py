@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.devices import accelerator, is_available, kind_named
+from ...core.devices import accelerator, is_available, kind_named, kind_of
 from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype, get_default_dtype, strided
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
@@ -41,6 +41,12 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     if not self.is_cpu:
         raise EngineError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
     return accelerator().pinned(self)
+
+
+@method()
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Another stream works with this memory: when the tensor is gone, nobody gets it until that stream is done."""
+    kind_of(self._array).used_on(self._array, stream)
 
 
 @method()

@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from ...core.devices import kind_of, xp_of
-from ...core.dtypes import broadcast_shapes
+from ...core.dtypes import broadcast_shapes, i64
 from ...core.op import Op
 from ...core.op_node import unbroadcast
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError, not_a_tensor
 from ...events import hub
-from ...kernels.registry import RawNamespace
+from ...kernels.registry import RawNamespace, raw
 from ..faces.api import functional
 from ..faces.autocast import autocast
 from .dropout import noise
@@ -60,25 +60,43 @@ attention_op.vjp(_attention_rule)
 
 
 def _tiled_rule(
-    g: Any,
-    q: Any,
-    k: Any,
-    v: Any,
-    mask: Any,
-    mask_shape: Any,
-    scale: float,
-    causal: bool,
-    out: Any,
-    lse: Any,
-    needs: Any,
-    ops: Any,
-) -> Any:
+    g: Any, q: Any, k: Any, v: Any, mask: Any, mask_shape: Any, scale: float, causal: bool, out: Any, lse: Any, needs: Any, ops: Any
+) -> Any:  # fmt: skip
     """Gradients of query, key, value and mask: raw, tile by tile; on Tensors through the probabilities, spelled out."""
+    if isinstance(ops, RawNamespace) and g[1] is None:
+        grads = ops.tiled_attention_backward(g[0], q, k, v, mask, out, lse, scale, causal, needs)
+        return _wanted(grads, mask_shape, needs)
+    return _through_probabilities(g, q, k, v, mask, mask_shape, scale, causal, None, needs, ops)
+
+
+def _dropped_rule(
+    g: Any, q: Any, k: Any, v: Any, mask: Any, mask_shape: Any, ticket: Any, scale: float, causal: bool, p: float, out: Any, lse: Any,
+    needs: Any, ops: Any,
+) -> Any:  # fmt: skip
+    if isinstance(ops, RawNamespace) and g[1] is None:
+        grads = ops.dropped_attention_backward(g[0], q, k, v, mask, ticket, out, lse, scale, causal, p, needs)
+        return (*_wanted(grads, mask_shape, needs), None)
+    drop = _noise(q, k, ticket, p)
+    return (*_through_probabilities(g, q, k, v, mask, mask_shape, scale, causal, drop, needs, ops), None)
+
+
+def _wanted(grads: Any, mask_shape: Any, needs: Any) -> Any:
+    wanted = [grad if need else None for grad, need in zip(grads[:3], needs, strict=False)]
+    return (*wanted, unbroadcast(grads[3], mask_shape) if needs[3] else None)
+
+
+def _noise(q: Any, k: Any, ticket: Any, p: float) -> Any:
+    """What dropout multiplies probabilities by, in the world of `q`."""
+    arrays = [each._array if isinstance(each, Tensor) else each for each in (q, k, ticket)]
+    shape = arrays[0].shape
+    drawn = raw.attention_noise(arrays[2], shape[:-2], shape[-2], arrays[1].shape[-2], p).astype(arrays[0].dtype)
+    return new_tensor(drawn) if isinstance(q, Tensor) else drawn
+
+
+def _through_probabilities(
+    g: Any, q: Any, k: Any, v: Any, mask: Any, mask_shape: Any, scale: float, causal: bool, drop: Any, needs: Any, ops: Any
+) -> Any:  # fmt: skip
     g_out, g_lse = g
-    if isinstance(ops, RawNamespace) and g_lse is None:
-        grads = ops.tiled_attention_backward(g_out, q, k, v, mask, out, lse, scale, causal, needs)
-        wanted = [grad if need else None for grad, need in zip(grads[:3], needs, strict=False)]
-        return (*wanted, unbroadcast(grads[3], mask_shape) if needs[3] else None)
     scores = ops.matmul(q, _turned(k, ops)) * scale
     if mask is not None:
         scores = ops.where(mask, scores, -math.inf) if _is_bool(mask) else scores + mask
@@ -88,7 +106,9 @@ def _tiled_rule(
     gp, gv = None, None
     if g_out is not None:
         gp = ops.matmul(g_out, _turned(v, ops))
-        gv = ops.matmul(_turned(probs, ops), g_out) if needs[2] else None
+        gp = gp if drop is None else gp * drop
+        used = probs if drop is None else probs * drop
+        gv = ops.matmul(_turned(used, ops), g_out) if needs[2] else None
     gs = 0 if gp is None else probs * (gp - ops.sum(gp * probs, (len(probs.shape) - 1,), True))
     if g_lse is not None:
         gs = gs + probs * ops.unsqueeze(g_lse, len(g_lse.shape))
@@ -114,6 +134,13 @@ tiled_attention_op = Op(
     saved_as={"query": "q", "key": "k", "value": "v", "output": "out", "logsumexp": "lse"}, traits="attention softmax",
 )  # fmt: skip
 tiled_attention_op.vjp(_tiled_rule)
+
+dropped_attention_op = Op(
+    "dropped_attention", "q k v mask? ticket", "scale causal p", outputs="out lse", grad_outputs=(0, 1),
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    saved_as={"query": "q", "key": "k", "value": "v", "output": "out", "logsumexp": "lse"}, traits="attention softmax",
+)  # fmt: skip
+dropped_attention_op.vjp(_dropped_rule)
 
 KEPT = 4 << 20  # bytes of probabilities that are kept for the backward pass; more are computed twice, tile by tile
 
@@ -145,6 +172,12 @@ def scaled_dot_product_attention(
     if dropout_p > 0:
         if hub.dropped is not None:
             hub.dropped(query, dropout_p)
+        where = kind_of(query._array)
+        if where.half and dropout_p < 1:  # in tiles: whoever has a random number can draw the noise again
+            ticket = where.draw("ticket", None, (1,), i64)
+            if ticket is not None:
+                given = query, key, value, attn_mask, new_tensor(ticket), scale, is_causal, dropout_p
+                return dropped_attention_op.call(*given)[0]
         drop = new_tensor(
             noise(kind_of(query._array), (*shape[:-1], key._array.shape[-2]), dropout_p, query._array.dtype)
         )

@@ -184,7 +184,9 @@ def randperm(
     count = integer("randperm", "n", 1, n)
     kind = numpy_type("randperm", dtype, i64) if out is None else out_type("randperm", out, dtype)
     gen = source("randperm", generator)
-    array = where.computed((count,), kind, lambda: randperm_array(gen, count, kind))
+    array = where.draw("permutation", generator, (count,), kind) if count > 0 else None
+    if array is None:
+        array = where.computed((count,), kind, lambda: randperm_array(gen, count, kind))
     return created(array, requires_grad) if out is None else put("randperm", out, array)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.special as sp
 
 from clarion.core.namespace import OPS
+from clarion.kernels.registry import portable
 
 from ..row import Row, functional
 
@@ -25,6 +26,26 @@ def tiled(scale=None, causal=False):
         if t.__name__ != "clarion":
             return t.nn.functional.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=scale)
         return OPS["tiled_attention"].call(q, k, v, mask, scale or q.shape[-1] ** -0.5, causal)[0]
+
+    return call
+
+
+def dropped(causal=False, p=0.4, ticket=12345):
+    """Attention with the noise that a number decides; in PyTorch spelled out, with the same noise."""
+
+    def call(t, q, k, v, mask=None):
+        scale = q.shape[-1] ** -0.5
+        if t.__name__ == "clarion":
+            given = t.tensor([ticket], device=q.device)
+            return OPS["dropped_attention"].call(q, k, v, mask, given, scale, causal, p)[0]
+        shape = (tuple(q.shape[:-2]), q.shape[-2], k.shape[-2])
+        noise = t.from_numpy(portable("attention_noise")(np.asarray([ticket]), *shape, p)).to(q)
+        scores = q @ k.transpose(-1, -2) * scale
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -float("inf")) if mask.dtype is t.bool else scores + mask
+        if causal:
+            scores = scores.masked_fill(~t.ones(shape[1:], dtype=t.bool).tril(), -float("inf"))
+        return (scores.softmax(-1) * noise) @ v
 
     return call
 
@@ -64,4 +85,8 @@ ROWS = [
     Row("tiled_attention", tiled(scale=0.5, causal=True), ((2, 1, 6, 4), (2, 1, 3, 4), (2, 1, 3, 4)), label="few keys"),
     Row("tiled_attention", tiled(), inputs=scores_and_mask, label="mask"),
     Row("tiled_attention", tiled(), ((2, 5, 4), (2, 6, 4), (2, 6, 4), (5, 6)), label="bias"),
+    Row("dropped_attention", dropped(), ((2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 4))),
+    Row("dropped_attention", dropped(True), ((2, 3, 5, 16), (2, 3, 5, 16), (2, 3, 5, 16)), label="causal"),
+    Row("dropped_attention", dropped(), inputs=scores_and_mask, label="mask"),
+    Row("dropped_attention", dropped(), ((2, 5, 4), (2, 6, 4), (2, 6, 4), (5, 6)), label="bias"),
 ]

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from ...quiet import quietly
-from ...registry import kernel
+from ...registry import kernel, raw
 
 
 @functools.lru_cache(maxsize=16)
@@ -154,3 +154,74 @@ def tiled_attention_backward(
         gq[tile] = xp.matmul(through, keys) * factor
         gk[which][..., :seen, :] += xp.matmul(through.swapaxes(-1, -2), scaled[tile])
     return gq, gk, gv, gs
+
+
+# With dropout ------------------------------------------------------------------------------------------------
+
+
+@kernel("attention_noise")
+def attention_noise(xp: Any, ticket: Any, lead: tuple[int, ...], queries: int, keys: int, p: float) -> Any:
+    """1 / (1 - p) for probabilities that dropout keeps, else 0: the first word of Philox 4x32-10, as a number in [0, 1).
+
+    The seed is the ticket, moved on for each head; the counter is the place of a probability. So whoever has the ticket has the noise.
+    """
+    seeds = ticket.astype(xp.int64) + xp.arange(math.prod(lead), dtype=xp.int64) * 7919
+    low, mask = xp.uint64(0xFFFFFFFF), xp.uint64(32)
+    seeds = seeds.astype(xp.uint64)[:, None]
+    k0, k1 = seeds & low, seeds >> mask
+    c0 = xp.arange(queries * keys, dtype=xp.uint64)[None, :] & low
+    c1 = c2 = c3 = xp.zeros_like(c0)
+    for _ in range(10):
+        first, second = c0 * xp.uint64(0xD2511F53), c2 * xp.uint64(0xCD9E8D57)
+        c0, c1, c2, c3 = (second >> mask) ^ c1 ^ k0, second & low, (first >> mask) ^ c3 ^ k1, first & low
+        k0, k1 = (k0 + xp.uint64(0x9E3779B9)) & low, (k1 + xp.uint64(0xBB67AE85)) & low
+    word = c0.astype(xp.int64)
+    word = xp.where(word >= 2**31, 2**32 - 1 - word, word)
+    kept = word.astype(xp.float32) * xp.float32(4.6566127342e-10) >= xp.float32(p)
+    return (kept.astype(xp.float32) * xp.float32(1 / (1 - p))).reshape(*lead, queries, keys)
+
+
+def _scores(xp: Any, q: Any, k: Any, mask: Any, scale: float, causal: bool) -> Any:
+    scores = xp.matmul(q, k.swapaxes(-1, -2)) * q.dtype.type(scale)
+    if mask is not None:
+        scores = xp.where(mask, scores, -xp.inf) if mask.dtype.kind == "b" else scores + mask
+    if causal:
+        scores = xp.where(xp.tri(*scores.shape[-2:], dtype=bool), scores, -xp.inf)
+    return scores.astype(q.dtype, copy=False)
+
+
+def _noise(ticket: Any, q: Any, k: Any, p: float) -> Any:
+    return raw.attention_noise(ticket, q.shape[:-2], q.shape[-2], k.shape[-2], p).astype(q.dtype)
+
+
+@kernel("dropped_attention")
+@quietly
+def dropped_attention(
+    xp: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, scale: float, causal: bool, p: float
+) -> Any:
+    """The result, of probabilities of which dropout leaves out some, and the logarithm of the sum of exponentials of the scores."""
+    scores = _scores(xp, q, k, mask, scale, causal)
+    top = xp.max(scores, axis=-1, keepdims=True)
+    top = xp.where(top == -xp.inf, top.dtype.type(0), top)
+    probs = xp.exp(scores - top)
+    total = xp.sum(probs, axis=-1, keepdims=True)
+    probs /= xp.where(total == 0, total.dtype.type(1), total)
+    return xp.matmul(probs * _noise(ticket, q, k, p), v), (top + xp.log(total))[..., 0]
+
+
+@kernel("dropped_attention_backward")
+@quietly
+def dropped_attention_backward(
+    xp: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any, scale: float, causal: bool, p: float,
+    needs: Any,
+) -> Any:  # fmt: skip
+    """Gradients of query, key, value and of the scores (the mask's)."""
+    shift = xp.where(lse == -xp.inf, lse.dtype.type(0), lse)[..., None]
+    probs, noise = (
+        xp.exp(_scores(xp, q, k, mask, scale, causal) - shift).astype(q.dtype, copy=False),
+        _noise(ticket, q, k, p),
+    )
+    gv = xp.matmul((probs * noise).swapaxes(-1, -2), g)
+    gs = probs * (xp.matmul(g, v.swapaxes(-1, -2)) * noise - xp.sum(g * out, axis=-1, keepdims=True))
+    factor = q.dtype.type(scale)
+    return xp.matmul(gs, k) * factor, xp.matmul(gs.swapaxes(-1, -2), q) * factor, gv, gs
