@@ -54,7 +54,7 @@ def torch_name(value: Any) -> Name | None:
     """PyTorch's module and name for a class or function of clarion; None for one that PyTorch does not have."""
     if isinstance(value, (dtype, memory_format)):
         return "torch", value.name
-    if not str(getattr(value, "__module__", "")).startswith("clarion."):
+    if str(getattr(value, "__module__", "")).partition(".")[0] != "clarion":
         return None
     if value in _PLAIN:
         return _PLAIN[value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Iterator
 from textwrap import dedent
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import clarion
 from clarion.core import printing
 from clarion.core.printing import format_array, printoptions, tensor_text
 
@@ -272,3 +274,8 @@ def test_large_arrays_print_quickly(shape: tuple[int, ...]) -> None:
         text(array)
         times.append(time.perf_counter() - start)
     assert min(times) < 0.01
+
+
+def test_the_class_has_the_name_that_programs_use():
+    assert str(type(clarion.ones(2))) == "<class 'clarion.Tensor'>"
+    assert pickle.loads(pickle.dumps(clarion.Tensor)) is clarion.Tensor

@@ -216,6 +216,7 @@ def write_out(target: Tensor, value: Tensor) -> None:
 
 
 def attach() -> None:
-    """Put all registered methods on Tensor."""
+    """Put all registered methods on Tensor, and call it what programs call it."""
+    Tensor.__module__ = "clarion"
     for name, fn in METHODS.items():
         setattr(Tensor, name, fn)
