@@ -206,6 +206,10 @@ def _start() -> None:
     _session.strict = _strict
     _session.listen_at = _listen_at
     _session.start()
+    if "IPython" in sys.modules:
+        from . import notebook
+
+        notebook.attend()
 
 
 def begin_session(strict: bool, thorough: bool, listen_at: int | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -42,8 +43,18 @@ class Finding:
         return "\n".join(lines)
 
 
+def shell() -> Any:
+    """The shell of IPython that runs this (of a notebook's kernel, say), or None."""
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else ipython.get_ipython()
+
+
 def shown(file: str) -> str:
-    """A file name as a person wants to read it: relative to the current folder, if that is shorter."""
+    """A file name as a person wants to read it: the cell of a notebook, or relative to the current folder, if that is shorter."""
+    ipython = shell()
+    cell = None if ipython is None else ipython.compile.format_code_name(file)
+    if cell is not None:
+        return " ".join(cell)  # Cell In[3]
     try:
         relative = os.path.relpath(file)
     except (ValueError, OSError):  # another drive; a folder that is gone

@@ -333,7 +333,7 @@ class Session:
         error: Any,
     ) -> Finding | None:
         """Take a finding: once per line, unless it is silenced there."""
-        file, line = places.file_line(where) or ("<unknown>", 0)
+        file, line = places.file_line(where) or places.file_line(engine.here()) or ("<unknown>", 0)
         key = (rule.name, file, line)
         if key in self._said:
             if error is not None:

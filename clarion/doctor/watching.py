@@ -215,7 +215,8 @@ def _module_made(result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def _attribute_set(result: Any, module: Any, name: str, value: Any) -> None:
-    if hub.attribute_set is not None and isinstance(value, (torch.Tensor, list, tuple, dict, set)):
+    held = isinstance(value, (torch.Tensor, list, tuple, dict, set)) or name == "requires_grad"
+    if held and hub.attribute_set is not None:
         if name in module.__dict__:
             safely("modules", hub.attribute_set, module, name, value)
 

@@ -10,6 +10,7 @@ Nothing here keeps a tensor alive: marks lie beside the tensors and go with them
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +44,12 @@ class Departure:
     arrived  in how many backward passes a root was computed from such a value; `perhaps`: or may have been
     series   values with one element that were made of it, by line, or norms of an array: step -> their sum
     ends     the nodes of the terms of the last value
+    behind   departures that what left here comes from, by another way: to mend those alone would not help
     """
 
     __slots__ = (
         "arrived",
+        "behind",
         "ends",
         "how",
         "leaves",
@@ -70,6 +73,7 @@ class Departure:
         self.walks = 0
         self.series: dict[Place | str | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
+        self.behind: set[Departure] = set()
 
     def carries(self, leaves: list[Any]) -> list[Any]:
         """Those of the leaves that left here."""
@@ -203,7 +207,8 @@ class Departures:
                     marks = marks | known[1] if marks else known[1]
                 elif self._numbers and t is not out and not engine.requires_grad(t) and engine.size(t) <= _FEW:
                     marks = marks | self._recognised(t)
-            elif type(t) is float:
+            elif isinstance(t, (float, np.floating)):
+                t = float(t)
                 if t in self._numbers:
                     marks = marks | {self._numbers[t]}
                 elif t in self._whole:
@@ -262,9 +267,19 @@ class Departures:
                 if type(mark) is Departure:
                     mark.numbered = self._vanished = self._ledger.step
                     departure.leaves.update(mark.leaves)  # what left before leaves here as well
-            if engine.size(tensor) == 1 and how != "numpy":
-                value = float(engine.number(tensor).real)
-                (self._whole if value.is_integer() else self._numbers)[value] = departure
+            if engine.size(tensor) <= _FEW and engine.kind(tensor) in "fc":
+                for value in engine.array(tensor).real.reshape(-1).tolist():
+                    self._note_departed(float(value), departure)
+
+    def _note_departed(self, value: float, departure: Departure) -> None:
+        """A value is a Python number now. One without a fraction is known again only perhaps, also as what is made of it often."""
+        if not value.is_integer():
+            self._numbers[value] = departure
+            return
+        self._whole[value] = departure
+        for made in (-value, value * value, math.exp(min(value, 700.0)), 1.0 / value if value else 0.0):
+            if made.is_integer():
+                self._whole.setdefault(made, departure)
 
     def near_aliased(self, tensor: Any, other: Any) -> None:
         """`detach()` gave a tensor outside the graph."""
@@ -303,6 +318,7 @@ class Departures:
         marks = self.marks(tensor)
         if engine.requires_grad(tensor):
             departure = self._depart(how, [tensor], tensor)
+            departure.behind.update(mark for mark in marks if type(mark) is Departure and mark is not departure)
             marks = marks | {departure}
             if engine.is_parameter(tensor) and 1 < engine.size(tensor) <= _MEASURED:
                 self._note_penalties(departure, engine.array(tensor))

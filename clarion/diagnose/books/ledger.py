@@ -260,6 +260,8 @@ class Ledger:
         if leaf is None or engine.memory(leaf) != memory or not engine.requires_grad(leaf):
             return
         story = engine.story(leaf)
+        if self._thread.stepping and story.owner is not None:
+            return  # the user's own optimizer writes: its step is told of as a whole
         if story.looked and (replaced or not (engine.recording() and tensor is leaf)):
             self._updated_by_hand(leaf, story)
 

@@ -3,7 +3,7 @@
 NOTE [Leaks]: a mode is left open if the frame that it was entered for has ended (or is suspended: a generator), and the
 mode has not. Frames cannot be referenced weakly, and holding one would keep its variables alive; so a switch knows its
 frame by address and code, and is looked for in the chain of callers. Frames that enter a mode for somebody else (a method
-`__enter__`, a `@contextmanager`) are passed over: the block belongs to the `with` that called them.
+`__enter__`, a `@contextmanager`) are passed over: the block belongs to the `with` that called them, and ends with it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Switch:
             code.co_name in _ENTERING or code.co_filename == _CONTEXTLIB or above.f_code.co_filename == _CONTEXTLIB
         ):
             frame, code = above, above.f_code
-        self.frame, self.code = id(frame), code
+        self.frame, self.code, self.entered = id(frame), code, frame.f_lasti
 
     @property
     def where(self) -> Where:
@@ -91,7 +91,7 @@ class Switch:
         frame: Any = _getframe(1)
         while frame is not None:
             if id(frame) == self.frame and frame.f_code is self.code:
-                return False
+                return self.code is not self.place[0] and _has_left(frame, self.entered)
             frame = frame.f_back
         return True
 
@@ -103,6 +103,21 @@ class Switch:
 
     def __str__(self) -> str:
         return f"set_grad_enabled({self.recording})" if self.name == "set_grad_enabled" else f"{self.name}()"
+
+
+def _has_left(frame: Any, entered: int) -> bool:
+    """Is a frame beyond the `with` statement that begins at an instruction of it? The table of exceptions says what lies inside."""
+    code = frame.f_code
+    if code.co_code[entered] not in _WITH:
+        return False
+    table = sorted(dis._parse_exception_table(code), key=lambda entry: entry.start)  # type: ignore[attr-defined]
+    handler = next((entry.target for entry in table if entry.start > entered), -1)
+    at = frame.f_lasti
+    for _ in table:  # what lies in a `try` inside of it has another handler, which lies inside
+        at = next((entry.target for entry in table if entry.start <= at < entry.end), -1)
+        if at == handler:
+            return False
+    return True
 
 
 def _entering() -> Any:

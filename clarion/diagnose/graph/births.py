@@ -27,6 +27,7 @@ COMPUTED, DATA, LEAF, MASK, SUSPECT = "computed", "data", "leaf", "mask", "suspe
 # What they make of finite inputs is finite, but for an overflow; a constant operand may not have been kept.
 _PLAIN = having("arithmetic total multiplies product clamps rectifier", also="abs", but="quotient")
 _SELECTS = having("selects")
+_QUOTIENTS = having("quotient")
 
 # Those whose derivative by one input is the other (the parameters of a layer are finite).
 _SCALES = having("multiplies product", but="layer")
@@ -156,7 +157,7 @@ class _Values:
         op = engine.op(node)
         plain = op is not None and (op.moves or op.name in _PLAIN)
         if (node, nr) not in self._kept:
-            if not bad and not plain and node.place in self._noted:
+            if not bad and not plain and (node.place in self._noted or self._divides_by_zero(node)):
                 return Origin(node, COMPUTED)
             return _oldest(bad) or _oldest(masks) or _oldest(suspects) or Origin(node, SUSPECT)
         found = grade(self._kept[node, nr])
@@ -170,6 +171,11 @@ class _Values:
         if unknown_constant and plain and not self._overflows(node):
             return Origin(node, MASK if found == INFINITE else DATA)
         return (_oldest(suspects) if plain else None) or Origin(node, COMPUTED)
+
+    def _divides_by_zero(self, node: Node) -> bool:
+        """Whatever the numerator was (it was not kept), the quotient is not finite."""
+        divisor = self._operands(node)[-1] if operation(node) in _QUOTIENTS else LOST
+        return divisor is not LOST and not np.all(divisor)
 
     def _overflows(self, node: Node) -> bool:
         """Are the known inputs so large that the operation may have left the range of its type?"""

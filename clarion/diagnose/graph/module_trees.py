@@ -43,7 +43,7 @@ def seats(ledger: Ledger) -> dict[int, Seat]:
 
 def contents(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     """The modules and tensors in a container, or in containers in it."""
-    if engine.is_tensor(value) or hasattr(value, "_modules"):
+    if engine.is_tensor(value) or isinstance(value, engine.layers().Module):
         yield value
     elif depth and isinstance(value, (Mapping, *SEQUENCES)):
         items = value.values() if isinstance(value, Mapping) else value
@@ -59,7 +59,7 @@ def weights_in(value: Any, ledger: Ledger) -> list[Any]:
         if engine.is_tensor(thing):
             leaves = _weights(thing, ledger) if engine.requires_grad(thing) else []
         else:
-            leaves = list(thing.parameters()) if thing.training else []
+            leaves = list(thing.parameters()) if getattr(thing, "training", False) else []
         found.update((id(leaf), leaf) for leaf in leaves)
     return list(found.values())
 

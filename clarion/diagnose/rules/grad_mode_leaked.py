@@ -82,7 +82,9 @@ class GradModeLeaked(Diagnosis):
         """A line whose loss was differentiated before runs again, unrecorded."""
         if self._losses and not engine.recording():
             place = here()
-            if place in self._losses and any(module.training for module in self.ledger.modules):
+            if place in self._losses and any(
+                getattr(module, "training", False) for module in list(self.ledger.modules)
+            ):
                 self._check(f"the loss at {text(place)} is computed as in training")
 
     def _check(self, doing: str) -> None:

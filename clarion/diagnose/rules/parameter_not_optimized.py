@@ -14,7 +14,7 @@ from ..graph.names import listed, names_of
 from ..graph.relations import APPLIED, UPSTREAM, WEIGHT, relations
 from ..graph.strangers import Copies, Written, is_owned
 from ..rule import Diagnosis
-from ..source.places import Place, text
+from ..source.places import Place, here, source, text
 from ..source.unfreezing import is_undone_somewhere
 
 _DEPOSITS = 4  # gradients that a parameter got for nothing
@@ -67,6 +67,7 @@ class ParameterNotOptimized(Diagnosis):
         self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
         self._idle: dict[int, OptimizerStory] = {}
         self._frozen: dict[int, tuple[weakref.ref[Any], Place | None, OptimizerStory]] = {}
+        self._in_vain: list[tuple[Place | None, list[weakref.ref[Any]], int]] = []  # `module.requires_grad = True`
 
     # Gradients that nobody uses ------------------------------------------------------------------
 
@@ -88,6 +89,16 @@ class ParameterNotOptimized(Diagnosis):
             optimizer = story.owner()
             if optimizer is not None:
                 self._frozen[id(tensor)] = weakref.ref(tensor), story.frozen, optimizer._story
+
+    def on_attribute_set(self, module: Any, name: str, value: Any) -> None:
+        """`module.requires_grad = True` makes an attribute that nobody reads."""
+        if name == "requires_grad" and value is True and len(self._in_vain) < 64:
+            if source(here()).startswith("self."):
+                return  # a class that has such an attribute of its own
+            frozen = [weakref.ref(p) for p in module.parameters() if not engine.requires_grad(p)]
+            if frozen:
+                self._in_vain.append((here(), frozen, self.ledger.updates))
+                self.session.listen("at_update", self, self._update, True)
 
     def on_state_loaded(self, module: Any, state: Any) -> None:
         """What is loaded may be meant to stay as it is."""
@@ -131,9 +142,11 @@ class ParameterNotOptimized(Diagnosis):
                     self._written.has(leaf)
             self._judge(update.optimizer, list(_alive(self._late).values()))
             self._judge_idle(update)
+            self._say_in_vain(_IDLE)
             if self.ledger.updates > self._until:
                 self._late.clear()
-        if not self._late and not any(story.steps <= _RARE for story in self._idle.values()):
+        waiting = self._late or self._in_vain
+        if not waiting and not any(story.steps <= _RARE for story in self._idle.values()):
             self.session.listen("at_update", self, self._update, False)
 
     def _judge(self, optimizer: Any, leaves: list[Any]) -> None:
@@ -184,9 +197,10 @@ class ParameterNotOptimized(Diagnosis):
 
     def _is_second_model(self, leaf: Any, seat: Seat, related: set[str], table: dict[int, Seat]) -> bool:
         """A model of its own, all of which nobody owns: a part that was forgotten, or a network that only judges?"""
-        if related != {APPLIED} or seat.root in self._loaded or engine.story(leaf).made is None:
+        below = UPSTREAM in related and APPLIED not in related  # the same size at most: a probe stands on a larger one
+        if not (below or related == {APPLIED}) or seat.root in self._loaded or engine.story(leaf).made is None:
             return False
-        if is_users(seat.module):
+        if is_users(seat.module) and not below:
             return True  # weights of a loss
         size = sum(engine.size(p) for p in seat.root.parameters())
         optimizers = list(self.ledger.optimizers)
@@ -194,13 +208,15 @@ class ParameterNotOptimized(Diagnosis):
         return bool(size <= sum(engine.size(p) for p in trained))
 
     def _held_elsewhere(self) -> set[int]:
-        """Parameters in lists and dictionaries of modules: that is another diagnosis."""
+        """Parameters in lists and dictionaries of modules that have not registered them: that is another diagnosis."""
         found: set[int] = set()
         for module in list(self.ledger.modules):
             for name, value in vars(module).items():
                 if name in ("_parameters", "_buffers", "_modules"):
                     continue
-                found.update(id(leaf) for leaf in weights_in(value, self.ledger))
+                leaves = weights_in(value, self.ledger)
+                if leaves:
+                    found |= {id(leaf) for leaf in leaves} - {id(parameter) for parameter in module.parameters()}
         return found
 
     def _optimizer_for(self, leaf: Any, last: Any, table: dict[int, Seat]) -> Any:
@@ -309,6 +325,31 @@ class ParameterNotOptimized(Diagnosis):
                     f"{story.steps} updates changed {'them' if count != 1 else 'it'}.",
                     fix="see that the condition for unfreezing comes true (does it count epochs or steps?).",
                     also=places,
+                )
+        self._say_in_vain(_DEPOSITS)
+
+    def _say_in_vain(self, after: int) -> None:
+        """Parameters that somebody meant to unfreeze, and that are frozen still, so many updates later."""
+        for entry in list(self._in_vain):
+            place, references, updates = entry
+            if self.ledger.updates - updates < after:
+                continue
+            self._in_vain.remove(entry)
+            leaves = [leaf for reference in references if (leaf := reference()) is not None]
+            leaves = [leaf for leaf in leaves if not engine.requires_grad(leaf)]
+            if leaves:
+                one = len(leaves) == 1
+                stories = [story for leaf in leaves if (story := engine.story(leaf)) is not None]
+                owners = [
+                    owner for story in stories if story.owner is not None and (owner := story.owner()) is not None
+                ]
+                self.report(
+                    place,
+                    "`requires_grad = True` on a module makes an attribute that nothing reads: "
+                    f"{listed(names_of(self.ledger, leaves))} {'is' if one else 'are'} frozen still, and none of the "
+                    f"{self.ledger.updates - updates} updates since changed {'it' if one else 'them'}.",
+                    fix="`module.requires_grad_(True)`, which sets it on all of its parameters.",
+                    also=_distinct([*(story.frozen for story in stories), *(owner._story.made for owner in owners)]),
                 )
 
 

@@ -119,6 +119,7 @@ class PathCut(Diagnosis):
         found: list[_Cut] = []
         ways = [d for d in self.ledger.departures if d.arrived >= 2 or d.perhaps >= 2]
         ways.sort(key=lambda d: (d.arrived < 2, -len(d.carries(unreached)), d.number))
+        ways = [d for d in ways if not _is_behind(d, ways)] + [d for d in ways if _is_behind(d, ways)]
         for departure in ways:
             leaves = departure.carries(unreached)
             if not leaves:
@@ -221,6 +222,11 @@ class PathCut(Diagnosis):
                     error=error,
                 )
                 return
+
+
+def _is_behind(departure: Departure, ways: list[Departure]) -> bool:
+    """Is the gradient stopped once more on the way from here to the loss?"""
+    return any(departure in other.behind for other in ways if other.arrived >= 2)
 
 
 def _is_multiple(series: dict[int, float], values: dict[int, float]) -> bool:

@@ -16,7 +16,8 @@ from ..rule import Diagnosis
 # A warm-up may begin with several steps at a rate of 0.
 _AFTER = 16
 _LIKE_OTHERS = 0.01  # of the largest gradient: less is noise (a bias before a normalisation), or vanishes
-_NOISE = 1e-5  # of a parameter's own size: a smaller gradient is rounding itself
+_ADAPTED = 1e-4  # the same where updates do not grow with the gradient (Adam)
+_NOISE = 1e-5  # of a parameter's own size (or 1, if it is large): a smaller gradient is rounding itself
 _SAMPLED = 4096  # elements of a parameter that are compared one by one
 
 
@@ -49,6 +50,7 @@ class StepWithoutChange(Diagnosis):
         self._unchanged: dict[int, tuple[tuple[Any, ...], int]] = {}
         self._still: dict[int, int] = {}  # per leaf: samples in a row in which it did not move
         self._largest: dict[int, float] = {}  # norm of the gradient, per optimizer
+        self._moving: set[int] = set()  # optimizers of the user's or a library's that did move something
 
     def near_step_began(self, optimizer: Any) -> None:
         """Note what the parameters are."""
@@ -69,7 +71,11 @@ class StepWithoutChange(Diagnosis):
         )
         largest = self._largest[key] = max(self._largest.get(key, 0.0), sample.total if sample.finite else 0.0)
         converged = sample.total < 1e-3 * largest and max(rates) > 0.0
-        if not converged:
+        if not _is_torchs(update.optimizer):  # it may project, and stand still where that is best
+            if moved:
+                self._moving.add(key)
+            converged = converged or (key in self._moving and max(rates) > 0.0)
+        elif not converged:
             self._look_at_each(update, sample, rates, before[1])
         if moved or converged or not sample.finite:
             self._unchanged.pop(key, None)
@@ -88,9 +94,10 @@ class StepWithoutChange(Diagnosis):
             math.sqrt(s / max(engine.size(p), 1)) if s else 0.0
             for p, s in zip(update.leaves, sample.squares, strict=True)
         ]
-        usual = max(sizes)
+        adapted = "betas" in update.optimizer.param_groups[0]
+        usual = max(sizes) * (_ADAPTED if adapted else _LIKE_OTHERS)
         for leaf, size, look in zip(update.leaves, sizes, looks, strict=True):
-            counts = size > _LIKE_OTHERS * usual and size > _NOISE * look.size > 0.0
+            counts = size > usual and size > _NOISE * min(look.size, 1.0) > 0.0
             still = counts and not look.has_changed(leaf)
             times = self._still[id(leaf)] = self._still.get(id(leaf), 0) + 1 if still else 0
             if times >= 3 and sample.number >= _AFTER and len(update.leaves) > 1:
@@ -117,7 +124,7 @@ class StepWithoutChange(Diagnosis):
                 "the learning rate is 0",
                 "give the optimizer a learning rate above 0; a schedule may have ended at 0.",
             )
-        elif not type(update.optimizer).__module__.startswith(("clarion.", "torch.optim")):
+        elif not _is_torchs(update.optimizer):
             name = type(update.optimizer).__name__
             reason = f"`{name}.step()` does not write into them, or less than their rounding"
             fix = (
@@ -157,6 +164,10 @@ class _Look:
         change = np.abs(_sample(values) - self._sample).max()
         least = 0.01 * engine.eps(leaf) * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
+
+
+def _is_torchs(optimizer: Any) -> bool:
+    return type(optimizer).__module__.startswith(("clarion.", "torch.optim"))
 
 
 def _checksum(values: Any) -> int:
