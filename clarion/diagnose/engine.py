@@ -45,6 +45,7 @@ NumPy arrays, to be read only.
 | count_nodes() | changes with every node that is made |
 | mark() | a number between those of the nodes made so far and those made later |
 | here(), is_library(file) | the user's line that is running; is a file part of the library? |
+| by_library() | is it a library of somebody else's that does what is being done, for the user's line? |
 | roots_running(), node_running(), operand_running() | of the backward pass under way: its root nodes (None: there is none), the node whose gradient is computed; what a forward operation is working on |
 | passes_untold() | backward passes since the last that was told, this one with them: at rest an engine need not tell each |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
@@ -116,6 +117,7 @@ mark: _Question
 count_nodes: _Question
 here: _Question
 is_library: _Question
+by_library: _Question
 roots_running: _Question
 node_running: _Question
 operand_running: _Question

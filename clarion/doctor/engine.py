@@ -193,6 +193,7 @@ def live() -> tuple[list[Any], list[Any]]:
 
 here = lines.here
 is_library = lines.is_library
+by_library = lines.by_library
 mode_files: frozenset[str] = frozenset()  # set when listening begins
 
 

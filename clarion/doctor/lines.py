@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import sys
 import sysconfig
 from types import CodeType
 from typing import Any
+
+from ..diagnose.source.installed import is_installed
 
 Place = tuple[CodeType, int]
 
@@ -16,11 +17,11 @@ _CLARION = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CONTEXTLIB = contextlib.__file__
 # The interpreter's own library; what is installed in it is known by the name of the folder.
 _STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _getframe = sys._getframe
 
 _engine: list[str] = []  # the folders of PyTorch and of clarion: never the user's
 _known: dict[str, bool] = {}  # file -> is it a library's?
+_outside: dict[str, bool] = {}  # file -> is it neither PyTorch's, nor ours, nor Python's?
 
 
 def begin(torch_folder: str) -> None:
@@ -29,6 +30,7 @@ def begin(torch_folder: str) -> None:
     parts = ("optim", "amp", "nn/utils/clip_grad", "_tensor_str", "_utils", "storage", "serialization", "distributed")
     _own[:] = [os.path.join(torch_folder, *part.split("/")) for part in parts]
     _known.clear()
+    _outside.clear()
 
 
 def _is_engine(file: str) -> bool:
@@ -39,34 +41,13 @@ def is_library(file: str) -> bool:
     """Is a file part of PyTorch, of clarion, of Python's library or of a package that is installed, wherever?"""
     found = _known.get(file)
     if found is None:
-        installed = any(part in file for part in _INSTALLED) or _is_recorded(file)
-        found = _is_engine(file) or installed or file.startswith((*_STANDARD, "<frozen ", "<eval_with_key>", "<torch"))
+        found = (
+            _is_engine(file)
+            or is_installed(file)
+            or file.startswith((*_STANDARD, "<frozen ", "<eval_with_key>", "<torch"))
+        )
         _known[file] = found
     return found
-
-
-def _is_recorded(file: str) -> bool:
-    """Was it installed into a folder of another name (`pip install --target`)? Then a RECORD beside it lists it."""
-    folders = [entry for entry in sys.path if entry and file.startswith(entry.rstrip(os.sep) + os.sep)]
-    if not folders:
-        return False
-    folder = max(folders, key=len).rstrip(os.sep)
-    return file[len(folder) + 1 :].split(os.sep)[0] in _recorded_in(folder)
-
-
-@functools.cache
-def _recorded_in(folder: str) -> frozenset[str]:
-    """The names at the top of a folder that packages have installed there."""
-    found: set[str] = set()
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            if name.endswith(".dist-info"):
-                with (
-                    contextlib.suppress(OSError),
-                    open(os.path.join(folder, name, "RECORD"), encoding="utf-8") as record,
-                ):
-                    found.update(line.split(",")[0].split("/")[0] for line in record)
-    return frozenset(found)
 
 
 def here() -> Place | None:
@@ -94,10 +75,27 @@ def _look(frame: Any) -> Place | None:
 
 
 def is_users_call(depth: int) -> bool:
-    """Is the frame so many calls up the user's?"""
+    """Is the frame so many calls up the user's, or that of a library which does it for the user: anybody's but PyTorch's?"""
     file = _getframe(depth).f_code.co_filename
-    found = _known.get(file)
-    return not (is_library(file) if found is None else found)
+    found = _outside.get(file)
+    if found is None:
+        standard = file.startswith((*_STANDARD, "<frozen ", "<torch")) and not is_installed(file)
+        found = _outside[file] = not (_is_engine(file) or standard)
+    return found
+
+
+def by_library() -> bool:
+    """Is it a library that does this, between PyTorch and the user's line?"""
+    frame: Any = _getframe(1)
+    first: bool | None = None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not _is_engine(file) and not file.startswith("<"):
+            if not is_library(file):
+                return bool(first)
+            first = True
+        frame = frame.f_back
+    return False  # a program that is itself installed
 
 
 def is_engines_own(depth: int) -> bool:

@@ -45,12 +45,14 @@ class Departure:
     series   values with one element that were made of it, by line, or norms of an array: step -> their sum
     ends     the nodes of the terms of the last value
     behind   departures that what left here comes from, by another way: to mend those alone would not help
+    foreign  a library did it, for the user's line
     """
 
     __slots__ = (
         "arrived",
         "behind",
         "ends",
+        "foreign",
         "how",
         "leaves",
         "maybe",
@@ -74,6 +76,7 @@ class Departure:
         self.series: dict[Place | str | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
         self.behind: set[Departure] = set()
+        self.foreign = False
 
     def carries(self, leaves: list[Any]) -> list[Any]:
         """Those of the leaves that left here."""
@@ -195,7 +198,7 @@ class Departures:
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """An operation ran."""
-        if not outs:
+        if not outs or op.name.endswith("_like"):  # only its shape goes on
             return
         out = outs[0]
         marks, leaving = NONE, False
@@ -332,6 +335,7 @@ class Departures:
         departure = self._lines.get(key)
         if departure is None:
             departure = self._lines[key] = Departure(len(self._lines), place, how)
+            departure.foreign = engine.by_library()
         step = self._ledger.step
         if step != self._step:
             self._step = step

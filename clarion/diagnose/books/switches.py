@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WITH = {dis.opmap[name] for name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH") if name in dis.opmap}
 _getframe = sys._getframe
 _NEW = 2  # times that a block is listened to closely
-_ENTERING = ("__enter__", "__aenter__")
+_ENTERING, _LEAVING = ("__enter__", "__aenter__"), ("__exit__", "__aexit__")
 _CONTEXTLIB = contextlib.__file__
 _MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
 
@@ -89,10 +89,11 @@ class Switch:
         if self.decorates is not None or self.own:
             return False
         frame: Any = _getframe(1)
+        below = ""
         while frame is not None:
             if id(frame) == self.frame and frame.f_code is self.code:
-                return self.code is not self.place[0] and _has_left(frame, self.entered)
-            frame = frame.f_back
+                return self.code is not self.place[0] and below not in _LEAVING and _has_left(frame, self.entered)
+            frame, below = frame.f_back, frame.f_code.co_name
         return True
 
     def is_leaked(self, passes: int) -> bool:

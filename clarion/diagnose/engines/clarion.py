@@ -32,6 +32,7 @@ from ...kernels.coo import Coo
 from ...kernels.registry import raw
 from ..engine import LOST
 from ..graph.traits import having
+from ..source.installed import is_installed
 
 # Tensors -------------------------------------------------------------------------------------------
 
@@ -306,6 +307,21 @@ def live() -> tuple[list[Any], list[Any]]:
 recording = modes.recording
 here = provenance.here
 is_library = provenance.is_inside
+
+
+def by_library() -> bool:
+    frame: Any = sys._getframe(1)
+    first = False
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not provenance.is_inside(file) and not file.startswith("<"):
+            if not is_installed(file):
+                return first
+            first = True
+        frame = frame.f_back
+    return False  # a program that is itself installed
+
+
 mode_files = frozenset([modes.__file__])
 
 decorates = attrgetter("decorates")

@@ -64,9 +64,6 @@ class Copies:
                         trained.setdefault(engine.shape(leaf), []).append(leaf)
         for leaf in others:
             twins = trained.get(engine.shape(leaf), ())
-            if (
-                engine.size(leaf) > 1
-                and np.ptp(engine.array(leaf))
-                and any(np.array_equal(engine.array(leaf), engine.array(t)) for t in twins)
-            ):
+            values = engine.array(leaf) if twins else np.empty(0)  # (of some subclasses there are none to be had)
+            if values.size > 1 and np.ptp(values) and any(np.array_equal(values, engine.array(t)) for t in twins):
                 self._found[id(leaf)] = weakref.ref(leaf)

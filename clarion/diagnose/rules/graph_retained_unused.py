@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from .. import engine
 from ..engine import Node
 from ..graph.reach import reachable, saved_bytes, size_text
 from ..rule import Diagnosis
@@ -50,7 +51,7 @@ class GraphRetainedUnused(Diagnosis):
         if self._retained:
             self._see_walked(tensors)
             self._count_dropped()
-        if retained and not create:
+        if retained and not create and not engine.by_library():
             place = here()
             if place is not None and place not in self._settled:
                 self._retained.append(Retained(place, tensors, "backward()" if accumulates else "grad(…)"))

@@ -91,7 +91,7 @@ class LossBroadcast(Diagnosis):
         made_by = engine.node(learned)
         if op.name == "mul" and made_by is None:
             return  # a learned weight
-        if operation(made_by) in _EXPLICIT and made_by.code is place[0]:
+        if (operation(made_by) in _EXPLICIT and made_by.code is place[0]) or engine.by_library():
             return
         self._tables.append(_Table(engine.node(outs[0]), op.name, place, engine.shape(x), engine.shape(y)))
 

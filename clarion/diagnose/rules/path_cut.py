@@ -172,7 +172,7 @@ class PathCut(Diagnosis):
         leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
         for term in terms:
             sources = [mark for mark in term.marks if type(mark) is Departure]
-            sources = [d for d in sources if d.carries(leaves) and not d.stands_for(self._held)]
+            sources = [d for d in sources if d.carries(leaves) and not d.stands_for(self._held) and not d.foreign]
             if sources:
                 self._count(min(sources, key=lambda d: d.number), term)
             elif not any(type(mark) is Departure for mark in term.marks):
@@ -190,7 +190,7 @@ class PathCut(Diagnosis):
         if len(series) < _RATIO_STEPS or len(series) > 64:
             return
         for departure in self.ledger.departures:
-            if departure.carries(leaves) and not departure.stands_for(self._held):
+            if departure.carries(leaves) and not departure.stands_for(self._held) and not departure.foreign:
                 if any(_is_multiple(series, values) for values in departure.series.values()):
                     self._report_term(departure, term)
                     return

@@ -153,14 +153,14 @@ class _Look:
         self.size = float(np.abs(self._sample).max()) if self._sample.size else 0.0
 
     def has_changed(self, leaf: Any) -> bool:
-        """Did any element change?"""
-        return _checksum(engine.some(leaf, _SAMPLED)) != self._checksum
+        """Did any element change? (Of some subclasses no values are to be had: they may have.)"""
+        return not self._sample.size or _checksum(engine.some(leaf, _SAMPLED)) != self._checksum
 
     def has_moved(self, leaf: Any, usual: float) -> bool:
         """Did it change, and by more than what only a value next to 0 can hold? (`usual`: how large parameters are here.)"""
         values = engine.some(leaf, _SAMPLED)
-        if _checksum(values) == self._checksum:
-            return False
+        if not values.size or _checksum(values) == self._checksum:
+            return not values.size
         change = np.abs(_sample(values) - self._sample).max()
         least = 0.01 * engine.eps(leaf) * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
