@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,72 @@ def test_lines_are_transferred_where_operations_are_the_same():
     # A branch that was taken for the first time.
     assert aligned(["mean", "sub", "mm", "exp", "tanh", "mm"], known, lines) == [1, 1, 2, None, 3, 4]
     assert aligned(["sum", "exp", "mm"], known, lines) == [None] * 3
+
+
+def test_healthy_steps_read_no_values(monkeypatch):
+    """Reading a tensor's values waits for a GPU: where there is one, no step but those that are listened to closely does so."""
+    from clarion.diagnose import engine
+    from clarion.doctor import values
+
+    torch.manual_seed(0)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+    reads, modes, began = [], set(), ""
+
+    def counted(original):
+        def count(*args):
+            callers = [sys._getframe(depth).f_code.co_qualname for depth in range(1, 6)]
+            close = "near" in (began, watched._session.mode) or any(name.startswith("_Look.") for name in callers)
+            if not close:  # (a look is compared with what was noted while listening closely)
+                reads.append((began, *callers))
+            return original(*args)
+
+        return count
+
+    with clarion.doctor.watch() as watched:
+        monkeypatch.setattr(engine, "late", lambda t: True)
+        for module, name in ((engine, "array"), (engine, "some"), (values, "array")):
+            monkeypatch.setattr(module, name, counted(getattr(module, name)))
+        model = torch.nn.Sequential(
+            torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Dropout(0.1), torch.nn.Linear(16, 3)
+        )
+        optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
+        for _ in range(700):
+            began = watched._session.mode
+            modes.add(began)
+            x = torch.randn(16, 6)
+            loss = torch.nn.functional.cross_entropy(model(x), x[:, :3].argmax(1))
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+        assert modes == {"near", "awake", "rest"}
+        assert not watched.findings
+    assert not reads
+
+
+def test_libraries_clear_for_the_user(tmp_path, monkeypatch):
+    """What an installed package does with `.grad`, and how it retains graphs, is known; that it does so is its own business."""
+    package = tmp_path / "site-packages" / "inference"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "import torch\n"
+        "def update(loss, parameters, optimizer):\n"
+        "    loss.backward(retain_graph=True)\n"
+        "    optimizer.step()\n"
+        "    for p in parameters:\n"
+        "        p.grad = torch.zeros_like(p.grad)\n"
+        "def update_twice(loss, parameters, optimizer):\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    import inference
+
+    for update, names in ((inference.update, []), (inference.update_twice, ["stale-gradient"])):
+        with clarion.doctor.watch() as watched:
+            model = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+            for _ in range(20):
+                update(model(torch.randn(8, 4)).pow(2).mean(), list(model.parameters()), optimizer)
+        assert [finding.name for finding in watched.findings] == names

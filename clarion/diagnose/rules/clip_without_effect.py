@@ -72,7 +72,7 @@ class ClipWithoutEffect(Diagnosis):
                 return
             if story.consumed:
                 consumed = story
-            elif engine.array(engine.grad(leaf)).any():  # written by hand
+            elif engine.late(engine.grad(leaf)) or engine.array(engine.grad(leaf)).any():  # written by hand
                 return
         place = here()
         if not leaves:

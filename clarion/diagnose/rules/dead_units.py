@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from time import perf_counter
 from typing import Any
@@ -70,7 +71,8 @@ class DeadUnits(Diagnosis):
         if self._wait > 0 or not accumulates:
             return
         root = tensors[0]
-        if engine.node_of(root) is None or self.session.said(self.name) or not np.isfinite(engine.array(root)).all():
+        broken = engine.size(root) == 1 and not math.isfinite(engine.number(root)) if engine.is_tensor(root) else False
+        if engine.node_of(root) is None or self.session.said(self.name) or broken:
             self._wait = _LATER
             return
         begin = perf_counter()
