@@ -13,6 +13,7 @@ from ..core.hooks import NodeHooks
 from ..core.node import FREED, Node
 from ..core.saved import freed_error
 from ..core.tensor import Tensor, new_tensor
+from ..core.versions import Claim
 from ..errors import EngineError, SavedValueOverwrittenError
 from ..events import Hub, hub
 from ..kernels.quiet import restore, silence
@@ -43,12 +44,18 @@ class Backward:
     def __init__(self, recording: Any, results: list[Tensor], first: int) -> None:
         self.results = [t._array.slot for t in results]
         self.targets = _ends(results)
+        if not self.targets:
+            recording.refuse("its results require a gradient that goes nowhere")
+            return
         seeds = [new_tensor(recording.array(np.ones(t._array.shape, t._array.dtype))) for t in results]
         self.seeds = [seed._array.slot for seed in seeds]
         self.meta = [(t._array.shape, t._array.dtype) for t in results]
         self.inner = _inner(results)
-        with _unheard(), _closed([node for node, _ in recording.passages]):
-            found = gradients(results, self.targets, seeds, retain_graph=True, allow_unused=True)
+        try:
+            with _unheard(), _closed([node for node, _ in recording.passages]):
+                found = gradients(results, self.targets, seeds, retain_graph=True, allow_unused=True)
+        except Exception as error:
+            recording.refuse(f"its backward pass raises {type(error).__name__}")  # if it is ever asked for
         if recording.problem is not None:
             return
         self.grads = [None if g is None else g._array.slot for g in found]
@@ -111,7 +118,8 @@ def _ends(results: list[Tensor]) -> list[Tensor]:
     while stack:
         node = stack.pop()
         if isinstance(node, Tensor):
-            ends[id(node)] = node
+            if type(node._view) is not Claim:  # gradients of a view taken under no_grad vanish
+                ends[id(node)] = node
         elif node is not None and node not in seen:
             seen.add(node)
             if isinstance(node, Passage):

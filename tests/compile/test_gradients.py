@@ -10,7 +10,7 @@ import pytest
 
 import clarion as torch
 from clarion._dynamo.eval_frame import OptimizedModule
-from clarion.compiling.function import of
+from clarion.compiling.function import CompileWarning, of
 
 F = torch.nn.functional
 
@@ -194,3 +194,45 @@ def test_what_is_disabled_is_not_replayed():
         for _ in range(6):
             fast(torch.ones(1))
     assert len(calls) == 6
+
+
+def test_views_taken_without_gradients_end_none():
+    def function(x):
+        with torch.no_grad():
+            turned = x.permute(1, 0)
+        return turned.tanh().mean() + x.mean()
+
+    fast = torch.compile(function)
+    for _ in range(6):
+        x = torch.rand(3, 4, requires_grad=True)
+        fast(x).backward()
+        assert torch.equal(x.grad, torch.full((3, 4), 1 / 12))
+    assert of(fast).replays
+
+
+def test_a_gradient_that_goes_nowhere():
+    def function(x):
+        with torch.no_grad():
+            row = x[0]
+        return row.exp().sum()
+
+    fast = torch.compile(function)
+    with pytest.warns(CompileWarning, match="goes nowhere"):
+        for _ in range(4):
+            x = torch.rand(3, 4, requires_grad=True)
+            fast(x).backward()
+            assert x.grad is None
+
+
+def test_a_backward_pass_that_fails_fails_when_it_is_asked_for():
+    def function(x):
+        y = (x * 1).relu_()
+        return y.clamp_(-1, 1).sum(), y
+
+    fast = torch.compile(function)
+    with pytest.warns(CompileWarning, match="its backward pass raises SavedValueOverwrittenError"):
+        for _ in range(4):
+            loss, y = fast(torch.rand(3, requires_grad=True))
+            assert y.max() <= 1
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                loss.backward()

@@ -161,6 +161,27 @@ def layouts_of_all_kinds():
 
 
 @world
+def views_as_results():
+    def function(x):
+        y = x * 2
+        return (
+            y[::2],
+            y.sum(0)[None],
+            (x + 1).t(),
+            x.exp()[:, None, 1:],
+            x.mean().expand(2, 2),
+            x.log1p().t().unsqueeze(1),
+        )
+
+    def script(call, note):
+        for i in range(6):
+            call(torch.arange(12.0).reshape(4, 3) + i)
+            call((torch.arange(12.0).reshape(4, 3) / (i + 1)).requires_grad_())
+
+    return function, script
+
+
+@world
 def dictionaries_of_tensors():
     class Pair(NamedTuple):
         first: torch.Tensor

@@ -22,7 +22,7 @@ from ...kernels.trace.graph import Untraceable
 from ..recording import Ref, Step, draws
 from .groups import Conflict, Group, grouped
 from .lowering import Builder, Call, Copy, Lowered, Product
-from .memory import Buffer, View, plan
+from .memory import Buffer, View, dense_strides, plan
 from .program import Writer
 from .space import Space, lower
 
@@ -62,7 +62,8 @@ class Native:
         if not builder.operations or len(builder.operations) > MOST:
             raise Unbuildable("nothing to do, or too much")
         self.calls = sum(isinstance(each, Call) for each in builder.operations)
-        self.views = {slot: env[slot].view() for slot in results}
+        # (Steps of dimensions of size 1 are of no use here, but a caller can see them.)
+        self.views = {slot: env[slot].view()._replace(strides=self.values[slot].strides) for slot in results}
         self.items = _alive(grouped(builder.operations), [view.buffer for view in self.views.values()])
         self._place()
         self._guard_memory(inputs)
@@ -137,7 +138,7 @@ class Native:
                 continue
             if (
                 buffer.size > COPIED
-                and view.dense
+                and _in_rows(view)
                 and view.offset == 0
                 and view.size * view.dtype.itemsize == buffer.size
             ):
@@ -196,7 +197,9 @@ class Native:
                 pending = []
             if item is not None:
                 self.parts.append(_Python(self, item))
-        self.outputs = [(slot, self.seen(view)) for slot, view in self.copied.items()]
+        self.outputs = [
+            (slot, self.seen(view), None if _in_rows(view) else self.values[slot]) for slot, view in self.copied.items()
+        ]
 
     def _segment(self, items: list[Any]) -> Any:
         writer = Writer(self.numbered)
@@ -234,8 +237,8 @@ class Native:
                     part(found, arrays)
                 else:
                     part(table)
-            for slot, view in self.outputs:
-                found[slot] = view.copy()
+            for slot, view, expected in self.outputs:
+                found[slot] = view.copy() if expected is None else _as_recorded(view, expected)
             return [
                 found[slot] if slot in found else self.array(self.views[slot], found, arrays) for slot in self.results
             ]
@@ -349,6 +352,11 @@ def _lowered(builder: Builder, space: Space, env: dict[int, Lowered], step: Step
         return False
     env.update(found)
     return True
+
+
+def _in_rows(view: View) -> bool:
+    """Does it lie as a copy of it would?"""
+    return view.strides == dense_strides(view.shape, view.dtype.itemsize)
 
 
 def _same_layout(one: Lowered, expected: Any) -> bool:

@@ -92,8 +92,8 @@ def _with_dimension(function: Any, kept: list[int]) -> Any:
     def call(*arrays: Any) -> Any:
         results = function(*arrays)
         if type(results) is not tuple:
-            return results[..., None]
-        return tuple([result[..., None] if k in kept else result for k, result in enumerate(results)])
+            return results.reshape(*results.shape, 1)  # (the step of a new axis would be 0)
+        return tuple([r.reshape(*r.shape, 1) if k in kept else r for k, r in enumerate(results)])
 
     return call
 

@@ -27,7 +27,6 @@ from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError,
 from ...kernels.portable.indexing import reading as kernels
 from ..faces.api import METHODS
 from ..shapes.parts import select_op, slice_op
-from ..shapes.shape import unsqueeze_op
 
 # Operations ------------------------------------------------------------------------------------------------
 
@@ -319,11 +318,7 @@ def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     chain: list[tuple[Op, tuple[int, ...], None]] = []
     for item in items:
         kind = type(item)
-        if item is None:
-            chain.append((unsqueeze_op, (dim,), None))
-            dim += 1
-            continue
-        if at == len(shape):
+        if item is None or at == len(shape):  # (what NumPy makes of None has another stride)
             return None
         size = shape[at]
         at += 1
@@ -334,7 +329,7 @@ def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
             if limits != (0, size, 1):
                 chain.append((slice_op, (dim, *limits), None))
             dim += 1
-        elif item is Ellipsis and len(items) <= len(shape) and None not in items[1:] and chain == [] and at == 1:
+        elif item is Ellipsis and len(items) <= len(shape) and chain == [] and at == 1:
             skipped = len(shape) - len(items) + 1
             at = dim = skipped
         else:

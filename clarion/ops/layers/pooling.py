@@ -291,7 +291,9 @@ def _declare(n: int) -> None:
         if n == 1 and not return_indices and isinstance(input, Tensor):
             refuse_types("max_pool1d_impl", input, "biu")
         made = _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)
-        return made if return_indices else made[0]
+        if return_indices:
+            return made
+        return made[0] if n > 1 or made[0].requires_grad else made[0].contiguous()  # (PyTorch has a loop of its own)
 
     def max_pool_with_indices(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,

@@ -78,6 +78,10 @@ def squeeze_dims(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
 
 @kernel("unsqueeze")
 def unsqueeze(xp: Any, x: Any, dim: int) -> Any:
-    if x.flags.c_contiguous:  # (indexing with None gives a stride of 0, PyTorch has none)
-        return x.reshape((*x.shape[:dim], 1, *x.shape[dim:]))
-    return x[(slice(None),) * dim + (None, ...)]
+    shape, strides = x.shape, x.strides
+    wanted = (*shape[:dim], 1, *shape[dim:])
+    if x.flags.c_contiguous:
+        return x.reshape(wanted)
+    # (Indexing with None gives a stride of 0. PyTorch's is that of one more element of this dimension.)
+    step = shape[dim] * strides[dim] if dim < len(shape) else x.itemsize
+    return strided(x, wanted, (*strides[:dim], step, *strides[dim:]))
