@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
@@ -52,17 +53,35 @@ def wrapped(xp: Any, index: Any, size: int) -> Any:
     return xp.where(index < 0, index + size, index) if index.size and index.min() < 0 else index
 
 
+_FEW = 4096  # indices up to which what does not depend on them is kept
+
+
 def along_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
     """Positions of `x[i, index[i, j], ...]`: `index` has as many dimensions as x and picks along `dim`."""
     if not index.ndim:
         return index
-    steps = _steps(shape or (1,))
+    if xp is numpy and index.size <= _FEW:
+        step, offsets = _offsets(shape or (1,), dim, index.shape)
+        return (index if step == 1 else index * step) + offsets
+    return _positions(xp, shape or (1,), dim, index)
+
+
+def _positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+    steps = _steps(shape)
     places = index * steps[dim] if steps[dim] != 1 else index
     for d, n in enumerate(index.shape):
         if d != dim and n > 1:
             step = steps[d]
             places = places + xp.arange(0, n * step, step).reshape((n,) + (1,) * (index.ndim - d - 1))
     return places
+
+
+@functools.lru_cache(256)
+def _offsets(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tuple[int, Any]:
+    """How far it is along `dim`, and where the lines along it begin: the same in every call with such shapes."""
+    return _steps(shape)[dim], _positions(
+        numpy, shape, dim, numpy.zeros((*wanted[:dim], 1, *wanted[dim + 1 :]), numpy.int64)
+    )
 
 
 def row_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
