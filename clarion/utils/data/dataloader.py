@@ -113,7 +113,7 @@ class DataLoader(Generic[T_co]):
         self.generator = generator
         self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
         self.persistent_workers = persistent_workers
-        self._reported_len: int | None = None
+        self._IterableDataset_len_called: int | None = None
         self._iterator = None
         self._initialized = True
         self.check_worker_number_rationality()
@@ -181,7 +181,7 @@ class DataLoader(Generic[T_co]):
     def __len__(self) -> int:
         if self._dataset_kind == DatasetKind.Map:
             return len(self._index_sampler)
-        length = self._reported_len = len(self.dataset)
+        length = self._IterableDataset_len_called = len(self.dataset)
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)
@@ -283,7 +283,7 @@ class _BaseDataLoaderIter:
     def _start(self, loader: DataLoader[Any]) -> None:
         self._indices = iter(self._index_sampler)
         self._num_yielded = 0
-        self._reported_len = loader._reported_len
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
 
     def __iter__(self) -> _BaseDataLoaderIter:
         return self
@@ -295,15 +295,15 @@ class _BaseDataLoaderIter:
         data = self._next_data()
         if self._pin_memory:
             data = _pinned(data)
-        if self._reported_len is not None:
+        if self._IterableDataset_len_called is not None:
             self._num_yielded += 1
-            if self._num_yielded > self._reported_len:
+            if self._num_yielded > self._IterableDataset_len_called:
                 self._warn_longer()
         return data
 
     def _warn_longer(self) -> None:
         text = (
-            f"Length of IterableDataset {self._dataset} was reported to be {self._reported_len}(when accessing "
+            f"Length of IterableDataset {self._dataset} was reported to be {self._IterableDataset_len_called}(when accessing "
             f"len(dataloader)), but {self._num_yielded} samples have been fetched. "
         )
         if self._num_workers > 0:
