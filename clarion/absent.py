@@ -79,6 +79,7 @@ ANSWERS = {
     "torch.fx.experimental.symbolic_shapes.has_symbolic_sizes_strides": False,
     "torch.fx.experimental.symbolic_shapes.is_nested_int": False,
     "torch.fx.traceback.has_preserved_node_meta": False,
+    "torch.utils._triton.has_triton": False,
     "torch.mtia.is_available": False,
     "torch.mtia.is_bf16_supported": False,
     "torch.mtia.is_initialized": False,

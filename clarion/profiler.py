@@ -41,6 +41,8 @@ class ProfilerActivity(Enum):
     CPU = 0
     XPU = 1
     CUDA = 2
+    MTIA = 3
+    HPU = 4
 
 
 class ProfilerAction(Enum):
@@ -95,7 +97,7 @@ def schedule(
     return action
 
 
-def _always(step: int) -> ProfilerAction:
+def _default_schedule_fn(step: int) -> ProfilerAction:
     return ProfilerAction.RECORD
 
 
@@ -136,7 +138,7 @@ class profile:
         for asked, what in ((profile_memory, "memory"), (with_flops, "floating-point operations")):
             if asked:
                 warnings.warn(f"torch.profiler: clarion measures time, not {what}", UserWarning, stacklevel=2)
-        self.schedule = schedule or _always
+        self.schedule = schedule or _default_schedule_fn
         self.on_trace_ready = on_trace_ready
         self.record_shapes, self.with_stack = record_shapes, with_stack
         self.step_num = 0

@@ -19,6 +19,7 @@ from .core.dtypes import channels_last_3d as channels_last_3d
 from .core.dtypes import complex64 as complex64
 from .core.dtypes import complex128 as complex128
 from .core.dtypes import contiguous_format as contiguous_format
+from .core.dtypes import contiguous_format as legacy_contiguous_format  # noqa: F401
 from .core.dtypes import dtype as dtype
 from .core.dtypes import float16 as float16
 from .core.dtypes import float32 as float32
@@ -28,6 +29,7 @@ from .core.dtypes import int8 as int8
 from .core.dtypes import int16 as int16
 from .core.dtypes import int32 as int32
 from .core.dtypes import int64 as int64
+from .core.dtypes import jagged as jagged
 from .core.dtypes import layout as layout
 from .core.dtypes import memory_format as memory_format
 from .core.dtypes import preserve_format as preserve_format
@@ -159,7 +161,7 @@ _ELSEWHERE = {
         ".jit": "ScriptFunction ScriptModule",
         ".serialization": "save load",
         ".storage": "_storage_classes",
-        ".symbols": "PyTorchFileReader SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum _assert "
+        ".symbols": "DeviceObjType TensorType PyTorchFileReader SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum _assert "
         "_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_tensor_all_with "
         "_check_type _check_value _check_with _shape_as_tensor",
     }.items()

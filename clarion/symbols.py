@@ -14,7 +14,9 @@ from .absent import refusing_class
 from .core.tensor import Tensor
 
 SymInt, SymFloat, SymBool = (refusing_class(f"torch.{name}") for name in ("SymInt", "SymFloat", "SymBool"))
-PyTorchFileReader = refusing_class("torch.PyTorchFileReader")
+PyTorchFileReader, TensorType, DeviceObjType = (
+    refusing_class(f"torch.{name}") for name in ("PyTorchFileReader", "TensorType", "DeviceObjType")
+)
 
 
 def sym_int(a: Any) -> int:

@@ -7,6 +7,11 @@ from typing import Any
 from ..nn import Module
 
 
+def is_dynamo_supported() -> bool:
+    """Does PyTorch's own compiler work here? `torch.compile` does, without it."""
+    return False
+
+
 class OptimizedModule(Module):
     """A compiled module: the module itself is inside, as `_orig_mod`, and whatever is asked of this one it answers."""
 

@@ -297,6 +297,7 @@ class memory_format(layout):
 strided = layout("strided")
 sparse_coo, sparse_csr = layout("sparse_coo"), layout("sparse_csr")
 sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")
+jagged = layout("jagged")  # of nested tensors, of which there are none
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
@@ -305,7 +306,7 @@ channels_last_3d = memory_format("channels_last_3d")
 _BY_NAME: dict[str, Any] = {d.name: d for d in (*ALL, *STORED)} | {
     each.name: each
     for each in (
-        *(strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc),
+        *(strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged),
         *(contiguous_format, preserve_format, channels_last, channels_last_3d),
     )
 }

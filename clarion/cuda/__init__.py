@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from ..core import devices
 from ..errors import EngineError, NoDeviceError
+from ..errors import OutOfMemoryError as OutOfMemoryError
 from . import amp as amp
 
 
@@ -118,6 +119,8 @@ def _refuse(name: str) -> NoReturn:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "nvtx":
+        return importlib.import_module(".nvtx", __name__)
     if name == "_initialized":
         return is_initialized()
     if is_available():

@@ -91,6 +91,7 @@ class Backend(str):
     UCC = "ucc"
     XCCL = "xccl"
     backend_list = ["undefined", "gloo"]
+    default_device_backend_map = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):

@@ -43,6 +43,9 @@ def log_diagonal(lower: Tensor) -> Tensor:
     return lower.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
+_batch_mv, _batch_mahalanobis, _precision_to_scale_tril = batch_mv, batch_mahalanobis, precision_to_scale_tril
+
+
 class MultivariateNormal(Distribution):
     """MultivariateNormal(loc, covariance_matrix), or with precision_matrix= or scale_tril= (its Cholesky factor)."""
 

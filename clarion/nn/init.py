@@ -195,6 +195,9 @@ def _source(generator: Any) -> Any:
     return getattr(generator, "_generator", generator)
 
 
+_no_grad_uniform_, _no_grad_normal_ = uniform_, normal_
+
+
 def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     new = function.__name__
     old = new[:-1]

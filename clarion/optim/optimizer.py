@@ -18,9 +18,11 @@ from ..core.versions import INFERENCE
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError
 from ..events import hub
 from ..ops.creation.questions import typename
+from .grouping import by_device_and_dtype
 from .recorded import record
 
 StateDict = dict[str, Any]
+ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
 class _Required:
@@ -266,6 +268,8 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_post_hooks.values():  # type: ignore[attr-defined]
             hook(self)
 
+    _group_tensors_by_device_and_dtype = staticmethod(by_device_and_dtype)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
@@ -307,6 +311,27 @@ class Optimizer:
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """`hook(optimizer)` after loading."""
         return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+
+def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A step of a library's optimizer: recorded where the optimizer is `differentiable`, and only there."""
+
+    @functools.wraps(func)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with modes.set_grad_enabled(bool(self.defaults.get("differentiable", False))):
+            return func(self, *args, **kwargs)
+
+    return step
+
+
+def _default_to_fused_or_foreach(params: list[Any], differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
+    """Should a library's optimizer take a fused step, or step lists of tensors? Neither: loops are as fast here."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """Devices on which a step can be captured in a graph."""
+    return ["cuda"]
 
 
 def _fitted(param: Tensor, value: Any, key: str | None = None) -> Any:

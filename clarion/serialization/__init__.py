@@ -1,5 +1,7 @@
 """`torch.serialization`: checkpoints on disk, in PyTorch's own format and as safetensors."""
 
+from typing import Any
+
 from .allowed import add_safe_globals as add_safe_globals
 from .allowed import clear_safe_globals as clear_safe_globals
 from .allowed import get_safe_globals as get_safe_globals
@@ -23,3 +25,10 @@ from .rebuild import get_layout as _get_layout  # noqa: F401
 from .safetensors import load_safetensors as load_safetensors
 from .safetensors import save_safetensors as save_safetensors
 from .survey import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint
+
+
+def normalize_storage_type(storage_type: type) -> Any:
+    """The class of storages that files name for one of another device."""
+    from ..ops.creation.typed_storage import LEGACY
+
+    return LEGACY[storage_type.__name__]

@@ -187,6 +187,10 @@ class BCEWithLogitsLoss(_Loss):
         )
 
 
+class NLLLoss2d(NLLLoss):
+    """The old name of `NLLLoss`."""
+
+
 class PoissonNLLLoss(_Loss):
     """Minus the log-likelihood of counts."""
 

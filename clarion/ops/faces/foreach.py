@@ -72,6 +72,18 @@ def _max(self: Sequence[Any]) -> Any:
     return tuple(each.max() for each in self)
 
 
+def _larger_or_smaller_(name: str) -> Any:
+    """`maximum` or `minimum` in place: no method of a tensor does that."""
+    choose = _each(name, False)
+
+    def foreach(self: Sequence[Any], other: Any) -> None:
+        _copy_(self, choose(self, other))
+
+    foreach.__name__ = foreach.__qualname__ = f"_foreach_{name}_"
+    foreach.__doc__ = f"`{name}` of each tensor of a list, in place."
+    return foreach
+
+
 def _zero_(self: Sequence[Any]) -> None:
     """Write zeros into each tensor."""
     for each in self:
@@ -95,4 +107,5 @@ def register() -> None:
             function.__doc__ = f"`{name}` of each tensor of a list" + (", in place." if in_place else ".")
             FUNCTIONS[function.__name__] = function
     FUNCTIONS.replace("_foreach_pow", _powers)
+    FUNCTIONS.update(_foreach_maximum_=_larger_or_smaller_("maximum"), _foreach_minimum_=_larger_or_smaller_("minimum"))
     FUNCTIONS.update(_foreach_norm=_norms, _foreach_max=_max, _foreach_zero_=_zero_, _foreach_copy_=_copy_)

@@ -257,6 +257,9 @@ def _check_batches(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: A
         )
 
 
+_collate_fn_t = Callable[[list[Any]], Any]
+
+
 # Iterators ------------------------------------------------------------------------------------------------------
 
 
