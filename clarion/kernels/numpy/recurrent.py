@@ -1,8 +1,8 @@
-"""LSTM layers over sequences of one length, turned: a feature lies beside the same feature of the other sequences.
+"""LSTM layers over sequences of one length, turned: in a step a feature lies beside the same feature of the other sequences.
 
 A step is small, and what counts is how its product lies and how many calls it takes. With the state as columns, `w @ h`, BLAS
 takes half as long as with rows, and the parts of the gates are whole pieces of memory. Their order in a step is z i f o: the three that
-go through a sigmoid lie together. What is kept of all steps lies in the usual order, (features, steps * sequences), seen turned.
+go through a sigmoid lie together. What is kept of all steps lies as usual. (Backwards, turning what was kept takes what it gains.)
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..blocks import ones
-from ..portable.layers.recurrent import Steps, _start
+from ..portable.layers.recurrent import Steps
 from ..quiet import quietly
 from ..registry import offer
 
@@ -33,11 +32,6 @@ def _one_length(*args: Any) -> bool:
     return bool(rows and steps) and all(count == rows for _, count in steps)
 
 
-def _places(steps: Steps, rows: int) -> list[int]:
-    """Which step of the sequence is processed first, second, …"""
-    return [start // rows for start, _ in steps]
-
-
 def _turned(x: Any, rows: int) -> Any:
     """(steps * rows, features) as (steps, features, rows), nothing copied."""
     return x.reshape(-1, rows, x.shape[1]).swapaxes(1, 2)
@@ -56,12 +50,13 @@ def lstm_layer(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, c0: 
     for bias in (b_ih, b_hh):
         if bias is not None:
             work += _in_order(bias, size)[:, None] * sign
-    gates, cells = np.empty((4, size, len(work), rows), x.dtype), np.empty((size, len(work), rows), x.dtype)
-    out = np.empty((len(work), size, rows), x.dtype)
+    gates, cells = np.empty((len(x), 4, size), x.dtype), np.empty((len(x), size), x.dtype)
+    out = np.empty((len(x), size), x.dtype)
     h, cell = np.ascontiguousarray(h0.T), np.array(c0.T, order="C")
     buffer, product = np.empty_like(work[0]), np.empty_like(cell)
-    for t in _places(steps, rows):
-        a = work[t]
+    for start, _ in steps:
+        now = slice(start, start + rows)
+        a = work[start // rows]
         a += np.matmul(state_weight, h, buffer)
         z, three = a[:size], a[size:]
         np.tanh(z, z)
@@ -72,91 +67,9 @@ def lstm_layer(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, c0: 
         np.multiply(cell, f, cell)
         np.add(cell, np.multiply(i, z, product), cell)
         np.tanh(cell, product)
-        h = np.multiply(product, o, out[t])
-        cells[:, t] = cell
-        gates[:2, :, t] = three[: 2 * size].reshape(2, size, rows)
-        gates[2, :, t] = z
-        gates[3, :, t] = o
-    flat = np.ascontiguousarray(out.swapaxes(1, 2)).reshape(len(x), size)
-    last, cell = np.ascontiguousarray(h.T), np.ascontiguousarray(cell.T)
-    return flat, last, cell, gates.reshape(4 * size, len(x)).T, cells.reshape(size, len(x)).T
-
-
-def _one_length_backward(g: Any, *args: Any) -> bool:
-    """The same, with gradients in front, and behind what forward has computed."""
-    x, w_ih, w_hh, h0, c0, w_hr, steps, *kept, _ = args
-    return _one_length(x, w_ih, w_hh, *g, *kept, h0, c0, w_hr, steps)
-
-
-@offer("lstm_layer_backward", "numpy", accepts=_one_length_backward)
-@quietly
-def lstm_layer_backward(
-    g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, c0: Any, w_hr: Any, steps: Steps, out: Any, gates: Any, cells: Any,
-    needs: tuple[bool, ...],
-) -> Any:  # fmt: skip
-    """Gradients of all inputs."""
-    (g_out, g_h, g_c), (rows, size), places = g, c0.shape, _places(steps, len(c0))
-    every = _by_steps(gates, 4, rows)
-    d, through = _slopes(every, _by_steps(cells, 1, rows)[:, 0], c0.T, places)
-    dh, dc = np.ascontiguousarray(_start(np, g_h, h0).T), np.ascontiguousarray(_start(np, g_c, c0).T)
-    upstream = None if g_out is None else np.ascontiguousarray(_turned(g_out, rows))
-    weight, part = w_hh.T, np.empty_like(dh)
-    for t in reversed(places):
-        step = d[t]
-        if upstream is not None:
-            dh += upstream[t]
-        dc += np.multiply(dh, through[t], part)
-        inner, last = step[:3], step[3]
-        inner *= dc
-        last *= dh
-        dc *= every[t, 1]
-        np.matmul(weight, step.reshape(4 * size, rows), dh)
-    flat = np.ascontiguousarray(d.transpose(1, 2, 0, 3)).reshape(4 * size, len(x))
-    bias = flat.dot(ones(len(x), flat.dtype.char)) if needs[3] or needs[4] else None
-    return (
-        np.matmul(flat.T, w_ih) if needs[0] else None,
-        np.matmul(flat, x) if needs[1] else None,
-        np.matmul(flat, _states_before(out, h0, places)) if needs[2] else None,
-        bias if needs[3] else None,
-        bias.copy() if needs[3] and needs[4] else bias if needs[4] else None,
-        np.ascontiguousarray(dh.T),
-        np.ascontiguousarray(dc.T),
-        None,
-    )
-
-
-def _states_before(out: Any, h0: Any, places: list[int]) -> Any:
-    """The state before each step, one row for each sequence."""
-    rows, size = h0.shape
-    after, before = out.reshape(-1, rows, size), np.empty((len(places), rows, size), out.dtype)
-    before[places[0]] = h0
-    before[places[1:]] = after[places[:-1]]
-    return before.reshape(out.shape)
-
-
-def _by_steps(kept: Any, count: int, rows: int) -> Any:
-    """What is kept, (steps * rows, count * features), as (steps, count, features, rows)."""
-    turned = kept.T.reshape(count, kept.shape[1] // count, kept.shape[0] // rows, rows)
-    return np.ascontiguousarray(turned.transpose(2, 0, 1, 3))
-
-
-def _slopes(gates: Any, cells: Any, first: Any, places: list[int]) -> tuple[Any, Any]:
-    """How gates and cells react to what goes into them; the loop turns the gates' into gradients."""
-    i, f, z, o = (gates[:, k] for k in range(4))
-    one = _ONE[cells.dtype.char]
-    d = np.empty(gates.shape, gates.dtype)
-    bent, part = np.tanh(cells), np.empty_like(cells)
-    before = np.empty_like(cells)
-    before[places[0]] = first
-    before[places[1:]] = cells[places[:-1]]
-    for gate, factor, slope in ((i, z, d[:, 0]), (f, before, d[:, 1]), (o, bent, d[:, 3])):
-        np.subtract(one, gate, part)
-        np.multiply(part, gate, part)
-        np.multiply(part, factor, slope)
-    np.multiply(z, z, part)
-    np.subtract(one, part, part)
-    np.multiply(part, i, d[:, 2])
-    np.multiply(bent, bent, bent)
-    np.subtract(one, bent, bent)
-    np.multiply(bent, o, bent)
-    return d, bent
+        h = np.multiply(product, o, product)
+        out[now], cells[now] = h.T, cell.T
+        gates[now, :2] = a[size : 3 * size].reshape(2, size, rows).transpose(2, 0, 1)
+        gates[now, 2], gates[now, 3] = z.T, o.T
+        product = np.empty_like(h)
+    return out, np.ascontiguousarray(h.T), np.ascontiguousarray(cell.T), gates.reshape(len(x), 4 * size), cells
