@@ -101,9 +101,11 @@ _BINARY = """    a = x._array
         ry = None
     elif kind is Tensor or isinstance(y, Tensor):
         b = y._array
+        mixed = False
         if b.dtype is not dtype or ({unusual}):
             if {apart}:
                 return general_call(op, (x, y))
+            mixed = b.dtype is not dtype
         if y._view is not None:
             sync(y)
         ry = y._rg
@@ -128,7 +130,7 @@ def binary(op: Op, is_operator: bool = False) -> str:
     text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
-        misfits += " or b.dtype is not dtype" if op.elementwise else ""
+        misfits += " or mixed" if op.elementwise else ""
         filled = ""
         for asked, names, mask in (
             ("if ry is None", ("x", "b"), 1),
