@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 
 from ..absent import rest
+from ..errors import EngineError
 from .switches import Precision, no
 
 is_built = is_flash_attention_available = is_ck_sdpa_available = no
@@ -40,6 +42,41 @@ math_sdp_enabled, enable_math_sdp = _asking("math"), _setting("math")
 cudnn_sdp_enabled, enable_cudnn_sdp = _asking("cudnn"), _setting("cudnn")
 fp16_bf16_reduction_math_sdp_allowed = _asking("reduction_math")
 allow_fp16_bf16_reduction_math_sdp = _setting("reduction_math")
+
+
+class _LinalgBackend(Enum):
+    """Libraries for linear algebra on a GPU."""
+
+    Default = 0
+    Cusolver = 1
+    Magma = 2
+
+
+class _BlasBackend(Enum):
+    """Libraries for products on a GPU."""
+
+    Default = 0
+    Cublas = 1
+    Cublaslt = 2
+
+
+def _preferred(known: tuple[str, ...], used: Enum) -> Callable[..., Enum]:
+    def prefer(backend: Any = None) -> Enum:
+        """Which library is used; there is one, and no other can be preferred."""
+        name = backend.name.lower() if isinstance(backend, Enum) else backend
+        if name is not None and name not in known:
+            raise EngineError(f"Unknown input value. Choose from: {', '.join(known)}.")
+        if name not in (None, "default", used.name.lower()):
+            raise EngineError(f"Cannot set preferred backend to {name}: clarion uses one library for this.")
+        return used
+
+    return prefer
+
+
+preferred_linalg_library = _preferred(("default", "cusolver", "magma"), _LinalgBackend.Default)
+preferred_blas_library = _preferred(
+    ("default", "cublas", "hipblas", "cublaslt", "hipblaslt", "ck"), _BlasBackend.Cublas
+)
 
 
 @contextmanager

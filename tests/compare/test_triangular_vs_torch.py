@@ -42,3 +42,20 @@ def test_zeros_on_the_diagonal_and_no_columns():
         lambda t: t.linalg.solve_triangular(t.eye(3), t.ones(3, 2).double(), upper=False),
     ):
         np.testing.assert_array_equal(make(clarion).numpy(), make(torch).numpy())
+
+
+@pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated")
+@pytest.mark.parametrize("upper", [True, False])
+@pytest.mark.parametrize("transpose", [True, False])
+def test_the_old_form_transposes_complex_matrices_without_conjugating(upper, transpose):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)) + 3 * np.eye(3)
+    b = rng.normal(size=(3, 2)) + 1j * rng.normal(size=(3, 2))
+    found = []
+    for t in (clarion, torch):
+        A, B = (t.from_numpy(each.copy()).requires_grad_() for each in (a, b))
+        x = t.triangular_solve(B, A, upper, transpose)[0]
+        grads = t.autograd.grad((x * (1 + 2j)).real.sum(), (A, B))
+        found.append([each.detach().resolve_conj().numpy() for each in (x, *grads)])
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)

@@ -276,6 +276,9 @@ def test_right_where_pytorch_is_not() -> None:
         factor = fw.make_dual(clarion.tensor([[1.0, 0.0], [1.0, 1.0]]), clarion.tensor([[0.0, 0.0], [1.0, 0.0]]))
         tangent = fw.unpack_dual(clarion.cholesky_inverse(factor)).tangent
         assert tangent.tolist() == [[2.0, -1.0], [-1.0, 0.0]]  # of [[1 + c², -c], [-c, 1]]
+    whole, part = clarion.zeros(3, requires_grad=True), clarion.ones(2, requires_grad=True)
+    clarion.as_strided_scatter(whole, part, (2,), (1,), 0).sum().backward()
+    assert (whole.grad.tolist(), part.grad.tolist()) == ([0.0, 0.0, 1.0], [1.0, 1.0])
 
 
 class Cube(clarion.autograd.Function):

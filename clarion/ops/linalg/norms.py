@@ -32,6 +32,8 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
     if ord == "fro":
         return vector_norm(input, 2, (first, second), keepdim, dtype=dtype)
     if (isinstance(ord, str) and ord != "nuc") or (not isinstance(ord, str) and abs(ord) not in (1, 2, math.inf)):
+        if isinstance(ord, complex):
+            raise EngineError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
         raise EngineError(f"linalg.matrix_norm: Order {ord} not supported.")
     if dtype is not None:
         check_norm_dtype(array, dtype)

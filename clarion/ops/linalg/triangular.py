@@ -104,7 +104,7 @@ def triangular_solve(b: Any, A: Any, upper: bool = True, transpose: bool = False
         "X = torch.triangular_solve(B, A).solution\nshould be replaced with\nX = torch.linalg.solve_triangular(A, B).",
     )
     _matrices("triangular_solve", A, b, names=("A", "b"))
-    matrix, turned = (A.mH, not upper) if transpose else (A, upper)
+    matrix, turned = (A.mT, not upper) if transpose else (A, upper)  # complex ones, too, are not conjugated
     found = solve_triangular(matrix, b, upper=turned, unitriangular=unitriangular)
     return return_types.triangular_solve(found, A.clone())
 

@@ -54,6 +54,8 @@ def vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False
         check_norm_dtype(array, dtype)
         input = converted(input, dtype)
     dims = reduced_dims(dim, array.ndim)
+    if isinstance(ord, complex):
+        raise EngineError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     ord = float(ord)
     if not array.size and (ord < 0 or ord == math.inf):
         _refuse_empty(array, ord, dims)
