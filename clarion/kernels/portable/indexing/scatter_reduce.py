@@ -163,19 +163,25 @@ def segment_weights(xp: Any, x: Any, index: Any, out: Any, dim: int, segments: i
         return inside / xp.maximum(xp.take_along_axis(_segment_sizes(xp, out, index, dim), index, dim), 1)
     value = xp.take_along_axis(out, index, dim)
     if reduce == "prod":
-        return inside * _others(xp, x, index, value, dim, 1 if initial is None else initial)
+        return inside * _others(xp, x, index, value, out, dim, 1 if initial is None else initial)
     hit = (x == value) | ((x != x) & (value != value))
     ties = xp.bincount(_places(xp, out.shape, dim, index, False), hit.reshape(-1), out.size).reshape(out.shape)
     return inside * (hit / xp.maximum(xp.take_along_axis(ties, index, dim), 1)).astype(x.dtype)
 
 
-def _others(xp: Any, x: Any, index: Any, product: Any, dim: int, first: Any) -> Any:
+def _others(xp: Any, x: Any, index: Any, product: Any, out: Any, dim: int, first: Any) -> Any:
     """For each value the product of the others of its segment; a zero or NaN is left out, not divided by."""
-    hard = (x == 0) | (x != x)
-    others = product / xp.where(hard, xp.ones_like(x), x)
-    for place in zip(*(each.tolist() for each in xp.nonzero(hard)), strict=True):
-        line = (*place[:dim], slice(None), *place[dim + 1 :])
-        same = index[line] == index[place]
-        same[place[dim]] = False
-        others[place] = x[line][same].prod() * first
-    return others
+    nan = x != x
+    hard = (x == 0) | nan
+    ones = xp.ones_like(x)
+    easy = _reduce(xp, xp.full(out.shape, first, x.dtype), index, xp.where(hard, ones, x), dim, "prod", True, False)
+    places = _places(xp, out.shape, dim, index, False)
+
+    def others(what: Any) -> Any:
+        count = xp.bincount(places, what.reshape(-1), out.size).reshape(out.shape)
+        return xp.take_along_axis(count, index, dim) - what
+
+    with_nan, with_hard = others(nan) > 0, others(hard) > 0
+    rest = xp.where(with_hard, xp.zeros_like(x), xp.take_along_axis(easy, index, dim))
+    rest = xp.where(with_nan, xp.full(x.shape, xp.nan, x.dtype), rest)
+    return xp.where(hard, rest, product / xp.where(hard, ones, x))
