@@ -259,7 +259,7 @@ def _template(cells: tuple[str, ...]) -> types.CodeType:
     lines += ["        stand_in = 'the stand-in'", "        return stand_in(*args, **kwargs)"]
     lines += [f"        {name}" for name in cells] + ["    return template"]
     scope: dict[str, Any] = {}
-    exec(compile("\n".join(lines), __file__, "exec"), scope)
+    exec(compile("\n".join(lines), "<call of what may be taken over>", "exec"), scope)
     code: types.CodeType = scope["outer"]().__code__
     return code
 

@@ -67,6 +67,7 @@ IMPORTED = {
     "torch.onnx.symbolic_opset9": "masked_fill softmax",
     "torch.utils._sympy.numbers": "IntInfinity",
     "torch.utils._sympy.value_ranges": "ValueRanges",
+    "torch.utils._triton": "has_triton",
 }
 
 
