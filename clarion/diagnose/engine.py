@@ -22,6 +22,8 @@ NumPy arrays, to be read only.
 | writes(t) | how many writes were counted |
 | is_inference(t) | was it made in inference mode? |
 | squares(gradients) | the squared norm of each; infinite or NaN where an element is; None of what cannot be read |
+| finite_soon(x) | of raw values of a device: are all finite, as a number there? None of those that can be looked at without waiting |
+| letter(numbers) | numbers of a device, sent to the host; `read()` gives them |
 | all_finite(t) | are all of its elements finite? |
 | story(t), set_story(t, s) | what the ledger keeps beside it; goes with it |
 | **nodes** | |
@@ -92,6 +94,8 @@ writes: _Question
 is_inference: _Question
 squares: _Question
 all_finite: _Question
+finite_soon: _Question
+letter: _Question
 story: _Question
 set_story: _Question
 op: _Question

@@ -97,6 +97,8 @@ number = values.number
 late = values.late
 squares = values.squares
 all_finite = values.all_finite
+finite_soon = values.finite_soon
+letter = values.letter
 
 
 def memory(t: Any) -> Any:

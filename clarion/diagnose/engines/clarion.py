@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core import engine as _engine
 from ...core import modes, provenance
-from ...core.devices import to_host
+from ...core.devices import kind_of, to_host
 from ...core.function import CustomNode, Function
 from ...core.namespace import OPS, lifted
 from ...core.node import FREED, Node, sequence
@@ -64,6 +64,19 @@ def some(t: Any, count: int) -> Any:
         return array(t)
     flat = found.reshape(-1)
     return to_host(flat[:: max(1, flat.size // count)])
+
+
+def finite_soon(values: Any) -> Any:
+    """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
+    if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo:
+        return None
+    return np.isfinite(values).all()
+
+
+def letter(numbers: list[Any]) -> Any:
+    """Numbers of a device that are sent to the host, to be read later."""
+    where = kind_of(numbers[0])
+    return where.letter(where.xp.stack(numbers))
 
 
 _NOTHING = np.empty(0)

@@ -57,6 +57,10 @@ class NonFiniteBackward(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._births: deque[_Birth] = deque(maxlen=_PASSES)
+        self._flags: list[
+            tuple[Any, Place | None, Any]
+        ] = []  # of this pass, on a device: (is it finite?, where, the fix and the words)
+        self._late: tuple[Any, list[Any], int] | None = None  # those of the last pass, on their way to the host
         self._armed = False  # look at every node of the next pass
         self._stop: Callable[[], None] | None = None
         self._clean = 0  # the last pass after which all was well
@@ -77,6 +81,7 @@ class NonFiniteBackward(Diagnosis):
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """If the forward pass had errors, look at every node of this pass."""
+        self._hear()
         if self._armed:
             self._armed = False
             if self._stop is None:
@@ -87,6 +92,23 @@ class NonFiniteBackward(Diagnosis):
         if self._stop is not None:
             self._stop()
             self._stop = None
+        if self._flags:
+            flags, self._flags = self._flags, []
+            self._late = engine.letter([flag for flag, _, _ in flags]), [each[1:] for each in flags], notes.passes
+
+    def _hear(self) -> None:
+        """What a device has found out in the last pass: the first node, in their order, whose result was not finite."""
+        if self._late is None:
+            return
+        letter, about, number = self._late
+        self._late = None
+        for finite, (place, (name, fix)) in zip(letter.read(), about, strict=True):
+            if not finite:
+                if notes.broken_pass != number:
+                    what = f"the gradient that `{name}` passes on is the first that is not finite"
+                    self._births.append(_Birth(place, what, fix, number))
+                    self.session.listen("at_update", self, self._updated, True)
+                return
 
     def near_ran(self, node: Any, gradient: Any, result: Any) -> None:
         """Did this node make a non-finite gradient of a finite one?"""
@@ -94,6 +116,10 @@ class NonFiniteBackward(Diagnosis):
         if notes.broken_pass == notes.passes or (births and births[-1].number == notes.passes):
             return
         for position, part in enumerate(result):
+            soon = None if part is None else engine.finite_soon(part)
+            if soon is not None:  # nobody waits for a device
+                self._flags.append((soon, node.place, (spoken(node), fix_of(operation(node)))))
+                continue
             array = engine.array(part) if engine.is_tensor(part) else part
             if array is None or np.isfinite(array).all():
                 continue
@@ -129,6 +155,7 @@ class NonFiniteBackward(Diagnosis):
 
     def _judge(self, update: Update) -> bool:
         """Speak, if a gradient that was used is not finite and the loss was."""
+        self._hear()
         broken = [
             leaf
             for leaf in update.leaves
@@ -142,11 +169,13 @@ class NonFiniteBackward(Diagnosis):
 
     def at_exit(self) -> None:
         """A program that only computes gradients."""
+        self._hear()
         if self._births and not self.ledger.updates and not self.ledger.optimizers:
             self._say([], None)
 
     def blamed(self, leaf: Any) -> bool:
         """A parameter was found to be NaN in the next forward pass: say why, if that is known."""
+        self._hear()
         if self._births or self._note() is not None:
             self._say([leaf], None)
             return True
