@@ -233,7 +233,8 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
     gen = source("bernoulli", generator)
     if p is None:
         return bernoulli_op.call(input, gen)
-    return bernoulli_float_op.call(input, float(p), gen)
+    # Its result is contiguous, as PyTorch's is, where bernoulli_ fills memory in the order it lies in.
+    return bernoulli_float_op.call(input.contiguous(), float(p), gen)
 
 
 @public()
