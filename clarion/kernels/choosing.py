@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy
@@ -72,7 +73,37 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
             compiled.warm(first, *more)
         return kernel(first, *more, **out)
 
+    return call if few else _straight(small, least, call)
+
+
+def _straight(small: Kernel, least: int, otherwise: Kernel) -> Kernel:
+    """Few elements straight to `small`, with its own parameters: to gather and spread them costs as much as a small kernel."""
+    own: Any = getattr(small, "__func__", small)
+    code = getattr(own, "__code__", None)
+    if code is None or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return otherwise
+    names = code.co_varnames[int(own is not small) : code.co_argcount]
+    if "out" in names or not names:
+        return otherwise
+    call = _with_parameters(names)(small, least, otherwise)
+    call.__defaults__ = own.__defaults__
+    return call  # type: ignore[no-any-return]
+
+
+@cache
+def _with_parameters(names: tuple[str, ...]) -> Any:
+    given = ", ".join(names)
+    text = f"""
+def choice(small, least, otherwise):
+    def call({given}, **out):
+        if {names[0]}.size < least and not out:
+            return small({given})
+        return otherwise({given}, **out)
     return call
+"""
+    scope: dict[str, Any] = {}
+    exec(text, scope)
+    return scope["choice"]
 
 
 def _before(rest: Kernel, alone: Any) -> Kernel:

@@ -84,17 +84,24 @@ class Elementwise(MayBeUndone):
             self._update_together(group, plan, words, weights)
             written += params
             return
-        overwrite = getattr(raw, self.rule + "_")
-        after = []
-        with one_job():
-            for part in plan.parts:
-                counters, how, numbers = self._advance(group, part.counters(), part.fresh, scalar)
-                part.fresh = False
-                overwrite(part.p, part.gradient(), part.kept, (*weights, *numbers), words + how)
-                after.append(counters)
-        for part, counters in zip(plan.parts, after, strict=True):
-            part.finish(counters)
+        if len(plan.parts) == 1:  # one job as it is
+            plan.parts[0].finish(self._overwrite(group, plan.parts[0], words, weights))
+        else:
+            with one_job():
+                after = [self._overwrite(group, part, words, weights) for part in plan.parts]
+            for part, counters in zip(plan.parts, after, strict=True):
+                part.finish(counters)
         written += params
+
+    def _overwrite(
+        self, group: dict[str, Any], part: Part, words: tuple[str, ...], weights: tuple[Any, ...]
+    ) -> list[Any]:
+        """Update one part; its counters after this step."""
+        counters, how, numbers = self._advance(group, part.counters(), part.fresh, scalar)
+        part.fresh = False
+        overwrite = getattr(raw, self.rule + "_")
+        overwrite(part.p, part.gradient(), part.kept, (*weights, *numbers), words + how)
+        return counters
 
     def _update_from_sparse(self, group: dict[str, Any], params: list[Tensor], written: list[Any]) -> None:
         """Gradients of tables of which few rows were used: the rows that were not used have zeros."""

@@ -173,7 +173,7 @@ strict_out("aminmax", alike=True)
 
 def _arg(op: Op, input: Any, dim: Any, keepdim: bool) -> Any:
     array = array_of(input, op.name)
-    dims = None if dim is None else single_dim(op.name, dim, array.ndim)
+    dims = dim if dim is None or (type(dim) is int and 0 <= dim < array.ndim) else single_dim(op.name, dim, array.ndim)
     _refuse_complex(op.name, array)
     _refuse_empty(op.name, array, dims if dims is None else (dims,), ArgumentIndexError)
     return op.call(input, dims, keepdim)
