@@ -47,7 +47,7 @@ def _is_diagnosis() -> bool:
 
 
 _CALLED = ("item", "tolist", "numpy")  # methods of Tensor that ask for values
-_ON_THE_WAY = (overriding.__file__, os.path.join(os.path.dirname(__file__), "stand_ins.py"))
+_ON_THE_WAY = (overriding.__file__, overriding.CALL, os.path.join(os.path.dirname(__file__), "stand_ins.py"))
 
 
 def _reader() -> Any:

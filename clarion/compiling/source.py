@@ -64,6 +64,7 @@ _RANDOM = (
     os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "random", ""),
     os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "faces", ""),
     overriding.__file__,
+    overriding.CALL,
     mt19937.__file__,
 )
 _PLAIN = (list, dict, set, frozenset, tuple, str, bytes, int, float, complex, bool, range, type(None), slice)

@@ -28,6 +28,7 @@ class _State(threading.local):
 
 
 state = _State()
+CALL = "<call of what may be taken over>"  # the file that tracebacks name for such a call
 
 
 def disabled(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -259,7 +260,7 @@ def _template(cells: tuple[str, ...]) -> types.CodeType:
     lines += ["        stand_in = 'the stand-in'", "        return stand_in(*args, **kwargs)"]
     lines += [f"        {name}" for name in cells] + ["    return template"]
     scope: dict[str, Any] = {}
-    exec(compile("\n".join(lines), "<call of what may be taken over>", "exec"), scope)
+    exec(compile("\n".join(lines), CALL, "exec"), scope)
     code: types.CodeType = scope["outer"]().__code__
     return code
 

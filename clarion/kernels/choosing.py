@@ -80,14 +80,12 @@ def _straight(small: Kernel, least: int, otherwise: Kernel) -> Kernel:
     """Few elements straight to `small`, with its own parameters: to gather and spread them costs as much as a small kernel."""
     own: Any = getattr(small, "__func__", small)
     code = getattr(own, "__code__", None)
-    if code is None or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+    if code is None or own.__defaults__ or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return otherwise
     names = code.co_varnames[int(own is not small) : code.co_argcount]
     if "out" in names or not names:
         return otherwise
-    call = _with_parameters(names)(small, least, otherwise)
-    call.__defaults__ = own.__defaults__
-    return call  # type: ignore[no-any-return]
+    return _with_parameters(names)(small, least, otherwise)  # type: ignore[no-any-return]
 
 
 @cache
@@ -102,7 +100,7 @@ def choice(small, least, otherwise):
     return call
 """
     scope: dict[str, Any] = {}
-    exec(text, scope)
+    exec(compile(text, "<call of a kernel>", "exec"), scope)
     return scope["choice"]
 
 

@@ -68,7 +68,7 @@ def some(t: Any, count: int) -> Any:
 
 def finite_soon(values: Any) -> Any:
     """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
-    if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo:
+    if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo or kind_of(values).name == "cpu":
         return None
     return np.isfinite(values).all()
 
