@@ -295,6 +295,7 @@ def test_healthy_steps_read_no_values(monkeypatch):
     assert not reads
 
 
+@pytest.mark.filterwarnings("ignore::clarion.errors.DiagnosisWarning")
 def test_libraries_clear_for_the_user(tmp_path, monkeypatch):
     """What an installed package does with `.grad`, and how it retains graphs, is known; that it does so is its own business."""
     package = tmp_path / "site-packages" / "inference"

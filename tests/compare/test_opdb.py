@@ -40,7 +40,6 @@ class Gap:
 
 
 KNOWN_GAPS = (
-    Gap("chalf", "NumPy has no complex type of half precision, and so clarion has none"),
     Gap(
         "as_strided_scatter",
         "PyTorch's gradient is wrong: it flows where values were replaced (finite differences agree with clarion)",

@@ -94,6 +94,7 @@ from .loss import MultiLabelMarginLoss as MultiLabelMarginLoss
 from .loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
 from .loss import MultiMarginLoss as MultiMarginLoss
 from .loss import NLLLoss as NLLLoss
+from .loss import NLLLoss2d as NLLLoss2d
 from .loss import PoissonNLLLoss as PoissonNLLLoss
 from .loss import SmoothL1Loss as SmoothL1Loss
 from .loss import SoftMarginLoss as SoftMarginLoss
@@ -272,6 +273,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "ParameterDict",
