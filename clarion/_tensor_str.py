@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .core.printing import OPTIONS as PRINT_OPTS
+from .core.printing import add_suffixes as _add_suffixes  # noqa: F401
 from .core.printing import format_array
 from .core.printing import set_printoptions as set_printoptions
 
@@ -27,17 +28,6 @@ def printoptions(**options: Any) -> Iterator[None]:
         yield
     finally:
         vars(PRINT_OPTS).update(before)
-
-
-def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
-    """What stands after the numbers, in as many lines as it needs."""
-    text, length = tensor_str, len(tensor_str) - tensor_str.rfind("\n") + 1
-    for suffix in suffixes:
-        if force_newline or length + len(suffix) + 2 > PRINT_OPTS.linewidth:
-            text, length, force_newline = f"{text},\n{' ' * indent}{suffix}", indent + len(suffix), False
-        else:
-            text, length = f"{text}, {suffix}", length + len(suffix) + 2
-    return text + ")"
 
 
 def _str_intern(inp: Any, *, tensor_contents: Any = None) -> str:

@@ -151,17 +151,18 @@ def tensor_text(
     return add_suffixes(body, [*own_suffixes, *suffixes], indent)
 
 
-def add_suffixes(text: str, suffixes: Sequence[str], indent: int) -> str:
+def add_suffixes(text: str, suffixes: Sequence[str], indent: int, force_newline: bool = False) -> str:
     """Append ``suffixes`` and the closing parenthesis to ``text``.
 
-    A suffix that does not fit on the line goes to a new one, at ``indent``.
+    A suffix that does not fit on the line goes to a new one, at ``indent``; with ``force_newline`` the first one does.
     """
     parts = [text]
     # PyTorch reckons the last line two characters longer than it is, and that
     # shows in where it breaks.
     line_length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if line_length + len(suffix) + 2 > OPTIONS.linewidth:
+        if force_newline or line_length + len(suffix) + 2 > OPTIONS.linewidth:
+            force_newline = False
             parts.append(",\n" + " " * indent + suffix)
             line_length = indent + len(suffix)
         else:

@@ -19,6 +19,7 @@ from ..core.description import Description
 from ..core.devices import HOST
 from ..core.dtypes import FROM_NUMPY, int64, sparse_coo, sparse_csc, sparse_csr
 from ..core.overriding import Disabled
+from ..core.printing import add_suffixes
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
 from ..kernels.coo import Coo, flat_places, pointers_of
@@ -263,14 +264,9 @@ def describe(x: Any) -> str:
         tail.append(f"grad_fn=<{type(x.grad_fn).__name__}>")
     elif x.requires_grad:
         tail.append("requires_grad=True")
-    text, begin = f"tensor({(',' + chr(10) + ' ' * width).join(lines)}", x._layout is sparse_coo
-    length = len(text) - text.rfind("\n") + 1
-    for each in tail:  # those of a compressed one go on in the line of its values, as long as there is room
-        if begin or length + len(each) + 2 > 80:
-            text, length, begin = f"{text},\n{' ' * width}{each}", width + len(each), False
-        else:
-            text, length = f"{text}, {each}", length + len(each) + 2
-    return text + ")"
+    # Those of a compressed one go on in the line of its values, as long as there is room.
+    text = f"tensor({(',' + chr(10) + ' ' * width).join(lines)}"
+    return add_suffixes(text, tail, width, force_newline=x._layout is sparse_coo)
 
 
 def checked(indices: Any, shape: tuple[int, ...]) -> None:
