@@ -17,7 +17,7 @@ from ..kernels.coo import Coo
 from ..kernels.layout import steps
 from . import modes, provenance
 from .devices import HOST, as_array, write
-from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64
+from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64, i64
 from .node import Node
 from .tensor import Tensor, new_tensor
 from .versions import INFERENCE, Claim, VersionCounter, View
@@ -278,7 +278,8 @@ def direct_operands(op: Op, array: Any, args: tuple[Any, ...], unrecorded: bool)
     With `unrecorded`, also None where an operand requires a gradient (or, a view, may do so).
     """
     dtype, moves, last = array.dtype, op.moves, len(op.inputs) - 1
-    if not moves and dtype is not f32 and dtype is not f64:
+    whole = dtype is i64  # as counters are
+    if not moves and dtype is not f32 and dtype is not f64 and not (whole and op.promote == "common"):
         return None
     operands: list[Any] = []
     for position, t in enumerate(args):
@@ -289,7 +290,7 @@ def direct_operands(op: Op, array: Any, args: tuple[Any, ...], unrecorded: bool)
             if (unrecorded and (t._rg or t._view is not None)) or (other.dtype is not dtype and not moves):
                 return None
             operands.append(other)
-        elif type(t) is float or type(t) is int:
+        elif type(t) is int or (type(t) is float and (moves or not whole)):
             operands.append(t if moves else HOST.xp.asarray(t, dtype))
         elif moves and isinstance(t, (bool, complex, NumpyNumber)):
             operands.append(t)

@@ -1,6 +1,6 @@
-"""Batch normalization of contiguous images: some channels are a thread's chunk, each read two or three times while it is in the cache.
+"""Batch normalization of images, and of rows: some channels are a thread's chunk, each read two or three times while it is in the cache.
 
-Blocks of a channel are added up by themselves, and their sums in float64.
+A channel's numbers are neighbours in memory, or the channels lie side by side (rows, `channels_last` images).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import config
 from .. import threads
+from ..quiet import quietly
 from ..registry import offer
 from . import build, machine
 from .places import address
@@ -26,26 +27,27 @@ GRAIN = 1 << 13  # elements that are worth a thread
 
 
 class _Functions:
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, side_by_side: bool, training: bool) -> None:
         from .channels_text import FIELDS, functions  # (not when clarion is imported)
 
         shape = shape_for("double" if dtype is F64 else "float", machine.processor()[1], machine.x86())
-        engine = machine.compiled(module(functions(shape)))
+        engine = machine.compiled(module(functions(shape, side_by_side, training)))
         fields = [(name, ctypes.c_double if name == "eps" else ctypes.c_int64) for name in FIELDS]
         self.context = type("Context", (ctypes.Structure,), {"_fields_": fields})
         self.forward, self.backward = (
             machine.callable_at(machine.address(engine, name), None, ctypes.c_void_p)
             for name in ("forward", "backward")
         )
+        self.together = shape.lanes if side_by_side else 1  # channels that a thread should not share with another
 
 
 @functools.cache
-def _functions(dtype: Any) -> _Functions | None:
+def _functions(dtype: Any, side_by_side: bool, training: bool) -> _Functions | None:
     """The functions of a type, compiled at first use; None where there are none."""
     if dtype is not F32 and dtype is not F64:
         return None
     try:
-        return _Functions(dtype)
+        return _Functions(dtype, side_by_side, training)
     except machine.NoCompiler:
         return None
 
@@ -54,34 +56,57 @@ def _context(on: _Functions, x: Any, eps: float, **arrays: Any) -> Any:
     """What the threads share."""
     images, channels = x.shape[:2]
     told: dict[str, Any] = {name: address(array) for name, array in arrays.items() if array is not None}
-    parts = 2 * threads.number() if x.size >= GRAIN and threads.number() > 1 else 1
+    per = channels
+    if x.size >= GRAIN and threads.number() > 1:
+        parts = threads.number() if on.together > 1 else 2 * threads.number()
+        per = -(-channels // (parts * on.together)) * on.together
     told |= {"x": address(x), "images": images, "channels": channels, "length": math.prod(x.shape[2:]), "eps": eps}
-    return ctypes.byref(on.context(parallel=build.running().parallel, per=-(-channels // parts), **told))
+    return ctypes.byref(on.context(parallel=build.running().parallel, per=per, **told))
 
 
-def _ready(x: Any, *others: Any) -> _Functions | None:
-    """The functions for these arrays, if they are of one type, contiguous, and there is something to compute."""
-    if x.ndim < 2 or not x.size:
+def _side_by_side(x: Any) -> bool | None:
+    """Do the channels lie side by side, or are a channel's numbers neighbours (False)? None: neither."""
+    if x.flags.c_contiguous:
+        return x.ndim == 2 or math.prod(x.shape[2:]) == 1
+    return True if x.ndim > 2 and x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous else None
+
+
+def _ready(x: Any, training: bool, *others: Any) -> _Functions | None:
+    """The functions for an array and such that have a number for each channel, all of one type; if there is something to compute."""
+    if x.ndim < 2 or not x.size or (side_by_side := _side_by_side(x)) is None:
         return None
-    for array in (x, *others):
+    for array in others:
         if array is not None and (array.dtype is not x.dtype or not array.flags.c_contiguous):
             return None
-    return _functions(x.dtype)
+    return _functions(x.dtype, side_by_side, training)
 
 
 def _batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> Any:
-    on = _ready(x, weight, bias) if training else None
+    on = _ready(x, training, weight, bias, *(() if training else (running_mean, running_var)))
     if on is None:
         return NotImplemented
-    out, mean, rstd = np.empty_like(x), np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
+    if training:
+        mean, rstd = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
+    else:
+        mean, rstd = running_mean.copy(), given_rstd(running_var, eps)  # a copy: the running mean moves on
+    out = np.empty_like(x)
     on.forward(_context(on, x, eps, out=out, weight=weight, bias=bias, mean=mean, rstd=rstd))
     return out, mean, rstd
 
 
+@quietly
+def given_rstd(var: Any, eps: float) -> Any:
+    """1 / the standard deviation, where the variance is given."""
+    return (1 / np.sqrt(var + eps)).astype(var.dtype, copy=False)
+
+
 def _batch_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any) -> Any:
-    on = _ready(x, g, weight, mean, rstd) if training else None
+    on = _ready(x, training, weight, mean, rstd) if g.dtype is x.dtype else None
     if on is None:
         return NotImplemented
+    if g.strides != x.strides:  # as a mean's gradient, which is one number for many
+        given, g = g, np.empty_like(x)
+        np.copyto(g, given)
     gx = np.empty_like(x) if needs[0] else None
     along, total = (np.empty(x.shape[1], x.dtype) if need else None for need in needs[1:3])
     on.backward(_context(on, x, 0.0, g=g, out=gx, weight=weight, mean=mean, rstd=rstd, total=total, along=along))
