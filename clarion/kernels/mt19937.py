@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..forks import fork_safe
+from .registry import raw
 
 _N = 624  # words per block of the Mersenne Twister
 _U64 = (1 << 64) - 1
@@ -119,7 +120,7 @@ class Generator:
             whole = (n - have) // _N * _N
             if whole:
                 self._turns += 1
-                out[have : have + whole] = self._bits.random_raw(whole)
+                raw.words_of_twister(out[have : have + whole], self._bits)
             rest = n - have - whole
             self._fresh, self._at = False, _N
             if rest:
@@ -172,8 +173,11 @@ class Generator:
         return drawn
 
     def _refill(self) -> None:
+        self._use(raw.words_of_twister(np.empty(_N, np.uint32), self._bits))
+
+    def _use(self, block: np.ndarray) -> None:
         self._turns += 1
-        self._block = self._bits.random_raw(_N).astype(np.uint32)
+        self._block = block
         self._units = self._normals = None
         self._at, self._normal_end = 0, -1
 
@@ -237,7 +241,7 @@ class Generator:
             self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _N if fresh else 0}}
             self._seed, self._fresh, self._at = int(record["seed"]), fresh, _N
             if not fresh:  # replay the current block, see NOTE [whole blocks]
-                self._refill()
+                self._use(self._bits.random_raw(_N).astype(np.uint32))
                 self._at = position
             self.next_double = float(record["y"]) if record["y_valid"] else None
             self.next_float = float(record["f"]) if record["f_valid"] else None

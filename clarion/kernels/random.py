@@ -382,7 +382,7 @@ def bernoulli(gen: Generator, shape: Shape, p: float, dtype: DTypeLike = np.floa
 
 
 def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarray:
-    """Compares 53-bit integers with p * 2**53: the high word decides, save once in two million times."""
+    """Compares 53-bit integers with p * 2**53."""
     limit, n = math.ceil(p * 2.0**53), shape if isinstance(shape, int) else math.prod(shape)
     if n <= _CHUNK:
         return _hits(gen, n, limit).astype(dtype, copy=False).reshape(shape)
@@ -395,18 +395,8 @@ def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarr
 
 def _hits(gen: Generator, n: int, limit: int) -> np.ndarray:
     """Which of the next `n` 53-bit integers lie below `limit`."""
-    high_limit, low_limit = limit >> 32, limit & 0xFFFFFFFF
-    words = gen.words(2 * n)
-    high = words[0::2] & _HIGH_BITS
-    hits: np.ndarray = high < np.uint32(high_limit)
-    if low_limit:
-        (unsure,) = (high == np.uint32(high_limit)).nonzero()
-        if unsure.size:
-            hits[unsure] = words[1::2][unsure] < low_limit
+    hits: np.ndarray = raw.trials(np.empty(n, _BOOL), gen.words(2 * n), limit)
     return hits
-
-
-_HIGH_BITS = np.asarray(0x1FFFFF, np.uint32)
 
 
 def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
@@ -439,3 +429,11 @@ def dropout_mask(gen: Generator, shape: Shape, p: float) -> np.ndarray:
     if p == 0 or p == 1:
         return np.full(shape, p == 0)
     return _trials(gen, shape, 1 - p, _BOOL)
+
+
+def dropout_bits(gen: Generator, n: int, p: float) -> np.ndarray:
+    """`dropout_mask` of `n` numbers, eight in a byte, the first in its lowest bit; some bytes more, to be read in vain."""
+    limit, packed = math.ceil((1 - p) * 2.0**53), np.zeros(n // 8 + 8, np.uint8)
+    for lo, hi in _pieces(n):
+        raw.packed_trials(packed[lo // 8 : -(-hi // 8)], gen.words(2 * (hi - lo)), limit)
+    return packed

@@ -121,6 +121,23 @@ def test_heads_that_are_shared(query, key, is_causal):
         close(a, b)
 
 
+@pytest.mark.parametrize("kind", ["plain", "causal", "bias", "mask"])
+@pytest.mark.parametrize(("queries", "keys"), [(600, 600), (700, 531)])
+def test_dropout_in_tiles_draws_the_same_numbers(kind, queries, keys):
+    """More scores than are kept: what is dropped is decided by bits, drawn in PyTorch's order."""
+    results = []
+    for t in (torch, clarion):
+        t.manual_seed(3)
+        values = inputs(t, (2, 2, queries, 16), (2, 2, keys, 16), (2, 2, keys, 16))
+        mask = {"bias": t.randn(queries, keys), "mask": t.rand(2, 1, queries, keys) > 0.3}.get(kind)
+        options = {"dropout_p": 0.2, "is_causal": kind == "causal"}
+        out = t.nn.functional.scaled_dot_product_attention(*values, attn_mask=mask, **options)
+        (out * out).sum().backward()
+        results.append((out, *[v.grad for v in values], t.rand(3)))
+    for a, b in zip(results[1], results[0], strict=True):
+        close(a, b)
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_encoder(norm_first, activation):

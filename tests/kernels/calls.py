@@ -75,7 +75,7 @@ def keep(value: Any) -> Any:
         return np.asarray(value)
     if type(value) in (tuple, list):
         return type(value)(map(keep, value))
-    if type(value) is Generator:
+    if isinstance(value, (Generator, np.random.BitGenerator)):
         return copy.deepcopy(value)
     return {key: keep(each) for key, each in value.items()} if type(value) is dict else value
 

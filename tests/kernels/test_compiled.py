@@ -259,7 +259,9 @@ def test_lstm(dtype, outside):
     assert forward(x, w_ih, w_hh, b, None, h0, c0, None, packed) is NotImplemented
 
 
-@pytest.mark.parametrize("form", ["plain", "causal", "floats", "booleans", "padding", "both", "dropout"])
+@pytest.mark.parametrize(
+    "form", ["plain", "causal", "floats", "booleans", "padding", "both", "dropout", "causal dropout"]
+)
 @pytest.mark.parametrize("sizes", [(33, 33), (40, 21), (21, 40), (700, 520)], ids=str)
 def test_attention(form, sizes):
     rng = np.random.default_rng(0)
@@ -273,8 +275,10 @@ def test_attention(form, sizes):
         masks["padding"] = rng.random((3, 1, 1, n)) < 0.6
         masks["padding"][1] = False  # nowhere to look
         masks["both"] = masks["booleans"]
-        drop = (rng.random((3, 2, m, n)) < 0.8).astype(kind) / kind(0.8) if form == "dropout" else None
-        mask, causal = masks.get(form), form in ("causal", "both")
+        kept = rng.random((3, 2, m, n)) < 0.8
+        bits = np.concatenate([np.packbits(kept, bitorder="little"), np.zeros(8, np.uint8)])
+        drop = kept.astype(kind) / kind(0.8) if "dropout" in form else None
+        mask, causal = masks.get(form), form in ("causal", "both", "causal dropout")
         results = []
         for name in ("llvm", "portable"):
             run = {"llvm": lambda n: registry._offers[n]["llvm"].function, "portable": registry.portable}[name]
@@ -284,6 +288,11 @@ def test_attention(form, sizes):
                 out, lse = run("tiled_attention")(q, k, v, mask, 0.3, causal)
                 more = run("tiled_attention_backward")(g, q, k, v, mask, out, lse, 0.3, causal, (True,) * 4)
                 found += [out, np.exp(lse), *more]
+            else:
+                out, lse = run("dropped_attention")(q, k, v, mask, bits, 0.3, causal, 0.2)
+                np.testing.assert_allclose(out, found[0], rtol, rtol)
+                more = (bits, out, lse, 0.3, causal, 0.2, (True,) * 4)
+                found += [out, np.exp(lse), *run("dropped_attention_backward")(g, q, k, v, mask, *more)]
             results.append(found)
         for got, expected in zip(*results, strict=True):
             np.testing.assert_allclose(got, expected, rtol, rtol * max(1, abs(expected).max()))

@@ -275,3 +275,11 @@ def test_errors(call: Callable[[Generator], object], error: type[Exception], mes
     with pytest.raises(error) as caught:
         call(Generator(0))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("n", [1, 8, 100, 3000, 200_001])
+def test_bits_of_dropout_are_its_mask(n: int) -> None:
+    packed, mask = (draw(Generator(3), n, 0.3) for draw in (R.dropout_bits, R.dropout_mask))
+    assert packed.dtype == np.uint8
+    assert packed.size >= n // 8 + 4  # whoever reads four bytes at a time reads beyond the last bit
+    np.testing.assert_array_equal(np.unpackbits(packed, bitorder="little")[:n].astype(bool), mask)

@@ -18,7 +18,21 @@ from ..portable.layers.normalization import layer_norm_gradients as _of_layer_no
 from ..portable.losses.pointwise import check_targets, class_loss, softmax_blocks
 from ..quiet import quietly
 from ..updates import RULES
-from . import channels, choices, groups, halves, lines, losses, orthogonal, pooling, recurrent, tables, turning, updates
+from . import (
+    channels,
+    choices,
+    groups,
+    halves,
+    lines,
+    losses,
+    orthogonal,
+    pooling,
+    recurrent,
+    tables,
+    turning,
+    twister,
+    updates,
+)
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
@@ -333,7 +347,7 @@ def make() -> None:
     if SOME == 1:
         _make_alone()
     registry.fuse_rules(Fused, GRADIENTS)
-    for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves):
+    for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
         room.make()
     for room in (updates, choices, losses, groups, lines, turning):
         room.make(FEW)

@@ -81,6 +81,17 @@ def _drawn(x: Any, *_: Any) -> Any:
     return alike(x.shape, x.dtype, [x])
 
 
+@rule("dropped_attention")
+def _dropped_attention(q: Any, k: Any, v: Any, mask: Any, ticket: Any, scale: float, causal: bool, p: float) -> Any:
+    return registry.portable("tiled_attention", xp)(q, k, v, mask, scale, causal)
+
+
+@rule("dropped_attention_backward")
+def _dropped_attention_backward(g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, *rest: Any) -> Any:
+    *rest, _, needs = rest
+    return registry.portable("tiled_attention_backward", xp)(g, q, k, v, mask, *rest, needs)
+
+
 @rule("normal_both", "binomial")
 def _drawn_by_two(x: Any, y: Any, gen: Any) -> Any:
     return fresh(numpy.broadcast_shapes(x.shape, y.shape), x.dtype)

@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 from ...core.devices import kind_of, xp_of
-from ...core.dtypes import broadcast_shapes, i64
+from ...core.dtypes import broadcast_shapes, i64, uint8
 from ...core.op import Op
 from ...core.op_node import unbroadcast
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError, not_a_tensor
 from ...events import hub
+from ...kernels.random import default_generator, dropout_bits
 from ...kernels.registry import RawNamespace, raw
 from ..faces.api import functional
 from ..faces.autocast import autocast
@@ -173,8 +174,8 @@ def scaled_dot_product_attention(
         if hub.dropped is not None:
             hub.dropped(query, dropout_p)
         where = kind_of(query._array)
-        if where.half and dropout_p < 1:  # in tiles: whoever has a random number can draw the noise again
-            ticket = where.draw("ticket", None, (1,), i64)
+        if dropout_p < 1 and (where.half or count * query._array.itemsize > KEPT):
+            ticket = _ticket(where, count, dropout_p)
             if ticket is not None:
                 given = query, key, value, attn_mask, new_tensor(ticket), scale, is_causal, dropout_p
                 return dropped_attention_op.call(*given)[0]
@@ -182,6 +183,16 @@ def scaled_dot_product_attention(
             noise(kind_of(query._array), (*shape[:-1], key._array.shape[-2]), dropout_p, query._array.dtype)
         )
     return attention_op.call(query, key, value, attn_mask, drop, scale, is_causal)[0]
+
+
+def _ticket(where: Any, count: int, p: float) -> Any:
+    """What decides the noise of so many probabilities, which nobody keeps: where they are drawn in any order, a random number.
+
+    On the host PyTorch draws them one after the other: a bit for each.
+    """
+    if where.half or not where.draws:
+        return where.draw("ticket", None, (1,), i64)
+    return where.computed((count // 8 + 8,), uint8.numpy, lambda: dropout_bits(default_generator, count, p))
 
 
 def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:

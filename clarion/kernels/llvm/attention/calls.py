@@ -26,7 +26,7 @@ ROOM = 192 << 10  # bytes of scores that are computed at a time
 _PRODUCT, _KIND, _CAUSAL, _SAFE, _ADDS, _BLOCKS = (
     PLACE[name] for name in ("product", "kind", "causal", "safe", "adds", "blocks")
 )
-_SCALE_AT = 8 * PLACE["scale"]
+_SCALE_AT, _FACTOR_AT = 8 * PLACE["scale"], 8 * PLACE["factor"]
 
 
 class Attention:
@@ -128,7 +128,18 @@ def _dense(x: Any) -> Any:
     return x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
 
 
-def _run(q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: bool, keep: bool) -> Any:
+Bits = tuple[Any, float]  # which probabilities are kept, one after the other, and what they are multiplied by
+
+
+def _told_of_bits(context: Any, bits: Bits | None) -> None:
+    if bits is not None:
+        context[PLACE["bits"]] = id(bits[0])
+        _SCALE.pack_into(context, _FACTOR_AT, bits[1])
+
+
+def _run(
+    q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: bool, keep: bool, bits: Bits | None = None
+) -> Any:
     """The result, and the probabilities (`keep`) or the logarithms of their sums."""
     on = _ready(q, k, v, mask)
     if on is None:
@@ -141,6 +152,7 @@ def _run(q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: boo
     arrays = {"q": q, "k": k, "v": v, "drop": None if drop is None else np.ascontiguousarray(drop), "out": out}
     arrays["probs" if keep else "total"] = second
     context = _context(on, arrays, mask, scale, False)
+    _told_of_bits(context, bits)
     context[_CAUSAL], context[_SAFE] = causal, causal or mask is not None
     on.forward(context)
     return out, second
@@ -157,8 +169,9 @@ def tiled_attention(q: Any, k: Any, v: Any, mask: Any, scale: float, causal: boo
 
 
 def _gradients(
-    g: Any, q: Any, k: Any, v: Any, mask: Any, drop: Any, name: str, second: Any, scale: float, causal: bool, needs: Any
-) -> Any:
+    g: Any, q: Any, k: Any, v: Any, mask: Any, drop: Any, name: str, second: Any, scale: float, causal: bool, needs: Any,
+    bits: Bits | None = None,
+) -> Any:  # fmt: skip
     """Gradients of query, key, value and of the scores; `second`: the probabilities, or the logarithms of their sums."""
     on = _ready(q, k, v, mask)
     if on is None or g.dtype is not q.dtype:
@@ -170,6 +183,7 @@ def _gradients(
     arrays["gq"], arrays["gk"], arrays["gv"] = made
     mask = _rows_of_mask(mask, k.shape[-2])
     context = _context(on, arrays, mask, scale, True)
+    _told_of_bits(context, bits)
     context[_CAUSAL] = causal
     if causal or context[_BLOCKS] > 1:  # keys are met more than once, or not at all
         context[_ADDS] = 1
@@ -198,10 +212,28 @@ def tiled_attention_backward(
     return _gradients(g, q, k, v, mask, None, "total", np.ascontiguousarray(lse), scale, causal, needs)
 
 
+def dropped_attention(q: Any, k: Any, v: Any, mask: Any, ticket: Any, scale: float, causal: bool, p: float) -> Any:
+    """`tiled_attention` with dropout by bits that were drawn."""
+    if ticket.dtype.kind != "u":
+        return NotImplemented
+    return _run(q, k, v, mask, None, scale, causal, False, (ticket, 1 / (1 - p)))
+
+
+def dropped_attention_backward(
+    g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any, scale: float, causal: bool, p: float, needs: Any
+) -> Any:  # fmt: skip
+    """Its gradients."""
+    if ticket.dtype.kind != "u" or math.prod(q.shape[:-2]) < threads.number():
+        return NotImplemented
+    total = np.ascontiguousarray(lse)
+    return _gradients(g, q, k, v, mask, None, "total", total, scale, causal, needs, (ticket, 1 / (1 - p)))
+
+
 def make() -> None:
     """Make all offers."""
     for name, function in (
         ("scaled_dot_product_attention", attention), ("attention_backward", attention_backward),
         ("tiled_attention", tiled_attention), ("tiled_attention_backward", tiled_attention_backward),
+        ("dropped_attention", dropped_attention), ("dropped_attention_backward", dropped_attention_backward),
     ):  # fmt: skip
         offer(name, "llvm", function, least=1)

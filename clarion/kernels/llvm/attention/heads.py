@@ -8,13 +8,13 @@ from ..products.blocks import least, plus, shares, times
 from ..products.tiles import Shape
 from ..text import Function
 
-_ARRAYS = ("q", "k", "v", "mask", "drop", "out", "probs", "total", "g", "gq", "gk", "gv", "gs")
+_ARRAYS = ("q", "k", "v", "mask", "drop", "out", "probs", "total", "g", "gq", "gk", "gv", "gs", "bits")
 _PLAIN = (*_ARRAYS, "parallel", "product")
 # What the threads share, in places of eight bytes: where arrays lie and how far it is from batch to batch, head to head, row to row, and
 # in a row, in bytes; the sizes (queries, keys, widths); heads in all and in a batch; queries at a time; parts of a head, and of a chunk.
 FIELDS = (
     *_PLAIN, *[f"{name}_{step}" for name in _ARRAYS for step in ("outer", "inner", "row", "step")],
-    "m", "n", "d", "e", "count", "inner", "height", "blocks", "per", "scale", "kind", "causal", "safe", "adds",
+    "m", "n", "d", "e", "count", "inner", "height", "blocks", "per", "scale", "factor", "kind", "causal", "safe", "adds",
 )  # fmt: skip
 PLACE = {name: place for place, name in enumerate(FIELDS)}
 
@@ -25,19 +25,20 @@ class Head:
     def __init__(self, f: Function, shape: Shape) -> None:
         self.f, self.shape = f, shape
         self.value = {name: self._field(name) for name in FIELDS}
-        if shape.scalar == "float":
-            wide = f.cast("bitcast", "i64", self.value["scale"], "double")
-            self.scale = f.cast("fptrunc", "double", wide, "float")
-        else:
-            self.scale = f.cast("bitcast", "i64", self.value["scale"], "double")
+        self.scale, self.factor = self._number("scale"), self._number("factor")
         self.causal = f.op("icmp ne", "i64", self.value["causal"], "0")
 
     def _field(self, name: str) -> str:
         place = self.f.element("%context", str(PLACE[name]), "i64")
         return self.f.load("ptr" if name in _PLAIN else "i64", place)
 
+    def _number(self, name: str) -> str:
+        wide = self.f.cast("bitcast", "i64", self.value[name], "double")
+        return wide if self.shape.scalar == "double" else self.f.cast("fptrunc", "double", wide, "float")
+
     def go(self, head: str) -> None:
         """Be at a head from now on."""
+        self.head = head
         self.outer, self.inner = (self.f.op(word, "i64", head, self.value["inner"]) for word in ("sdiv", "srem"))
 
     def at(self, name: str, row: str = "0") -> str:
@@ -52,6 +53,17 @@ class Head:
     def there(self, name: str) -> str:
         """Is there such an array?"""
         return self.f.op("icmp ne", "ptr", self.value[name], "null")
+
+    def drops(self) -> str:
+        """Is there dropout?"""
+        return self.f.op("or", "i1", self.there("drop"), self.there("bits"))
+
+    def noise(self, row: str, used: str) -> str:
+        """What a function of rows is told of dropout; `used`: where to."""
+        first = times(self.f, plus(self.f, times(self.f, self.head, self.value["m"]), row), self.value["n"])
+        target = self.pick(self.drops(), used, "null", "ptr")
+        bits = f"ptr {self.value['bits']}, i64 {first}, {self.shape.scalar} {self.factor}"
+        return f"ptr {self.at('drop', row)}, {bits}, ptr {target}"
 
     def pick(self, condition: str, yes: str, no: str, type_: str = "i64") -> str:
         """One or the other."""
@@ -112,10 +124,10 @@ def forward_chunk(shape: Shape) -> Function:
             mine = least(f, seen, h.extent(plus(f, row, "1")))
             safe = f.cast("trunc", "i64", value["safe"], "i1")
             f.line(
-                f"call void @weights(ptr {line}, ptr {h.at('mask', row)}, i64 {value['kind']}, ptr {h.at('drop', row)}, ptr {used}, "
+                f"call void @weights(ptr {line}, ptr {h.at('mask', row)}, i64 {value['kind']}, {h.noise(row, used)}, "
                 f"i64 {mine}, i64 {filled}, {shape.scalar} {h.scale}, i1 {safe}, ptr {h.at('total', row)})"
             )
-        drops = h.there("drop")
+        drops = h.drops()
         left = (h.pick(drops, dropped, scores, "ptr"), h.pick(drops, own_step, step), size)
         h.product(left, h.operand("v"), (h.at("out", start), value["out_row"]), (count, seen, value["e"]))
     f.call("free", "void", f"ptr {whole}")
@@ -155,10 +167,10 @@ def backward_chunk(shape: Shape) -> Function:
                         f"{shape.scalar} {h.scale}, ptr {h.at('total', row)})"
                     )
                 f.line(
-                    f"call void @gradient(ptr {line}, ptr {f.offset(through, far)}, ptr {h.at('drop', row)}, "
-                    f"ptr {f.offset(dropped, far)}, ptr {h.at('gs', row)}, i64 {mine}, i64 {seen}, {shape.scalar} {h.scale})"
+                    f"call void @gradient(ptr {line}, ptr {f.offset(through, far)}, {h.noise(row, f.offset(dropped, far))}, "
+                    f"ptr {h.at('gs', row)}, i64 {mine}, i64 {seen}, {shape.scalar} {h.scale})"
                 )
-            drops = h.there("drop")
+            drops = h.drops()
             used, used_step = h.pick(drops, dropped, probs, "ptr"), h.pick(drops, own_step, step)
             turned = (through, size, own_step)
             for name, left, right, length, width in (

@@ -58,6 +58,21 @@ class Row:
         with self.f.when(self.f.op("icmp ne", "ptr", pointer, "null")):
             yield
 
+    def noise(self, first: str, mask: str) -> str:
+        """What dropout multiplies by: a vector of the row `%drop`; or, by the bits from number `%bit` on, `%factor` or zero."""
+        f, lanes = self.f, self.shape.lanes
+        result = f.variable(self.type, self.m.c(0))
+        with self.where("%drop"):
+            result.set(self.get("%drop", first, mask))
+        with self.where("%bits"):
+            bit = f.op("add", "i64", "%bit", first)
+            word = f.load("i32", f.offset("%bits", f.op("lshr", "i64", bit, "3")), 1)
+            within = f.cast("trunc", "i64", f.op("and", "i64", bit, "7"), "i32")
+            some = f.cast("trunc", "i32", f.op("lshr", "i32", word, within), f"i{lanes}")
+            kept = f.cast("bitcast", f"i{lanes}", some, with_lanes(lanes, "i1"))
+            result.set(self.m.pick(kept, f.spread(self.type, "%factor"), self.m.c(0)))
+        return result.get()
+
     def allowed(self, score: str, mask_row: str, kind: str, first: str, mask: str) -> str:
         """A score under the mask: 0 there is none, 1 to be added, 2 where to look."""
         f, lanes = self.f, self.shape.lanes
@@ -73,15 +88,19 @@ class Row:
         return result.get()
 
 
+def _noise(shape: Shape) -> tuple[str, ...]:
+    """Parameters that say what dropout does: see `Row.noise`; `used` is where products with it go, null if there is none."""
+    return ("ptr drop", "ptr bits", "i64 bit", f"{shape.scalar} factor", "ptr used")
+
+
 def weights(shape: Shape) -> Function:
     """Scores (products of query and keys) become probabilities, in place.
 
-    `seen` of them count, of the others up to `end` the probability is zero. `used`: where to write them times `drop`, null if there is none.
+    `seen` of them count, of the others up to `end` the probability is zero. `used`: where to write them times the noise.
     `total`: where the logarithm of the sum of exponentials goes, or null. `safe`: a query that may look nowhere gets zeros.
     """
     parameters = (
-        "ptr row", "ptr mask", "i64 kind", "ptr drop", "ptr used", "i64 seen", "i64 end", f"{shape.scalar} scale", "i1 safe",
-        "ptr total",
+        "ptr row", "ptr mask", "i64 kind", *_noise(shape), "i64 seen", "i64 end", f"{shape.scalar} scale", "i1 safe", "ptr total",
     )  # fmt: skip
     f = Function("weights", "void", *parameters, linkage="internal")
     r, m = Row(f, shape), Mathematics(f, shape.type)
@@ -115,14 +134,14 @@ def weights(shape: Shape) -> Function:
     def shares(first: str, mask: str) -> None:
         value = m.mul(r.get("%row", first, mask), share)
         r.put(value, "%row", first, mask)
-        with r.where("%drop"):
-            r.put(m.mul(value, r.get("%drop", first, mask)), "%used", first, mask)
+        with r.where("%used"):
+            r.put(m.mul(value, r.noise(first, mask)), "%used", first, mask)
 
     r.each("%seen", shares)
     with f.counted("%seen", "%end") as k:
         zero = literal(shape.scalar, 0)
         f.store(shape.scalar, zero, f.element("%row", k, shape.scalar), shape.size)
-        with r.where("%drop"):
+        with r.where("%used"):
             f.store(shape.scalar, zero, f.element("%used", k, shape.scalar), shape.size)
     f.end()
     return f
@@ -150,10 +169,10 @@ def again(shape: Shape) -> Function:
 def gradient(shape: Shape) -> Function:
     """The gradient by the probabilities (`through`) becomes that by the scores before their scaling, in place.
 
-    `whole`: where that by the scaled scores goes, or null. `used`: where to write the probabilities times `drop`.
+    `whole`: where that by the scaled scores goes, or null. `used`: where to write the probabilities times the noise.
     """
     parameters = (
-        "ptr probs", "ptr through", "ptr drop", "ptr used", "ptr whole", "i64 seen", "i64 end", f"{shape.scalar} scale",
+        "ptr probs", "ptr through", *_noise(shape), "ptr whole", "i64 seen", "i64 end", f"{shape.scalar} scale",
     )  # fmt: skip
     f = Function("gradient", "void", *parameters, linkage="internal")
     r, m = Row(f, shape), Mathematics(f, shape.type)
@@ -161,8 +180,8 @@ def gradient(shape: Shape) -> Function:
 
     def dot(first: str, mask: str) -> None:
         p, g = r.get("%probs", first, mask), f.variable(shape.type, r.get("%through", first, mask))
-        with r.where("%drop"):
-            factor = r.get("%drop", first, mask)
+        with r.where("%used"):
+            factor = r.noise(first, mask)
             g.set(m.mul(g.get(), factor))
             r.put(g.get(), "%through", first, mask)
             r.put(m.mul(p, factor), "%used", first, mask)
@@ -182,7 +201,7 @@ def gradient(shape: Shape) -> Function:
     zero = literal(shape.scalar, 0)
     with f.counted("%seen", "%end") as k:
         f.store(shape.scalar, zero, f.element("%through", k, shape.scalar), shape.size)
-        with r.where("%drop"):
+        with r.where("%used"):
             f.store(shape.scalar, zero, f.element("%used", k, shape.scalar), shape.size)
     f.end()
     return f

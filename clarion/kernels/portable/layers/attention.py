@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
@@ -105,14 +105,15 @@ def empty_beside(xp: Any, q: Any, width: int) -> Any:
     return xp.empty_like(q) if width == q.shape[-1] else xp.empty((*q.shape[:-1], width), q.dtype)
 
 
-@kernel("tiled_attention")
-@quietly
-def tiled_attention(xp: Any, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> Any:
-    """The result, and of each query the logarithm of the sum of exponentials of its scores (-inf if it looks nowhere)."""
+Noise = Callable[[tuple[slice, ...], int], Any]  # what dropout multiplies the probabilities of a tile by
+
+
+def _forward(xp: Any, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool, noise: Noise | None) -> Any:
     out = empty_beside(xp, q, v.shape[-1])
     lse = xp.empty(q.shape[:-1], q.dtype)
     scaled = q * q.dtype.type(scale)
     for which, at, seen in _tiles(q, k, causal):
+        tile = (*which, at)
         scores = _tile_scores(xp, scaled, k, mask, which, at, seen, causal)
         top = xp.max(scores, axis=-1, keepdims=True)
         if mask is not None:
@@ -120,19 +121,18 @@ def tiled_attention(xp: Any, q: Any, k: Any, v: Any, mask: Any, scale: float, ca
         scores -= top
         xp.exp(scores, out=scores)
         total = xp.sum(scores, axis=-1, keepdims=True)
-        lse[(*which, at)] = (top + xp.log(total))[..., 0]
+        lse[tile] = (top + xp.log(total))[..., 0]
         if mask is not None:
             total = xp.where(total == 0, total.dtype.type(1), total)
-        out[(*which, at)] = xp.matmul(scores, v[which][..., :seen, :]) / total
+        if noise is not None:
+            scores *= noise(tile, seen)
+        out[tile] = xp.matmul(scores, v[which][..., :seen, :]) / total
     return out, lse
 
 
-@kernel("tiled_attention_backward")
-@quietly
-def tiled_attention_backward(
-    xp: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
-) -> Any:
-    """Gradients of query, key, value and of the scores (the mask's). Probabilities are computed anew, tile by tile."""
+def _backward(
+    xp: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any, noise: Noise | None
+) -> Any:  # fmt: skip
     factor = q.dtype.type(scale)
     scaled = q * factor
     along = xp.sum(g * out, axis=-1, keepdims=True)
@@ -145,8 +145,12 @@ def tiled_attention_backward(
         probs -= shift[tile]
         xp.exp(probs, out=probs)
         here, keys, values = g[tile], k[which][..., :seen, :], v[which][..., :seen, :]
-        gv[which][..., :seen, :] += xp.matmul(probs.swapaxes(-1, -2), here)
+        factors = None if noise is None else noise(tile, seen)
+        used = probs if factors is None else probs * factors
+        gv[which][..., :seen, :] += xp.matmul(used.swapaxes(-1, -2), here)
         through = xp.matmul(here, values.swapaxes(-1, -2))
+        if factors is not None:
+            through *= factors
         through -= along[tile]
         through *= probs
         if gs is not None:
@@ -156,14 +160,53 @@ def tiled_attention_backward(
     return gq, gk, gv, gs
 
 
+@kernel("tiled_attention")
+@quietly
+def tiled_attention(xp: Any, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> Any:
+    """The result, and of each query the logarithm of the sum of exponentials of its scores (-inf if it looks nowhere)."""
+    return _forward(xp, q, k, v, mask, scale, causal, None)
+
+
+@kernel("tiled_attention_backward")
+@quietly
+def tiled_attention_backward(
+    xp: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
+) -> Any:
+    """Gradients of query, key, value and of the scores (the mask's). Probabilities are computed anew, tile by tile."""
+    return _backward(xp, g, q, k, v, mask, out, lse, scale, causal, needs, None)
+
+
 # With dropout ------------------------------------------------------------------------------------------------
+# Whoever has the ticket has the noise: bytes are bits that were drawn beforehand (1: kept), one after the other; a number is a seed.
 
 
 @kernel("attention_noise")
 def attention_noise(xp: Any, ticket: Any, lead: tuple[int, ...], queries: int, keys: int, p: float) -> Any:
-    """1 / (1 - p) for probabilities that dropout keeps, else 0: the first word of Philox 4x32-10, as a number in [0, 1).
+    """1 / (1 - p) for probabilities that dropout keeps, else 0."""
+    if ticket.dtype.kind == "u":
+        return _of_bits(xp, ticket, lead, queries, keys, p, (*map(slice, lead), slice(queries)), keys, xp.float64)
+    return _of_seed(xp, ticket, lead, queries, keys, p)
 
-    The seed is the ticket, moved on for each head; the counter is the place of a probability. So whoever has the ticket has the noise.
+
+def _of_bits(
+    xp: Any, ticket: Any, lead: tuple[int, ...], queries: int, keys: int, p: float, tile: tuple[slice, ...], seen: int, kind: Any
+) -> Any:  # fmt: skip
+    *which, at = tile
+    first, end = at.start or 0, at.stop
+    heads = xp.arange(math.prod(lead)).reshape(lead)[tuple(which)]
+    parts = []
+    for head in heads.ravel().tolist():
+        begin, count = (head * queries + first) * keys, (end - first) * keys
+        some = xp.unpackbits(ticket[begin // 8 : -(-(begin + count) // 8)], bitorder="little")
+        parts.append(some[begin % 8 : begin % 8 + count].reshape(-1, keys)[:, :seen])
+    kept = xp.stack(parts).reshape(*heads.shape, end - first, seen)
+    return xp.multiply(kept, 1 / (1 - p), dtype=kind)
+
+
+def _of_seed(xp: Any, ticket: Any, lead: tuple[int, ...], queries: int, keys: int, p: float) -> Any:
+    """The first word of Philox 4x32-10, as a number in [0, 1), is to be p at least.
+
+    The seed is the ticket, moved on for each head; the counter is the place of a probability.
     """
     seeds = ticket.astype(xp.int64) + xp.arange(math.prod(lead), dtype=xp.int64) * 7919
     low, mask = xp.uint64(0xFFFFFFFF), xp.uint64(32)
@@ -181,17 +224,12 @@ def attention_noise(xp: Any, ticket: Any, lead: tuple[int, ...], queries: int, k
     return (kept.astype(xp.float32) * xp.float32(1 / (1 - p))).reshape(*lead, queries, keys)
 
 
-def _scores(xp: Any, q: Any, k: Any, mask: Any, scale: float, causal: bool) -> Any:
-    scores = xp.matmul(q, k.swapaxes(-1, -2)) * q.dtype.type(scale)
-    if mask is not None:
-        scores = xp.where(mask, scores, -xp.inf) if mask.dtype.kind == "b" else scores + mask
-    if causal:
-        scores = xp.where(xp.tri(*scores.shape[-2:], dtype=bool), scores, -xp.inf)
-    return scores.astype(q.dtype, copy=False)
-
-
-def _noise(ticket: Any, q: Any, k: Any, p: float) -> Any:
-    return raw.attention_noise(ticket, q.shape[:-2], q.shape[-2], k.shape[-2], p).astype(q.dtype)
+def _noise(xp: Any, ticket: Any, q: Any, k: Any, p: float) -> Noise:
+    size = (q.shape[:-2], q.shape[-2], k.shape[-2], p)
+    if ticket.dtype.kind == "u":
+        return lambda tile, seen: _of_bits(xp, ticket, *size, tile, seen, q.dtype)
+    whole = raw.attention_noise(ticket, *size).astype(q.dtype)
+    return lambda tile, seen: whole[(*tile, slice(seen))]
 
 
 @kernel("dropped_attention")
@@ -199,14 +237,8 @@ def _noise(ticket: Any, q: Any, k: Any, p: float) -> Any:
 def dropped_attention(
     xp: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, scale: float, causal: bool, p: float
 ) -> Any:
-    """The result, of probabilities of which dropout leaves out some, and the logarithm of the sum of exponentials of the scores."""
-    scores = _scores(xp, q, k, mask, scale, causal)
-    top = xp.max(scores, axis=-1, keepdims=True)
-    top = xp.where(top == -xp.inf, top.dtype.type(0), top)
-    probs = xp.exp(scores - top)
-    total = xp.sum(probs, axis=-1, keepdims=True)
-    probs /= xp.where(total == 0, total.dtype.type(1), total)
-    return xp.matmul(probs * _noise(ticket, q, k, p), v), (top + xp.log(total))[..., 0]
+    """`tiled_attention` with probabilities of which dropout leaves out some."""
+    return _forward(xp, q, k, v, mask, scale, causal, _noise(xp, ticket, q, k, p))
 
 
 @kernel("dropped_attention_backward")
@@ -216,12 +248,4 @@ def dropped_attention_backward(
     needs: Any,
 ) -> Any:  # fmt: skip
     """Gradients of query, key, value and of the scores (the mask's)."""
-    shift = xp.where(lse == -xp.inf, lse.dtype.type(0), lse)[..., None]
-    probs, noise = (
-        xp.exp(_scores(xp, q, k, mask, scale, causal) - shift).astype(q.dtype, copy=False),
-        _noise(ticket, q, k, p),
-    )
-    gv = xp.matmul((probs * noise).swapaxes(-1, -2), g)
-    gs = probs * (xp.matmul(g, v.swapaxes(-1, -2)) * noise - xp.sum(g * out, axis=-1, keepdims=True))
-    factor = q.dtype.type(scale)
-    return xp.matmul(gs, k) * factor, xp.matmul(gs.swapaxes(-1, -2), q) * factor, gv, gs
+    return _backward(xp, g, q, k, v, mask, out, lse, scale, causal, needs, _noise(xp, ticket, q, k, p))

@@ -1,0 +1,38 @@
+"""Words of the Mersenne Twister, and trials that are decided by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...everywhere import from_host
+from ...registry import kernel
+
+
+@kernel("words_of_twister")
+def words_of_twister(xp: Any, words: Any, bits: Any) -> Any:
+    """The next words of NumPy's generator `bits`, which is at the end of a block, into `words`: whole blocks."""
+    words[:] = from_host(xp, bits.random_raw(words.size))
+    return words
+
+
+@kernel("trials")
+def trials(xp: Any, hits: Any, words: Any, limit: int) -> Any:
+    """Into `hits`: which 53-bit integers lie below `limit`. Two words make one, the first is its high end.
+
+    The high word decides, save once in two million times.
+    """
+    high_limit, low_limit = limit >> 32, limit & 0xFFFFFFFF
+    high = words[0::2] & xp.uint32(0x1FFFFF)
+    xp.less(high, xp.uint32(high_limit), out=hits)
+    if low_limit:
+        (unsure,) = (high == xp.uint32(high_limit)).nonzero()
+        if unsure.size:
+            hits[unsure] = words[1::2][unsure] < low_limit
+    return hits
+
+
+@kernel("packed_trials")
+def packed_trials(xp: Any, packed: Any, words: Any, limit: int) -> Any:
+    """`trials`, eight in a byte, the first in its lowest bit; as many as fill whole bytes."""
+    packed[:] = xp.packbits(trials(xp, xp.empty(words.size // 2, bool), words, limit), bitorder="little")
+    return packed
