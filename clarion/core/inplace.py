@@ -86,7 +86,7 @@ def replay(chain: tuple[Any, ...], tensor: Tensor) -> Tensor:
 # One number in all places: it does not matter how often it is written.
 _OVERLAPPING = ("fill_scalar", "zero_", "threshold_written")
 # The same where some places are chosen; PyTorch warns.
-_SOON_REFUSED = "masked_fill"
+_SOON_REFUSED = ("masked_fill", "index_fill", "index_put")
 
 
 def _refuse_inference() -> None:
@@ -105,7 +105,7 @@ def refuse(x: Tensor, name: str) -> None:
     if array.size > 1 and 0 in array.strides and not name.startswith(_OVERLAPPING) and _overlaps(array):
         if name.startswith(_SOON_REFUSED):
             provenance.warn_user(
-                "Use of masked_fill_ on expanded tensors is deprecated. "
+                f"Use of {next(each for each in _SOON_REFUSED if name.startswith(each))}_ on expanded tensors is deprecated. "
                 "Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. "
                 "tensor[mask] = scalar"
             )
@@ -118,6 +118,19 @@ def refuse(x: Tensor, name: str) -> None:
             f"at {provenance.text(provenance.here())}"
         )
     refuse_history(x, name)
+
+
+def refuse_overlap(x: Tensor, others: tuple[Any, ...]) -> None:
+    """Raise if one of the others lies in the memory that is written to (with gaps it may lie in between: not looked at)."""
+    for other in others:
+        if isinstance(other, Tensor) and (other is x or (other._vc is not None and other._vc is x._vc)):
+            one, two = x._array, other._array
+            dense = one.flags.forc and two.flags.forc
+            if other is x or (dense and HOST.xp.may_share_memory(one, two)):
+                raise errors.InplaceError(
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                    "memory location. Please clone() the tensor before performing the operation."
+                )
 
 
 def refuse_history(x: Tensor, name: str) -> None:

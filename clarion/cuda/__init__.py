@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Any, NoReturn
 
 from ..core import devices
-from ..errors import EngineError, NoDeviceError
+from ..errors import ArgumentTypeError, EngineError, NoDeviceError
 from ..errors import OutOfMemoryError as OutOfMemoryError
 from . import amp as amp
 
@@ -113,6 +113,8 @@ def _refuse(name: str) -> NoReturn:
     if name in _RUNTIME_ERRORS:
         raise EngineError(f"{_RUNTIME_ERRORS[name]}\n{why}")
     phrase, _, reason = why.partition("\n")
+    if name.endswith("Tensor"):
+        raise ArgumentTypeError(f"type torch.cuda.{name} not available. {phrase}.\n{reason}")
     raise NoDeviceError(f"{phrase}\ntorch.cuda.{name} needs a CUDA device. {reason}")
 
 

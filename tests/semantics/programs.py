@@ -51,6 +51,7 @@ AREAS = (
     "kept_gradients",
     "layers",
     "memory_order",
+    "overlaps",
 )
 
 GOLDEN = Path(__file__).parent / "golden"

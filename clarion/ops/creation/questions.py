@@ -14,6 +14,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels import threads
 from ..faces.api import FUNCTIONS, public
+from ..faces.determinism import asked
 from ..faces.options import tensor_argument, warn_user
 from .memory import UntypedStorage
 from .typed_storage import LEGACY, TypedStorage
@@ -175,7 +176,10 @@ def set_default_tensor_type(t: Any) -> None:
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives."
     )
-    name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"
+    name = t if isinstance(t, str) else f"{getattr(t, '__module__', 'torch')}.{getattr(t, '__name__', t)}"
+    if name.startswith("torch.cuda.") and not devices.is_available("cuda"):
+        raise ArgumentTypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
+    name = f"torch.{name.rpartition('.')[2]}"
     for kind in ALL:
         if name == f"torch.{kind.old}Tensor":
             set_default_dtype(kind)
@@ -197,8 +201,6 @@ def set_default_device(device: Any) -> None:
 
 _switches: dict[str, Any] = {
     "precision": "highest",
-    "deterministic": False,
-    "warn_only": False,
     "interop": None,
     "warn_always": False,
 }
@@ -220,21 +222,26 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 @public(method=False)
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Every operation here gives the same numbers each time anyway; memory that nobody initialised is filled."""
-    _switches.update(deterministic=bool(mode), warn_only=bool(mode and warn_only))
-    filling.on = bool(mode)
+    """Memory that nobody initialised is filled, and what PyTorch refuses then is refused."""
+    for position, (name, value) in enumerate((("mode", mode), ("warn_only", warn_only))):
+        if not isinstance(value, bool):
+            where = f" (position {position + 1})" if name == "mode" else ""
+            raise ArgumentTypeError(
+                f"_set_deterministic_algorithms(): argument '{name}'{where} must be bool, not {type(value).__name__}"
+            )
+    asked.on, asked.warn_only, filling.on = mode, warn_only, mode
 
 
 @public(method=False)
 def are_deterministic_algorithms_enabled() -> bool:
     """What use_deterministic_algorithms() set."""
-    return bool(_switches["deterministic"])
+    return asked.on
 
 
 @public(method=False)
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """What use_deterministic_algorithms() set."""
-    return bool(_switches["warn_only"])
+    return asked.warn_only
 
 
 @public(method=False)
@@ -275,7 +282,7 @@ def set_deterministic_debug_mode(debug_mode: Any) -> None:
 @public(method=False)
 def get_deterministic_debug_mode() -> int:
     """0, 1 or 2: what set_deterministic_debug_mode() set."""
-    return 0 if not _switches["deterministic"] else 1 if _switches["warn_only"] else 2
+    return 0 if not asked.on else 1 if asked.warn_only else 2
 
 
 @public(method=False)

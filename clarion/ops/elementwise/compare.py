@@ -8,7 +8,7 @@ from ...core.devices import xp_of
 from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import EngineError
+from ...errors import ArgumentTypeError, EngineError
 from ..faces.api import call, public
 from ..faces.typed import TypedOp, need_tensors
 
@@ -70,6 +70,15 @@ def ge(input: Any, other: Any, *, run: Any = call) -> Any:
 isclose_op = Op("isclose", "x y", "rtol atol equal_nan", differentiable=False, broadcast=True)
 
 
+def _number(name: str, position: int, value: Any) -> float:
+    """A tolerance, which may be a tensor of one element that requires no gradient."""
+    if not isinstance(value, Tensor):
+        return float(value)
+    if value.requires_grad or value._array.ndim:
+        raise ArgumentTypeError(f"isclose(): argument '{name}' (position {position}) must be float, not Tensor")
+    return float(value)
+
+
 @public()
 def isclose(
     input: Any,
@@ -82,7 +91,7 @@ def isclose(
     have, want = FROM_NUMPY[input._array.dtype], FROM_NUMPY[other._array.dtype]
     if have is not want:
         raise EngineError(f"{have.old} did not match {want.old}")
-    rtol, atol = (float(each) if isinstance(each, Tensor) else each for each in (rtol, atol))
+    rtol, atol = _number("rtol", 3, rtol), _number("atol", 4, atol)
     if rtol < 0:
         raise EngineError(f"rtol must be greater than or equal to zero, but got {rtol}")
     if atol < 0:

@@ -18,7 +18,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import write, xp_of
-from ...core.inplace import check_result, inplace, refuse, wrote
+from ...core.inplace import check_result, inplace, refuse, refuse_overlap, wrote
 from ...core.op import Op
 from ...core.overriding import tables
 from ...core.tensor import Tensor
@@ -99,10 +99,24 @@ def functional(name: str | None = None, *, inplace: bool = False) -> Callable[[F
     return register
 
 
+# Written at places that are read meanwhile, a tensor would depend on the order.
+_APART = frozenset(
+    ("index_add_", "index_copy_", "index_fill_", "put_", "masked_fill_", "scatter_", "scatter_add_", "scatter_reduce_")
+)
+
+
+def _inplace_apart(op: Op, x: Any, *args: Any) -> Any:
+    """`inplace` where no other operand may lie in the memory that is written to."""
+    refuse_overlap(x, args)
+    return inplace(op, x, *args)
+
+
 def _inplace_form(fn: F, name: str) -> F:
+    run = _inplace_apart if name in _APART else inplace
+
     @functools.wraps(fn)
     def writer(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return fn(self, *args, run=inplace, **kwargs)
+        return fn(self, *args, run=run, **kwargs)
 
     writer.__name__ = name
     return writer

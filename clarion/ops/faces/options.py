@@ -77,6 +77,8 @@ def size_of(name: str, args: tuple[Any, ...]) -> tuple[int, ...]:
     elif not args:
         raise ArgumentTypeError(f'{name}() missing 1 required positional arguments: "size"')
     elif isinstance(args[0], (tuple, list)):
+        if name == "new":  # (the old constructors)
+            raise ArgumentTypeError(f"new() received an invalid combination of arguments - got {spelled(args, {})}")
         raise ArgumentTypeError(f"{name}() takes 1 positional argument but {len(args)} were given")
     return one_size(name, args)
 

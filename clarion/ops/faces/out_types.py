@@ -10,6 +10,7 @@ from ...kernels.random import torch_names
 
 _DECIDES = frozenset(("sum", "prod", "cumsum", "cumprod"))  # computed in the type of `out`
 _SAME = frozenset(("ceil", "floor", "round", "trunc", "frac", "neg", "sign", "bitwise_not"))
+_SCANS = frozenset(("cummax", "cummin", "logcumsumexp"))
 _TRUTHS = {
     "all": "only supports bool tensor for result, got: {}",
     "any": "only supports bool tensor for result, got: {}",
@@ -36,6 +37,8 @@ def by_out(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], targets: Se
     if kind is not out.dtype:
         if name in _SAME:
             raise DtypeError(f"Found dtype {out.dtype.old} but expected {kind.old}")
+        if name in _SCANS:
+            raise DtypeError(f"expected scalar_type {kind.old} but found {out.dtype.old}")
         if name in ("amax", "amin"):
             raise DtypeError(
                 f"Expected the dtype for input and out to match, but got {kind.old} for input's dtype and {out.dtype.old} for "

@@ -15,6 +15,7 @@ from ...kernels.blocks import in_range
 from ..elementwise.cast import cast_number
 from ..faces.api import call, public, with_numpys_names
 from ..faces.autocast import autocast
+from ..faces.determinism import alert
 from ..faces.strict_out import strict_out
 from .scatter import first_outside, gather, index_reduce_mean_op, index_reduce_op, tensor_argument
 
@@ -91,6 +92,10 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     size = shape[dim] if shape else 1
     if not in_range(places, size):
         wrong = first_outside(places, size)
+        if not size:
+            raise EngineError(f"index_select(): self indexing axis dim should be positive\nthere is no index {wrong}")
+        if dim == 1:
+            raise EngineError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={size}")
         raise ArgumentIndexError(
             f"index out of range in self\nindex {wrong} is out of bounds for dimension {dim} with size {size}"
         )
@@ -288,6 +293,8 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False, *, run: A
                 f"{source._array.size}, index.numel() = {index._array.size}"
             )
     _check_flat("put", input, index)
+    if not accumulate:
+        alert("put_")
     return run(put_op, input, index, source, bool(accumulate))
 
 

@@ -8,7 +8,17 @@ from ...core import modes
 from ...core.devices import HOST, as_array, write, xp_of
 from ...core.dtypes import FROM_NUMPY, b1, broadcast_shapes, f32, f64, iinfo
 from ...core.general_call import as_scalar
-from ...core.inplace import _before, inplace, rebase, refuse, refuse_creation, refuse_history, sync, wrote
+from ...core.inplace import (
+    _before,
+    inplace,
+    rebase,
+    refuse,
+    refuse_creation,
+    refuse_history,
+    refuse_overlap,
+    sync,
+    wrote,
+)
 from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
@@ -61,7 +71,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         if given.shape != target.shape:
             given = strip(given, target)
             check_expand(given.shape, target.shape, given)
-        if given.dtype.kind == "c" and target.dtype.kind not in "cb":
+        if given.dtype.kind == "c" and target.dtype.kind not in "cbW":
             given = given.real
         if type(given) is type(target):
             target[...] = given
@@ -311,6 +321,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """`index_put` in place."""
     tensors = _put_arguments("index_put_", input, indices, values)
+    refuse_overlap(input, (values, *indices))
     refuse(input, "index_put_")
     put_index(input, input._array, tensors, values, bool(accumulate))
     return input

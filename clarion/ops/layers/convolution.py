@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.dtypes import FROM_NUMPY
+from ...core.dtypes import FROM_NUMPY, bfloat16
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError
@@ -193,11 +193,19 @@ def _c_type(x: Any) -> str:
     return torch_names(kind.numpy)[1]
 
 
+def _old_type(kind: Any) -> str:
+    """The old name of a tensor's type; those that came later have none."""
+    return f"CPU{kind.old}Type" if kind.is_complex or kind is bfloat16 else f"torch.{kind.old}Tensor"
+
+
 def _refuse_types(input: Any, weight: Any, bias: Any) -> None:
     if input._array.dtype != weight._array.dtype:
+        have, want = input.dtype, weight.dtype
+        phrase = f"expected scalar type {have.old} but found {want.old}"
+        if have.is_complex or have is bfloat16:
+            phrase = f"Input type ({_old_type(have)}) and weight type ({_old_type(want)}) should be the same"
         raise DtypeError(
-            f"Input type ({_c_type(input)}) and weight type ({_c_type(weight)}) should be the same\n"
-            "Convert one of them: x.to(weight.dtype)."
+            f"{phrase}\nThe input of this convolution is {have}, its weight {want}. Convert one of them: x.to(weight.dtype)."
         )
     if bias is not None and input._array.dtype != bias._array.dtype:
         raise DtypeError(f"Input type ({_c_type(input)}) and bias type ({_c_type(bias)}) should be the same")

@@ -11,6 +11,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError, ShapeError, not_a_tensor
 from ..faces.api import functional, public, with_out
 from ..faces.autocast import autocast
+from ..faces.determinism import alert
 
 Sizes = tuple[int, ...]
 
@@ -232,6 +233,7 @@ def _max_unpool(n: int, input: Any, indices: Any, kernel_size: Any, stride: Any,
         input._array.shape[-n:], ksize, _stride(name, stride, ksize, n), each(name, "padding", padding, n), output_size
     )
     _refuse_unpool(name, input, indices, n, size)
+    alert(f"max_unpooling{max(n, 2)}d_forward_out")
     if n == 1:
         return MAX_UNPOOL[2].call(input.unsqueeze(-1), indices.unsqueeze(-1), (*size, 1)).squeeze(-1)
     return MAX_UNPOOL[n].call(input, indices, size)

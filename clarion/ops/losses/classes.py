@@ -133,13 +133,13 @@ scores_op.node_class.apply_raw = _scores_backward  # type: ignore[method-assign]
 def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
     """Shapes and types of scores and class indices."""
     x, t = input._array, target._array
+    if x.ndim == 0:
+        raise ArgumentValueError("Expected 1 or more dimensions (got 0)")
     if t.dtype.kind not in "iu":
         raise DtypeError(
             f"expected scalar type Long but found {target.dtype.old}\n"
             f"{name}() takes class indices as integers: target.long(), or probabilities of the input's shape."
         )
-    if x.ndim == 0:
-        raise EngineError("nll_loss: Expected input to have at least 1 dimension")
     if (x.ndim == 1 and t.ndim > 1) or (x.ndim == 2 and t.ndim > 1):
         raise EngineError("0D or 1D target tensor expected, multi-target not supported")
     if x.ndim == 1:

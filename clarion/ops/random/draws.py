@@ -226,10 +226,14 @@ def normal(
     return created(array, requires_grad)
 
 
-@public(out=True)
-def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
+@public()
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
     """1 with the probability each element says (or `p` for all), else 0. Its gradient is zero."""
     tensor_argument("bernoulli", input)
+    if out is not None:  # (of any type: ones and zeros fit into all)
+        if out.shape != input.shape:
+            out.resize_(input.shape)
+        return bernoulli_(out, input if p is None else p, generator=generator)
     gen = source("bernoulli", generator)
     if p is None:
         return bernoulli_op.call(input, gen)

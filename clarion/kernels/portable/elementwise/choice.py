@@ -62,7 +62,7 @@ kernel("masked_fill_tensor")(masked_fill)
 
 def real_for(value: Any, target: Any) -> Any:
     """Complex values written to a real array lose their imaginary part, silently."""
-    if getattr(value, "dtype", target.dtype).kind == "c" and target.dtype.kind not in "cb":
+    if getattr(value, "dtype", target.dtype).kind == "c" and target.dtype.kind not in "cbW":
         return value.real
     return value
 

@@ -1,0 +1,67 @@
+"""Writes at places that are read meanwhile, writes that need not be the same each time, and results given a place of another type."""
+
+from __future__ import annotations
+
+from .programs import refusal
+
+
+def indexed_writes_into_what_is_read(t):
+    y, source, places = t.arange(6.0), t.arange(3.0), t.tensor([2, 1, 0])
+    mask = t.tensor([True, False, True])
+    writes = (
+        lambda: y.index_add_(0, places, y[:3]),
+        lambda: y.index_copy_(0, places, y[:3]),
+        lambda: places.index_fill_(0, places, 0),
+        lambda: places.put_(places, places.clone()),
+        lambda: y.put_(places, y[:3]),
+        lambda: y.index_put_((places,), y[:3]),
+        lambda: mask[1:].masked_fill_(mask[:-1], False),
+        lambda: source.scatter_(0, places, source),
+        lambda: y[3:].index_add_(0, places, y[:3]),  # beside each other
+        lambda: y[::2].index_copy_(0, places, y[1::2]),  # between each other
+    )
+    return [refusal(write, 40) for write in writes], y, places, mask
+
+
+def without_deterministic_algorithms(t):
+    unpool = t.nn.functional.max_unpool2d
+    x, places = t.arange(4.0).view(1, 1, 2, 2), t.tensor([0, 1, 2, 3]).view(1, 1, 2, 2)
+    t.use_deterministic_algorithms(True)
+    try:
+        found = [
+            refusal(lambda: t.zeros(3).put_(t.tensor([0, 0]), t.ones(2)), 60),
+            refusal(lambda: unpool(x, places, 2), 60),
+            t.get_deterministic_debug_mode(),
+        ]
+        t.use_deterministic_algorithms(True, warn_only=True)
+        found.append(t.get_deterministic_debug_mode())
+    finally:
+        t.use_deterministic_algorithms(False)
+    return found, refusal(lambda: t.use_deterministic_algorithms(1), 80)
+
+
+def places_of_another_type(t):
+    t.manual_seed(0)
+    counts = t.zeros(4, dtype=t.int8)
+    drawn = t.bernoulli(t.tensor([0.0, 1.0, 1.0, 0.0]), out=counts)
+    pairs = t.zeros(2, dtype=t.complex32).copy_(t.tensor([1.25 + 2.5j, 3 - 1j]))
+    pairs[:1] = t.tensor([2 + 4j])
+    return (
+        drawn is counts,
+        counts,
+        t.view_as_real(pairs).float(),
+        refusal(lambda: t.logcumsumexp(t.ones(2, dtype=t.float64), 0, out=t.zeros(2)), 60),
+        refusal(lambda: t.cummax(t.ones(2), 0, out=(t.zeros(2, dtype=t.int16), t.zeros(2, dtype=t.int64))), 60),
+    )
+
+
+def rows_that_are_not_there(t):
+    x = t.ones(3, 2)
+    return [
+        refusal(lambda: t.index_select(x, 1, t.tensor([5])), 60),
+        refusal(lambda: t.index_select(x, 0, t.tensor([5])), 26),
+        refusal(lambda: t.index_select(x[:0], 0, t.tensor([0])), 60),
+        refusal(lambda: t.nn.functional.nll_loss(t.tensor(1.0), t.tensor(0)), 60),
+        refusal(lambda: t.nn.functional.conv1d(t.ones(1, 1, 3), t.ones(1, 1, 1).double()), 40),
+        refusal(lambda: t.isclose(x, x, 0.1, t.tensor(0.1, requires_grad=True)), 60),
+    ]
