@@ -48,7 +48,7 @@ WHY = {
     "torch.cuda": "this part needs a CUDA device; ask torch.cuda.is_available() first",
     "torch.distributed": _ALONE,
     "torch.export": "programs are not exported; save a state_dict",
-    "torch.fx": "programs are not traced into graphs of torch.fx; the graph of a computation is at `grad_fn`",
+    "torch.fx": "programs are traced by symbolic_trace, with numbers for sizes; this part of torch.fx is not there",
     "torch.hub": "nothing is downloaded; load a state_dict from a file",
     "torch.jit": "programs are not compiled to TorchScript; run the Python function, or save a state_dict",
     "torch.library": "operations that programs declare are Python functions here, below which there is no dispatcher",

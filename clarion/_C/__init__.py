@@ -157,8 +157,8 @@ _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_set_nvfuser_guard_mode = _jit
 
 
 def __getattr__(name: str) -> Any:
-    if name == "_autograd":
-        return importlib.import_module("._autograd", __name__)
+    if name in ("_autograd", "_nn", "_linalg", "_fft", "_special"):
+        return importlib.import_module(f".{name}", __name__)
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):  # functions of torch are attributes of it
         return importlib.import_module("..", __name__)
     raise AttributeError(f"clarion does not have torch._C.{name}: {why('torch._C')}")

@@ -187,10 +187,7 @@ def install() -> None:
             if not isinstance(function, types.FunctionType) or not function.__module__.startswith("clarion."):
                 continue
             own = name if not name.startswith("__") or name in ("__getitem__", "__setitem__") else None
-            if function.__name__ in ("call", "<lambda>", f"_{name}", f"_{name.strip('_')}") or name in (
-                "__getitem__",
-                "__setitem__",
-            ):
+            if table.get(function.__name__) is not function:
                 function.__name__ = name  # so that who takes a call over can read what was called
             if own is not None and function not in _below and name not in UNSEEN:
                 _look_first(function, name in MODES_ONLY)
@@ -347,30 +344,43 @@ def _property(plain: property) -> property:
 # Modes ------------------------------------------------------------------------------------------------
 
 _entered = 0
-_lent: dict[str, Any] = {}  # Tensor's own members, while modes are entered
+_lent: dict[str, Any] = {}  # Tensor's own members, while they look at their arguments first
+
+
+class Looking:
+    """While it is entered, methods and operators of plain tensors look at their arguments, too."""
+
+    def __enter__(self) -> None:
+        global _entered
+        install()
+        if not _entered:
+            _lent.update({name: vars(Tensor).get(name) for name in (*vars(Description), *vars(Tensor))})
+            for name in _lent.keys() - _give(Tensor, lambda name: True).keys():
+                del _lent[name]
+        _entered += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _entered
+        _entered -= 1
+        if not _entered:
+            for name, member in _lent.items():
+                if member is None:
+                    delattr(Tensor, name)
+                else:
+                    setattr(Tensor, name, member)
+            _lent.clear()
+
+
+_looking = Looking()
 
 
 def enter(mode: Any) -> None:
     """From now on `mode` sees every call of this thread."""
-    global _entered
-    install()
-    if not _entered:
-        _lent.update({name: vars(Tensor).get(name) for name in (*vars(Description), *vars(Tensor))})
-        for name in _lent.keys() - _give(Tensor, lambda name: True).keys():
-            del _lent[name]
-    _entered += 1
+    _looking.__enter__()
     state.modes = (*state.modes, mode)
 
 
 def leave() -> None:
     """The innermost mode sees no more calls."""
-    global _entered
     state.modes = state.modes[:-1]
-    _entered -= 1
-    if not _entered:
-        for name, member in _lent.items():
-            if member is None:
-                delattr(Tensor, name)
-            else:
-                setattr(Tensor, name, member)
-        _lent.clear()
+    _looking.__exit__()

@@ -79,7 +79,10 @@ def test_a_function_is_not_hidden_by_its_module():
         ("torch.nn.no_such_thing", r"^clarion does not have torch\.nn\.no_such_thing yet"),
         ("torch.core_of_the_matter", r"^clarion does not have torch\.core_of_the_matter yet"),
         ("torch._C._nothing", r"^clarion does not have torch\._C\._nothing: PyTorch's compiled insides"),
-        ("torch.fx.no_such_thing", r"^clarion does not have torch\.fx\.no_such_thing: programs are not traced"),
+        (
+            "torch.fx.no_such_thing",
+            r"^clarion does not have torch\.fx\.no_such_thing: programs are traced by symbolic_trace",
+        ),
     ],
 )
 def test_what_is_missing_is_named(name, message):
@@ -99,18 +102,20 @@ def test_parts_that_refuse_when_they_are_used_can_be_imported():
     with alias():
         import torch
         import torch.fx as fx
+        import torch.package as package
         from torch.ao.quantization.observer import MinMaxObserver
-        from torch.fx import Tracer, symbolic_trace
+        from torch.package import PackageExporter, is_from_package
 
         assert torch.fx is fx is sys.modules["torch.fx"]
-        assert not isinstance(3, Tracer)
+        assert not isinstance(3, PackageExporter)
+        assert not is_from_package(3)
 
-        class Own(Tracer):
+        class Own(PackageExporter):
             pass
 
-        for use in (lambda: symbolic_trace(len), Tracer, Own):
+        for use in (lambda: package.analyze.find_first_use_of_broken_modules(3), PackageExporter, Own):
             with pytest.raises(
-                NotImplementedError, match=r"clarion does not have torch\.fx\.\w+: programs are not traced"
+                NotImplementedError, match=r"clarion does not have torch\.package\.[\w.]+: models are not packaged"
             ):
                 use()
         with pytest.raises(NotImplementedError, match=r"there are no quantized tensors"):

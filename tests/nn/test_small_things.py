@@ -12,7 +12,7 @@ from clarion.errors import NotSupportedError
 
 @pytest.mark.parametrize(
     "path",
-    ["jit.save", "onnx.export", "quantization.quantize_dynamic", "package.PackageExporter", "fx.Tracer"],
+    ["jit.save", "onnx.export", "quantization.quantize_dynamic", "package.PackageExporter", "export.export"],
 )
 def test_absent_functions_are_named_when_called(path):
     module, name = path.split(".")

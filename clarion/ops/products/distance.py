@@ -77,7 +77,7 @@ cdist_op.vjp(_cdist_grad)
 
 @public(method=False)
 @autocast("float32")
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Any:
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """The p-norm distances of all pairs of rows of two (batches of) matrices."""
     a, b = tensors("cdist", x1, x2, names=("x1", "x2"))
     for name, array in (("X1", a), ("X2", b)):
