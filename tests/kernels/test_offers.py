@@ -22,6 +22,9 @@ OFFERS = [
 OTHERS = {"cross_entropy", "cross_entropy2d", "lstm_layer"}
 NAMES = sorted({n for n, offer in OFFERS if offer.backend == "numpy" and n in OPS and n not in OTHERS})
 
+# Results from this one on are for the backward pass alone: a backend may keep the same numbers in another shape.
+KEPT = {"lstm_layer": 3}
+
 X, ROW, COLUMN = object(), object(), object()  # stand for an array, one of its rows, one of its columns
 # Arguments, where they are not all arrays.
 ARGUMENTS = {
@@ -113,6 +116,9 @@ def test_offers_agree_on_the_rows(row, dtype, calls):
                 expected = registry.portable(name)(*as_numpy(keep(args)), **keep(kwargs))
                 got = offer.function(*given, **keep(kwargs))
             if got is not NotImplemented:
+                if name in KEPT:
+                    kept = zip(got[KEPT[name] :], expected[KEPT[name] :], strict=True)
+                    got = (*got[: KEPT[name]], *[one.reshape(other.shape) for one, other in kept])
                 compare(got, expected, f"{name} by {backend}", rtol, atol)
 
 

@@ -157,7 +157,8 @@ def lstm_layer_backward(cell: Compiled) -> Layer:
         cells: Any, needs: tuple[bool, ...],
     ) -> Any:  # fmt: skip
         g_out, g_h, g_c = g
-        pace = None if w_hr is not None else _pace(steps, x, w_ih, w_hh, h0, c0, g_out, g_h, g_c)
+        by_row = w_hr is None and gates.ndim == 2  # (NumPy's own kernel keeps them otherwise)
+        pace = _pace(steps, x, w_ih, w_hh, h0, c0, g_out, g_h, g_c) if by_row else None
         if pace is None:
             return NotImplemented
         size, (last, rows) = c0.shape[1], steps[-1]

@@ -1,12 +1,14 @@
 """LSTM layers over sequences of one length, turned: in a step a feature lies beside the same feature of the other sequences.
 
 A step is small, and what counts is how its product lies and how many calls it takes. With the state as columns, `w @ h`, BLAS
-takes half as long as with rows, and the parts of the gates are whole pieces of memory. Their order in a step is z i f o: the three that
-go through a sigmoid lie together. What is kept of all steps lies as usual. (Backwards, turning what was kept takes what it gains.)
+takes half as long as with rows, and the parts of the gates are whole pieces of memory; the input, and a row of ones for the bias,
+stand above the state, so that a step is one product. What is kept lies as it was computed, a gate of all steps after the
+other, and is given out as (step, sequence, gate, feature): reshaped it is what the other kernels keep.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,18 +20,22 @@ from ..registry import offer
 _ONE = {kind: np.ones((), kind) for kind in "fd"}
 
 
-def _in_order(parts: Any, size: int) -> Any:
-    """Rows of the gates i f z o as z i f o."""
-    return np.concatenate((parts[2 * size : 3 * size], parts[: 2 * size], parts[3 * size :]))
-
-
 def _one_length(*args: Any) -> bool:
-    """Has every step all sequences, and are all arrays of one type that NumPy computes in? Outputs are not projected."""
+    """Has every step all sequences, step after step or back, and are all arrays of one type that NumPy computes in?
+
+    Outputs are not projected.
+    """
     *arrays, projection, steps = args
     kind, rows = arrays[0].dtype, arrays[-1].shape[0]
     if projection is not None or kind.char not in _ONE or any(a is not None and a.dtype != kind for a in arrays):
         return False
-    return bool(rows and steps) and all(count == rows for _, count in steps)
+    return bool(rows and steps) and steps in _regular(len(steps), rows)
+
+
+@functools.lru_cache(64)
+def _regular(count: int, rows: int) -> tuple[Steps, Steps]:
+    forwards = tuple([(k * rows, rows) for k in range(count)])
+    return forwards, forwards[::-1]
 
 
 def _turned(x: Any, rows: int) -> Any:
@@ -37,39 +43,119 @@ def _turned(x: Any, rows: int) -> Any:
     return x.reshape(-1, rows, x.shape[1]).swapaxes(1, 2)
 
 
+def _weight(w_ih: Any, b_ih: Any, b_hh: Any, w_hh: Any) -> Any:
+    """Both weights and the biases beside each other. What goes into a sigmoid gets the sign that its exponential needs."""
+    width, size = w_ih.shape[1], w_hh.shape[1]
+    sign = np.repeat(np.asarray([-1, 1, -1], w_hh.dtype), [2 * size, size, size])[:, None]
+    weight = np.zeros((4 * size, width + 1 + size), w_hh.dtype)
+    np.multiply(w_ih, sign, weight[:, :width])
+    np.multiply(w_hh, sign, weight[:, width + 1 :])
+    for bias in (b_ih, b_hh):
+        if bias is not None:
+            weight[:, width] += bias * sign[:, 0]
+    return weight
+
+
 @offer("lstm_layer", "numpy", accepts=_one_length)
 @quietly
 def lstm_layer(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, c0: Any, w_hr: Any, steps: Steps) -> Any:
     """Outputs, last state and cell; then gates and cells of all steps."""
-    rows, size = c0.shape
-    one = _ONE[x.dtype.char]
-    # What goes into a sigmoid is computed with the opposite sign, as its exponential needs it.
-    sign = np.repeat(np.asarray([1, -1], x.dtype), [size, 3 * size])[:, None]
-    state_weight = _in_order(w_hh, size) * sign
-    work = np.matmul(_in_order(w_ih, size) * sign, _turned(x, rows))
-    for bias in (b_ih, b_hh):
-        if bias is not None:
-            work += _in_order(bias, size)[:, None] * sign
-    gates, cells = np.empty((len(x), 4, size), x.dtype), np.empty((len(x), size), x.dtype)
-    out = np.empty((len(x), size), x.dtype)
-    h, cell = np.ascontiguousarray(h0.T), np.array(c0.T, order="C")
-    buffer, product = np.empty_like(work[0]), np.empty_like(cell)
+    (rows, size), width, count, kind = c0.shape, x.shape[1], len(steps), x.dtype
+    one, weight = _ONE[kind.char], _weight(w_ih, b_ih, b_hh, w_hh)
+    inputs = np.empty((count, width + 1 + size, rows), kind)
+    inputs[:, :width], inputs[:, width] = _turned(x, rows), 1
+    gates, cells, states = (np.empty((*part, size, rows), kind) for part in ((4, count), (count,), (count,)))
+    sums, product = np.empty((4, size, rows), kind), np.empty((size, rows), kind)
+    whole, first_two, candidate, last = sums.reshape(4 * size, rows), sums[:2], sums[2], sums[3]
+    h, cell = h0.T, c0.T
     for start, _ in steps:
-        now = slice(start, start + rows)
-        a = work[start // rows]
-        a += np.matmul(state_weight, h, buffer)
-        z, three = a[:size], a[size:]
-        np.tanh(z, z)
-        np.exp(three, three)
-        np.add(three, one, three)
-        np.divide(one, three, three)
-        i, f, o = three.reshape(3, size, rows)
-        np.multiply(cell, f, cell)
-        np.add(cell, np.multiply(i, z, product), cell)
-        np.tanh(cell, product)
-        h = np.multiply(product, o, product)
-        out[now], cells[now] = h.T, cell.T
-        gates[now, :2] = a[size : 3 * size].reshape(2, size, rows).transpose(2, 0, 1)
-        gates[now, 2], gates[now, 3] = z.T, o.T
-        product = np.empty_like(h)
-    return out, np.ascontiguousarray(h.T), np.ascontiguousarray(cell.T), gates.reshape(len(x), 4 * size), cells
+        t = start // rows
+        now, of_two, z, o = inputs[t], gates[:2, t], gates[2, t], gates[3, t]
+        now[width + 1 :] = h
+        np.matmul(weight, now, whole)
+        for each, gate in ((first_two, of_two), (last, o)):
+            np.exp(each, each)
+            np.add(each, one, each)
+            np.divide(one, each, gate)
+        np.tanh(candidate, z)
+        cell = np.multiply(cell, of_two[1], cells[t])
+        np.add(cell, np.multiply(of_two[0], z, product), cell)
+        h = np.tanh(cell, states[t])
+        np.multiply(h, o, h)
+    out = np.ascontiguousarray(states.swapaxes(1, 2)).reshape(len(x), size)
+    kept = gates.transpose(1, 3, 0, 2), cells.swapaxes(1, 2)
+    return out, np.ascontiguousarray(h.T), np.ascontiguousarray(cell.T), *kept
+
+
+def _as_kept_here(*args: Any) -> bool:
+    """Are these the gates of the kernel above, and the gradients of their type?"""
+    gates = args[9]
+    return gates.ndim == 4 and all(g is None or g.dtype == gates.dtype for g in args[0])
+
+
+@offer("lstm_layer_backward", "numpy", accepts=_as_kept_here)
+@quietly
+def lstm_layer_backward(
+    g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, c0: Any, w_hr: Any, steps: Steps, out: Any,
+    gates: Any, cells: Any, needs: tuple[bool, ...],
+) -> Any:  # fmt: skip
+    """Gradients of all inputs."""
+    (rows, size), count, forwards = c0.shape, len(steps), steps[0][0] == 0
+    gates, cells = gates.transpose(2, 0, 3, 1), cells.swapaxes(1, 2)
+    slopes, through = _slopes(gates, cells, _before(c0.T, cells, forwards))
+    g_out = None if g[0] is None else np.ascontiguousarray(_turned(g[0], rows))
+    dh, dc = (np.zeros((size, rows), x.dtype) if each is None else np.array(each.T, order="C") for each in g[1:])
+    d, product = np.empty((count, 4, size, rows), x.dtype), np.empty_like(dh)
+    forget, back = gates[1], np.ascontiguousarray(w_hh.T)
+    for start, _ in reversed(steps):
+        t = start // rows
+        if g_out is not None:
+            np.add(dh, g_out[t], dh)
+        np.add(dc, np.multiply(dh, through[t], product), dc)
+        now = d[t]
+        np.multiply(slopes[:3, t], dc, now[:3])
+        np.multiply(slopes[3, t], dh, now[3])
+        np.multiply(dc, forget[t], dc)
+        np.matmul(back, now.reshape(4 * size, rows), dh)
+    d = np.ascontiguousarray(d.transpose(1, 2, 0, 3)).reshape(4 * size, len(x))
+    before = _before(h0, out.reshape(count, rows, size), forwards).reshape(out.shape) if needs[2] else None
+    bias = np.matmul(d, np.ones(len(x), x.dtype)) if needs[3] or needs[4] else None
+    return (
+        np.matmul(d.T, w_ih) if needs[0] else None,
+        np.matmul(d, x) if needs[1] else None,
+        np.matmul(d, before) if needs[2] else None,
+        bias if needs[3] else None,
+        bias.copy() if needs[4] else None,
+        np.ascontiguousarray(dh.T),
+        np.ascontiguousarray(dc.T),
+        None,
+    )
+
+
+def _before(first: Any, after: Any, forwards: bool) -> Any:
+    """What each step began with: the initial state, or what the step before it ended with."""
+    result = np.empty_like(after)
+    if forwards:
+        result[0], result[1:] = first, after[:-1]
+    else:
+        result[-1], result[:-1] = first, after[1:]
+    return result
+
+
+def _slopes(gates: Any, cells: Any, before: Any) -> tuple[Any, Any]:
+    """Derivatives of the cell by what goes into the first three gates, of the output by what goes into the last, and by the cell.
+
+    `before` is overwritten.
+    """
+    i, f, z, o = gates
+    one, bent = _ONE[cells.dtype.char], np.tanh(cells)
+    slopes = np.empty_like(gates)
+    for gate, factor, slope in ((i, z, slopes[0]), (f, before, slopes[1]), (o, bent, slopes[3])):
+        np.subtract(one, gate, slope)
+        np.multiply(slope, gate, slope)
+        np.multiply(slope, factor, slope)
+    for value, factor, slope in ((z, i, slopes[2]), (bent, o, before)):
+        np.multiply(value, value, slope)
+        np.subtract(one, slope, slope)
+        np.multiply(slope, factor, slope)
+    return slopes, before

@@ -128,6 +128,7 @@ def lstm_layer_backward(
     """Gradients of all inputs. What does not depend on the order of steps is computed for all of them at once."""
     g_out, g_h, g_c = g
     size = c0.shape[1]
+    gates, cells = gates.reshape(len(out), 4 * size), cells.reshape(len(out), size)  # they may come step by step
     i, f, z, o = (gates[:, k * size : (k + 1) * size] for k in range(4))
     bent = xp.tanh(cells)
     d = xp.empty_like(gates)  # the slopes of the gates; the loop turns them into gradients
