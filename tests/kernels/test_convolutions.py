@@ -42,6 +42,24 @@ GEOMETRIES = [  # kernel, stride, padding, dilation
 ]
 
 
+SMALL = [(5, 16, 70, (4, 4)), (9, 20, 65, (7, 5)), (3, 64, 64, (8, 8)), (9, 16, 96, (3,)), (4, 12, 80, (3, 4, 3))]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("kernel", "stride", "padding"), [(3, 1, 1), (3, 2, 1), (4, 1, 2), (1, 2, 0)])
+@pytest.mark.parametrize(("images", "channels", "out", "size"), SMALL)
+def test_small_images_are_gathered(monkeypatch, images, channels, out, size, kernel, stride, padding, dtype):
+    from clarion.kernels.llvm.convolutions import calls
+
+    monkeypatch.setattr(calls, "_worth_gathering", lambda *args: True)
+    geometry = tuple((each,) * len(size) for each in (stride, padding, 1))
+    x, weight = draw(images, channels, *size, dtype=dtype), draw(out, channels, *(kernel,) * len(size), dtype=dtype)
+    result = close("correlate", x, weight, *geometry, 1)
+    g = draw(*result.shape, seed=1, dtype=dtype)
+    close("correlate_input", g, weight, *geometry, 1, size)
+    close("correlate_weight", g, x, *geometry, 1, weight.shape[2:])
+
+
 @pytest.mark.parametrize("groups", [1, 2, 8])
 @pytest.mark.parametrize(("ksize", "stride", "padding", "dilation"), GEOMETRIES)
 def test_convolutions_and_their_gradients(ksize, stride, padding, dilation, groups):

@@ -28,7 +28,10 @@ _ANY = config.COMPILE == "all"
 LEAST = 1 if _ANY else 1 << 14  # multiplications from which a convolution is worth the call
 ELEMENTS = 1 if _ANY else 64  # of the first array: with fewer nobody asks
 SHARED = 1 << 18  # multiplications from which threads share it
-_X, _OUT, _A, _A_GROUP, _BIAS = (PLACE[name] for name in ("x", "out", "a", "a_group", "bias"))
+COLUMNS = 512  # results of small images that are computed at a time,
+GATHERED = 1 << 22  # if what the taps meet there is no more than so many bytes
+PACKED_ALONE = 1 << 15  # weights from which on threads share the packing
+_X, _OUT, _A, _A_GROUP, _A_PANEL, _BIAS = (PLACE[name] for name in ("x", "out", "a", "a_group", "a_panel", "bias"))
 
 
 class Convolutions:
@@ -38,22 +41,26 @@ class Convolutions:
         x86, width = machine.x86(), machine.processor()[1]
         self.shape = shape_for("double" if dtype is F64 else "float", width, x86)
         engine = machine.compiled(module(drivers.functions(self.shape, x86)))
-        pointer, number = ctypes.c_void_p, ctypes.c_int64
-        self.convolve, self.gradient = (
-            machine.callable_at(machine.address(engine, name), None, pointer) for name in ("convolve", "gradient")
+        pointer = ctypes.c_void_p
+        self.convolve, self.gradient, self.convolve_gathered, self.gradient_gathered = (
+            machine.callable_at(machine.address(engine, name), None, pointer) for name in drivers.ENTRIES
         )
-        self._pack = machine.callable_at(
-            machine.address(engine, "pack"), None, pointer, pointer, number, number, number
-        )
+        self._pack = machine.callable_at(machine.address(engine, "pack"), None, pointer)
 
-    def panels(self, matrices: Any) -> Any:
-        """Matrices (groups, rows, k) as the panels that tiles read."""
-        groups, rows, k = matrices.shape
-        matrices = np.ascontiguousarray(matrices)
-        each = -(-rows // self.shape.rows) * self.shape.rows * k
-        packed = np.empty(groups * each + 64, matrices.dtype)  # panels are written a little further than they are long
-        self._pack(address(packed), address(matrices), groups, rows, k)
-        return packed, each * matrices.itemsize
+    def panels(self, matrices: Any) -> tuple[Any, int, int]:
+        """Matrices (groups, rows, outer steps, inner steps) as the panels that tiles read; bytes of a panel, and of a group's."""
+        groups, rows, outers, inners = matrices.shape
+        count = -(-rows // self.shape.rows)
+        # Each a little longer: panels are written further than they are long, by several threads.
+        each = -(-outers * inners * self.shape.rows * matrices.itemsize // 64) * 64 + 64
+        packed = np.empty(groups * count * each, np.uint8)
+        shared = matrices.size >= PACKED_ALONE and threads.number() > 1
+        told = (
+            address(packed), address(matrices), rows, count, outers, inners, *matrices.strides, each, groups * count,
+            build.running().parallel if shared else 0,
+        )  # fmt: skip
+        self._pack((ctypes.c_int64 * len(told))(*told))
+        return packed, each, each * count
 
 
 @functools.cache
@@ -70,10 +77,11 @@ def convolutions(dtype: Any) -> Convolutions | None:
 @functools.lru_cache(maxsize=geometry.KEPT)
 def _fixed(
     made: Geometry, x_shape: Sizes, x_strides: Sizes, x_steps: Sizes, out_strides: Sizes, groups: int, rows: int, per: int,
-    itemsize: int,
-) -> list[int]:  # fmt: skip
-    """What the threads share, but for where arrays lie; those of images are (images, channels, depth, height, width)."""
+    together: int, taps: int, width: int, lanes: int, itemsize: int,
+) -> tuple[list[int], Any, Any]:  # fmt: skip
+    """What the threads share, but for where arrays lie, and tables that must stay; images are (images, channels, depth, height, width)."""
     running = build.running()
+    pieces, starts = geometry.pieces(made, together, taps, width, lanes, itemsize)
     slab = made.channels * math.prod(made.slab) * itemsize
     values = {
         "x_image": x_strides[0], "x_group": x_strides[1] * (x_shape[1] // groups), "x_d": x_steps[0], "x_h": x_steps[1],
@@ -84,19 +92,20 @@ def _fixed(
         "rows": rows, "o_d": made.size[0], "o_h": made.size[1], "o_w": made.size[2], "height": made.height,
         "blocks": made.blocks, "groups": groups, "count": x_shape[0], "per": per, "slab": (slab + 63) // 64 * 64,
         "parallel": running.parallel, "threads": running.threads,
+        "together": together, "columns": made.columns, "wide": (together * made.columns * itemsize + 127) // 64 * 64,
+        "pieces": address(pieces), "starts": address(starts),
     }  # fmt: skip
-    return [values.get(name, 0) for name in FIELDS]
+    return [values.get(name, 0) for name in FIELDS], pieces, starts
 
 
 def _context(
-    made: Geometry, x: Any, x_steps: Sizes, out: Any, groups: int, rows: int, per: int, a: Any, a_group: int, bias: Any
-) -> Any:
-    """What the threads share."""
-    fixed = _fixed(made, x.shape, x.strides, x_steps, out.strides, groups, rows, per, x.itemsize)
-    context = (ctypes.c_int64 * len(FIELDS))(*fixed)
-    context[_X], context[_OUT], context[_A], context[_A_GROUP] = address(x), address(out), address(a), a_group
-    if bias is not None:
-        context[_BIAS] = address(bias)
+    on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, out: Any, groups: int, rows: int, per: int, together: int = 0,
+    taps: int = 0,
+) -> Any:  # fmt: skip
+    """What the threads share, but for the weights."""
+    sizes = (groups, rows, per, together, taps, on.shape.columns, on.shape.lanes, x.itemsize)
+    context = (ctypes.c_int64 * len(FIELDS))(*_fixed(made, x.shape, x.strides, x_steps, out.strides, *sizes)[0])
+    context[_X], context[_OUT] = address(x), address(out)
     return context
 
 
@@ -115,13 +124,35 @@ def _parts(images: int, groups: int, work: int) -> int:
 
 
 def _convolve(on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, matrices: Any, out: Any, bias: Any) -> None:
-    """out = matrices @ what the taps meet in x; `matrices` is (groups, rows, taps)."""
-    groups, rows, _ = matrices.shape
-    panels, each = on.panels(matrices)
+    """out = matrices @ what the taps meet in x; `matrices` is (groups, rows, taps in two dimensions)."""
+    groups, rows = matrices.shape[:2]
+    panels, each, of_group = on.panels(matrices)
     items = x.shape[0] * groups * made.blocks
     shared = _work(made, x.shape[0], groups, rows) >= SHARED and threads.number() > 1
-    per = -(-items // (4 * threads.number())) if shared else items
-    on.convolve(_context(made, x, x_steps, out, groups, rows, per, panels, each, bias))
+    together = _together(on, made, groups, rows, -(-items // threads.number()) if shared else items, x.itemsize)
+    per = max(-(-items // (4 * threads.number())), together) if shared else items
+    run = on.convolve_gathered if together else on.convolve
+    context = _context(on, made, x, x_steps, out, groups, rows, per, together, len(made.offsets))
+    context[_A], context[_A_PANEL], context[_A_GROUP] = address(panels), each, of_group
+    if bias is not None:
+        context[_BIAS] = address(bias)
+    run(context)
+
+
+def _together(on: Convolutions, made: Geometry, groups: int, rows: int, parts: int, itemsize: int) -> int:
+    """Of how many parts what the taps meet should be gathered, so that nothing is computed in vain; 0: of none, it costs more."""
+    if groups > 1 or made.size[1] % made.height or not _worth_gathering(made, rows, on.shape.lanes):
+        return 0
+    fitting = min(COLUMNS // made.columns, GATHERED // (made.columns * len(made.offsets) * itemsize))
+    return max(1, min(fitting, parts))
+
+
+def _worth_gathering(made: Geometry, rows: int, lanes: int) -> bool:
+    """Does it save more than it costs? (Measured.)"""
+    length = (made.columns // made.size[2] - 1) * made.slab[2] + made.size[2]  # with the gaps between rows
+    in_vain = -(-length // lanes) * lanes / made.columns - 1
+    copying = 2 * lanes * -(-made.size[2] // lanes) / (rows * made.size[2])  # of a vector, in products of vectors
+    return in_vain > 3 * copying + 0.15
 
 
 def _room(shape: Sizes, dtype: Any, last: bool) -> Any:
@@ -165,7 +196,7 @@ def correlate(
         three(dilation, 1), images.strides[1:], x.itemsize, _parts(n, groups, work),
     )  # fmt: skip
     out = _room((n, o, *size), x.dtype, channels_last(x))
-    matrices = weight.reshape(groups, o // groups, -1)
+    matrices = np.ascontiguousarray(weight).reshape(groups, o // groups, 1, -1)
     if bias is not None:
         bias = np.ascontiguousarray(bias)
     _convolve(on, made, images, _times(images.strides[2:], three(stride, 1)), matrices, _five(out), bias)
@@ -207,8 +238,7 @@ def correlate_input(
             part[...] = 0
             continue
         chosen = by_tap if len(taps) == by_tap.shape[3] else by_tap[..., taps]
-        matrices = chosen.transpose(0, 2, 1, 3).reshape(groups, c // groups, -1)
-        _convolve(on, made, images, images.strides[2:], matrices, part, None)
+        _convolve(on, made, images, images.strides[2:], chosen.transpose(0, 2, 1, 3), part, None)
     return out
 
 
@@ -224,13 +254,23 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
         c // groups, images.shape[2:], gradients.shape[2:], three(ksize, 1), three(stride, 1), three(padding, 0),
         three(dilation, 1), images.strides[1:], x.itemsize, _parts(n, groups, work),
     )  # fmt: skip
-    rows, items = o // groups, n * groups * made.blocks
-    shared = work >= SHARED and threads.number() > 1
-    per = -(-items // threads.number()) if shared else items
-    sums = np.zeros((-(-items // per), groups, rows, len(made.offsets)), x.dtype)
+    rows, taps, shared = o // groups, len(made.offsets), work >= SHARED and threads.number() > 1
     steps = _times(images.strides[2:], three(stride, 1))
-    on.gradient(_context(made, images, steps, gradients, groups, rows, per, sums, 0, None))
-    total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
+    together = _together(on, made, groups, rows, n * made.blocks, x.itemsize) if taps >= 2 * on.shape.columns else 0
+    if together:
+        total = np.empty((rows, taps), x.dtype)
+        share = -(-taps // (threads.number() * on.shape.columns)) * on.shape.columns if shared else taps
+        context = _context(on, made, images, steps, gradients, groups, rows, share, together, share)
+        context[_A] = address(total)
+        on.gradient_gathered(context)
+    else:
+        items = n * groups * made.blocks
+        per = -(-items // threads.number()) if shared else items
+        sums = np.zeros((-(-items // per), groups, rows, taps), x.dtype)
+        context = _context(on, made, images, steps, gradients, groups, rows, per)
+        context[_A] = address(sums)
+        on.gradient(context)
+        total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
     return total.reshape(o, c // groups, *ksize)
 
 

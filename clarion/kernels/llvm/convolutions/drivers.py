@@ -8,42 +8,11 @@ from ..products.tiles import Shape
 from ..products.tiles import panel as plain_panel
 from ..products.tiles import tile as plain_tile
 from ..text import Function
-from . import slabs, taps
+from . import gathered, slabs, taps
+from .parts import DEEP, WIDE, all_parts, image_at, parts_of_chunk, place_of, result_at, rounded_up, weights_at
 from .slabs import extent, get, height_of
 
-DEEP = 256  # results at a time whose share of the weight's gradient is computed,
-WIDE = 512  # for so many taps
-
-
-def _places(f: Function, number: str) -> tuple[str, str, str]:
-    """Image, group and block of a part."""
-    blocks, groups = get(f, "blocks"), get(f, "groups")
-    block = f.op("srem", "i64", number, blocks)
-    rest = f.op("sdiv", "i64", number, blocks)
-    return f.op("sdiv", "i64", rest, groups), f.op("srem", "i64", rest, groups), block
-
-
-def _image(f: Function, image: str, group: str) -> str:
-    return f.offset(f.offset(get(f, "x"), times(f, image, get(f, "x_image"))), times(f, group, get(f, "x_group")))
-
-
-def _result(f: Function, image: str, group: str, first: str) -> str:
-    place = f.offset(
-        f.offset(get(f, "out"), times(f, image, get(f, "out_image"))), times(f, group, get(f, "out_group"))
-    )
-    return f.offset(place, times(f, first, get(f, "out_h")))
-
-
-def _rounded_up(f: Function, length: str, multiple: int) -> str:
-    return times(f, shares(f, length, str(multiple)), str(multiple))
-
-
-def _each_part(f: Function) -> tuple[str, str]:
-    """The parts of a chunk."""
-    per = get(f, "per")
-    first = times(f, "%number", per)
-    total = times(f, times(f, get(f, "count"), get(f, "groups")), get(f, "blocks"))
-    return first, least(f, plus(f, first, per), total)
+ENTRIES = ("convolve", "gradient", "convolve_gathered", "gradient_gathered")  # what Python calls
 
 
 def convolve_chunk(shape: Shape) -> Function:
@@ -51,27 +20,26 @@ def convolve_chunk(shape: Shape) -> Function:
     f = Function("convolve_chunk", "void", "ptr context", "i64 number", linkage="internal")
     size = str(shape.size)
     slab_bytes, k, rows, out_o = (get(f, name) for name in ("slab", "taps", "rows", "out_o"))
-    longest = _rounded_up(f, extent(f, get(f, "height")), shape.columns)
+    longest = rounded_up(f, extent(f, get(f, "height")), shape.columns)
     room = plus(f, slab_bytes, times(f, longest, str(shape.rows * shape.size)))
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {_rounded_up(f, room, 64)}")
+    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, room, 64)}")
     row_of_results = f.offset(slab, slab_bytes)
     step = times(f, longest, size)
-    offsets, bias = get(f, "offsets"), get(f, "bias")
-    first_part, end = _each_part(f)
+    offsets, bias, q_w = get(f, "offsets"), get(f, "bias"), get(f, "q_w")
+    deep = times(f, get(f, "q_h"), q_w)
+    first_part, end = parts_of_chunk(f)
     with f.counted(first_part, end) as part:
-        image, group, block = _places(f, part)
+        image, group, block = place_of(f, part)
         first, height = height_of(f, block)
-        f.line(f"call void @fill(ptr %context, ptr {slab}, ptr {_image(f, image, group)}, i64 {first})")
+        f.line(f"call void @fill(ptr %context, ptr {slab}, ptr {image_at(f, image, group)}, i64 {first})")
         length = extent(f, height)
-        result = _result(f, image, group, first)
-        a = f.offset(get(f, "a"), times(f, group, get(f, "a_group")))
+        result = result_at(f, image, group, first)
         row = f.variable("i64", "0")
         for tall in shape.heights:
             with f.forever() as enough:
                 after = plus(f, row.get(), str(tall))
                 f.leave_when(f.op("icmp sgt", "i64", after, rows), enough)
-                panel, inside = (f.op(word, "i64", row.get(), str(shape.rows)) for word in ("sdiv", "srem"))
-                start = f.element(a, plus(f, times(f, times(f, panel, k), str(shape.rows)), inside), shape.scalar)
+                start = weights_at(f, shape, group, row.get())
                 f.line(
                     f"call void @strip_of_taps_{tall}(i64 {k}, ptr {start}, ptr {slab}, ptr {offsets}, "
                     f"ptr {row_of_results}, i64 {step}, i64 {length})"
@@ -84,7 +52,7 @@ def convolve_chunk(shape: Shape) -> Function:
                     f.line(
                         f"call void @write(ptr %context, ptr {f.offset(row_of_results, times(f, step, str(i)))}, "
                         f"ptr {f.offset(result, times(f, channel, out_o))}, i64 {height}, "
-                        f"ptr {f.element(bias, number, shape.scalar)})"
+                        f"ptr {f.element(bias, number, shape.scalar)}, i64 {deep}, i64 {q_w})"
                     )
                 row.set(after)
     f.call("free", "void", f"ptr {slab}")
@@ -120,24 +88,27 @@ def gradient_chunk(shape: Shape) -> Function:
     long_bytes = times(f, times(f, times(f, get(f, "o_d"), get(f, "q_h")), get(f, "q_w")), size)
     panels = shares(f, least(f, k, str(WIDE)), str(shape.columns))
     panel_bytes = str(DEEP * shape.columns * shape.size)
-    parts = [slab_bytes, _rounded_up(f, times(f, long_bytes, rows), 64), times(f, panels, panel_bytes)]
+    parts = [slab_bytes, rounded_up(f, times(f, long_bytes, rows), 64), times(f, panels, panel_bytes)]
     total = plus(f, plus(f, parts[0], parts[1]), plus(f, parts[2], str(DEEP * shape.rows * shape.size + 256)))
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {_rounded_up(f, total, 64)}")
+    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, total, 64)}")
     gradient = f.offset(slab, parts[0])
     own_b = f.offset(gradient, parts[1])
     own_a = f.offset(own_b, parts[2])
     sum_bytes = times(f, times(f, rows, k), size)
     sums = f.offset(get(f, "a"), times(f, times(f, "%number", get(f, "groups")), sum_bytes))
-    first_part, end = _each_part(f)
+    first_part, end = parts_of_chunk(f)
     with f.counted(first_part, end) as part:
-        image, group, block = _places(f, part)
+        image, group, block = place_of(f, part)
         first, height = height_of(f, block)
-        f.line(f"call void @fill(ptr %context, ptr {slab}, ptr {_image(f, image, group)}, i64 {first})")
-        g = _result(f, image, group, first)
+        f.line(f"call void @fill(ptr %context, ptr {slab}, ptr {image_at(f, image, group)}, i64 {first})")
+        g = result_at(f, image, group, first)
         with f.counted("0", rows) as channel:
             source = f.offset(g, times(f, channel, get(f, "out_o")))
             target = f.offset(gradient, times(f, channel, long_bytes))
-            f.line(f"call void @spread_gradient(ptr %context, ptr {target}, ptr {source}, i64 {height})")
+            f.line(
+                f"call void @spread_gradient(ptr %context, ptr {target}, ptr {source}, i64 {height}, "
+                f"i64 {get(f, 'q_h')}, i64 {get(f, 'q_w')})"
+            )
         length = extent(f, height)
         mine = f.offset(sums, times(f, group, sum_bytes))
         with f.counted("0", length, str(DEEP)) as depth, f.counted("0", k, str(WIDE)) as wide:
@@ -171,16 +142,56 @@ def gradient_chunk(shape: Shape) -> Function:
     return f
 
 
-def pack(shape: Shape) -> Function:
-    """Rows of matrices as panels, one after the other."""
-    f = Function("pack", "void", "ptr target", "ptr source", "i64 count", "i64 rows", "i64 k")
-    step = times(f, "%k", str(shape.size))
-    whole = _rounded_up(f, "%rows", shape.rows)
-    with f.counted("0", "%count") as matrix, f.counted("0", "%rows", str(shape.rows)) as row:
-        target = f.element("%target", times(f, plus(f, times(f, matrix, whole), row), "%k"), shape.scalar)
-        count = least(f, f.op("sub", "i64", "%rows", row), str(shape.rows))
-        source = f.offset("%source", times(f, plus(f, times(f, matrix, "%rows"), row), step))
-        f.line(f"call void @panel_a(ptr {target}, ptr {source}, i64 {step}, i64 {shape.size}, i64 %k, i64 {count})")
+# What is told about matrices to be packed. Row `r` of matrix `m` at step (o, i) lies at m * far + r * row + o * outer + i * inner.
+PACKED = (
+    "target",
+    "source",
+    "rows",
+    "panels",
+    "outers",
+    "inners",
+    "far",
+    "row",
+    "outer",
+    "inner",
+    "panel_bytes",
+    "chunks",
+    "parallel",
+)
+
+
+def _told(f: Function, name: str) -> str:
+    kind = "ptr" if name in ("target", "source", "parallel") else "i64"
+    return f.load(kind, f.element("%context", str(PACKED.index(name)), "i64"))
+
+
+def pack_chunk(shape: Shape) -> Function:
+    """Some rows of a matrix as a panel."""
+    f = Function("pack_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    panels, row, outer, inner, inners = (_told(f, name) for name in ("panels", "row", "outer", "inner", "inners"))
+    matrix, panel = (f.op(word, "i64", "%number", panels) for word in ("sdiv", "srem"))
+    first = times(f, panel, str(shape.rows))
+    count = least(f, f.op("sub", "i64", _told(f, "rows"), first), str(shape.rows))
+    start = f.offset(f.offset(_told(f, "source"), times(f, matrix, _told(f, "far"))), times(f, first, row))
+    target = f.offset(_told(f, "target"), times(f, "%number", _told(f, "panel_bytes")))
+    with f.counted("0", _told(f, "outers")) as o:
+        to = f.element(target, times(f, times(f, o, inners), str(shape.rows)), shape.scalar)
+        source = f.offset(start, times(f, o, outer))
+        f.line(f"call void @panel_a(ptr {to}, ptr {source}, i64 {row}, i64 {inner}, i64 {inners}, i64 {count})")
+    f.end()
+    return f
+
+
+def pack() -> Function:
+    """All panels of some matrices, by several threads if there is who shares the work."""
+    f = Function("pack", "void", "ptr context")
+    parallel, chunks = _told(f, "parallel"), _told(f, "chunks")
+    with f.when(f.op("icmp ne", "ptr", parallel, "null")):
+        f.line(f"call void {parallel}(ptr @pack_chunk, ptr %context, i64 {chunks})")
+        f.line("ret void")
+        f.begin(*f.labels("unreachable"))
+    with f.counted("0", chunks) as number:
+        f.line(f"call void @pack_chunk(ptr %context, i64 {number})")
     f.end()
     return f
 
@@ -188,7 +199,7 @@ def pack(shape: Shape) -> Function:
 def run(name: str, x86: bool) -> Function:
     """All chunks, by several threads where there are several; gives back to Python."""
     f = Function(name, "void", "ptr context")
-    total = times(f, times(f, get(f, "count"), get(f, "groups")), get(f, "blocks"))
+    total = get(f, "taps") if name == "gradient_gathered" else all_parts(f)
     chunks = shares(f, total, get(f, "per"))
     shared, alone, after = f.labels("shared", "alone", "after")
     f.line(f"br i1 {f.op('icmp sgt', 'i64', chunks, '1')}, label %{shared}, label %{alone}")
@@ -207,10 +218,10 @@ def run(name: str, x86: bool) -> Function:
 def functions(shape: Shape, x86: bool) -> list[Function]:
     """All functions of a module of convolutions."""
     made = [slabs.copy_row(shape), slabs.fill(shape), slabs.write(shape), slabs.spread_gradient(shape)]
-    made += [taps.panel(shape), plain_panel(shape, "panel_a", shape.rows)]
+    made += [taps.panel(shape), plain_panel(shape, "panel_a", shape.rows), plain_panel(shape, "panel_b", shape.columns)]
     for height in shape.heights:
         for vectors in (1, shape.vectors):
             made += [taps.tile(shape, height, vectors), plain_tile(shape, height, vectors)]
         made += [strip_of_taps(shape, height), strip(shape, height)]
-    made += [convolve_chunk(shape), gradient_chunk(shape), pack(shape)]
-    return [*made, run("convolve", x86), run("gradient", x86)]
+    made += [convolve_chunk(shape), gradient_chunk(shape), pack_chunk(shape), pack(), *gathered.functions(shape)]
+    return [*made, *[run(name, x86) for name in ENTRIES]]

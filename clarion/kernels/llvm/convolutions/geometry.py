@@ -30,6 +30,11 @@ class Geometry:
         """How many blocks make up the results of an image."""
         return -(-self.size[1] // self.height)
 
+    @property
+    def columns(self) -> int:
+        """How many results a block has."""
+        return self.size[0] * self.height * self.size[2]
+
 
 def three(sizes: Any, missing: int) -> Sizes:
     """Sizes of three dimensions, depth, height and width, from those of fewer."""
@@ -68,12 +73,17 @@ def backward_line(size: int, count: int, first: int, taps: list[int]) -> Line:
     return Line(shifts, [(0, zeros, min(size, count + reach - zeros))], reach)
 
 
+def _evenly(rows: int, most: int) -> int:
+    """Rows of a block: at most so many, and all blocks alike if blocks of more than half of that can be."""
+    return next((height for height in range(most, most // 2, -1) if rows % height == 0), most)
+
+
 def _made(lines: list[Line], out: Sizes, channels: int, steps: Sizes, itemsize: int, parts: int) -> Geometry:
     """`steps`: the strides of an image in bytes, channel first. `parts`: how many blocks there should be at least."""
     reach = [line.reach for line in lines]
     per = [len(line.channels) for line in lines]
     row = channels * int(np.prod(per)) * (out[0] + reach[0]) * (out[2] + reach[2]) * itemsize
-    height = max(1, min(out[1], SLAB // max(row, 1) - reach[1], -(-out[1] // parts)))
+    height = _evenly(out[1], max(1, min(out[1], SLAB // max(row, 1) - reach[1], -(-out[1] // parts))))
     slab = (out[0] + reach[0], height + reach[1], out[2] + reach[2])
     table = []
     for channel in range(channels):
@@ -135,3 +145,24 @@ def backward(
             )
         found.append((first, taps_, whole))
     return found
+
+
+def pieces(made: Geometry, together: int, taps: int, width: int, lanes: int, itemsize: int) -> tuple[Any, Any]:
+    """How the rows of results of `together` parts become columns of panels of `taps` rows that are `width` wide: see gathered.py.
+
+    For each piece where it lies in a slab and in the panels, in bytes, and its elements; and where those of each part begin.
+    """
+    found: list[tuple[int, int, int]] = []
+    starts = [0]
+    panel = taps * width
+    for column in range(0, together * made.columns, made.columns):
+        for d, h in itertools.product(range(made.size[0]), range(made.height)):
+            w = 0
+            while w < made.size[2]:
+                number, inside = divmod(column + (d * made.height + h) * made.size[2] + w, width)
+                count = min(lanes, made.size[2] - w, width - inside)
+                place = (d * made.slab[1] + h) * made.slab[2] + w
+                found.append((place * itemsize, (number * panel + inside) * itemsize, count))
+                w += count
+        starts.append(len(found) * 24)
+    return np.array(found or [(0, 0, 0)], np.int64), np.array(starts, np.int64)

@@ -7,14 +7,16 @@ from ..products.tiles import Shape, masked_load, masked_store
 from ..text import Function, literal, with_lanes
 
 # What the threads share, in places of eight bytes. Strides are in bytes; `table` has for each channel of a slab where it begins in
-# the image, how many zeros come before, and how many elements there are, in three dimensions.
+# the image, how many zeros come before, and how many elements there are, in three dimensions. What comes last is for small images
+# (see gathered.py): how many together, columns of each, bytes of a row of all, and the pieces of each from `starts` on.
 FIELDS = (
     "x", "x_image", "x_group", "x_d", "x_h", "x_w", "table", "channels", "q_d", "q_h", "q_w", "offsets", "taps",
     "a", "a_group", "out", "out_image", "out_group", "out_o", "out_d", "out_h", "out_w", "bias",
     "rows", "o_d", "o_h", "o_w", "height", "blocks", "groups", "count", "per", "slab", "parallel", "threads",
+    "a_panel", "together", "columns", "wide", "pieces", "starts",
 )  # fmt: skip
 PLACE = {name: place for place, name in enumerate(FIELDS)}
-POINTERS = ("x", "table", "offsets", "a", "out", "bias", "parallel", "threads")
+POINTERS = ("x", "table", "offsets", "a", "out", "bias", "parallel", "threads", "pieces", "starts")
 TABLE = 7  # entries of a channel: its place, zeros before and elements in depth, height and width
 
 
@@ -104,11 +106,10 @@ def fill(shape: Shape) -> Function:
 
 
 def write(shape: Shape) -> Function:
-    """Write rows of results, which lie in a long row with gaps, where they belong, and add the bias."""
-    parameters = ("ptr context", "ptr row", "ptr target", "i64 height", "ptr bias")
+    """Write rows of results, which lie `pitch` elements apart in a long row, where they belong, and add the bias."""
+    parameters = ("ptr context", "ptr row", "ptr target", "i64 height", "ptr bias", "i64 pitch_d", "i64 pitch")
     f = Function("write", "void", *parameters, linkage="internal")
-    names = ("o_d", "o_w", "q_h", "q_w", "out_d", "out_h", "out_w")
-    o_d, o_w, q_h, q_w, out_d, out_h, out_w = (get(f, name) for name in names)
+    o_d, o_w, out_d, out_h, out_w = (get(f, name) for name in ("o_d", "o_w", "out_d", "out_h", "out_w"))
     added = f.variable(shape.scalar, literal(shape.scalar, 0))
     with f.when(f.op("icmp ne", "ptr", "%bias", "null")):
         added.set(f.load(shape.scalar, "%bias"))
@@ -116,7 +117,7 @@ def write(shape: Shape) -> Function:
     spread = f.spread(shape.type, number)
     adjacent = f.op("icmp eq", "i64", out_w, str(shape.size))
     with f.counted("0", o_d) as d, f.counted("0", "%height") as h:
-        source = f.element("%row", times(f, plus(f, times(f, d, q_h), h), q_w), shape.scalar)
+        source = f.element("%row", plus(f, times(f, d, "%pitch_d"), times(f, h, "%pitch")), shape.scalar)
         target = f.offset(f.offset("%target", times(f, d, out_d)), times(f, h, out_h))
         with f.when(adjacent), f.counted("0", o_w, str(shape.lanes)) as w:
             mask = _below(f, shape, _lanes_from(f, shape, w), o_w)
@@ -130,15 +131,15 @@ def write(shape: Shape) -> Function:
 
 
 def spread_gradient(shape: Shape) -> Function:
-    """The opposite of `write`: rows of a gradient in a long row, with zeros in the gaps."""
-    f = Function("spread_gradient", "void", "ptr context", "ptr row", "ptr source", "i64 height", linkage="internal")
-    names = ("o_d", "o_w", "q_h", "q_w", "out_d", "out_h", "out_w")
-    o_d, o_w, q_h, q_w, out_d, out_h, out_w = (get(f, name) for name in names)
-    with f.counted("0", o_d) as d, f.counted("0", q_h) as h:
-        target = f.element("%row", times(f, plus(f, times(f, d, q_h), h), q_w), shape.scalar)
+    """The opposite of `write`: rows of a gradient in a long row, `all_h` of `width` each, with zeros where there are none."""
+    parameters = ("ptr context", "ptr row", "ptr source", "i64 height", "i64 all_h", "i64 width")
+    f = Function("spread_gradient", "void", *parameters, linkage="internal")
+    o_d, o_w, out_d, out_h, out_w = (get(f, name) for name in ("o_d", "o_w", "out_d", "out_h", "out_w"))
+    with f.counted("0", o_d) as d, f.counted("0", "%all_h") as h:
+        target = f.element("%row", times(f, plus(f, times(f, d, "%all_h"), h), "%width"), shape.scalar)
         source = f.offset(f.offset("%source", times(f, d, out_d)), times(f, h, out_h))
         count = f.let(f"select i1 {f.op('icmp slt', 'i64', h, '%height')}, i64 {o_w}, i64 0")
-        f.line(f"call void @copy_row(ptr {target}, ptr {source}, i64 {out_w}, i64 0, i64 {count}, i64 {q_w})")
+        f.line(f"call void @copy_row(ptr {target}, ptr {source}, i64 {out_w}, i64 0, i64 {count}, i64 %width)")
     f.end()
     return f
 

@@ -22,9 +22,7 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
     with f.counted("0", "%k") as k:
         now = a.get()
         row = f.offset("%b", f.load("i64", f.element("%offsets", k, "i64")))
-        second = [
-            masked_load(f, shape, f.element(row, str(j * shape.lanes), shape.scalar), masks[j]) for j in range(vectors)
-        ]
+        second = [f.load(type_, f.element(row, str(j * shape.lanes), shape.scalar), shape.size) for j in range(vectors)]
         for i in range(height):
             first = f.spread(type_, f.load(shape.scalar, f.element(now, str(i), shape.scalar), shape.size))
             for j in range(vectors):
