@@ -42,6 +42,18 @@ GEOMETRIES = [  # kernel, stride, padding, dilation
 ]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("ksize", "stride", "padding", "dilation"), GEOMETRIES)
+def test_depthwise_convolutions(ksize, stride, padding, dilation, dtype):
+    x = draw(12, 16, *{1: (300,), 2: (22, 19), 3: (12, 9, 7)}[len(ksize)], dtype=dtype)
+    weight = draw(16, 1, *ksize, dtype=dtype)
+    geometry = (stride, padding, dilation, 16)
+    out = close("correlate", x, weight, *geometry)
+    g = draw(*out.shape, seed=1, dtype=dtype)
+    close("correlate_input", g, weight, *geometry, x.shape[2:])
+    close("correlate_weight", g, x, *geometry, ksize)
+
+
 SMALL = [(5, 16, 70, (4, 4)), (9, 20, 65, (7, 5)), (3, 64, 64, (8, 8)), (9, 16, 96, (3,)), (4, 12, 80, (3, 4, 3))]
 
 

@@ -37,6 +37,17 @@ def test_the_largest_of_each_window(ksize, stride, padding, dilation, dtype):
     np.testing.assert_allclose(back, registry.portable("add_at_places")(g, places, x.shape, 2), 1e-5, 1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (6, 10)], ids=str)
+def test_the_largest_of_windows_that_cover_the_input(size, dtype):
+    x = np.random.default_rng(0).standard_normal((4, 6, 12, 10)).astype(dtype)
+    x[0, 0, 3, 4], x[0, 0, 5, 1], x[1, 1], x[2] = np.nan, np.nan, -np.inf, np.round(x[2])
+    best, places = registry.offers("adaptive_max_pool2d")["llvm"].function(x, size)
+    expected = registry.portable("adaptive_max_pool2d")(x, size)
+    np.testing.assert_array_equal(best, expected[0])
+    np.testing.assert_array_equal(places, expected[1])
+
+
 def test_what_is_not_for_it_is_declined():
     function = registry.offers("max_pool2d")["llvm"].function
     rest = ((2, 2), (2, 2), (0, 0), (1, 1), (8, 8))

@@ -164,6 +164,29 @@ def max_pool(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Size
     return (best, places) if done else NotImplemented
 
 
+def adaptive_max_pool(x: Any, out_size: Sizes) -> Any:
+    """The largest element of each of `out_size` windows that cover the input, if all are alike, and its place."""
+    size = x.shape[-2:]
+    if x.ndim < 3 or min(out_size) < 1 or any(m % o for m, o in zip(size, out_size, strict=True)):
+        return NotImplemented
+    if out_size == (1, 1) and x.dtype.char in "fd" and x.flags.c_contiguous and x.size:
+        return _of_planes(x)
+    ksize = tuple(m // o for m, o in zip(size, out_size, strict=True))
+    return max_pool(x, ksize, ksize, (0, 0), (1, 1), out_size)
+
+
+def _of_planes(x: Any) -> Any:
+    """The largest element of each plane, and its place: of several NaNs the last."""
+    planes = x.reshape(-1, x.shape[-2] * x.shape[-1])
+    places = planes.argmax(axis=1)
+    best = np.take_along_axis(planes, places[:, None], axis=1)
+    no_number = np.isnan(best[:, 0])
+    if no_number.any():
+        places[no_number] = planes.shape[1] - 1 - np.isnan(planes[no_number, ::-1]).argmax(axis=1)
+    shape = (*x.shape[:-2], 1, 1)
+    return best.reshape(shape), places.reshape(shape)
+
+
 def add_at_places(g: Any, places: Any, shape: Sizes, n: int) -> Any:
     """Zeros of a shape, with each element of g added at its place in the last n dimensions."""
     planes = math.prod(shape[: len(shape) - n])
@@ -177,4 +200,5 @@ def add_at_places(g: Any, places: Any, shape: Sizes, n: int) -> Any:
 def make() -> None:
     """Make all offers."""
     offer("max_pool2d", "llvm", max_pool, least=LEAST)
+    offer("adaptive_max_pool2d", "llvm", adaptive_max_pool, least=LEAST)
     offer("add_at_places", "llvm", add_at_places, least=LEAST // 4)

@@ -4,6 +4,7 @@
     taps.py         tiles and panels whose second operand is found through those shifts
     drivers.py      from images to results, and to the weight's gradient
     gathered.py     the same for small images, several at a time
+    single.py       the weight's gradient of depthwise ones
     calls.py        geometry, and what is offered
 
 A *slab* holds the rows of an image that a block of results is made of, inside of the zeros that surround it. Laid out as one

@@ -42,7 +42,7 @@ class Convolutions:
         self.shape = shape_for("double" if dtype is F64 else "float", width, x86)
         engine = machine.compiled(module(drivers.functions(self.shape, x86)))
         pointer = ctypes.c_void_p
-        self.convolve, self.gradient, self.convolve_gathered, self.gradient_gathered = (
+        self.convolve, self.gradient, self.convolve_gathered, self.gradient_gathered, self.gradient_single = (
             machine.callable_at(machine.address(engine, name), None, pointer) for name in drivers.ENTRIES
         )
         self._pack = machine.callable_at(machine.address(engine, "pack"), None, pointer)
@@ -269,7 +269,7 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
         sums = np.zeros((-(-items // per), groups, rows, taps), x.dtype)
         context = _context(on, made, images, steps, gradients, groups, rows, per)
         context[_A] = address(sums)
-        on.gradient(context)
+        (on.gradient_single if rows == 1 else on.gradient)(context)
         total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
     return total.reshape(o, c // groups, *ksize)
 

@@ -8,11 +8,11 @@ from ..products.tiles import Shape
 from ..products.tiles import panel as plain_panel
 from ..products.tiles import tile as plain_tile
 from ..text import Function
-from . import gathered, slabs, taps
+from . import gathered, single, slabs, taps
 from .parts import DEEP, WIDE, all_parts, image_at, parts_of_chunk, place_of, result_at, rounded_up, weights_at
 from .slabs import extent, get, height_of
 
-ENTRIES = ("convolve", "gradient", "convolve_gathered", "gradient_gathered")  # what Python calls
+ENTRIES = ("convolve", "gradient", "convolve_gathered", "gradient_gathered", "gradient_single")  # what Python calls
 
 
 def convolve_chunk(shape: Shape) -> Function:
@@ -144,20 +144,8 @@ def gradient_chunk(shape: Shape) -> Function:
 
 # What is told about matrices to be packed. Row `r` of matrix `m` at step (o, i) lies at m * far + r * row + o * outer + i * inner.
 PACKED = (
-    "target",
-    "source",
-    "rows",
-    "panels",
-    "outers",
-    "inners",
-    "far",
-    "row",
-    "outer",
-    "inner",
-    "panel_bytes",
-    "chunks",
-    "parallel",
-)
+    "target", "source", "rows", "panels", "outers", "inners", "far", "row", "outer", "inner", "panel_bytes", "chunks", "parallel",
+)  # fmt: skip
 
 
 def _told(f: Function, name: str) -> str:
@@ -223,5 +211,6 @@ def functions(shape: Shape, x86: bool) -> list[Function]:
         for vectors in (1, shape.vectors):
             made += [taps.tile(shape, height, vectors), plain_tile(shape, height, vectors)]
         made += [strip_of_taps(shape, height), strip(shape, height)]
-    made += [convolve_chunk(shape), gradient_chunk(shape), pack_chunk(shape), pack(), *gathered.functions(shape)]
+    made += [convolve_chunk(shape), gradient_chunk(shape), pack_chunk(shape), pack()]
+    made += [*gathered.functions(shape), single.dots(shape), single.gradient_chunk(shape)]
     return [*made, *[run(name, x86) for name in ENTRIES]]
