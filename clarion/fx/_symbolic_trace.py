@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools as functools
 import inspect
 import math
 import operator
@@ -13,23 +14,27 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from .. import pytree
-from ..absent import rest
-from ..core import overriding
+from ..absent import refusing_class, rest
 from ..core.dtypes import Size
 from ..core.tensor import Tensor
 from ..nn import functional
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
+from ._compatibility import compatibility as compatibility
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .graph_module import GraphModule
 from .names import METHODS_THERE
 from .proxy import ParameterProxy, Scope, ScopeContextManager, TracerBase
-from .wrapping import Patches, functions_of
+from .wrapping import _autowrap_check as _autowrap_check
+from .wrapping import _patch_wrapped_functions as _patch_wrapped_functions
+from .wrapping import _Patcher as _Patcher
 from .wrapping import _wrapped_fns_to_patch as _wrapped_fns_to_patch
 from .wrapping import _wrapped_methods_to_patch as _wrapped_methods_to_patch
+from .wrapping import functions_of
 from .wrapping import wrap as wrap
 
-_original_call, _original_getattr = Module.__call__, Module.__getattr__
+_orig_module_call, _orig_module_getattr = Module.__call__, Module.__getattr__
+ScriptObject = refusing_class("torch.jit.ScriptObject")
 _lock = threading.RLock()  # a trace changes classes that all threads see
 _proxyable_classes: dict[type, None] = {}
 
@@ -107,7 +112,7 @@ class Tracer(TracerBase):
         self.module_stack = collections.OrderedDict()
         self.num_calls: dict[str, int] = {}
         self.node_name_to_scope = {}
-        self.tensor_attrs: dict[int, tuple[Any, str]] = {}
+        self.tensor_attrs: dict[Any, str] = {}
         self._qualname_counter: dict[str, int] = collections.Counter()
 
     def get_fresh_qualname(self, prefix: str) -> str:
@@ -146,12 +151,11 @@ class Tracer(TracerBase):
         return super().create_arg(tuple(a) if isinstance(a, Size) else a)
 
     def _constant(self, a: Tensor) -> str:
-        known = self.tensor_attrs.get(id(a))
-        if known is None:
-            name = self.get_fresh_qualname("_tensor_constant")
+        name = self.tensor_attrs.get(a)
+        if name is None:
+            name = self.tensor_attrs[a] = self.get_fresh_qualname("_tensor_constant")
             setattr(self.root, name, a)
-            known = self.tensor_attrs[id(a)] = (a, name)
-        return known[1]
+        return name
 
     # Modules --------------------------------------------------------------------------------------------
 
@@ -322,12 +326,12 @@ class Tracer(TracerBase):
             raise AssertionError(f"Expected a function, got {type(function)}")
         table = function.__globals__ if hasattr(function, "__globals__") else {}
         function, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
-        with Patches() as patches, overriding.Looking():
+        with _Patcher() as patches:
             self._patch_modules(patches)
-            patches.wrapped_functions()
-            patches.functions_seen_from(table, self._autowrap_function_ids)
+            _patch_wrapped_functions(patches)
+            _autowrap_check(patches, table, self._autowrap_function_ids)
             for module in self._autowrap_search:
-                patches.functions_seen_from(vars(module), self._autowrap_function_ids)
+                _autowrap_check(patches, vars(module), self._autowrap_function_ids)
             result = self.create_arg(function(*args))
             returns = _annotations(function).get("return")
             self.create_node("output", "output", (result,), {}, type_expr=returns)
@@ -338,26 +342,26 @@ class Tracer(TracerBase):
         """Tensors that modules hold without having registered them."""
         for name, value in vars(module).items():
             if isinstance(value, Tensor):
-                self.tensor_attrs[id(value)] = (value, ".".join((*prefix, name)))
+                self.tensor_attrs[value] = ".".join((*prefix, name))
         for name, child in module.named_children():
             self._collect(child, (*prefix, name))
 
-    def _patch_modules(self, patches: Patches) -> None:
+    def _patch_modules(self, patches: _Patcher) -> None:
         cache: dict[str, Any] = {}
         tracer = self
 
         def module_getattr(mod: Any, attr: str) -> Any:
-            return tracer.getattr(attr, _original_getattr(mod, attr), cache)
+            return tracer.getattr(attr, _orig_module_getattr(mod, attr), cache)
 
         def module_call(mod: Any, *args: Any, **kwargs: Any) -> Any:
             table = getattr(getattr(mod, "forward", None), "__globals__", {})
-            patches.functions_seen_from(table, tracer._autowrap_function_ids)
-            return tracer.call_module(mod, lambda *a, **k: _original_call(mod, *a, **k), args, kwargs)
+            _autowrap_check(patches, table, tracer._autowrap_function_ids)
+            return tracer.call_module(mod, lambda *a, **k: _orig_module_call(mod, *a, **k), args, kwargs)
 
         for name in METHODS_THERE:
-            patches.item(vars(functional), name, operator.methodcaller(name))
-        patches.attribute(Module, "__getattr__", module_getattr)
-        patches.attribute(Module, "__call__", module_call)
+            patches.patch(vars(functional), name, operator.methodcaller(name))
+        patches.patch_method(Module, "__getattr__", module_getattr)
+        patches.patch_method(Module, "__call__", module_call)
 
     def __deepcopy__(self, memo: Any) -> Tracer:
         made = type(self).__new__(type(self))

@@ -21,6 +21,7 @@ from .code import PythonCode
 from .graph import Graph, _PyTreeCodeGen
 from .names import custom_builtins, is_from_torch
 
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 _sources: dict[str, str] = {}
 _numbers = itertools.count()
 
@@ -225,10 +226,8 @@ class GraphModule(Module):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         held = {name: each for name, each in vars(self).items() if name != "_graph"}
-        source = Module.__new__(_Held)
-        source.__dict__.update(copy.deepcopy(held, memo))
         made = GraphModule.__new__(_own_class(self))
-        made.__dict__.update(source.__dict__)
+        made.__dict__.update(copy.deepcopy(held, memo))
         type(made).__name__ = "GraphModule"
         memo[id(self)] = made
         made.graph = copy.deepcopy(self._graph)
@@ -273,8 +272,12 @@ class GraphModule(Module):
         raise NotImplementedError("GraphModule.to_folder: save `code` and `state_dict()`, or pickle the module")
 
 
-class _Held(Module):
-    """A bare module that lends its attributes to a copy."""
+class _CodeOnlyModule(Module):
+    """A bare module that holds what a graph needs."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__()
+        self.__dict__ = body
 
 
 def _own_class(module: GraphModule) -> type:
@@ -315,8 +318,7 @@ def reduce_graph_module(body: dict[Any, Any], code: str, places: dict[str, tuple
 
     if "_in_spec" in body:
         raise NotImplementedError("a GraphModule with nested arguments cannot be read back")
-    held = Module.__new__(type("_Held", (_Held,), {"forward": _forward_from(code, _found_again(places))}))
-    held.__dict__.update(body)
+    held = type("_CodeOnly", (_CodeOnlyModule,), {"forward": _forward_from(code, _found_again(places))})(dict(body))
     graph = KeepModules().trace(held)
     graph._tracer_cls = body.get("_tracer_cls")
     made = GraphModule(held, graph)

@@ -275,6 +275,8 @@ def _as_pytorch_passes_on(function: Any, args: Any, kwargs: Any) -> tuple[Any, d
     known = spelled(function)
     if known is None or not known.python:
         return args, kwargs
+    if known.name == "einsum" and len(args) == 2 and isinstance(args[1], tuple | list):
+        return (args[0], *args[1]), kwargs
     signature = python_signature(function)
     if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in signature.parameters.values()):
         return args, kwargs

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from ..core.overriding import Looking
 from ..errors import EngineError
 from .node import map_aggregate
 from .proxy import Proxy
@@ -65,14 +66,16 @@ def _recorded_method(cls: type, name: str) -> Callable[..., Any]:
     return wrapped
 
 
-class Patches:
+class _Patcher:
     """What a tracer has put in the place of something else; on leaving everything is as before."""
 
     def __init__(self) -> None:
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], Any]] = []
+        self._looking = Looking()  # operators of plain tensors see traced values, too
         self.visited: set[int] = set()
 
-    def __enter__(self) -> Patches:
+    def __enter__(self) -> _Patcher:
+        self._looking.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -80,36 +83,43 @@ class Patches:
             undo()
         self._undo.clear()
         self.visited.clear()
+        self._looking.__exit__()
 
-    def attribute(self, owner: Any, name: str, new: Any) -> None:
-        """Put something under an attribute of a class."""
-        before = vars(owner).get(name, _NOTHING)
-        setattr(owner, name, new)
-        self._undo.append(lambda: delattr(owner, name) if before is _NOTHING else setattr(owner, name, before))
+    def patch_method(self, cls: type, name: str, new_fn: Any, deduplicate: bool = True) -> None:
+        """Put a function under an attribute of a class."""
+        before = vars(cls).get(name, _NOTHING)
+        setattr(cls, name, new_fn)
+        self._undo.append(lambda: delattr(cls, name) if before is _NOTHING else setattr(cls, name, before))
 
-    def item(self, table: dict[str, Any], name: str, new: Any) -> None:
-        """Put something under a name of a module."""
-        before = table.get(name, _NOTHING)
-        table[name] = new
-        self._undo.append(lambda: table.pop(name) if before is _NOTHING else table.__setitem__(name, before))  # type: ignore[arg-type]
+    def patch(self, frame_dict: dict[str, Any], name: str, new_fn: Any, deduplicate: bool = True) -> None:
+        """Put a function under a name of a module."""
+        before = frame_dict.get(name, _NOTHING)
+        frame_dict[name] = new_fn
+        self._undo.append(lambda: frame_dict.pop(name) if before is _NOTHING else frame_dict.update({name: before}))
 
-    def wrapped_functions(self) -> None:
-        """Let the calls of all wrapped functions and methods be steps."""
-        for (_, name), table in list(_wrapped_fns_to_patch.items()):
-            original = table.get(name, getattr(builtins, name, None))
-            if original is not None:
-                self.item(table, name, _recorded(original))
-        for cls, name in _wrapped_methods_to_patch:
-            self.attribute(cls, name, _recorded_method(cls, name))
+    def visit_once(self, thing: Any) -> bool:
+        """Is it seen for the first time?"""
+        new = id(thing) not in self.visited
+        self.visited.add(id(thing))
+        return new
 
-    def functions_seen_from(self, table: dict[str, Any], ids: set[int]) -> None:
-        """Let calls of some functions be steps wherever they are called through these names."""
-        if id(table) in self.visited:
-            return
-        self.visited.add(id(table))
-        for name, value in list(table.items()):
-            if not name.startswith("_") and callable(value) and id(value) in ids:
-                self.item(table, name, _recorded(value))
+
+def _patch_wrapped_functions(patcher: _Patcher) -> None:
+    """Let the calls of all wrapped functions and methods be steps."""
+    for (_, name), table in list(_wrapped_fns_to_patch.items()):
+        original = table.get(name, getattr(builtins, name, None))
+        if original is not None:
+            patcher.patch(table, name, _recorded(original))
+    for cls, name in _wrapped_methods_to_patch:
+        patcher.patch_method(cls, name, _recorded_method(cls, name))
+
+
+def _autowrap_check(patcher: _Patcher, frame_dict: dict[str, Any], function_ids: set[int]) -> None:
+    """Let calls of some functions be steps wherever they are called through these names."""
+    if patcher.visit_once(frame_dict):
+        for name, value in list(frame_dict.items()):
+            if not name.startswith("_") and callable(value) and id(value) in function_ids:
+                patcher.patch(frame_dict, name, _recorded(value))
 
 
 def functions_of(modules: tuple[ModuleType, ...]) -> list[Any]:

@@ -47,7 +47,7 @@ def contents(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
         yield value
     elif depth and isinstance(value, (Mapping, *SEQUENCES)):
         items = value.values() if isinstance(value, Mapping) else value
-        for _, item in zip(range(_MOST), list(items), strict=False):
+        for _, item in zip(range(_MOST), [*iter(items)], strict=False):
             if not isinstance(item, (str, int, float)):
                 yield from contents(item, depth - 1)
 
