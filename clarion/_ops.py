@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .absent import pytorch_names, refusal
+from .core import overriding
 from .core.tensor import Tensor
 from .ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 
@@ -74,6 +75,10 @@ class OpOverload:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if RUNNING.run is not None and RUNNING.overload is self:
             return RUNNING.run(args, kwargs)
+        if overriding._below:
+            found = overriding.takers((*args, *kwargs.values())) if overriding.state.enabled else []
+            if found or overriding.state.modes:
+                return overriding.dispatch(self, found, args, kwargs)
         return self._overloadpacket(*args, **kwargs)
 
     def __str__(self) -> str:

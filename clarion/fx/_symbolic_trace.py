@@ -324,6 +324,9 @@ class Tracer(TracerBase):
         self._collect(self.root, ())
         if not callable(function):
             raise AssertionError(f"Expected a function, got {type(function)}")
+        code = getattr(function, "__code__", None)
+        if code is not None:
+            self.graph._traced = f" from {code.co_filename}:{code.co_firstlineno} in {code.co_name}"
         table = function.__globals__ if hasattr(function, "__globals__") else {}
         function, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
         with _Patcher() as patches:

@@ -59,6 +59,7 @@ class CodeGen:
     def __init__(self) -> None:
         self._body_transformer: Any = None
         self._func_name = "forward"
+        self._shown: Any = repr  # how values are written, while a text is made
 
     def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
         """The line with `def`."""
@@ -68,7 +69,7 @@ class CodeGen:
 
     def generate_output(self, output_args: Any, **how: Any) -> str:
         """The line with `return`."""
-        return f"return {how.get('shown', repr(output_args))}"
+        return f"return {self._shown(output_args)}"
 
     def process_inputs(self, *args: Any) -> Any:
         """The arguments of a call as the placeholders take them."""
@@ -83,7 +84,12 @@ class CodeGen:
         return []
 
     def _gen_python_code(self, nodes: Any, root_module: str, namespace: Namespace, **how: Any) -> PythonCode:
-        return _Writer(self, list(nodes), root_module, namespace, **how).written()
+        writer = _Writer(self, list(nodes), root_module, namespace, **how)
+        self._shown = writer.shown
+        try:
+            return writer.written()
+        finally:
+            self._shown = repr
 
 
 class _PyTreeInfo(NamedTuple):
@@ -129,7 +135,7 @@ class _PyTreeCodeGen(CodeGen):
         """The line with `return` puts the leaves into their nest."""
         if self.pytree_info.out_spec is None:
             return super().generate_output(output_args, **how)
-        return f"return pytree.tree_unflatten({how.get('shown', repr(output_args))}, self._out_spec)"
+        return f"return pytree.tree_unflatten({self._shown(output_args)}, self._out_spec)"
 
 
 @dataclass
@@ -275,7 +281,7 @@ class _Writer:
         if node.op == "output":
             if node.type is not None:
                 self.returns = f" -> {self.annotation(node.type)}"
-            self.body.append(self.codegen.generate_output(node.args[0], shown=self.shown(node.args[0])))
+            self.body.append(self.codegen.generate_output(node.args[0]))
             return
         if node.op == "get_attr":
             text = format_target(self.root, node.target)

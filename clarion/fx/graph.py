@@ -71,6 +71,7 @@ class Graph:
         self._owning_module = owning_module
         self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
         self._codegen = CodeGen()
+        self._traced = ""  # " from file:line in function", if it was traced
 
     @property
     def owning_module(self) -> Any:
@@ -222,7 +223,7 @@ class Graph:
         made = Graph(tracer_cls=self._tracer_cls, tracer_extras=self._tracer_extras)
         nodes: dict[Node, Node] = {}
         found = made.graph_copy(self, nodes, return_output_node=True)
-        made._codegen = copy.deepcopy(self._codegen)
+        made._codegen, made._traced = copy.copy(self._codegen), self._traced
         if found is not None:
             result, old = found
             node = made.output(result, type_expr=getattr(old, "type", None))

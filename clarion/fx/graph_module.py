@@ -26,9 +26,9 @@ _sources: dict[str, str] = {}
 _numbers = itertools.count()
 
 
-def _forward_from(source: str, names: dict[str, Any]) -> Any:
-    """The function that a text defines; tracebacks show its lines."""
-    file = f"<eval_with_key>.{next(_numbers)}"
+def _forward_from(source: str, names: dict[str, Any], traced: str = "") -> Any:
+    """The function that a text defines; tracebacks show its lines, and which function was traced."""
+    file = f"<eval_with_key>.{next(_numbers)}{traced}"
     _sources[file] = source
     linecache.cache[file] = (len(source), None, [line + "\n" for line in source.splitlines()], file)
     scope = dict(names)
@@ -166,7 +166,7 @@ class GraphModule(Module):
             self._out_spec = self._graph._codegen.pytree_info.out_spec
         python_code = self._graph.python_code(root_module="self")
         self._code = python_code.src
-        type(self).forward = _forward_from(self._code, python_code.globals)  # type: ignore[method-assign]
+        type(self).forward = _forward_from(self._code, python_code.globals, self._graph._traced)  # type: ignore[method-assign]
         return python_code
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -226,12 +226,15 @@ class GraphModule(Module):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         held = {name: each for name, each in vars(self).items() if name != "_graph"}
-        made = GraphModule.__new__(_own_class(self))
+        memo[id(self)] = made = GraphModule.__new__(_own_class(self))
         made.__dict__.update(copy.deepcopy(held, memo))
         type(made).__name__ = "GraphModule"
-        memo[id(self)] = made
         made.graph = copy.deepcopy(self._graph)
-        made.meta = copy.copy(getattr(self, "meta", {}))
+        return made
+
+    def _replicate_for_data_parallel(self) -> GraphModule:
+        made = self.__copy__()
+        made._is_replica = True
         return made
 
     def __copy__(self) -> GraphModule:
@@ -316,13 +319,11 @@ def reduce_graph_module(body: dict[Any, Any], code: str, places: dict[str, tuple
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
             return True
 
-    if "_in_spec" in body:
-        raise NotImplementedError("a GraphModule with nested arguments cannot be read back")
     held = type("_CodeOnly", (_CodeOnlyModule,), {"forward": _forward_from(code, _found_again(places))})(dict(body))
     graph = KeepModules().trace(held)
     graph._tracer_cls = body.get("_tracer_cls")
     made = GraphModule(held, graph)
-    for key, value in body.items():
+    for key, value in (body | body["_modules"] | body["_parameters"] | body["_buffers"]).items():
         if not hasattr(made, key):
             setattr(made, key, value)
     made.meta = body.get("meta", {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ..errors import ArgumentTypeError
+from ..pytree import register_pytree_node
 
 
 def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
@@ -39,3 +40,11 @@ class immutable_dict(dict[Any, Any]):
 
     clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
     __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+
+
+register_pytree_node(immutable_list, lambda each: (list(each), None), lambda parts, _: immutable_list(parts))
+register_pytree_node(
+    immutable_dict,
+    lambda each: (list(each.values()), list(each)),
+    lambda parts, keys: immutable_dict(zip(keys, parts, strict=True)),
+)

@@ -161,6 +161,9 @@ def _last_uses(graph: Graph) -> dict[Node, list[Node]]:
     return found
 
 
+_ORIGIN = ("nn_module_stack", "stack_trace", "source_fn_stack")
+
+
 class Transformer(Interpreter):
     """Makes another graph: methods give what stands for the result of a step (a Proxy); `transform()` is the new module."""
 
@@ -181,6 +184,13 @@ class Transformer(Interpreter):
                 return True
 
         self.tracer = TransformerTracer()
+
+    def run_node(self, n: Node) -> Any:
+        """The new step knows where the old one came from."""
+        made = super().run_node(n)
+        if isinstance(made, Proxy):
+            made.node.meta |= {key: n.meta[key] for key in _ORIGIN if key in n.meta}
+        return made
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An argument of the new program."""

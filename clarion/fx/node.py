@@ -304,6 +304,9 @@ def _format_arg(arg: Any) -> str:
     """An argument in a line of `print(graph)`: nodes with a percent sign."""
     if isinstance(arg, list):
         return f"[{', '.join(map(_format_arg, arg))}]"
+    if isinstance(arg, tuple) and hasattr(arg, "_fields"):
+        parts = [f"{name}={_format_arg(each)}" for name, each in zip(arg._fields, arg, strict=True)]
+        return f"{type(arg).__name__}({', '.join(parts)})"
     if isinstance(arg, tuple):
         return f"({', '.join(map(_format_arg, arg))}{',' if len(arg) == 1 else ''})"
     if isinstance(arg, dict):

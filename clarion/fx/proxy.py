@@ -208,8 +208,12 @@ class Proxy:
         self.__dict__.update(state)
 
     def __deepcopy__(self, memo: Any) -> Proxy:
+        """A proxy of a graph of its own."""
+        graph, nodes = Graph(), dict[Node, Node]()
+        graph.graph_copy(self.node.graph, nodes)
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
+        made.node = nodes[self.node]
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -114,6 +115,22 @@ def test_failures_show_the_generated_line(capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         gm(torch.ones(2, 3), torch.ones(2, 3))
     assert "line 5 of the traced Module's generated forward function" in capsys.readouterr().err
+
+
+def test_a_pickled_graph_with_nested_arguments() -> None:
+    gm = fx.symbolic_trace(lambda x, tree: x + tree["a"] * tree["b"][0], {"tree": {"a": fx.PH, "b": [fx.PH]}})
+    gm.kept = torch.ones(1)
+    back = pickle.loads(pickle.dumps(gm))
+    two = torch.ones(2) * 2
+    assert back(two, {"a": two, "b": [two]}).tolist() == [6, 6] == gm(two, {"a": two, "b": [two]}).tolist()
+    assert back.kept.item() == 1
+
+
+def test_overloads_are_steps() -> None:
+    gm = fx.symbolic_trace(lambda x: torch.ops.aten.add.Tensor(x, x))
+    assert gm.graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)
+    assert "torch.ops.aten.add.Tensor(x, x)" in gm.code
+    assert gm(torch.ones(2)).tolist() == [2, 2]
 
 
 def test_import_loads_no_tracer() -> None:
