@@ -85,10 +85,10 @@ def multinomial(gen: Generator, weights: np.ndarray, n: int, replacement: bool =
     shape = (*weights.shape[:-1], n)
     if weights.ndim == 2 and not weights.shape[0]:
         return np.empty(shape, np.int64)
-    wide: np.ndarray = weights.astype(np.float64 if weights.dtype == np.float64 else np.float32)
-    if not np.all((wide >= 0) & (wide < np.inf)):
+    wide: np.ndarray = weights.astype(np.float64 if weights.dtype == np.float64 else np.float32, copy=False)
+    if wide.size and not (wide.min() >= 0 and wide.max() < np.inf):  # nor a NaN
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if np.any(wide.sum(-1) == 0):
+    if not wide.sum(-1).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and n > 1:
         rows = wide.reshape(-1, wide.shape[-1])

@@ -51,7 +51,9 @@ def digits(dtype: np.dtype) -> int:
     return _DIGITS.get(dtype.name, 0)
 
 
+@lru_cache(maxsize=64)
 def torch_names(dtype: np.dtype) -> tuple[str, str]:
+    """How PyTorch's messages call a dtype: by the name of its tensors, and of its numbers."""
     return _TORCH_NAMES.get(dtype.name, (dtype.name, dtype.name))
 
 
@@ -79,6 +81,8 @@ def from_doubles(
 ) -> np.ndarray:
     """One float64 in [0, 1) per element, transformed and cast."""
     out = np.empty(shape, dtype)
+    if out.size <= _CHUNK:
+        return cast(transform(unit_float64(gen.words(2 * out.size))), dtype).reshape(out.shape)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
         flat[lo:hi] = cast(transform(unit_float64(gen.words(2 * (hi - lo)))), dtype)
