@@ -88,6 +88,17 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
 }
 
 
+class Written(NamedTuple):
+    """What a kind of container is called where a structure is written down, and what its context becomes there."""
+
+    name: str | None
+    to_dumpable: Callable[[Any], Any] | None = None
+    from_dumpable: Callable[[Any], Any] | None = None
+
+
+WRITTEN: dict[Any, Written] = {}
+
+
 def is_namedtuple_class(cls: Any) -> bool:
     """Is it a class of named tuples, itself and not a subclass of one?"""
     return isinstance(cls, type) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
@@ -172,13 +183,20 @@ def register_pytree_node(
     flatten_fn: Callable[[Any], tuple[list[Any], Any]],
     unflatten_fn: Callable[[Iterable[Any], Any], Any],
     *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[[Any], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Any] | None = None,
     flatten_with_keys_fn: Callable[[Any], tuple[list[Any], Any]] | None = None,
-    **names: Any,
 ) -> None:
     """From now on objects of this class are containers."""
     if cls in SUPPORTED_NODES:
         raise ArgumentValueError(f"{cls} is already registered as pytree node.")
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ArgumentValueError(
+            f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered."
+        )
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    WRITTEN[cls] = Written(serialized_type_name, to_dumpable_context, from_dumpable_context)
 
 
 def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:

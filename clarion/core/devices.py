@@ -59,9 +59,9 @@ class device:
                 "of:\n * (torch.device device)\n * (str type, int index = -1)"
             )
         name, colon, number = type.partition(":")
-        if name and name not in TYPES:
+        if name and name not in TYPES and name.replace("_", "").isalnum():
             raise EngineError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {name}")
-        if not name or (colon and not (number.isdigit() and (number == "0" or number[0] != "0"))):
+        if name not in TYPES or (colon and not (number.isdigit() and (number == "0" or number[0] != "0"))):
             raise EngineError(f"Invalid device string: '{type}'")
         if colon and index is not None:
             raise EngineError(f"type (string) must not include an index because index was passed explicitly: {type}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from ..pytree import SUPPORTED_NODES, NodeDef
+
 
 class ReturnType(tuple[Any, ...]):
     """A tuple whose items have names too; prints as PyTorch's. Made from one sequence, or from its items."""
@@ -37,7 +39,9 @@ def return_type(name: str, fields: str) -> type[ReturnType]:
     body: dict[str, Any] = {field: property(operator.itemgetter(i)) for i, field in enumerate(names)}
     count = len(names)
     body |= {"__slots__": (), "_fields": names, "__module__": __name__, "n_fields": count, "n_sequence_fields": count}
-    return type(name, (ReturnType,), body)
+    made = type(name, (ReturnType,), body)
+    SUPPORTED_NODES[made] = NodeDef(made, lambda given: (list(given), None), lambda items, _: made(*items))
+    return made
 
 
 aminmax = return_type("aminmax", "min max")

@@ -16,6 +16,6 @@ from .parameter import UninitializedParameter as UninitializedParameter
 
 
 def __getattr__(name: str) -> _Any:
-    if name in ("common_types", "grad"):
+    if name in ("_reduction", "common_types", "grad"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"clarion.nn has no attribute {name!r}")

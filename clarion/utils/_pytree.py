@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+import importlib
 import json
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..errors import ArgumentTypeError, ArgumentValueError, NotSupportedError
 from ..pytree import _LEAF_SPEC as _LEAF_SPEC
 from ..pytree import SUPPORTED_NODES as SUPPORTED_NODES
+from ..pytree import WRITTEN, IsLeaf, Written, _container, _leaves_like
 from ..pytree import Context as Context
-from ..pytree import IsLeaf, _container, _leaves_like
 from ..pytree import LeafSpec as LeafSpec
 from ..pytree import NodeDef as NodeDef
 from ..pytree import PyTree as PyTree
@@ -237,6 +240,7 @@ def _register_pytree_node(cls: type, flatten_fn: Any, unflatten_fn: Any, **names
 def _deregister_pytree_node(cls: type) -> None:
     """Objects of this class are leaves again."""
     del SUPPORTED_NODES[cls]
+    WRITTEN.pop(cls, None)
 
 
 def register_dataclass(
@@ -296,31 +300,112 @@ def treespec_dict(mapping: Any = (), /, **kwargs: TreeSpec) -> TreeSpec:
     return TreeSpec(dict, list(children), list(children.values()))
 
 
-_NAMES = {kind.__name__: kind for kind in (tuple, list, dict)}
+# As JSON ---------------------------------------------------------------------------------------------
+
+DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL = 1
+
+
+def _factory_to_name(context: Any) -> Any:
+    factory, keys = context
+    return {
+        "default_factory_module": factory.__module__,
+        "default_factory_name": factory.__qualname__,
+        "dict_context": keys,
+    }
+
+
+def _name_to_factory(written: Any) -> Any:
+    module = importlib.import_module(written["default_factory_module"])
+    return [getattr(module, written["default_factory_name"]), written["dict_context"]]
+
+
+def _tuple_class_to_name(context: Any) -> str:
+    if context not in _TUPLE_CLASSES:
+        raise NotSupportedError(
+            f"Can't serialize TreeSpec of namedtuple class {context} because we didn't register a serializated_type_name. "
+            "Please register using `_register_namedtuple`."
+        )
+    return _TUPLE_CLASSES[context]
+
+
+def _name_to_tuple_class(written: str) -> Any:
+    for cls, name in _TUPLE_CLASSES.items():
+        if name == written:
+            return cls
+    raise NotSupportedError(
+        f"Can't deserialize TreeSpec of namedtuple class {written} because we couldn't find a serializated name."
+    )
+
+
+_TUPLE_CLASSES: dict[type, str] = {}
+for _kind in (tuple, list, dict, OrderedDict, deque):
+    WRITTEN[_kind] = Written(f"{_kind.__module__}.{_kind.__qualname__}")
+WRITTEN[defaultdict] = Written("collections.defaultdict", _factory_to_name, _name_to_factory)
+WRITTEN[namedtuple] = Written("collections.namedtuple", _tuple_class_to_name, _name_to_tuple_class)
+
+
+def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
+    """Say under which name a class of named tuples is written down."""
+    _TUPLE_CLASSES[cls] = serialized_type_name
+
+
+def _written(spec: TreeSpec) -> dict[str, Any]:
+    if spec.type is None:
+        return {"type": None, "context": None, "children_spec": []}
+    kind = WRITTEN.get(spec.type)
+    if kind is None or kind.name is None:
+        raise NotSupportedError(
+            f"No registered serialization name for {spec.type} found. Please update your _register_pytree_node call with a "
+            "`serialized_type_name` kwarg."
+        )
+    own = kind.to_dumpable
+    context = json.dumps(spec.context, default=_enumeration) if own is None else own(spec.context)
+    return {"type": kind.name, "context": context, "children_spec": [_written(child) for child in spec.children_specs]}
+
+
+def _enumeration(value: Any) -> Any:
+    """A member of an enumeration by its name; nothing else that JSON does not know."""
+    if isinstance(value, enum.Enum):
+        return {"__enum__": True, "fqn": f"{type(value).__module__}:{type(value).__qualname__}", "name": value.name}
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+def _read(value: dict[str, Any]) -> TreeSpec:
+    if value["type"] is None:
+        return _LEAF_SPEC
+    kind = next((kind for kind, written in WRITTEN.items() if written.name == value["type"]), None)
+    if kind is None:
+        raise NotSupportedError(
+            f"Unable to deserialize {value['type']} in tree spec: it is not registered with a serialized_type_name here."
+        )
+    own = WRITTEN[kind].from_dumpable
+    context = json.loads(value["context"]) if own is None else own(value["context"])
+    return TreeSpec(kind, context, [_read(child) for child in value["children_spec"]])
 
 
 def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
-    """A structure of tuples, lists and dictionaries as JSON."""
-
-    def plain(spec: TreeSpec) -> Any:
-        if spec.type is None:
-            return None
-        if spec.type.__name__ not in _NAMES:
-            raise NotSupportedError(f"treespec_dumps: there is no JSON for the structure of {spec.type}")
-        return [spec.type.__name__, spec.context, [plain(child) for child in spec.children_specs]]
-
-    return json.dumps([1, plain(treespec)])
+    """A structure as JSON, in PyTorch's form."""
+    if not isinstance(treespec, TreeSpec):
+        raise ArgumentTypeError(
+            f"Expected `treespec` to be an instance of TreeSpec but got item of type {type(treespec)}."
+        )
+    protocol = DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL if protocol is None else protocol
+    if protocol != DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL:
+        raise _unknown(protocol)
+    return json.dumps((protocol, _written(treespec)), default=_enumeration)
 
 
 def treespec_loads(serialized: str) -> TreeSpec:
     """The structure that `treespec_dumps` wrote."""
+    protocol, written = json.loads(serialized)
+    if protocol != DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL:
+        raise _unknown(protocol)
+    return _read(written)
 
-    def spec(value: Any) -> TreeSpec:
-        return (
-            _LEAF_SPEC if value is None else TreeSpec(_NAMES[value[0]], value[1], [spec(child) for child in value[2]])
-        )
 
-    return spec(json.loads(serialized)[1])
+def _unknown(protocol: Any) -> ArgumentValueError:
+    known = [DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL]
+    return ArgumentValueError(f"Unknown protocol {protocol}. Available protocols: {known}")
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:

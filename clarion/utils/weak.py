@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import copy
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -60,6 +61,30 @@ class WeakIdKeyDictionary(collections.abc.MutableMapping[Any, Any]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {id(self):#x}>"
+
+    def __or__(self, other: Any) -> WeakIdKeyDictionary:
+        if not isinstance(other, collections.abc.Mapping):
+            return NotImplemented
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: Any) -> WeakIdKeyDictionary:
+        if not isinstance(other, collections.abc.Mapping):
+            return NotImplemented
+        made = type(self)(other, self.ref_type)
+        made.update(self)
+        return made
+
+    def __ior__(self, other: Any) -> WeakIdKeyDictionary:
+        self.update(other)
+        return self
+
+    def __deepcopy__(self, memo: Any) -> WeakIdKeyDictionary:
+        made = type(self)(None, self.ref_type)
+        for key, value in self._live():
+            made[key] = copy.deepcopy(value, memo)
+        return made
 
     def copy(self) -> WeakIdKeyDictionary:
         """Another table with the same keys and values."""

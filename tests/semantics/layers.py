@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from collections import OrderedDict, defaultdict
+
 from .programs import refusal
 
 
@@ -65,3 +68,52 @@ def norms_of_long_rows(t):
         t.nn.functional.group_norm(x, 1),
     )
     return [float(norm.double().abs().max()) for norm in norms]
+
+
+def arguments_that_do_not_fit(t):
+    f = t.nn.functional
+    attention, x = t.nn.MultiheadAttention(4, 2), t.zeros(3, 2, 4)
+    pack = t.nn.utils.rnn.pack_padded_sequence
+    a = t.tensor([-1.0, 1.0], requires_grad=True)
+    return [
+        refusal(lambda: attention(x, x, x, key_padding_mask=t.zeros(3, 2, dtype=t.bool)), 50),
+        refusal(lambda: pack(t.zeros(0, 0), []), 40),
+        refusal(lambda: f.interpolate(t.zeros(1, 1, 2), size=(t.tensor(4.0),)), 40),
+        refusal(lambda: f.rrelu_(a * 1, -5.0, 1.0).sum().backward(), 60),
+        refusal(lambda: t.autocast("not a real device"), 60),
+        f.grid_sample(t.zeros(2, 0, 3, 3), t.zeros(2, 2, 2, 2), align_corners=False).shape,
+        t.nn.BatchNorm2d(3)(t.zeros(0, 3, 2, 2, dtype=t.float64)).shape,
+    ]
+
+
+def states_of_the_first_spectral_norm(t):
+    t.manual_seed(0)
+    layer = t.nn.utils.spectral_norm(t.nn.Linear(3, 2))
+    layer(t.ones(1, 3))
+    state = layer.state_dict()
+    v = state.pop("weight_v")
+    state["weight"] = layer.weight.detach()
+    del state._metadata[""]["spectral_norm"]
+    other = t.nn.utils.spectral_norm(t.nn.Linear(3, 2))
+    other.load_state_dict(state)
+    other.eval()
+    return t.allclose(other.weight_v, v, atol=1e-4), other(t.ones(1, 3))
+
+
+def losses_of_the_main_namespace_under_autocast(t):
+    x = t.arange(6.0).view(2, 3)
+    with t.autocast("cpu", dtype=t.bfloat16):
+        half = x.bfloat16()
+        return t.hinge_embedding_loss(half, half.sign()).dtype == t.float32, t.triplet_margin_loss(
+            half, half, half + 1, 1.0
+        )
+
+
+def structures_as_json(t):
+    pytree = importlib.import_module(f"{t.__name__}.utils._pytree")
+    trees = ([1, (2, {"a": 3})], OrderedDict([("b", 1)]), defaultdict(list, {"c": [1]}), t.max(t.ones(2, 2), 0))
+    texts = [pytree.treespec_dumps(pytree.tree_structure(tree)) for tree in trees[:3]]
+    back = [
+        pytree.treespec_loads(text) == pytree.tree_structure(tree) for text, tree in zip(texts, trees, strict=False)
+    ]
+    return texts, back, len(pytree.tree_leaves(trees[3])), refusal(lambda: pytree.treespec_dumps("no structure"), 40)

@@ -1,5 +1,6 @@
 """`torch.nn.modules`: the layers, in the files where PyTorch keeps them."""
 
+from . import utils as utils
 from .activation import CELU as CELU
 from .activation import ELU as ELU
 from .activation import GELU as GELU

@@ -134,13 +134,13 @@ def pack_padded_sequence(
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)
+    if not input.numel():
+        raise EngineError("Cannot pack empty tensors.")
     steps, batch = input.shape[:2]
     if counts.ndim != 1 or counts.size != batch:
         raise EngineError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {counts.size} (batch_size={batch})"
         )
-    if not input.numel():
-        raise EngineError("Cannot pack empty tensors.")
     if counts.min() <= 0:
         raise EngineError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"

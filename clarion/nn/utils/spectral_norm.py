@@ -91,6 +91,7 @@ class SpectralNorm:
         module.register_buffer(name + "_v", v)
         module.register_forward_pre_hook(fn)
         module._register_state_dict_hook(SpectralNormStateDictHook(fn))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(fn))
         return fn
 
 
@@ -106,6 +107,40 @@ class SpectralNormStateDictHook:
         if key in versions:
             raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")
         versions[key] = self.fn._version
+
+
+class SpectralNormLoadStateDictPreHook:
+    """Reads states of the first format, which kept the weight over its norm in the place of `v`."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing: Any,
+        unexpected: Any,
+        errors: Any,
+    ) -> None:
+        version = local_metadata.get("spectral_norm", {}).get(self.fn.name + ".version")
+        key = prefix + self.fn.name
+        complete = all(key + suffix in state_dict for suffix in ("_orig", "_u", "_v"))
+        if version is not None or (complete and key not in state_dict):
+            return
+        absent = [key + suffix for suffix in ("_orig", "", "_u") if key + suffix not in state_dict]
+        if absent:
+            missing.extend(absent if strict else ())
+            return
+        with modes.no_grad():
+            original, weight, u = state_dict[key + "_orig"], state_dict.pop(key), state_dict[key + "_u"]
+            matrix = self.fn.reshape_weight_to_matrix(original)
+            # The `v` for which u and v give the norm that the weight was divided by.
+            v = (matrix.t().mm(matrix).pinverse() @ matrix.t() @ u.unsqueeze(1)).squeeze(1)
+            norm = (original / weight).mean()
+            state_dict[key + "_v"] = v.mul_(norm / u.dot(matrix.mv(v)))
 
 
 def spectral_norm(
@@ -125,8 +160,9 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
             break
     else:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    for key, hook in module._state_dict_hooks.items():
-        if isinstance(hook, SpectralNormStateDictHook) and hook.fn.name == name:
-            del module._state_dict_hooks[key]
-            break
+    for hooks in (module._state_dict_hooks, module._load_state_dict_pre_hooks):
+        for key, hook in list(hooks.items()):
+            of_this = isinstance(hook, (SpectralNormStateDictHook, SpectralNormLoadStateDictPreHook))
+            if of_this and hook.fn.name == name:
+                del hooks[key]
     return module

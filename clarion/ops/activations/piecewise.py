@@ -164,6 +164,8 @@ def _rrelu(input: Any, lower: float, upper: float, training: bool, run: Any) -> 
     if lower > upper:
         raise EngineError("Lower bound should be less than or equal to the upper bound")
     if not training:
+        if run is write and lower + upper < 0:  # (its gradient cannot be told from the result)
+            return write(leaky_relu_written_op, input, (lower + upper) / 2)
         return run(rrelu_mean_op, input, (lower + upper) / 2)
     array = input._array
     return run(

@@ -98,7 +98,7 @@ def _refuse(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: 
                 raise EngineError(f"{name} must be defined in evaluation mode")
         elif each._array.size != channels:
             raise ShapeError(f"{name} should contain {channels} elements not {each._array.size}")
-    for _, each in named:
+    for _, each in named if x.size else ():
         if each is not None and each._array.dtype != x.dtype and (each._array.dtype != f32 or x.dtype not in HALF):
             raise DtypeError("mixed dtype (CPU): all inputs must share same datatype.")
     if x.ndim < 2 and x.size:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...core.op import Op
+from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ..faces.api import NN_FUNCTIONAL, functional
 from ..faces.options import warn_user
@@ -73,7 +74,7 @@ def _wanted(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[
                 f"of {list(shape)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format "
                 "and output size in (o1, o2, ...,oK) format."
             )
-        if any(isinstance(s, float) for s in size):
+        if any(isinstance(s, float) or (isinstance(s, Tensor) and s._array.dtype.kind not in "iu") for s in size):
             raise ArgumentTypeError(
                 "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size "
                 f"with types {[type(s) for s in size]}"

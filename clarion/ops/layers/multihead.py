@@ -95,6 +95,11 @@ def _masks(
 ) -> tuple[Any, Any, bool]:
     """Both masks, ready to be added, and whether the causal hint may stand in for the first."""
     other = None if attn_mask is None else attn_mask.dtype
+    for place, size in enumerate((k.shape[1], k.shape[0]) if padding is not None else ()):
+        if padding.shape[place] != size:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[{place}] to be {size}, but got {padding.shape[place]}"
+            )
     padding = canonical_mask(padding, "key_padding_mask", other, "attn_mask", q.dtype)
     if is_causal and attn_mask is None:
         raise EngineError(

@@ -21,8 +21,9 @@ from .pointwise import reduce_all, reduction_number, tell_shapes
 def _also_main(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Offer a loss as `torch.name` too, where `reduction` is PyTorch's number and comes right after the parameters."""
 
+    count = fn.__code__.co_varnames.index("size_average")
+
     def main(*args: Any, reduction: int = 1, **kwargs: Any) -> Any:
-        count = fn.__code__.co_varnames.index("size_average")
         if len(args) > count:
             *args_, reduction = args
             args = tuple(args_)

@@ -137,12 +137,12 @@ class Around:
     def table(self, x: Any) -> Any:
         """An input (batch, channel, …) as rows."""
         xp = self.xp
-        rows = xp.moveaxis(x, 1, -1).reshape(-1, x.shape[1])
+        rows = xp.moveaxis(x, 1, -1).reshape(x.shape[0] * math.prod(x.shape[2:]), x.shape[1])
         return xp.concatenate((rows, xp.zeros((1, x.shape[1]), x.dtype)))
 
     def points(self, g: Any) -> Any:
         """A gradient (batch, channel, …) as one row per point."""
-        return self.xp.moveaxis(g, 1, -1).reshape(-1, g.shape[1])
+        return self.xp.moveaxis(g, 1, -1).reshape(g.shape[0] * math.prod(g.shape[2:]), g.shape[1])
 
     def image(self, rows: Any, shape: Orders) -> Any:
         """Rows back to (batch, channel, …)."""
