@@ -90,7 +90,7 @@ def _fixed(
         "out_image": out_strides[0], "out_group": out_strides[1] * rows, "out_o": out_strides[1],
         "out_d": out_strides[2], "out_h": out_strides[3], "out_w": out_strides[4],
         "rows": rows, "o_d": made.size[0], "o_h": made.size[1], "o_w": made.size[2], "height": made.height,
-        "blocks": made.blocks, "groups": groups, "count": x_shape[0], "per": per, "slab": (slab + 63) // 64 * 64,
+        "blocks": made.blocks, "groups": groups, "count": x_shape[0], "per": per, "slab": (slab + 63) // 64 * 64 + geometry.TAIL,
         "parallel": running.parallel, "threads": running.threads,
         "together": together, "columns": made.columns, "wide": (together * made.columns * itemsize + 127) // 64 * 64,
         "pieces": address(pieces), "starts": address(starts),

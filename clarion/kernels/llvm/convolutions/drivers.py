@@ -9,7 +9,18 @@ from ..products.tiles import panel as plain_panel
 from ..products.tiles import tile as plain_tile
 from ..text import Function
 from . import gathered, single, slabs, taps
-from .parts import DEEP, WIDE, all_parts, image_at, parts_of_chunk, place_of, result_at, rounded_up, weights_at
+from .parts import (
+    DEEP,
+    WIDE,
+    all_parts,
+    image_at,
+    parts_of_chunk,
+    place_of,
+    result_at,
+    rounded_up,
+    weights_at,
+    with_room,
+)
 from .slabs import extent, get, height_of
 
 ENTRIES = ("convolve", "gradient", "convolve_gathered", "gradient_gathered", "gradient_single")  # what Python calls
@@ -22,7 +33,7 @@ def convolve_chunk(shape: Shape) -> Function:
     slab_bytes, k, rows, out_o = (get(f, name) for name in ("slab", "taps", "rows", "out_o"))
     longest = rounded_up(f, extent(f, get(f, "height")), shape.columns)
     room = plus(f, slab_bytes, times(f, longest, str(shape.rows * shape.size)))
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, room, 64)}")
+    slab = with_room(f, shape, room)
     row_of_results = f.offset(slab, slab_bytes)
     step = times(f, longest, size)
     offsets, bias, q_w = get(f, "offsets"), get(f, "bias"), get(f, "q_w")
@@ -90,7 +101,7 @@ def gradient_chunk(shape: Shape) -> Function:
     panel_bytes = str(DEEP * shape.columns * shape.size)
     parts = [slab_bytes, rounded_up(f, times(f, long_bytes, rows), 64), times(f, panels, panel_bytes)]
     total = plus(f, plus(f, parts[0], parts[1]), plus(f, parts[2], str(DEEP * shape.rows * shape.size + 256)))
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, total, 64)}")
+    slab = with_room(f, shape, total)
     gradient = f.offset(slab, parts[0])
     own_b = f.offset(gradient, parts[1])
     own_a = f.offset(own_b, parts[2])

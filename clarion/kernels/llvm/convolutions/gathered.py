@@ -13,7 +13,17 @@ from contextlib import contextmanager
 from ..products.blocks import least, plus, shares, times
 from ..products.tiles import Shape, masked_store
 from ..text import Function, with_lanes
-from .parts import DEEP, WIDE, all_parts, image_at, parts_of_chunk, place_of, result_at, rounded_up, weights_at
+from .parts import (
+    DEEP,
+    WIDE,
+    all_parts,
+    image_at,
+    parts_of_chunk,
+    place_of,
+    result_at,
+    weights_at,
+    with_room,
+)
 from .slabs import get, height_of
 
 PIECE = 3  # entries of a piece of a row of results: where it lies in a slab and in a row of the matrix, in bytes, and its elements
@@ -91,7 +101,7 @@ def convolve_chunk(shape: Shape) -> Function:
     panel_bytes = times(f, k, row_bytes)
     matrix_bytes = times(f, shares(f, wide, row_bytes), panel_bytes)
     room = plus(f, plus(f, slab_bytes, matrix_bytes), times(f, wide, rows))
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, room, 64)}")
+    slab = with_room(f, shape, room)
     matrix = f.offset(slab, slab_bytes)
     results = f.offset(matrix, matrix_bytes)
     with _some_parts(f, slab, matrix, *parts_of_chunk(f), "0", k) as (begin, end, columns):
@@ -141,7 +151,7 @@ def gradient_chunk(shape: Shape) -> Function:
     total = "256"
     for more in sizes:
         total = plus(f, total, more)
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, total, 64)}")
+    slab = with_room(f, shape, total)
     matrix = f.offset(slab, sizes[0])
     gradient = f.offset(matrix, sizes[1])
     own_b = f.offset(gradient, sizes[2])

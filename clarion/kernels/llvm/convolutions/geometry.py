@@ -12,6 +12,7 @@ import numpy as np
 Sizes = tuple[int, ...]
 SLAB = 3 << 17  # bytes of a slab, if a row of results needs no more
 KEPT = 256  # geometries that are remembered
+TAIL = 128  # bytes of zeros after a slab
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,11 @@ class Line:
     channels: list[tuple[int, int, int]]  # (first element, zeros before, elements)
     reach: int  # how much longer the slab is than the results
 
+    def shared(self, out: int) -> int:
+        """How many of the zeros after a row may be those before the next one."""
+        zeros = [min(before, out + self.reach - before - count) for _, before, count in self.channels]
+        return max(0, min(*zeros, TAIL // 16))
+
 
 def forward_line(size: int, out: int, k: int, stride: int, padding: int, dilation: int) -> Line:
     """Results at o meet o * stride + tap * dilation - padding: with a stride, one of several images apart."""
@@ -84,7 +90,7 @@ def _made(lines: list[Line], out: Sizes, channels: int, steps: Sizes, itemsize: 
     per = [len(line.channels) for line in lines]
     row = channels * int(np.prod(per)) * (out[0] + reach[0]) * (out[2] + reach[2]) * itemsize
     height = _evenly(out[1], max(1, min(out[1], SLAB // max(row, 1) - reach[1], -(-out[1] // parts))))
-    slab = (out[0] + reach[0], height + reach[1], out[2] + reach[2])
+    slab = (out[0] + reach[0], height + reach[1], out[2] + reach[2] - lines[2].shared(out[2]))
     table = []
     for channel in range(channels):
         for parts_ in itertools.product(*[line.channels for line in lines]):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..products.blocks import least, plus, shares, times
 from ..products.tiles import Shape
-from ..text import Function
+from ..text import Function, literal
+from .geometry import TAIL
 from .slabs import get
 
 DEEP = 256  # results at a time whose share of the weight's gradient is computed,
@@ -54,3 +55,15 @@ def weights_at(f: Function, shape: Shape, group: str, row: str) -> str:
     panel, inside = (f.op(word, "i64", row, str(shape.rows)) for word in ("sdiv", "srem"))
     start = f.offset(get(f, "a"), times(f, group, get(f, "a_group")))
     return f.element(f.offset(start, times(f, panel, get(f, "a_panel"))), inside, shape.scalar)
+
+
+def with_room(f: Function, shape: Shape, room: str) -> str:
+    """Memory for a slab and what comes after it. The slab's last row may be followed by zeros (see `Line.shared`)."""
+    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, room, 64)}")
+    end = f.offset(slab, get(f, "slab"))
+    for place in range(
+        (TAIL + 64) // (shape.lanes * shape.size)
+    ):  # from before its end on: it need not be a multiple of 64
+        target = f.element(end, str((place + 1) * -shape.lanes), shape.scalar)
+        f.store(shape.type, literal(shape.type, 0), target, shape.size)
+    return slab

@@ -9,7 +9,7 @@ from ..attention.rows import Row
 from ..products.blocks import least, plus, times
 from ..products.tiles import Shape
 from ..text import Function, literal
-from .parts import image_at, parts_of_chunk, place_of, result_at, rounded_up
+from .parts import image_at, parts_of_chunk, place_of, result_at, with_room
 from .slabs import extent, get, height_of
 
 TAPS = 8  # at a time
@@ -47,8 +47,7 @@ def gradient_chunk(shape: Shape) -> Function:
     f = Function("gradient_single_chunk", "void", "ptr context", "i64 number", linkage="internal")
     slab_bytes, k, groups, q_h, q_w = (get(f, name) for name in ("slab", "taps", "groups", "q_h", "q_w"))
     row_bytes = times(f, times(f, times(f, get(f, "o_d"), q_h), q_w), str(shape.size))
-    room = rounded_up(f, plus(f, slab_bytes, row_bytes), 64)
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {room}")
+    slab = with_room(f, shape, plus(f, slab_bytes, row_bytes))
     row = f.offset(slab, slab_bytes)
     sums = f.element(get(f, "a"), times(f, times(f, "%number", groups), k), shape.scalar)
     with f.counted(*parts_of_chunk(f)) as part:
