@@ -23,7 +23,7 @@ def _also_main(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     count = fn.__code__.co_varnames.index("size_average")
 
-    def main(*args: Any, reduction: int = 1, **kwargs: Any) -> Any:
+    def main(*args: Any, reduction: int = 0, **kwargs: Any) -> Any:  # (not the mean, as it would be elsewhere)
         if len(args) > count:
             *args_, reduction = args
             args = tuple(args_)
