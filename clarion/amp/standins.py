@@ -19,7 +19,7 @@ from typing import Any
 from ..core.overriding import calling, own_form, set_code
 from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
 from ..ops.faces.autocast import CASTS, ON_GPU, WIDE_INSIDE
-from .state import device_of, full, lower, state, widest
+from .state import device_of, full, holds_half, lower, state, widest
 
 _prepared: list[tuple[Any, types.CodeType, types.CodeType]] = []  # (function, its code, the stand-in's code)
 _PATIENCE = 500  # calls in vain that the stand-ins stay for
@@ -106,6 +106,8 @@ def _stand_in(
                     args = tuple([lower(value, device) for value in args])
                     if kwargs:
                         kwargs = {key: lower(value, device) for key, value in kwargs.items()}
+                elif how == "float32" and not holds_half(args, kwargs):
+                    pass
                 elif how != "plain":
                     cast = full if how == "float32" else widest(args, kwargs)
                     args = tuple([cast(value) for value in args])

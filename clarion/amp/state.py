@@ -37,17 +37,39 @@ state = _State()
 
 def device_of(args: Any, kwargs: Any) -> str:
     """The kind of device that the first tensor among the arguments lives on."""
+    if args and type(args[0]) is Tensor:
+        known = _NAMES.get(type(args[0]._array))
+        if known is not None:
+            return known
     for value in (*args, *kwargs.values()) if kwargs else args:
         if isinstance(value, Tensor):
             name = kind_of(value._array).name
-            return name if name in DEVICES else "cpu"
+            name = _NAMES[type(value._array)] = name if name in DEVICES else "cpu"
+            return name
         if type(value) in (list, tuple) and value and isinstance(value[0], Tensor):
             return device_of(value, {})
     return "cpu"
 
 
+_NAMES: dict[type, str] = {}  # by the type of arrays
+
+
+def holds_half(args: Any, kwargs: Any) -> bool:
+    """May anything among the arguments be in lower precision?"""
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if type(value) is Tensor or isinstance(value, Tensor):
+            if value._array.dtype is not f32:
+                return True
+        elif type(value) is list or type(value) is tuple:
+            if value and type(value[0]) is not int:
+                return True
+    return False
+
+
 def lower(value: Any, device: str = "cpu") -> Any:
     """A floating tensor (float64 excepted) in the lower precision; weights are cast once per region."""
+    if value is None:
+        return None
     if not isinstance(value, Tensor):
         if type(value) not in (list, tuple) or (value and type(value[0]) is int):
             return value

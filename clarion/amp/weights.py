@@ -17,6 +17,7 @@ from ..core.dtypes import dtype, f32
 from ..core.namespace import lifted
 from ..core.node import sequence
 from ..core.op_node import goes_on
+from ..core.provenance import mark
 from ..core.recording import announce
 from ..core.tensor import Tensor, new_tensor
 from ..events import hub
@@ -68,7 +69,9 @@ def lowered(value: Tensor, kind: Any) -> Any:
     else:
         array = registry.raw.cast(array, kind)
     out, node = new_tensor(array), _Activation()
-    node.blank()
+    node.hooks = node.nrs = node.versions = node.out_guard = node.fix = None
+    node.seq = next(sequence)
+    mark(node)
     edge, nr = value._edge, value._nr
     node.edges, node.saved = (value if edge is None else edge,), [None, kind, None]
     if nr:
@@ -85,10 +88,16 @@ class Weights:
     def __init__(self) -> None:
         self._cast: dict[Any, tuple[Tensor, Tensor]] = {}
         self._orders: dict[Any, list[weakref.ref[Tensor]]] = {}
+        self._recorded: dict[int, tuple[Tensor, dtype, int, Tensor]] = {}  # the same, as they are mostly asked for
         self._alone = 0  # casts of this region that were not made together with others
 
     def lowered(self, weight: Tensor, wanted: dtype) -> Tensor:
         """A leaf in lower precision."""
+        quick = self._recorded.get(id(weight))
+        if quick is not None and quick[1] is wanted and modes.special == 0:
+            counter = weight._vc
+            if quick[2] == (0 if counter is None else counter.n):
+                return quick[3]
         recorded = modes.special == 0 or modes.recording()
         counter = weight._vc
         key = id(weight), wanted, 0 if counter is None else counter.n, recorded
@@ -132,7 +141,9 @@ class Weights:
             if hub.recorded is not None:
                 announce(node, (weight,), out)
             counter = weight._vc
-            self._cast[id(weight), wanted, 0 if counter is None else counter.n, True] = weight, out
+            written = 0 if counter is None else counter.n
+            self._cast[id(weight), wanted, written, True] = weight, out
+            self._recorded[id(weight)] = weight, wanted, written, out
 
     def forget(self) -> None:
         """The outermost region ends."""
@@ -146,4 +157,5 @@ class Weights:
                 self._orders[id(first), kind] = [weakref.ref(weight) for weight in order]
         self._alone = 0
         self._cast.clear()
+        self._recorded.clear()
         narrow.made = None

@@ -158,8 +158,7 @@ _INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
             if floating is None:
                 floating = dtype
             elif dtype is not floating:
-                return general_call(op, {args})
-        elif {other}:
+{mixed}        elif {other}:
             return general_call(op, {args})
         if t{i}._view is not None:
             sync(t{i})
@@ -187,9 +186,12 @@ def several(op: Op) -> str:
     args = as_tuple(names + params)
     # An operation that promotes takes masks and indices to the general way.
     other = "True" if op.promote is not None else "dtype.kind not in 'biu'"
-    text += "    floating = None\n    versioned = numbered = False\n"
+    text += "    floating = None\n    versioned = numbered = mixed = False\n"
     for i in numbers:
-        text += _INPUT.format(i=i, args=args, other=other)
+        unlike = f"                return general_call(op, {args})\n"
+        if op.promote is None:  # kernels of a GPU read several floating types as they are
+            unlike = f"                if type(a{i}) not in HALVES:\n    {unlike}                mixed = True\n"
+        text += _INPUT.format(i=i, args=args, other=other, mixed=unlike)
     arrays = [f"a{i}" for i in numbers]
     text += "    if floating is None:\n"  # the type of a result of integers and masks alone is not known here
     text += f"        return general_call(op, {args})\n"
@@ -220,7 +222,7 @@ def _recorded_of_several(op: Op, names: list[str], params: list[str], wanted: st
         inputs,
         params,
         outs,
-        " or ".join(["r0.dtype is not floating", "(floating is not f32 and floating is not f64)", *stretched]),
+        " or ".join(["r0.dtype is not floating", "mixed", "(floating is not f32 and floating is not f64)", *stretched]),
     )
     attached = ""
     for o in op.grad_outputs:

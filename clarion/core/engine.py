@@ -114,6 +114,7 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     tensors = this.create_graph
     checked = modes.state.anomaly or hub.ran is not None
     onto = plain and bool(HALVES)
+    hands_on = onto and not checked
     # Whose gradient is a sum that this loop made: it may be added to in place. (Not the sums: they must die early.)
     sums: set[Any] = set()
     add_to = HOST.xp.add
@@ -162,12 +163,13 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             result = after_node(this, node, result, g if late is hooks else None)  # None: registered while it ran
         if not retain:
             saved = node.saved
-            if type(saved) is not tuple:
+            if type(saved) is tuple:
+                if saved:
+                    node.saved = FREED
+                    if freed is not None:
+                        freed(node)
+            elif saved is None:
                 node.release()
-            elif saved:
-                node.saved = FREED
-                if freed is not None:
-                    freed(node)
         g = saved = None  # whoever gets a gradient next may take its memory over
         if not plain or node.nrs is not None:
             _deliver_all(this, heap, leaves, node, result)
@@ -179,6 +181,8 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             if r is None or target is None:
                 continue
             n_out = target.n_out  # a leaf has none
+            if hands_on and n_out == 1 and target._widens and target.hooks is None and type(r) in HALVES:
+                target, n_out = target.edges[0], 0  # the turn of a weight's cast: its gradient goes on as it is
             if n_out == 1 and only is None and not heap:
                 only, only_g = target, r
             elif target in sums:
@@ -270,6 +274,8 @@ def _deliver(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], tar
         if target.n_out == 1 or not _has_any(this, target):
             heappush(heap, (target.seq, target))
         grads[key] = g
+        if nr:
+            this.numbered.add(target)
     _skip(this, leaves, target)
 
 
@@ -333,7 +339,7 @@ def _widen(grads: dict[Any, Any], leaves: list[Tensor]) -> None:
 
 def _has_any(this: Pass, node: Node) -> bool:
     """Has any output of this node received a gradient?"""
-    return node in this.grads or any((node, k) in this.grads for k in range(1, node.n_out))
+    return node in this.grads or node in this.numbered
 
 
 def _leaf_wanted(this: Pass, leaf: Tensor) -> bool:
@@ -351,9 +357,17 @@ def _captures(this: Pass, node: Node) -> bool:
 
 def _collect(this: Pass, node: Node) -> Any:
     """Gradients of a node with several outputs: a tuple, or the one that is differentiable."""
-    found = [this.grads.pop(node if k == 0 else (node, k), None) for k in range(node.n_out)]
-    if all(g is None for g in found):
-        return None  # it stood in the heap twice and has run already
+    grads = this.grads
+    found = [grads.pop(node, None)]
+    if node in this.numbered:
+        this.numbered.discard(node)
+        found += [grads.pop((node, k), None) for k in range(1, node.n_out)]
+        if found[0] is None and all(g is None for g in found):
+            return None  # it stood in the heap twice and has run already
+    elif found[0] is None:
+        return None
+    else:
+        found += (None,) * (node.n_out - 1)
     op = getattr(type(node), "op", None)
     if op is not None and not op.multi_view and len(op.outputs) > 1 and len(op.grad_outputs) == 1:
         return found[op.grad_outputs[0]]

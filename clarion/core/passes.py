@@ -35,6 +35,7 @@ class Pass:
         self.retain = retain
         self.create_graph = create_graph
         self.grads: dict[Any, Any] = {}  # node, leaf or (node, output number) -> gradient so far
+        self.numbered: set[Any] = set()  # nodes of which another output than the first has got a gradient
         self.undefined: set[Any] = set()  # nodes that have their turn though no gradient reached them
 
 

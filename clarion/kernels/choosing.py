@@ -78,14 +78,8 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
 
 def _straight(small: Kernel, least: int, otherwise: Kernel) -> Kernel:
     """Few elements straight to `small`, with its own parameters: to gather and spread them costs as much as a small kernel."""
-    own: Any = getattr(small, "__func__", small)
-    code = getattr(own, "__code__", None)
-    if code is None or own.__defaults__ or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-        return otherwise
-    names = code.co_varnames[int(own is not small) : code.co_argcount]
-    if "out" in names or not names:
-        return otherwise
-    return _with_parameters(names)(small, least, otherwise)  # type: ignore[no-any-return]
+    names = _plain_parameters(small)
+    return otherwise if names is None or "out" in names else _with_parameters(names)(small, least, otherwise)  # type: ignore[no-any-return]
 
 
 @cache
@@ -172,32 +166,74 @@ def always(*_: Any) -> bool:
 
 
 def _by_one_type(others: dict[type, list[Offer]], host: Kernel, elsewhere: dict[type, Kernel]) -> Kernel:
-    """`by_type`, where one library beside NumPy is known, with at most one offer before its last resort: all in one call."""
+    """`by_type`, where one library beside NumPy is known: its offers are asked in the same call."""
     general = by_type(host, elsewhere)
-    ((array_type, (first, *rest)),) = others.items()
-    if len(rest) > 1 or first.least:
+    ((array_type, offers),) = others.items()
+    first = offers[0].function
+    if any(offer.least for offer in offers):
         return general
-    accepts, function, number = first.accepts, first.function, numpy.ndarray
-    if not rest:
+    if len(offers) == 1 and hasattr(first, "called_by_type"):
+        return first.called_by_type(general)  # type: ignore[no-any-return]
+    names = _plain_parameters(first)
+    if names is None:
+        return _gathering(array_type, general, elsewhere[array_type])
+    names = tuple([f"a{i}" for i in range(len(names))])  # (an input may be called `out`)
+    asked = tuple([offer.accepts is not None and offer.accepts is not always for offer in offers])
+    kernels = [offer.function for offer in offers]
+    return _written_by_type(names, asked)(array_type, general, kernels, [offer.accepts for offer in offers])  # type: ignore[no-any-return]
 
-        def direct(*args: Any, **out: Any) -> Any:
-            if out or type(args[0]) is not array_type or number in map(type, args):
-                return general(*args, **out)
-            return function(*args)
 
-        return direct
-    asked, plain = accepts is not None and accepts is not always, rest[0].function
+def _gathering(array_type: type, general: Kernel, kernel: Kernel) -> Kernel:
+    number = numpy.ndarray
 
-    def call(*args: Any, **out: Any) -> Any:
-        if out or type(args[0]) is not array_type or number in map(type, args):
-            return general(*args, **out)
-        if not asked or accepts(*args):  # type: ignore[misc]
-            result = function(*args)
-            if result is not NotImplemented:
-                return result
-        return plain(*args)
+    def call(*args: Any, out: Any = None) -> Any:
+        if out is not None:
+            return general(*args, out=out)
+        if not args or type(args[0]) is not array_type or number in map(type, args):
+            return general(*args)
+        return kernel(*args)
 
     return call
+
+
+def _plain_parameters(function: Any) -> tuple[str, ...] | None:
+    """The names of a function's parameters, if each of them has to be given by its place."""
+    own: Any = getattr(function, "__func__", function)
+    code = getattr(own, "__code__", None)
+    if code is None or own.__defaults__:
+        return None
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return None
+    names: tuple[str, ...] = code.co_varnames[int(own is not function) : code.co_argcount]
+    return names or None
+
+
+@cache
+def _written_by_type(names: tuple[str, ...], asked: tuple[bool, ...]) -> Any:
+    """The choice, written out with the parameters of a kernel: to gather and spread them costs as much as a launch."""
+    given, first = ", ".join(names), names[0]
+    numbers = "".join(f" or type({name}) is number" for name in names[1:])
+    body = ""
+    for k, guarded in enumerate(asked[:-1]):
+        step = " " * (12 if guarded else 8)
+        body += f"        if accepts{k}({given}):\n" if guarded else ""
+        body += f"{step}result = kernel{k}({given})\n{step}if result is not NotImplemented:\n{step}    return result\n"
+    every = range(len(asked))
+    text = f"""
+def choice(array_type, general, kernels, accepts):
+    {", ".join(f"kernel{k}" for k in every)}, = kernels
+    {", ".join(f"accepts{k}" for k in every)}, = accepts
+    def call({given}, out=None):
+        if out is not None:
+            return general({given}, out=out)
+        if type({first}) is not array_type{numbers}:
+            return general({given})
+{body}        return kernel{len(asked) - 1}({given})
+    return call
+"""
+    scope: dict[str, Any] = {"number": numpy.ndarray}
+    exec(compile(text, "<call of a kernel>", "exec"), scope)
+    return scope["choice"]
 
 
 def _copying(function: Kernel) -> Kernel:

@@ -245,6 +245,7 @@ class Plan:
         for each in gathered.values():
             whole = len(each) == 1 and each[0].plain
             self.parts.append(Whole(optimizer, each) if whole else Gathered(optimizer, each))
+        self.several = [part for part in self.parts if len(part.counted) > 1]
         self.alike = Alike.of(optimizer, params, self.parts) if worth or type(arrays[0]) in HALVES else None
         names = (*optimizer.counters, *optimizer._kept(group))
         self.entries: list[tuple[Tensor, Any, Slots]] = [
@@ -278,7 +279,7 @@ class Plan:
                             return False
         except (KeyError, AttributeError):
             return False
-        return all(part.together() for part in self.parts)
+        return not self.several or all(part.together() for part in self.several)
 
 
 class Part:

@@ -70,7 +70,7 @@ def finite_soon(values: Any) -> Any:
     """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
     if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo or kind_of(values).name == "cpu":
         return None
-    return np.isfinite(values).all()
+    return raw.all_finite(values)
 
 
 def letter(numbers: list[Any]) -> Any:

@@ -7,6 +7,7 @@ for each combination of shapes, strides and types.
 from __future__ import annotations
 
 import ctypes
+import math
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 from functools import cache, lru_cache
 from typing import Any
@@ -15,8 +16,10 @@ import cupy
 import numpy as np
 from ml_dtypes import bfloat16
 
+from ..choosing import always
 from ..portable.layers.convolution import transposed_size
 from ..registry import offer
+from .arrays import laid_out
 from .cudnn_graphs import GraphPlan
 from .libraries import LibraryError, check, library
 
@@ -125,7 +128,7 @@ def _lies_channels_last(x: Any) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _last_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+def last_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
     """Strides of images whose channels lie side by side."""
     steps = [0] * len(shape)
     for d in (1, *range(len(shape) - 1, 1, -1), 0):
@@ -136,10 +139,8 @@ def _last_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
 
 def empty_as(shape: tuple[int, ...], dtype: Any, channels_last: bool) -> Any:
     """New memory in one of the two layouts."""
-    if not channels_last:
-        return cupy.ndarray(shape, dtype)
-    strides = _last_strides(shape, dtype.itemsize)
-    return cupy.ndarray(shape, dtype, cupy.cuda.alloc(shape[0] * strides[0]), strides)
+    strides = last_strides(shape, dtype.itemsize) if channels_last else None
+    return laid_out(shape, dtype, strides, shape[0] * strides[0] if strides else 0)
 
 
 def laid(x: Any, channels_last: bool) -> Any:
@@ -220,8 +221,8 @@ class _Plan:
 _plans: dict[Any, Any] = {}
 
 
-def _run(which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: bool) -> None:
-    """One of the three convolutions, whose result is written into `y`, `x` or `weight`."""
+def _run(which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: bool) -> Any:
+    """One of the three convolutions, whose result is written into `y`, `x` or `weight`; the plan that it was run by."""
     key = (which, x.shape, weight.shape, y.shape, x.dtype, geometry, channels_last, allow_tf32)
     plan = _plans.get(key)
     if plan is None:
@@ -231,13 +232,14 @@ def _run(which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: 
     if type(plan) is GraphPlan and not (x.data.ptr | weight.data.ptr | y.data.ptr) & 15:
         on_stream()
         plan.run(x, weight, y)
-        return
+        return plan
     if type(plan) is GraphPlan:
         plan = _Plan(which, x, weight, y, geometry, channels_last)
     first, second, out = {"Forward": (x, weight, y), "BackwardData": (weight, y, x), "BackwardFilter": (x, y, weight)}[
         which
     ]
     plan.run(first, second, out)
+    return plan
 
 
 def _graph_plan(which: str, x: Any, weight: Any, y: Any, geometry: Any) -> GraphPlan | None:
@@ -268,36 +270,82 @@ def _prefers_last(*arrays: Any) -> bool:
     return any(x.ndim > 3 and not x._c_contiguous and is_channels_last(x) for x in arrays)
 
 
-@offer("correlate", "cudnn", accepts=_accepts)
+class _Ready:
+    """One of the three convolutions on operands of known shapes, strides and types: the plan, and how the result lies."""
+
+    def __init__(self, which: str, a: Any, b: Any, shape: tuple[int, ...], geometry: Any) -> None:
+        self.which, self.geometry, self.shape = which, geometry, shape
+        self.last = _prefers_last(a, b)
+        # As they are? (Otherwise they are brought into the layout of the plan at every call.)
+        self.plain = laid(a, self.last) is a and laid(b, self.last) is b
+        self.strides = last_strides(shape, a.dtype.itemsize) if self.last else None
+        self.kind, self.size = a.dtype, math.prod(shape) * a.dtype.itemsize
+        self.graph: Any = None  # what is run without another question, once it is known
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        if not self.plain:
+            a, b = laid(a, self.last), laid(b, self.last)
+        out = laid_out(self.shape, self.kind, self.strides, self.size)
+        if not self.size:
+            return out
+        x, weight, y = (
+            (a, b, out) if self.which == "Forward" else (out, b, a) if self.which == "BackwardData" else (b, out, a)
+        )
+        graph = self.graph
+        if graph is not None and not (a.data.ptr | b.data.ptr) & 15:
+            on_stream()
+            graph.run(x, weight, y)
+            return out
+        plan = _run(self.which, x, weight, y, self.geometry, self.last)
+        self.graph = plan if type(plan) is GraphPlan else None
+        return out
+
+
+_prepared: dict[Any, _Ready] = {}
+
+
+def _ready(which: str, a: Any, b: Any, sizes: Any, geometry: Any) -> Any:
+    """Run it. `sizes()`: the shape of the result."""
+    key = (which, a.shape, a.strides, b.shape, b.strides, a.dtype, b.dtype, geometry, sizes, allow_tf32)
+    found = _prepared.get(key)
+    if found is None:
+        if not _accepts(a, b):
+            return NotImplemented
+        if len(_prepared) > 4096:
+            _prepared.clear()
+        shape = _SHAPES[which](a.shape, b.shape, geometry, sizes)
+        found = _prepared[key] = _Ready(which, a, b, shape, geometry)
+    return found(a, b)
+
+
+def _of_forward(x: Any, weight: Any, geometry: Any, _: Any) -> tuple[int, ...]:
+    return (x[0], weight[0], *_out_size(x[2:], weight[2:], *geometry[:3]))
+
+
+# The shape of each one's result, of those of its operands.
+_SHAPES: dict[str, Any] = {
+    "Forward": _of_forward,
+    "BackwardData": lambda g, weight, geometry, size: (g[0], weight[1] * geometry[3], *size),
+    "BackwardFilter": lambda g, x, geometry, size: (g[1], x[1] // geometry[3], *size),
+}
+
+
+@offer("correlate", "cudnn", accepts=always)
 def correlate(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     """The convolution of x, without bias."""
-    last = _prefers_last(x, weight)
-    x, weight = laid(x, last), laid(weight, last)
-    shape = (x.shape[0], weight.shape[0], *_out_size(x.shape[2:], weight.shape[2:], stride, padding, dilation))
-    out = empty_as(shape, x.dtype, last)
-    if out.size:
-        _run("Forward", x, weight, out, (stride, padding, dilation, groups), last)
-    return out
+    return _ready("Forward", x, weight, None, (stride, padding, dilation, groups))
 
 
-@offer("correlate_input", "cudnn", accepts=_accepts)
+@offer("correlate_input", "cudnn", accepts=always)
 def correlate_input(g: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, in_size: Any) -> Any:
     """What each place of an input of size `in_size` gets from g."""
-    last = _prefers_last(g, weight)
-    g, weight = laid(g, last), laid(weight, last)
-    out = empty_as((g.shape[0], weight.shape[1] * groups, *in_size), g.dtype, last)
-    _run("BackwardData", out, weight, g, (stride, padding, dilation, groups), last)
-    return out
+    return _ready("BackwardData", g, weight, in_size, (stride, padding, dilation, groups))
 
 
-@offer("correlate_weight", "cudnn", accepts=_accepts)
+@offer("correlate_weight", "cudnn", accepts=always)
 def correlate_weight(g: Any, x: Any, stride: Any, padding: Any, dilation: Any, groups: int, ksize: Any) -> Any:
     """The gradient of the weight: (O, C / groups, *ksize)."""
-    last = _prefers_last(x, g)
-    g, x = laid(g, last), laid(x, last)
-    out = empty_as((g.shape[1], x.shape[1] // groups, *ksize), x.dtype, last)
-    _run("BackwardFilter", x, out, g, (stride, padding, dilation, groups), last)
-    return out
+    return _ready("BackwardFilter", g, x, ksize, (stride, padding, dilation, groups))
 
 
 def _accepts_convolution(x: Any, weight: Any, bias: Any, *_: Any) -> bool:

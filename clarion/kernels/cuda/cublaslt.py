@@ -19,6 +19,7 @@ import cupy
 import numpy as np
 from ml_dtypes import bfloat16
 
+from .arrays import new
 from .libraries import LibraryError, check, library
 from .memory import pool
 
@@ -213,7 +214,7 @@ def product(
         b = cupy.ascontiguousarray(b)
     if out is None:
         m, n = a.shape[-2], b.shape[-1]
-        out = cupy.ndarray((m, n) if a.ndim == 2 else (a.shape[0], m, n), a.dtype)
+        out = new((m, n) if a.ndim == 2 else (a.shape[0], m, n), a.dtype)
     plan_for(a, b, out, epilogue).run(a, b, out, vector, aux, 1.0 if add else 0.0)
     return out
 

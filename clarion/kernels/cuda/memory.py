@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from functools import lru_cache
+from heapq import heappop, heappush
 from typing import Any
 
 import cupy
@@ -44,11 +45,18 @@ class Block(cupy_memory.BaseMemory):  # type: ignore[misc]
     def __del__(self) -> None:
         shelf = self.shelf
         shelf.pool.used -= self.size
-        shelf.append(self.ptr)
+        if type(shelf) is Shelf:
+            heappush(shelf, self.ptr)
+        else:
+            shelf.append(self.ptr)
 
 
 class Shelf(list[int]):
-    """Where free blocks of one size begin, on one stream of a device."""
+    """Where free blocks of one size begin, on one stream of a device.
+
+    A heap: the first in memory is lent first. So a step that asks for what the last one asked for gets the same places, whatever the
+    order in which they came back, and what was prepared for them (cudnn_graphs.py) is found again.
+    """
 
     def __init__(self, pool: Pool, size: int) -> None:
         self.pool, self.size, self.device_id = pool, size, cupy.cuda.runtime.getDevice()
@@ -99,7 +107,7 @@ class Pool:
             shelf = self._shelf(*key)
         size = shelf.size
         try:
-            ptr = shelf.pop()
+            ptr = heappop(shelf)
         except IndexError:
             ptr = self._come_back(shelf) if self.waiting else self._from_driver(size)
         block = Block()
@@ -122,10 +130,10 @@ class Pool:
         waiting, self.waiting = self.waiting, []
         for events, shelf, ptr in waiting:
             if all(event.done for event in events):
-                shelf.append(ptr)
+                heappush(shelf, ptr)
             else:
                 self.waiting.append((events, shelf, ptr))
-        return wanted.pop() if wanted else self._from_driver(wanted.size)
+        return heappop(wanted) if wanted else self._from_driver(wanted.size)
 
     def _from_driver(self, size: int) -> int:
         with self._lock:

@@ -167,7 +167,7 @@ def make_known() -> None:
         "cupy",
         cupy.ndarray,
         xp,
-        ("views", "cublaslt", "cudnn", "cuda draws", "triton"),
+        ("views", "cublaslt", "triton", "cudnn", "cuda draws"),
         lambda name: adapted(name) if name in registry.moving else elements.kernel(name, adapted(name)),
         elements.rule,
     )

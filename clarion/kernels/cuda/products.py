@@ -11,6 +11,7 @@ import numpy as np
 from ..choosing import always
 from ..registry import offer, raw
 from . import cublaslt
+from .arrays import new
 from .cublaslt import knows, layout, plan_for, product
 
 
@@ -37,10 +38,10 @@ class _Fold:
                 self.plan = small_product(a, b, epilogue == "bias")
                 self.launch = None if self.plan is None else self.plan.launch
             if self.plan is None:
-                self.plan = plan_for(a, b, cupy.ndarray((a.shape[0], b.shape[1]), x.dtype), epilogue)
+                self.plan = plan_for(a, b, new((a.shape[0], b.shape[1]), x.dtype), epilogue)
 
     def __call__(self, x: Any, y: Any, vector: Any = None) -> Any:
-        out = cupy.ndarray(self.shape, self.dtype)
+        out = new(self.shape, self.dtype)
         if self.plan is not None:
             self.plan.run(x, y, out, vector)
         else:
@@ -71,7 +72,7 @@ def _fold(name: str, x: Any, y: Any, matrices: Any, shape: Any, vector: Any = No
             _folds.clear()
         found = _folds[key] = _Fold(x, y, matrices, shape(x, y), "" if vector is None else "bias")
     if found.launch is not None:
-        out = cupy.ndarray(found.shape, found.dtype)
+        out = new(found.shape, found.dtype)
         found.launch.run(x, y, x if vector is None else vector, out)
         return out
     return found(x, y, vector)

@@ -8,6 +8,7 @@ from typing import Any
 import cupy
 
 from ..registry import offer
+from .arrays import over, strided
 
 
 @offer("view", "views")
@@ -31,7 +32,7 @@ def split(x: Any, size: int, dim: int) -> Any:
     shape, strides, memory = (*x.shape[:dim], size, *x.shape[dim + 1 :]), x.strides, x.data
     step = strides[dim] * size
     kind = x.dtype
-    return tuple([cupy.ndarray(shape, kind, memory + i * step, strides) for i in range(count)])
+    return tuple([strided(shape, kind, memory + i * step, strides) for i in range(count)])
 
 
 def _lie_together(parts: Any, shape: tuple[int, ...], sizes: tuple[int, ...], dim: int) -> bool:
@@ -56,4 +57,4 @@ def _lie_together(parts: Any, shape: tuple[int, ...], sizes: tuple[int, ...], di
 @offer("unsplit", "views", accepts=_lie_together)
 def unsplit(parts: Any, shape: tuple[int, ...], sizes: tuple[int, ...], dim: int) -> Any:
     """The array that the parts lie in."""
-    return cupy.ndarray(shape, parts[0].dtype, parts[0].data)
+    return over(shape, parts[0].dtype, parts[0].data)

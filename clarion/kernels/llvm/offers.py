@@ -113,9 +113,9 @@ def _norm_backward(g: Any, weight: Any, normal: Any, statistic: Any, ndim: int) 
     return (g, weight, normal, statistic[..., 0], 1) if _normed(g, ndim) else None
 
 
-def _layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any) -> Any:
+def _layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any) -> Any:
     """The gradient is read three times: it is brought together once."""
-    return _of_layer_norm(numpy, numpy.ascontiguousarray(g), weight, normal, rstd, ndim, needs)
+    return _of_layer_norm(numpy, numpy.ascontiguousarray(g), weight, normal, rstd, ndim, needs, before)
 
 
 _class_loss = quietly(class_loss)

@@ -7,6 +7,8 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ..choosing import always
+from ..cuda.arrays import laid_out, new, strided
 from ..registry import offer
 from . import attention_text as text
 from .build import Kernel, Launch
@@ -37,12 +39,6 @@ def _accepts(q: Any, k: Any, v: Any, mask: Any, *rest: Any) -> bool:
     )
 
 
-def _accepts_backward(
-    g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
-) -> bool:
-    return not needs[3] and _accepts(q, k, v, mask)
-
-
 def _steps(x: Any) -> tuple[int, ...]:
     """Distances of batches, heads and rows, in elements."""
     return tuple([s // x.itemsize for s in x.strides[:3]])
@@ -71,7 +67,7 @@ class _Forward:
 
     def __init__(self, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool, p: float) -> None:
         batch, heads, rows, width = q.shape
-        self.out, self.lse = _laid(q), (batch, heads, rows)
+        self.shape, self.kind, self.out, self.lse = q.shape, q.dtype, _laid(q), (batch, heads, rows)
         _, steps, kind = _mask_of(mask, q)
         m, n, warps = _tile(width, q.itemsize)
         numbers = (float(p), float(scale * _LOG2_E), rows, k.shape[-2], heads)
@@ -80,7 +76,7 @@ class _Forward:
         self.launch = Launch(_forward, (-(-rows // m), batch * heads), numbers, **modes)
 
     def __call__(self, q: Any, k: Any, v: Any, mask: Any, ticket: Any) -> tuple[Any, Any]:
-        out, lse = _new(q.shape, q.dtype, *self.out), cupy.ndarray(self.lse, _SINGLE)
+        out, lse = laid_out(self.shape, self.kind, *self.out), new(self.lse, _SINGLE)
         memory = q if mask is None else _mask_of(mask, q)[0]
         self.launch.run(q, k, v, out, lse, memory, q if ticket is None else ticket)
         return out, lse
@@ -91,14 +87,10 @@ def _power(n: int) -> int:
     return 1 << (n - 1).bit_length()
 
 
-def _laid(x: Any) -> tuple[int, Any]:
-    """Size and strides of a new array that lies as x does, without gaps."""
+def _laid(x: Any) -> tuple[Any, int]:
+    """Strides and size of a new array that lies as x does, without gaps."""
     like = cupy.empty_like(x)
-    return like.nbytes, None if like._c_contiguous else like.strides
-
-
-def _new(shape: tuple[int, ...], kind: Any, size: int, strides: Any) -> Any:
-    return cupy.ndarray(shape, kind) if strides is None else cupy.ndarray(shape, kind, cupy.cuda.alloc(size), strides)
+    return None if like._c_contiguous else like.strides, like.nbytes
 
 
 _plans: dict[Any, Any] = {}
@@ -113,23 +105,32 @@ def _plan(make: Any, key: Any, *args: Any) -> Any:
     return found
 
 
-def _key(q: Any, k: Any, v: Any, mask: Any) -> Any:
-    masked = None if mask is None else (mask.shape, mask.strides, mask.dtype)
-    return q.shape, q.strides, k.shape, k.strides, v.strides, q.dtype, masked
+def _laid_out(mask: Any) -> Any:
+    """What a launch depends on of a mask."""
+    return None if mask is None else (mask.shape, mask.strides, mask.dtype)
 
 
-@offer("tiled_attention", "triton", accepts=_accepts)
+@offer("tiled_attention", "triton", accepts=always)
 def tiled_attention(q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The result, laid out as the queries are, and the log-sum-exp of each query's scores."""
-    key = ("forward", *_key(q, k, v, mask), scale, causal)
-    return _plan(_Forward, key, q, k, v, mask, scale, causal, 0.0)(q, k, v, mask, None)
+    return _attended(q, k, v, mask, None, scale, causal, 0.0)
 
 
-@offer("dropped_attention", "triton", accepts=_accepts)
+@offer("dropped_attention", "triton", accepts=always)
 def dropped_attention(q: Any, k: Any, v: Any, mask: Any, ticket: Any, scale: float, causal: bool, p: float) -> Any:
     """The same, of probabilities of which dropout leaves out some: which ones, `ticket` decides."""
-    key = ("forward", *_key(q, k, v, mask), scale, causal, p)
-    return _plan(_Forward, key, q, k, v, mask, scale, causal, p)(q, k, v, mask, ticket)
+    return _attended(q, k, v, mask, ticket, scale, causal, p)
+
+
+def _attended(q: Any, k: Any, v: Any, mask: Any, ticket: Any, scale: float, causal: bool, p: float) -> Any:
+    masked = None if mask is None else _laid_out(mask)
+    key = (q.shape, q.strides, k.shape, k.strides, v.shape, v.strides, q.dtype, masked, scale, causal, p)
+    plan = _plans.get(key)
+    if plan is None:
+        if not _accepts(q, k, v, mask):
+            return NotImplemented
+        plan = _plan(_Forward, key, q, k, v, mask, scale, causal, p)
+    return plan(q, k, v, mask, ticket)
 
 
 class _Backward:
@@ -140,7 +141,7 @@ class _Backward:
     ) -> None:
         batch, heads, rows, width = q.shape
         keys = k.shape[-2]
-        self.delta = (batch, heads, rows)
+        self.shape, self.kind, self.delta = q.shape, q.dtype, (batch, heads, rows)
         self.apart = [_laid(x) for x in (q, k, v)]
         part = heads * width * q.itemsize
         steps = (3 * part * rows, width * q.itemsize, 3 * part, q.itemsize)
@@ -171,13 +172,16 @@ class _Backward:
             queried = Launch(_queries, (-(-rows // m), batch * heads), (*numbers, *of_q, *mask_steps), **modes)
             self.launches.append((keyed, queried))
 
-    def _gradients(self, q: Any, k: Any, v: Any) -> tuple[Any, list[Any]]:
+    def _gradients(self, q: Any, k: Any, v: Any) -> tuple[Any, tuple[Any, ...]]:
         """The launches, and new arrays for their results: parts of one array if these are."""
         part = self.part
-        if self.together and q.data.ptr + part == k.data.ptr and k.data.ptr + part == v.data.ptr:
-            memory = cupy.cuda.alloc(self.size)
-            return self.launches[1], [cupy.ndarray(q.shape, q.dtype, memory + i * part, self.strides) for i in range(3)]
-        return self.launches[0], [_new(x.shape, x.dtype, *laid) for x, laid in zip((q, k, v), self.apart, strict=True)]
+        if self.together and q.data.ptr + 2 * part == k.data.ptr + part == v.data.ptr:
+            memory, shape, kind, steps = cupy.cuda.alloc(self.size), self.shape, self.kind, self.strides
+            second = memory + part
+            of_q, of_k = strided(shape, kind, memory, steps), strided(shape, kind, second, steps)
+            return self.launches[1], (of_q, of_k, strided(shape, kind, second + part, steps))
+        apart = zip((q, k, v), self.apart, strict=True)
+        return self.launches[0], tuple([laid_out(x.shape, x.dtype, *laid) for x, laid in apart])
 
     def __call__(self, g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any) -> tuple[Any, ...]:
         launch, (gq, gk, gv) = self._gradients(q, k, v)
@@ -187,37 +191,42 @@ class _Backward:
             launch.run(q, k, v, g, out, gq, gk, gv, lse, memory, ticket)
             return gq, gk, gv, None
         keyed, queried = launch
-        delta = cupy.ndarray(self.delta, _SINGLE)
+        delta = new(self.delta, _SINGLE)
         self.dots.run(g, out, delta)
         keyed.run(q, k, v, g, gk, gv, lse, delta, memory, ticket)
         queried.run(q, k, v, g, gq, lse, delta, memory, ticket)
         return gq, gk, gv, None
 
 
-@offer("tiled_attention_backward", "triton", accepts=_accepts_backward)
+@offer("tiled_attention_backward", "triton", accepts=always)
 def tiled_attention_backward(
     g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, lse: Any, scale: float, causal: bool, needs: Any
 ) -> Any:
     """Gradients of query, key and value."""
-    return _gradients(g, q, k, v, mask, None, out, lse, scale, causal, 0.0)
+    return NotImplemented if needs[3] else _gradients(g, q, k, v, mask, None, out, lse, scale, causal, 0.0)
 
 
 def _gradients(
     g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any, scale: float, causal: bool, p: float
 ) -> Any:
-    if g.strides[-1] != g.itemsize or g.dtype != q.dtype:
-        g = cupy.ascontiguousarray(g, q.dtype)
-    key = ("backward", *_key(q, k, v, mask), g.strides, out.strides, scale, causal, p)
-    return _plan(_Backward, key, g, q, k, v, mask, out, scale, causal, p)(g, q, k, v, mask, ticket, out, lse)
+    steps, kind = g.strides, q.dtype
+    if steps[-1] != kind.itemsize or g.dtype is not kind:
+        g = cupy.ascontiguousarray(g, kind)
+        steps = g.strides
+    masked = None if mask is None else _laid_out(mask)
+    own = q.shape, q.strides, k.shape, k.strides, v.shape, v.strides, kind
+    key = (own, masked, steps, out.strides, scale, causal, p)
+    plan = _plans.get(key)
+    if plan is None:
+        if not _accepts(q, k, v, mask):
+            return NotImplemented
+        plan = _plan(_Backward, key, g, q, k, v, mask, out, scale, causal, p)
+    return plan(g, q, k, v, mask, ticket, out, lse)
 
 
-@offer(
-    "dropped_attention_backward",
-    "triton",
-    accepts=lambda g, q, k, v, mask, *rest: not rest[-1][3] and _accepts(q, k, v, mask),
-)
+@offer("dropped_attention_backward", "triton", accepts=always)
 def dropped_attention_backward(
     g: Any, q: Any, k: Any, v: Any, mask: Any, ticket: Any, out: Any, lse: Any, scale: float, causal: bool, p: float, needs: Any
 ) -> Any:  # fmt: skip
     """The same, of probabilities of which dropout has left out some."""
-    return _gradients(g, q, k, v, mask, ticket, out, lse, scale, causal, p)
+    return NotImplemented if needs[3] else _gradients(g, q, k, v, mask, ticket, out, lse, scale, causal, p)

@@ -23,6 +23,7 @@ import triton.language as tl
 from ml_dtypes import bfloat16
 from triton.language.extra import libdevice
 
+from ..cuda.arrays import laid_out, new, strided
 from ..trace import graph, tracer
 from ..trace.graph import Program, Term, Untraceable
 from ..trace.tracer import Input
@@ -180,7 +181,9 @@ class Plan:
         outs = [_empty_like(alike, shape, kind) for kind in traced.kinds]
         self.shape, self.count = shape, math.prod(shape)
         self.kinds = [(out.dtype, None if out._c_contiguous else out.strides, out.nbytes) for out in outs]
-        self.single = outs[0].dtype if len(outs) == 1 and outs[0]._c_contiguous else None
+        self.single = outs[0].dtype if len(outs) == 1 else None
+        self.strides = None if outs[0]._c_contiguous else outs[0].strides
+        self.size = outs[0].nbytes
         self.numbers = [k for k, x in enumerate(operands) if isinstance(x, np.generic)]
         self.arrays = [k for k, x in enumerate(operands) if not isinstance(x, np.generic)]
         self.launch: Launch | None = None
@@ -191,12 +194,16 @@ class Plan:
         self.kernel = traced.kernel(operands, tuple(ways), dims)
         self.launch = None if self.numbers else Launch(self.kernel, self.grid, self.tail, B=BLOCK)
 
+    def new(self) -> Any:
+        """Memory for the one result."""
+        return laid_out(self.shape, self.single, self.strides, self.size)
+
     def __call__(self, operands: Sequence[Any]) -> Any:
         if self.single is not None and self.launch is not None:
-            out = cupy.ndarray(self.shape, self.single)
+            out = self.new()
             self.launch.run(*operands, out)
             return out
-        outs = tuple([_new(self.shape, *kind) for kind in self.kinds])
+        outs = tuple([laid_out(self.shape, *kind) for kind in self.kinds])
         if self.launch is not None:
             self.launch.run(*operands, *outs)
         elif self.count:
@@ -214,10 +221,6 @@ def _divided(operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Arrays and numbers."""
     arrays = [x for x in operands if not isinstance(x, np.generic)]
     return arrays, [_number(x) for x in operands if isinstance(x, np.generic)]
-
-
-def _new(shape: tuple[int, ...], kind: Any, strides: Any, size: int) -> Any:
-    return cupy.ndarray(shape, kind) if strides is None else cupy.ndarray(shape, kind, cupy.cuda.alloc(size), strides)
 
 
 def _extra(
@@ -289,10 +292,10 @@ def _dense_as(out: Any, alike: Any, shape: tuple[int, ...]) -> bool:
 
 def _empty_like(alike: Any, shape: tuple[int, ...], kind: Any) -> Any:
     if alike is None or alike._c_contiguous:
-        return cupy.ndarray(shape, kind)
+        return new(shape, kind)
     size = np.dtype(kind).itemsize
     strides = tuple([s // alike.itemsize * size for s in alike.strides])
-    return cupy.ndarray(shape, kind, cupy.cuda.alloc(math.prod(shape) * size), strides)
+    return strided(shape, kind, cupy.cuda.alloc(math.prod(shape) * size), strides)
 
 
 def _collapsed(shape: tuple[int, ...], operands: Sequence[Any], outs: Sequence[Any]) -> tuple[list[int], list[int]]:
@@ -334,19 +337,30 @@ class Element:
         self.alone: dict[Any, Plan] = {}  # by arrays alone: those that make one new array, row by row
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
-        if out is not None:
-            return self._into(args, out)
-        try:
-            plan = self.alone.get(tuple([(a.dtype, a.shape, a._c_contiguous or a.strides) for a in args]))
-        except AttributeError:  # numbers are among them
-            plan = None
-        if plan is not None:
-            made = cupy.ndarray(plan.shape, plan.single)
-            plan.launch.run(*args, made)  # type: ignore[union-attr]
-            return made
-        return self._planned(args)
+        return self._planned(*args) if out is None else self._into(args, out)
 
-    def _planned(self, args: tuple[Any, ...]) -> Any:
+    def called_by_type(self, general: Callable[..., Any]) -> Callable[..., Any]:
+        """The kernel as it is mostly called, on arrays like others before; everything else is asked of `general`."""
+        found, array = self.alone.get, cupy.ndarray
+
+        def call(*args: Any, out: Any = None) -> Any:
+            if out is not None:
+                return general(*args, out=out)
+            if type(args[0]) is not array:
+                return general(*args)
+            try:
+                plan = found(tuple([(a.dtype, a.shape, a._c_contiguous or a.strides) for a in args]))
+            except AttributeError:  # numbers, or arrays of the host
+                return general(*args)
+            if plan is None:
+                return general(*args)
+            made = new(plan.shape, plan.single) if plan.strides is None else plan.new()
+            plan.launch.run(*args, made)
+            return made
+
+        return call
+
+    def _planned(self, *args: Any) -> Any:
         key: list[Any] = []
         for a in args:
             kind = type(a)
@@ -460,14 +474,23 @@ def kernel(name: str, otherwise: Callable[..., Any]) -> Element:
     return Element(lambda arguments: tracer.trace_kernel(name, arguments), otherwise)
 
 
+_ON_AS_IT_IS = (lambda g: g).__code__.co_code
+
+
 def rule(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     """A gradient rule of an elementwise operation, as one launch where it can be traced."""
-    place = names.index("ops") + 1 if "ops" in names else None
+    if getattr(getattr(function, "__code__", None), "co_code", None) == _ON_AS_IT_IS:
+        return function
     missing = object()
-    element = Element(lambda arguments: tracer.trace_rule(function, names, arguments), lambda *args: missing)
+    place = names.index("ops") + 1 if "ops" in names else None
+    otherwise = function if place is None else lambda *args: missing
+    element = Element(lambda arguments: tracer.trace_rule(function, names, arguments), otherwise)
+    quick = element.called_by_type(element._planned)
+    if place is None:
+        return quick
 
     def call(*args: Any) -> Any:
-        found = element(*(args if place is None else args[:place] + args[place + 1 :]))
-        return function(*args) if found is missing else found
+        result = quick(*args[:place], *args[place + 1 :])
+        return function(*args) if result is missing else result
 
     return call

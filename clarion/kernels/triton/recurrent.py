@@ -13,6 +13,7 @@ from typing import Any
 import cupy
 import triton.language as tl
 
+from ..cuda.arrays import new
 from ..cuda.cublaslt import plan_for
 from ..cuda.products import fold_mm, fold_tn, linear
 from ..registry import offer, raw
@@ -143,8 +144,8 @@ def lstm_layer(
     gates = _projected(x, w_ih, b_ih, b_hh)
     h0, c0, turned = _rows(h0), _rows(c0), _rows(w_hh).T
     cells, out = (
-        cupy.ndarray((len(gates), c0.shape[1]), gates.dtype),
-        cupy.ndarray((len(gates), h0.shape[1]), gates.dtype),
+        new((len(gates), c0.shape[1]), gates.dtype),
+        new((len(gates), h0.shape[1]), gates.dtype),
     )
     product, cell = plan_for(h0, turned, gates[: len(h0)]), _launch(_lstm, c0, 4)
     for (start, h), (_, c) in zip(_walk(h0, out, steps), _walk(c0, cells, steps), strict=True):
@@ -193,10 +194,10 @@ def gru_layer(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, steps
     gates = _projected(x, w_ih, b_ih)
     h0, turned, bias = _rows(h0), _rows(w_hh).T, None if b_hh is None else _rows(b_hh)
     inner, out = (
-        cupy.ndarray((len(gates), h0.shape[1]), gates.dtype),
-        cupy.ndarray((len(gates), h0.shape[1]), gates.dtype),
+        new((len(gates), h0.shape[1]), gates.dtype),
+        new((len(gates), h0.shape[1]), gates.dtype),
     )
-    hidden = cupy.ndarray((len(h0), gates.shape[1]), gates.dtype)
+    hidden = new((len(h0), gates.shape[1]), gates.dtype)
     product, cell = plan_for(h0, turned, hidden, "" if bias is None else "bias"), _launch(_gru, h0, 3)
     for start, h in _walk(h0, out, steps):
         product.run(h, turned, hidden, bias)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import cupy
 import numpy as np
 import triton.language as tl
 
+from ..cuda.arrays import new
+from ..flat import in_order
 from ..registry import offer
 from . import reductions_text as text
 from .build import FLOATS, Kernel, Launch
@@ -72,11 +73,11 @@ class _Plan:
             self.second = Launch(_sums, (-(-self.count // 16), 1), numbers, UNIT=True, **modes)
 
     def __call__(self, x: Any, shape: tuple[int, ...]) -> Any:
-        out = cupy.ndarray(shape, self.kind)
+        out = new(shape, self.kind)
         if self.shares == 1:
             self.first.run(x, out)
         else:
-            parts = cupy.ndarray((self.shares, self.count), self.wide)
+            parts = new((self.shares, self.count), self.wide)
             self.first.run(x, parts)
             self.second.run(parts, out)
         return out
@@ -110,3 +111,29 @@ offer("sum", "triton", lambda x, dim, keepdim: _reduced(x, dim, keepdim, False),
 offer("mean", "triton", lambda x, dim, keepdim: _reduced(x, dim, keepdim, True), accepts=_accepts)
 offer("sum_all", "triton", lambda x: _reduced(x, None, False, False), accepts=_accepts)
 offer("mean_all", "triton", lambda x: _reduced(x, None, False, True), accepts=_accepts)
+
+
+_all_finite = Kernel(text.all_finite)
+_BYTE = np.dtype(np.int8)
+
+
+def _dense(x: Any) -> bool:
+    return _accepts(x) and (x._c_contiguous or in_order(x)._c_contiguous)
+
+
+@offer("all_finite", "triton", accepts=_dense)
+def all_finite(x: Any) -> Any:
+    """Is no element infinite or NaN? A number of the GPU: 1 or 0."""
+    out = new((), _BYTE)
+    out.data.memset_async(1, 1)
+    key = ("finite", x.size, x.dtype)
+    launch = _finite.get(key)
+    if launch is None:
+        if len(_finite) > 1024:
+            _finite.clear()
+        launch = _finite[key] = Launch(_all_finite, (-(-x.size // 4096),), (x.size,), B=4096, num_warps=8)
+    launch.run(x, out)
+    return out
+
+
+_finite: dict[Any, Launch] = {}

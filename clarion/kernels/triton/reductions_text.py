@@ -45,3 +45,13 @@ def sums(
             total += tl.load(x + base[:, None] + off[None, :], mask=inside, other=0.0).to(KIND)
         found = tl.sum(total, 1)
     tl.store(out + share.to(tl.int64) * kept + k, (found / divisor).to(out.dtype.element_ty), mask=k < kept)
+
+
+@triton.jit
+def all_finite(x, out, count, B: tl.constexpr):
+    """`out` is 1, and becomes 0 if an element is infinite or NaN: only of those the difference from itself is not 0."""
+    at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    a = tl.load(x + at, mask=at < count, other=0.0)
+    a = a if a.dtype == tl.float64 else a.to(tl.float32)
+    if tl.max(((a - a) != 0.0).to(tl.int32), 0) > 0:
+        tl.store(out, 0)

@@ -10,6 +10,8 @@ import cupy
 import numpy as np
 import triton.language as tl
 
+from ..choosing import always
+from ..cuda.arrays import laid_out, new, over
 from ..cuda.capture import counter_of_stream
 from ..flat import in_order
 from ..narrow import narrow
@@ -69,36 +71,51 @@ def _kept(key: Any, make: Any) -> Any:
     return found
 
 
-def _kept_in(kind: Any) -> Any:
-    """The type of what the backward pass alone reads."""
-    found = narrow.kind
-    return kind if found is None or kind.itemsize != 4 else found
+class _Norm:
+    """The launch of a norm, for rows of known shapes and types, and how its results lie."""
+
+    def __init__(self, x: Any, weight: Any, bias: Any, ndim: int, eps: float, kept: Any) -> None:
+        n = math.prod(x.shape[x.ndim - ndim :])
+        modes = {"WEIGHT": weight is not None, "BIAS": bias is not None, "B": _block(n), "num_warps": _warps(_block(n))}
+        self.run = Launch(_layer_norm, (x.size // n,), (n, float(eps)), LOW=kept is not x.dtype, **modes)
+        self.statistics, self.wide = stat_shape(x, ndim), _wide(x.dtype)
+        # What the backward pass reads lies in one piece: the normalized input, and its statistics behind it.
+        self.begin = -(-x.size * kept.itemsize // 16) * 16
+        self.end = self.begin + x.size // n * self.wide.itemsize
 
 
-def _norm_plan(x: Any, weight: Any, bias: Any, ndim: int, eps: float, kept: Any) -> tuple[Launch, Any, int, int]:
-    """The launch of a norm; the shape of its statistics; where they begin behind the normalized input, and end."""
-    n = math.prod(x.shape[x.ndim - ndim :])
-    modes = {"WEIGHT": weight is not None, "BIAS": bias is not None, "B": _block(n), "num_warps": _warps(_block(n))}
-    launch = Launch(_layer_norm, (x.size // n,), (n, float(eps)), LOW=kept is not x.dtype, **modes)
-    begin = -(-x.size * kept.itemsize // 16) * 16
-    return launch, stat_shape(x, ndim), begin, begin + x.size // n * _wide(x.dtype).itemsize
+_norms: dict[Any, _Norm] = {}
 
 
-@offer("layer_norm", "triton", accepts=_normed)
+def _norm(key: Any, x: Any, weight: Any, bias: Any, ndim: int, eps: float, kept: Any) -> _Norm | None:
+    """A new plan; None for what is not computed here."""
+    if not _normed(x, weight, bias, ndim, eps):
+        return None
+    if len(_norms) > 4096:
+        _norms.clear()
+    found = _norms[key] = _Norm(x, weight, bias, ndim, eps, kept)
+    return found
+
+
+@offer("layer_norm", "triton", accepts=always)
 def layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
-    x, weight, bias = _contiguous(x), _contiguous(weight), _contiguous(bias)
+    if not x._c_contiguous or not (weight is None or weight._c_contiguous) or not (bias is None or bias._c_contiguous):
+        x, weight, bias = _contiguous(x), _contiguous(weight), _contiguous(bias)
     shape, kind = x.shape, x.dtype
-    kept = _kept_in(kind)
-    out = cupy.ndarray(shape, kind)
-    low = out if kept is kind else cupy.ndarray(shape, kept)
-    kinds = None if weight is None else weight.dtype, None if bias is None else bias.dtype
-    key = ("layer_norm", shape, kind, kept, kinds, ndim, eps)
-    launch, stats, begin, end = _launches.get(key) or _kept(key, partial(_norm_plan, x, weight, bias, ndim, eps, kept))
-    # What the backward pass reads lies in one piece.
-    memory = cupy.cuda.alloc(end)
-    normal, rstd = cupy.ndarray(shape, kept, memory), cupy.ndarray(stats, _wide(kind), memory + begin)
-    launch.run(x, x if weight is None else weight, x if bias is None else bias, out, low, normal, rstd)
+    kept = narrow.kind
+    kept = kind if kept is None or kind.itemsize != 4 else kept  # the type of what the backward pass alone reads
+    key = (shape, kind, kept, weight is None or weight.dtype, bias is None or bias.dtype, ndim, eps)
+    plan = _norms.get(key)
+    if plan is None:
+        plan = _norm(key, x, weight, bias, ndim, eps, kept)
+        if plan is None:
+            return NotImplemented
+    out = new(shape, kind)
+    low = out if kept is kind else new(shape, kept)
+    memory = cupy.cuda.alloc(plan.end)
+    normal, rstd = over(shape, kept, memory), over(plan.statistics, plan.wide, memory + plan.begin)
+    plan.run.run(x, x if weight is None else weight, x if bias is None else bias, out, low, normal, rstd)
     if low is not out:
         narrow.made = out, low  # (what comes next is mostly a product in this type: amp/state.py)
     return out, normal, rstd
@@ -109,8 +126,8 @@ def rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
     """The result, the input divided by its root mean square, and 1 / that."""
     x, weight = _contiguous(x), _contiguous(weight)
     n = math.prod(x.shape[x.ndim - ndim :])
-    out, normal = cupy.ndarray(x.shape, x.dtype), cupy.ndarray(x.shape, x.dtype)
-    rrms = cupy.ndarray(stat_shape(x, ndim), _wide(x.dtype))
+    out, normal = new(x.shape, x.dtype), new(x.shape, x.dtype)
+    rrms = new(stat_shape(x, ndim), _wide(x.dtype))
     block = _block(n)
     _rms_norm.launch(
         (x.size // n,), (x, x if weight is None else weight, out, normal, rrms, n, float(eps)),
@@ -124,7 +141,7 @@ def _norm_backward(g: Any, weight: Any, normal: Any, scale: Any, ndim: int, cent
     n = math.prod(g.shape[g.ndim - ndim :])
     rows = g.size // n
     per = -(-rows // _SHARES)
-    out = cupy.ndarray(g.shape, g.dtype)
+    out = new(g.shape, g.dtype)
     block = _block(n)
     _layer_norm_backward.launch(
         (-(-rows // per),),
@@ -144,22 +161,28 @@ def layer_norm_backward(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int) 
     return _norm_backward(g, weight, normal, rstd, ndim, True)
 
 
-@offer(
-    "layer_norm_gradients",
-    "triton",
-    accepts=lambda g, weight, normal, rstd, ndim, *_: _normed_backward(g, weight, normal, rstd, ndim),
-)
-def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any = None) -> Any:
+_norm_gradients: dict[Any, _NormGradients] = {}
+
+
+@offer("layer_norm_gradients", "triton", accepts=always)
+def layer_norm_gradients(g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any) -> Any:
     """Gradients of input, weight and bias in one pass: each program sums its rows, the sums are summed after."""
-    if not (needs[1] or needs[2]):
-        out = layer_norm_backward(g, weight, normal, rstd, ndim)
-        return out if before is None else raw.add(out, before), None, None
-    g, weight, normal, before = _contiguous(g), _contiguous(weight), _contiguous(normal), _contiguous(before)
-    kind = g.dtype if weight is None else weight.dtype
-    added = None if before is None else before.dtype
-    key = ("layer_norm_gradients", g.shape, g.dtype, weight is None, kind, normal.dtype, ndim, added)
-    found = _launches.get(key)
-    plan = _kept(key, partial(_NormGradients, g, weight, ndim, kind, before)) if found is None else found
+    if not (g._c_contiguous and normal._c_contiguous) or (before is not None and not before._c_contiguous):
+        g, normal, before = _contiguous(g), _contiguous(normal), _contiguous(before)
+    of = None if weight is None else weight.dtype
+    key = (g.shape, g.dtype, of, normal.dtype, rstd._c_contiguous, ndim, None if before is None else before.dtype)
+    plan = _norm_gradients.get(key)
+    if plan is None or not (needs[1] or needs[2]):
+        if not _normed_backward(g, weight, normal, rstd, ndim):
+            return NotImplemented
+        if not (needs[1] or needs[2]):
+            out = layer_norm_backward(g, weight, normal, rstd, ndim)
+            return out if before is None else raw.add(out, before), None, None
+        if len(_norm_gradients) > 4096:
+            _norm_gradients.clear()
+        plan = _norm_gradients[key] = _NormGradients(g, weight, ndim, g.dtype if of is None else of, before)
+    if not (weight is None or weight._c_contiguous):
+        weight = _contiguous(weight)
     out, gw, gb = plan(g, weight, normal, rstd, before)
     return out, gw if needs[1] else None, gb if needs[2] else None
 
@@ -187,11 +210,9 @@ class _NormGradients:
         self.sums = Launch(_two_sums, (-(-n // 16),), (shares, n), P=128, C=16)
 
     def __call__(self, g: Any, weight: Any, normal: Any, rstd: Any, before: Any) -> Any:
-        out = cupy.ndarray(self.shape, self.type)
-        shares = cupy.ndarray(self.partial, rstd.dtype)
+        out, shares = new(self.shape, self.type), new(self.partial, rstd.dtype)
         memory = cupy.cuda.alloc(2 * self.begin)
-        gw = cupy.ndarray(self.parameters, self.kind, memory)
-        gb = cupy.ndarray(self.parameters, self.kind, memory + self.begin)
+        gw, gb = over(self.parameters, self.kind, memory), over(self.parameters, self.kind, memory + self.begin)
         counter = counter_of_stream() if self.one else rstd
         weight, before = g if weight is None else weight, g if before is None else before
         self.rows.run(g, weight, normal, rstd, before, out, shares, gw, gb, counter)
@@ -215,7 +236,7 @@ def _last(*args: Any) -> bool:
 def _rows_of(launch: Any, arrays: tuple[Any, ...], log: bool) -> Any:
     arrays = tuple([_contiguous(x) for x in arrays])
     x = arrays[0]
-    out, n = cupy.ndarray(x.shape, x.dtype), x.shape[-1]
+    out, n = new(x.shape, x.dtype), x.shape[-1]
     block = min(_block(n), 4096)
     launch((x.size // n,), (*arrays, out, n), LOG=log, KIND=_kind(x.dtype), B=block, num_warps=_warps(block))
     return out
@@ -238,7 +259,7 @@ def cross_entropy_of_scores(x: Any, target: Any, reduction: int, ignore_index: i
     """The loss in float32 whatever the type of the scores, the log-sum-exp of each row, and the weight of each in the loss."""
     x, target = _contiguous(x), _contiguous(target)
     shape, kind = (x.shape[0],), _wide(x.dtype)
-    loss, lse, row = cupy.ndarray(shape, kind), cupy.ndarray(shape, kind), cupy.ndarray(shape, kind)
+    loss, lse, row = new(shape, kind), new(shape, kind), new(shape, kind)
 
     def make() -> tuple[Launch, Launch]:
         rows, n = x.shape
@@ -250,7 +271,7 @@ def cross_entropy_of_scores(x: Any, target: Any, reduction: int, ignore_index: i
     key = ("cross_entropy", x.shape, x.dtype, target.dtype, reduction, ignore_index)
     each, reduced = _kept(key, make)
     each.run(x, target, loss, lse)
-    total = loss if reduction == 0 else cupy.ndarray((), kind)
+    total = loss if reduction == 0 else new((), kind)
     reduced.run(loss, target, row, total)
     return total, lse, row
 
@@ -261,7 +282,7 @@ def cross_entropy_of_scores_backward(
 ) -> Any:
     """Gradient of the scores, in their type; `out` may be the scores themselves."""
     x, target, g = _contiguous(x), _contiguous(target), _contiguous(g)
-    result = cupy.ndarray(x.shape, x.dtype) if out is None or not out._c_contiguous else out
+    result = new(x.shape, x.dtype) if out is None or not out._c_contiguous else out
 
     def make() -> Launch:
         rows, n = x.shape
@@ -288,11 +309,7 @@ def cast(x: Any, dtype: Any) -> Any:
     )
     if launch is None:
         return NotImplemented
-    out = (
-        cupy.ndarray(x.shape, dtype)
-        if strides is None
-        else cupy.ndarray(x.shape, dtype, cupy.cuda.alloc(size), strides)
-    )
+    out = laid_out(x.shape, dtype, strides, size)
     launch.run(x, out)
     return out
 
@@ -316,7 +333,7 @@ def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, 
     g, indices = _contiguous(g), _contiguous(indices)
     n = g.shape[-1]
     wide = _wide(g.dtype)
-    out = cupy.ndarray((rows, n), wide)
+    out = new((rows, n), wide)
     out.data.memset_async(0, out.nbytes)
 
     def make() -> Launch:
@@ -336,7 +353,7 @@ def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: b
     if not (weight._c_contiguous and weight.dtype in FLOATS and weight.ndim == 2):
         return weight.take(indices, axis=0)
     indices = _contiguous(indices)
-    out = cupy.ndarray((*indices.shape, weight.shape[1]), weight.dtype)
+    out = new((*indices.shape, weight.shape[1]), weight.dtype)
 
     def make() -> Launch:
         rows, n = weight.shape
@@ -352,7 +369,7 @@ _counted = Kernel(text.counted)
 
 def counted(start: int, step: int, count: int, dtype: Any) -> Any:
     """Integers in even steps."""
-    out = cupy.ndarray((count,), dtype)
+    out = new((count,), dtype)
     if count:
         numbers = np.int64(start), np.int64(step), count
         make = partial(Launch, _counted, (-(-count // 1024),), numbers, B=1024)

@@ -14,6 +14,7 @@ from ml_dtypes import bfloat16
 
 from ..choosing import always
 from ..cuda import cublaslt, products
+from ..cuda.arrays import new, over
 from ..cuda.products import fold_mm, fold_tn
 from ..registry import offer, raw
 from . import products_text as text
@@ -89,14 +90,14 @@ class _Gradients:
 
     def __call__(self, g: Any, x: Any, w: Any) -> Any:
         of_x, of_w, of_b = self.needs
-        gx = cupy.ndarray(self.x_shape, self.kind) if of_x else None
+        gx = new(self.x_shape, self.kind) if of_x else None
         if of_w and of_b:  # in one piece of memory: to ask for one takes longer than to point into it
             memory = cupy.cuda.alloc(self.end)
-            gw = cupy.ndarray(self.w_shape, self.of_w, memory)
-            gb = cupy.ndarray(self.b_shape, self.of_b, memory + self.begin)
+            gw = over(self.w_shape, self.of_w, memory)
+            gb = over(self.b_shape, self.of_b, memory + self.begin)
         else:
-            gw = cupy.ndarray(self.w_shape, self.of_w) if of_w else None
-            gb = cupy.ndarray(self.b_shape, self.of_b) if of_b else None
+            gw = new(self.w_shape, self.of_w) if of_w else None
+            gb = new(self.b_shape, self.of_b) if of_b else None
         self.launch.run(
             g, g if x is None else x, g if w is None else w, gx if of_x else g, gw if of_w else g, gb if of_b else g
         )

@@ -14,6 +14,7 @@ import numpy as np
 from cupy.cuda import get_current_stream
 
 from .. import captures
+from ..cuda.arrays import new, over, strided
 from ..cuda.capture import from_host
 from ..flat import in_order
 from ..registry import offer
@@ -124,12 +125,12 @@ class _Casts:
     def _unused(self) -> tuple[Any, list[Any]]:
         """Memory and its parts: those of the last time, if nobody holds any of them."""
         if captures.current() is not None:
-            whole = cupy.ndarray((self.size,), self.kind)
+            whole = new((self.size,), self.kind)
             return whole, self._parts(whole.data)
         stream = get_current_stream().ptr
         whole, made, *then = self.last
         if whole is None or then != [stream, getrefcount(whole.data.mem)] or max(map(getrefcount, made)) > _UNUSED:
-            whole = cupy.ndarray((self.size,), self.kind)
+            whole = new((self.size,), self.kind)
             made = self._parts(whole.data)
             if whole.nbytes <= _LITTLE:
                 self.last = whole, made, stream, getrefcount(whole.data.mem)
@@ -138,9 +139,7 @@ class _Casts:
     def _parts(self, memory: Any) -> list[Any]:
         kind = self.kind
         return [
-            cupy.ndarray(shape, kind, memory + begin)
-            if strides is None
-            else cupy.ndarray(shape, kind, memory + begin, strides)
+            over(shape, kind, memory + begin) if strides is None else strided(shape, kind, memory + begin, strides)
             for begin, shape, strides in self.arrays
         ]
 

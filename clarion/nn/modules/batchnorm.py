@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.devices import kind_of
+from ...core.devices import HALVES
 from ...core.dtypes import int64
 from ...core.inplace import wrote
 from ...core.tensor import Tensor
 from ...errors import ArgumentValueError, NotSupportedError
+from ...kernels.registry import raw
 from ...ops.faces.api import FUNCTIONS
 from .. import functional as F
 from .. import init
@@ -98,8 +99,8 @@ class _NormBase(Module):
 
 def _count(seen: Any) -> None:
     """One batch more. (On a device an operation in place costs more than the adding.)"""
-    if type(seen) is Tensor and modes.special == 0 and kind_of(seen._array).name == "cuda":
-        seen._array += 1
+    if type(seen) is Tensor and modes.special == 0 and type(seen._array) in HALVES:
+        raw.count_up(seen._array)
         wrote(seen)
     else:
         seen.add_(1)
@@ -109,24 +110,27 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Any) -> Any:
         """The normalized input: by the batch's statistics in training, by the running ones otherwise."""
         self._check_input_dim(input)
-        factor = 0.0 if self.momentum is None else self.momentum
-        tracking = self.training and self.track_running_stats
-        if tracking and self.num_batches_tracked is not None:
-            _count(self.num_batches_tracked)
-            if self.momentum is None:  # the mean over all batches so far
-                factor = 1.0 / float(self.num_batches_tracked)
-        running = not self.training or self.track_running_stats
-        by_batch = self.training or (self.running_mean is None and self.running_var is None)
-        return F.batch_norm(
-            input,
-            self.running_mean if running else None,
-            self.running_var if running else None,
-            self.weight,
-            self.bias,
-            by_batch,
-            factor,
-            self.eps,
-        )
+        training, momentum, tracked = self.training, self.momentum, self.track_running_stats
+        factor = 0.0 if momentum is None else momentum
+        mean, var, seen = self._running()
+        if training and tracked and seen is not None:
+            _count(seen)
+            if momentum is None:  # the mean over all batches so far
+                factor = 1.0 / float(seen)
+        by_batch = training or (mean is None and var is None)
+        if training and not tracked:
+            mean = var = None
+        params = self._parameters  # attributes that are no longer parameters (parametrized) take the long way
+        own = "weight" in params and "bias" in params
+        weight, bias = (params["weight"], params["bias"]) if own else (self.weight, self.bias)
+        return F.batch_norm(input, mean, var, weight, bias, by_batch, factor, self.eps)
+
+    def _running(self) -> tuple[Any, Any, Any]:
+        """Mean and variance, and how many batches were seen."""
+        buffers = self._buffers
+        if "running_mean" in buffers and "running_var" in buffers and "num_batches_tracked" in buffers:
+            return buffers["running_mean"], buffers["running_var"], buffers["num_batches_tracked"]
+        return self.running_mean, self.running_var, self.num_batches_tracked
 
 
 def _expect(input: Any, *ndims: int) -> None:

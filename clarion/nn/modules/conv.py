@@ -147,6 +147,9 @@ class _Conv(_ConvNd):
 
     def forward(self, input: Any) -> Any:
         """The convolution of the input."""
+        params = self._parameters  # attributes that are no longer parameters (parametrized) take the long way
+        if "weight" in params and "bias" in params:
+            return self._conv_forward(input, params["weight"], params["bias"])
         return self._conv_forward(input, self.weight, self.bias)
 
 

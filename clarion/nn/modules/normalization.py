@@ -48,6 +48,9 @@ class LayerNorm(Module):
 
     def forward(self, input: Any) -> Any:
         """The normalized input."""
+        params = self._parameters  # attributes that are no longer parameters (parametrized) take the long way
+        if "weight" in params and "bias" in params:
+            return F.layer_norm(input, self.normalized_shape, params["weight"], params["bias"], self.eps)
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:

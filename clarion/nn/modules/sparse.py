@@ -64,8 +64,11 @@ class Embedding(Module):
 
     def forward(self, input: Any) -> Any:
         """The rows that `input` names."""
+        weight = self._parameters.get("weight")
+        if weight is None:  # it is no longer a parameter (parametrized)
+            weight = self.weight
         return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+            input, weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
     def extra_repr(self) -> str:

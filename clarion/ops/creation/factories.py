@@ -391,6 +391,10 @@ def arange(*args: Any, **options: Any) -> Tensor:
     if not options and len(args) == 1 and type(args[0]) is int and args[0] >= 0 and not devices.elsewhere:
         array = _host.arange(args[0])
         return created(array) if modes.special else new_tensor(array)
+    if len(options) == len(args) == 1 and "device" in options and type(args[0]) is int and args[0] >= 0:
+        array = place("arange", options["device"]).counted(0, 1, args[0], i64)
+        if array is not None:
+            return created(array)
     return _arange(args, options)
 
 

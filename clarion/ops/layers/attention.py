@@ -199,13 +199,13 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
     for name, each in (("query", query), ("key", key), ("value", value)):
         if not isinstance(each, Tensor):
             raise not_a_tensor("scaled_dot_product_attention", name, each)
-    kinds = {t._array.dtype for t in (query, key, value)}
-    if len(kinds) > 1:
+    q, k, v = query._array, key._array, value._array
+    if not (q.dtype is k.dtype is v.dtype or q.dtype == k.dtype == v.dtype):
         raise EngineError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{query.dtype.old.lower()} key.dtype: {key.dtype.old.lower()} and value.dtype: {value.dtype.old.lower()} instead."
         )
-    if min(t._array.ndim for t in (query, key, value)) < 2:
+    if q.ndim < 2 or k.ndim < 2 or v.ndim < 2:
         raise EngineError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
             f"{query.ndim}, key.dim: {key.ndim} and value.dim: {value.ndim} instead."
@@ -234,9 +234,10 @@ def _repeat_heads(query: Any, x: Any) -> Any:
 
 def _same_batch(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
     """The batch dimensions expanded to one shape."""
-    batches = [t._array.shape[:-2] for t in (query, key, value)]
-    if batches[0] == batches[1] == batches[2]:
+    first, second, third = query._array.shape, key._array.shape, value._array.shape
+    if first[:-2] == second[:-2] == third[:-2]:
         return query, key, value
+    batches = first[:-2], second[:-2], third[:-2]
     whole = broadcast_shapes(*batches)
     return tuple(
         t if t._array.shape[:-2] == whole else t.expand(*whole, *t._array.shape[-2:]) for t in (query, key, value)

@@ -86,11 +86,14 @@ group_norm_op.vjp(_group_norm_rule)
 
 
 def _refuse(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool) -> None:
-    no_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    if (running_mean is not None and running_mean._rg) or (running_var is not None and running_var._rg):
+        no_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
     x = input._array
     if x.dtype.kind not in "fV":
         raise NotSupportedError(f"\"batch_norm\" not implemented for '{input.dtype.old}'")
     channels = x.shape[1] if x.ndim > 1 else 0
+    if training and channels and _all_fit(channels, x.dtype, running_mean, running_var, weight, bias):
+        return
     named = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
     for name, each in named:
         if each is None:
@@ -103,6 +106,16 @@ def _refuse(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: 
             raise DtypeError("mixed dtype (CPU): all inputs must share same datatype.")
     if x.ndim < 2 and x.size:
         raise ShapeError(f"Expected an input with a dimension of channels, but got {list(x.shape)}")
+
+
+def _all_fit(channels: int, kind: Any, *each: Any) -> bool:
+    """Is nothing to be refused?"""
+    for values in each:
+        if values is not None:
+            array = values._array
+            if array.size != channels or (array.dtype is not kind and (array.dtype is not f32 or kind not in HALF)):
+                return False
+    return True
 
 
 @public("batch_norm", method=False)

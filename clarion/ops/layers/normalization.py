@@ -61,8 +61,6 @@ def _layer_norm_rule(
 ) -> Any:  # fmt: skip
     g_out = g[0]
     if isinstance(ops, RawNamespace) and g[1] is None and g[2] is None:
-        if before is None:
-            return ops.layer_norm_gradients(g_out, weight, normal, rstd, ndim, needs)
         return ops.layer_norm_gradients(g_out, weight, normal, rstd, ndim, needs, before)
     of_x = _layer_norm_input(g, weight, normal, rstd, ndim, ops) if needs[0] else None
     return (

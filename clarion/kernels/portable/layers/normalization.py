@@ -86,7 +86,7 @@ kernel("sum_of_rows")(sum_of_rows)
 
 @kernel("layer_norm_gradients")
 def layer_norm_gradients(
-    xp: Any, g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any = None
+    xp: Any, g: Any, weight: Any, normal: Any, rstd: Any, ndim: int, needs: Any, before: Any
 ) -> Any:
     """Gradients of input, weight and bias, those that are wanted; that of the input added to what came `before`."""
     of_x = raw.layer_norm_backward(g, weight, normal, rstd, ndim) if needs[0] else None

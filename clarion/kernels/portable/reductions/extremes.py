@@ -107,3 +107,9 @@ def add_along(xp: Any, g: Any, index: Any, dim: int) -> Any:
     places[dim] = index
     xp.add.at(whole, tuple(places), g)
     return whole
+
+
+@kernel("all_finite")
+def all_finite(xp: Any, x: Any) -> Any:
+    """Is no element infinite or NaN?"""
+    return xp.isfinite(x).all()
