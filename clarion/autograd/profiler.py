@@ -114,7 +114,7 @@ def _identify(frame: FrameType) -> Any:
     code = frame.f_code
     file, name = code.co_filename, code.co_name
     found: Any = None
-    if file.startswith("<call of ") and name == "call":
+    if file.startswith("<call of ") and name == "call" and "op" in frame.f_globals:
         found = f"aten::{frame.f_globals['op'].name}"
     elif file.startswith("<gradient of ") and name == "apply":
         found = _name_of_node

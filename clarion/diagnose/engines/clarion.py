@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core import engine as _engine
 from ...core import modes, provenance
-from ...core.devices import kind_of, to_host
+from ...core.devices import HALVES, kind_of, to_host
 from ...core.function import CustomNode, Function
 from ...core.namespace import OPS, lifted
 from ...core.node import FREED, Node, sequence
@@ -70,7 +70,7 @@ def finite_soon(values: Any) -> Any:
     """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
     if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo or kind_of(values).name == "cpu":
         return None
-    return raw.all_finite(values)
+    return raw.all_finite(values) if type(values) in HALVES else np.isfinite(values).all()
 
 
 def letter(numbers: list[Any]) -> Any:
