@@ -24,11 +24,10 @@ def world() -> tuple[Any, ...] | str:
             return "saved-tensor hooks or anomaly mode are on"
     if overriding.modes:
         return "a torch function mode is on"
-    if casting.casting:
-        return "autocast is on around it"
     if devices.elsewhere and devices._choice.devices[-1] is not None:
         return "another device is chosen for new tensors"
-    return state.grad, state.inference, dtypes._default.char
+    switches = state.grad, state.inference, dtypes._default.char
+    return (*switches, *casting.enabled.values(), *casting.dtype.values()) if casting.casting else switches
 
 
 def quick_key(args: tuple[Any, ...]) -> tuple[Any, ...] | None:

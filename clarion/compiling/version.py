@@ -7,10 +7,14 @@ later calls     replayed, if everything that the function reads is as it was (wa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ..amp.state import state as casting
+from ..amp.weights import Weights
 from ..core import provenance
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
@@ -79,8 +83,9 @@ class Version:
                     recording._clean()  # (tensors that are not tracked stand beside them)
                 if any(tensor._edge is not None for tensor in given):
                     args, kwargs = _entered(recording, args, kwargs)
-                with standing_in(self.codes), ran.listening():
+                with standing_in(self.codes), ran.listening(), _own_casts():
                     result = self.function(*args, **kwargs)
+                    casting.casting = False  # autocast around the call is not around the backward pass
                     # (A custom Function's backward is the user's code, too.)
                     effects = None if recording.problem is not None else Effects(recording, result)
             finally:
@@ -169,6 +174,17 @@ class Version:
                 recording.refuse("what it computes differs from call to call", place)
                 return
         self.before[looks] = (recording, effects.left())
+
+
+@contextmanager
+def _own_casts() -> Iterator[None]:
+    """Where autocast is on around the call, weights that were cast before it are cast anew: a replay casts them, too."""
+    before = casting.weights, casting.casting
+    casting.weights = Weights()
+    try:
+        yield
+    finally:
+        casting.weights, casting.casting = before
 
 
 def _entered(recording: Recording, args: Any, kwargs: Any) -> Any:

@@ -47,6 +47,41 @@ def recurrent_layers_and_their_states():
     return step, script
 
 
+def _classes(ignored):
+    """Batches without a target that is ignored come first, then some with, one with nothing else, and one without again."""
+    model = nn.Linear(3, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        scores = model(x)
+        loss = F.cross_entropy(scores, y, ignore_index=ignored) + F.nll_loss(
+            scores.log_softmax(1), y, ignore_index=ignored
+        )
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def script(call, note):
+        for i, x in enumerate(_fields(14)):
+            y = torch.tensor([0, 3, 2, i % 4])
+            y[: (0, 1, 3, 4)[(i - 5) % 4 if 5 <= i < 12 else 0]] = ignored
+            call(x, y)
+            note([model.weight.detach().nan_to_num(), model.weight.grad])
+
+    return step, script
+
+
+@world
+def targets_that_are_ignored_come_later():
+    return _classes(-100)
+
+
+@world
+def the_last_class_is_what_is_ignored():
+    return _classes(-1)
+
+
 @world
 def attention_with_masks():
     torch.manual_seed(0)
