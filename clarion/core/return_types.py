@@ -12,19 +12,21 @@ class ReturnType(tuple[Any, ...]):
     """A tuple whose items have names too; prints as PyTorch's. Made from one sequence, or from its items."""
 
     __slots__ = ()
-    _fields: tuple[str, ...] = ()
+    __match_args__: tuple[str, ...] = ()  # not `_fields`, by which programs tell a namedtuple
     n_fields = n_sequence_fields = n_unnamed_fields = 0
 
     def __new__(cls, *items: Any) -> Any:
         values = items[0] if len(items) == 1 else items
         if not isinstance(values, (tuple, list)):
             raise TypeError("constructor requires a sequence")
-        if len(values) != len(cls._fields):
-            raise TypeError(f"{cls.__name__}() takes a {len(cls._fields)}-sequence ({len(values)}-sequence given)")
+        if len(values) != len(cls.__match_args__):
+            raise TypeError(
+                f"{cls.__name__}() takes a {len(cls.__match_args__)}-sequence ({len(values)}-sequence given)"
+            )
         return tuple.__new__(cls, values)
 
     def __repr__(self) -> str:
-        parts = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        parts = ",\n".join(f"{name}={value!r}" for name, value in zip(self.__match_args__, self, strict=True))
         return f"torch.return_types.{type(self).__name__}(\n{parts})"
 
     __str__ = __repr__
@@ -38,7 +40,8 @@ def return_type(name: str, fields: str) -> type[ReturnType]:
     names = tuple(fields.split())
     body: dict[str, Any] = {field: property(operator.itemgetter(i)) for i, field in enumerate(names)}
     count = len(names)
-    body |= {"__slots__": (), "_fields": names, "__module__": __name__, "n_fields": count, "n_sequence_fields": count}
+    body |= {"__slots__": (), "__match_args__": names, "__module__": __name__}
+    body |= {"n_fields": count, "n_sequence_fields": count}
     made = type(name, (ReturnType,), body)
     SUPPORTED_NODES[made] = NodeDef(made, lambda given: (list(given), None), lambda items, _: made(*items))
     return made

@@ -69,6 +69,17 @@ def test_vander(n):
     same(lambda t: t.vander(t.tensor([0.5, 2.0]), n, True))
 
 
+def test_no_gradient_comes_from_the_logarithm_of_a_negative_determinant():
+    def act(t):
+        x = t.tensor([[[1.0, 2.0], [3.0, 4.0]], [[2.0, 1.0], [0.5, 2.0]]], requires_grad=True)
+        t.logdet(x).sum().backward()
+        return x.grad
+
+    same(act)
+    same(lambda t: t.logdet(t.tensor([[0.0, 1.0], [1.0, 0.0]])))
+    same(lambda t: t.logdet(t.tensor([[1 + 1j, 2], [3, 4]])))
+
+
 def test_detach_as_a_function():
     for t in BOTH:
         x = t.ones(2, requires_grad=True)

@@ -52,6 +52,25 @@ def test_types_are_what_they_are():
     assert type(clarion.ones(2).max(0)) is clarion.return_types.max
 
 
+def test_results_with_names_are_no_namedtuples():
+    for t in (clarion, torch):
+        found = t.tensor([[2.0, 0.0, 1.0]]).max(dim=1)
+        assert type(found).__match_args__ == ("values", "indices")
+        assert not hasattr(found, "_fields")
+        match found:
+            case t.return_types.max(values, indices):
+                assert (values.item(), indices.item()) == (2.0, 0)
+            case _:
+                raise AssertionError(found)
+
+
+def test_modules_name_the_whole():
+    for t in (clarion, torch):
+        assert t.sparse.torch.eye(3).sum() == 3
+        assert t.jit.torch is t
+        assert t.utils.torch is t
+
+
 def test_handles():
     for t in (clarion, torch):
         hooks = collections.OrderedDict()

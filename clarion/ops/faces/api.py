@@ -184,7 +184,7 @@ def with_out(name: str, fn: F) -> F:
             results = result if isinstance(result, tuple) else (result,)
             for target, value in zip(targets, results, strict=True):
                 write_out(target, value)
-        return type(result)(*targets) if hasattr(result, "_fields") else out
+        return type(result)(*targets) if hasattr(result, "n_fields") else out
 
     return wrapper
 

@@ -10,6 +10,7 @@ from ...core.dtypes import FROM_NUMPY, INEXACT, finfo
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...errors import DtypeError, EngineError, Explained, ShapeError
+from ..elementwise.choice import where
 from ..faces.api import public
 from ..faces.autocast import autocast
 from ..products.matmul import check_types, tensors
@@ -283,7 +284,9 @@ def slogdet(A: Any) -> Any:
 def logdet(input: Any) -> Any:
     """The logarithm of the determinant; NaN where it is negative."""
     sign, logabsdet = slogdet(input)
-    return logabsdet + lifted.log(sign)
+    if sign.dtype.is_complex:
+        return logabsdet + lifted.log(sign)
+    return where(sign == -1, float("nan"), logabsdet)  # so that no gradient comes from where there is no value
 
 
 @autocast("float32")
