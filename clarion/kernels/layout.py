@@ -263,4 +263,10 @@ def as_image(result: Any, x: Any) -> Any:
     if result.ndim != x.ndim:
         return result
     turned = result.transpose(0, *range(2, x.ndim), 1)
-    return result if turned.flags.c_contiguous else turned.copy("C").transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
+    if turned.flags.c_contiguous:
+        if len(turned) > 1:
+            return result
+        turned = turned.reshape(-1).reshape(turned.shape)  # a single image may have had any stride
+    else:
+        turned = turned.copy("C")
+    return turned.transpose(0, x.ndim - 1, *range(1, x.ndim - 1))

@@ -89,9 +89,17 @@ def _batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: 
         mean, rstd = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
     else:
         mean, rstd = running_mean.copy(), given_rstd(running_var, eps)  # a copy: the running mean moves on
-    out = np.empty_like(x)
+    out = _room_like(x)
     on.forward(_context(on, x, eps, out=out, weight=weight, bias=bias, mean=mean, rstd=rstd))
     return out, mean, rstd
+
+
+def _room_like(x: Any) -> Any:
+    """An array that lies in memory as x does. (NumPy forgets the stride of a single image.)"""
+    if x.ndim == 2 or x.flags.c_contiguous:
+        return np.empty(x.shape, x.dtype)
+    n, c, *size = x.shape
+    return np.empty((n, *size, c), x.dtype).transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
 
 
 @quietly
@@ -105,9 +113,9 @@ def _batch_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, trai
     if on is None:
         return NotImplemented
     if g.strides != x.strides:  # as a mean's gradient, which is one number for many
-        given, g = g, np.empty_like(x)
+        given, g = g, _room_like(x)
         np.copyto(g, given)
-    gx = np.empty_like(x) if needs[0] else None
+    gx = _room_like(x) if needs[0] else None
     along, total = (np.empty(x.shape[1], x.dtype) if need else None for need in needs[1:3])
     on.backward(_context(on, x, 0.0, g=g, out=gx, weight=weight, mean=mean, rstd=rstd, total=total, along=along))
     return gx, along, total

@@ -181,7 +181,7 @@ def _refuse_sizes(
         text = " ".join(f"{what}_{name}: {v}" for what, each in told for name, v in zip(names, each, strict=True))
         raise ShapeError(f"output padding must be smaller than either stride or dilation, but got {text}")
     size = transposed_size(x, ksize, stride, padding, dilation, output_padding)
-    if min(size) < 1:
+    if min(size) < 0:
         raise ShapeError(
             f"Given input size per channel: {_times(x)}. Calculated output size per channel: {_times(size)}. Output size "
             "is too small"
