@@ -108,7 +108,7 @@ def test_offers_agree_on_the_rows(row, dtype, calls):
             given = as_numpy(keep(args))
             if (
                 backend == "watched"
-                or backend not in registry.libraries()[0].backends  # (of another library: tests/cuda)
+                or any(backend in library.backends for library in registry.libraries()[1:])  # (tests/cuda)
                 or (kwargs and not offer.writes)
                 or not (offer.accepts is None or offer.accepts(*given))
             ):
