@@ -62,10 +62,10 @@ class _Pinning(Kind):
 class _Sharing(_Pinning):
     """And shares its memory: with streams, with other libraries, with the host a little later."""
 
-    def letter(self, array: Any) -> Any:
+    def letter(self, array: Any, sizes: list[int] | None = None) -> Any:
         from ..kernels.cuda import mail
 
-        return mail.Letter(array)
+        return mail.Letter(array, sizes)
 
     def used_on(self, array: Any, stream: Any) -> None:
         from ..kernels.cuda import memory

@@ -126,8 +126,8 @@ class Kind:
         """The same without waiting, where that is possible: nobody may write to the host's array until it has happened."""
         return self.receive(array)
 
-    def letter(self, array: Any) -> Any:
-        """Values that are sent to the host now, to be read later."""
+    def letter(self, array: Any, sizes: list[int] | None = None) -> Any:
+        """Values that are sent to the host now, to be read later: as a list, or as an array for each of the sizes."""
         raise NotSupportedError(f"nothing is sent from the device {self.name!r}")
 
     def used_on(self, array: Any, stream: Any) -> None:

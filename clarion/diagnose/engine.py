@@ -17,6 +17,7 @@ NumPy arrays, to be read only.
 | shape(t), size(t), kind(t), nbytes(t) | kind: "f", "c", "i", "u" or "b" |
 | eps(t) | the resolution of its type near 1 |
 | array(t), some(t, n) | its values; all of them, or, where they must be fetched from a device, about n |
+| samples_soon(ts, n) | about n values of each, sent by a device: `read()` gives a list of arrays. None of those that must be waited for |
 | number(t), late(t) | the one value of a tensor with one element; is it that of an earlier step (on a GPU, which is not waited for)? |
 | memory(t), version(t) | a key for the memory it lies in; changes whenever somebody writes to it, openly or not |
 | writes(t) | how many writes were counted |
@@ -87,6 +88,7 @@ nbytes: _Question
 eps: _Question
 array: _Question
 some: _Question
+samples_soon: _Question
 number: _Question
 memory: _Question
 version: _Question

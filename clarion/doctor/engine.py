@@ -93,6 +93,7 @@ def eps(t: Any) -> float:
 
 array = values.array
 some = values.some
+samples_soon = values.samples_soon
 number = values.number
 late = values.late
 squares = values.squares

@@ -54,6 +54,10 @@ def some(t: Any, count: int) -> Any:
         return array(flat[:: max(1, flat.numel() // count)])
 
 
+def samples_soon(tensors: list[Any], count: int) -> None:
+    """Samples of PyTorch's tensors are read when they are needed."""
+
+
 def finite_soon(values: Any) -> None:
     """PyTorch's engine looks at the values of a device by itself, and later."""
 

@@ -66,6 +66,15 @@ def some(t: Any, count: int) -> Any:
     return to_host(flat[:: max(1, flat.size // count)])
 
 
+def samples_soon(tensors: list[Any], count: int) -> Any:
+    """About so many values of each tensor, gathered by a GPU and sent; None of tensors that lie elsewhere."""
+    arrays = [t._array for t in tensors]
+    if captures.current() is not None or not arrays or not all(type(a) in HALVES for a in arrays):
+        return None
+    gathered = raw.samples_of_all(arrays, count)
+    return None if gathered is None else kind_of(arrays[0]).letter(*gathered)
+
+
 def finite_soon(values: Any) -> Any:
     """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
     if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo or kind_of(values).name == "cpu":

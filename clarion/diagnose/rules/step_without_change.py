@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ class StepWithoutChange(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        self._before: tuple[int, list[_Look]] | None = None  # id of the optimizer, and its leaves as they were
+        self._before: tuple[int, Any] | None = None  # id of the optimizer, and its leaves as they were
+        self._late: tuple[Any, ...] | None = None  # what is judged when the values of a device have arrived
         self._unchanged: dict[int, tuple[tuple[Any, ...], int]] = {}
         self._still: dict[int, int] = {}  # per leaf: samples in a row in which it did not move
         self._largest: dict[int, float] = {}  # norm of the gradient, per optimizer
@@ -54,20 +56,46 @@ class StepWithoutChange(Diagnosis):
 
     def near_step_began(self, optimizer: Any) -> None:
         """Note what the parameters are."""
+        self._hear()
         leaves = [p for g in optimizer.param_groups for p in g["params"]]
-        self._before = id(optimizer), [_Look(leaf) for leaf in leaves]
+        sent = engine.samples_soon(leaves, _SAMPLED)
+        self._before = id(optimizer), [_Look(engine.some(leaf, _SAMPLED)) for leaf in leaves] if sent is None else sent
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
-        """Compare, if they were noted."""
+        """Compare, if they were noted: now, or when both have arrived."""
+        self._hear()
         before, self._before = self._before, None
         if before is None or before[0] != id(update.optimizer) or not sample.total > 0.0:
             return
-        key = before[0]
         rates = tuple([float(group.get("lr", 1.0)) for group in update.optimizer.param_groups])
-        usual = min(1.0, max(look.size for look in before[1]))
+        if type(before[1]) is list:
+            now = [partial(engine.some, leaf, _SAMPLED) for leaf in update.leaves]
+            self._judge(update, sample, rates, before[1], now)
+            return
+        self._late = update, sample, rates, before[1], engine.samples_soon(list(update.leaves), _SAMPLED)
+
+    def at_exit(self) -> None:
+        """What the last steps have left."""
+        self._hear()
+
+    def _hear(self) -> None:
+        """Judge what has been waiting for values."""
+        if self._late is None:
+            return
+        (update, sample, rates, before, after), self._late = self._late, None
+        if after is not None:
+            now = [partial(np.asarray, values) for values in after.read()]
+            self._judge(update, sample, rates, [_Look(values) for values in before.read()], now)
+
+    def _judge(
+        self, update: Update, sample: Sample, rates: tuple[float, ...], looks: list[_Look], now: list[Any]
+    ) -> None:
+        """Compare the parameters as they were with what they are now, which the functions `now` give."""
+        key = id(update.optimizer)
+        usual = min(1.0, max(look.size for look in looks))
         moved = any(
-            square and look.has_moved(leaf, usual)
-            for leaf, square, look in zip(update.leaves, sample.squares, before[1], strict=True)
+            square and look.has_moved(values, usual, engine.eps(leaf))
+            for leaf, square, look, values in zip(update.leaves, sample.squares, looks, now, strict=True)
         )
         largest = self._largest[key] = max(self._largest.get(key, 0.0), sample.total if sample.finite else 0.0)
         converged = sample.total < 1e-3 * largest and max(rates) > 0.0
@@ -76,7 +104,7 @@ class StepWithoutChange(Diagnosis):
                 self._moving.add(key)
             converged = converged or (key in self._moving and max(rates) > 0.0)
         elif not converged:
-            self._look_at_each(update, sample, rates, before[1])
+            self._look_at_each(update, sample, rates, looks, now)
         if moved or converged or not sample.finite:
             self._unchanged.pop(key, None)
             return
@@ -86,7 +114,9 @@ class StepWithoutChange(Diagnosis):
         if times >= 3 and sample.number >= _AFTER:
             self._say(update, sample, rates)
 
-    def _look_at_each(self, update: Update, sample: Sample, rates: tuple[float, ...], looks: list[_Look]) -> None:
+    def _look_at_each(
+        self, update: Update, sample: Sample, rates: tuple[float, ...], looks: list[_Look], now: list[Any]
+    ) -> None:
         """Does a single parameter stand still, with a gradient like that of the others?"""
         if not sample.finite or min(rates) <= 0.0:
             return
@@ -96,9 +126,9 @@ class StepWithoutChange(Diagnosis):
         ]
         adapted = "betas" in update.optimizer.param_groups[0]
         usual = max(sizes) * (_ADAPTED if adapted else _LIKE_OTHERS)
-        for leaf, size, look in zip(update.leaves, sizes, looks, strict=True):
+        for leaf, size, look, values in zip(update.leaves, sizes, looks, now, strict=True):
             counts = size > usual and size > _NOISE * min(look.size, 1.0) > 0.0
-            still = counts and not look.has_changed(leaf)
+            still = counts and not look.has_changed(values)
             times = self._still[id(leaf)] = self._still.get(id(leaf), 0) + 1 if still else 0
             if times >= 3 and sample.number >= _AFTER and len(update.leaves) > 1:
                 self._say_one(update, leaf, size, look.size, max(rates))
@@ -146,23 +176,22 @@ class StepWithoutChange(Diagnosis):
 class _Look:
     """A parameter as it was: a checksum of it, and a sample of its elements. (On a device, of the sample alone: not all is fetched.)"""
 
-    def __init__(self, leaf: Any) -> None:
-        values = engine.some(leaf, _SAMPLED)
+    def __init__(self, values: Any) -> None:
         self._checksum = _checksum(values)
         self._sample = _sample(values)
         self.size = float(np.abs(self._sample).max()) if self._sample.size else 0.0
 
-    def has_changed(self, leaf: Any) -> bool:
+    def has_changed(self, now: Any) -> bool:
         """Did any element change? (Of some subclasses no values are to be had: they may have.)"""
-        return not self._sample.size or _checksum(engine.some(leaf, _SAMPLED)) != self._checksum
+        return not self._sample.size or _checksum(now()) != self._checksum
 
-    def has_moved(self, leaf: Any, usual: float) -> bool:
+    def has_moved(self, now: Any, usual: float, eps: float) -> bool:
         """Did it change, and by more than what only a value next to 0 can hold? (`usual`: how large parameters are here.)"""
-        values = engine.some(leaf, _SAMPLED)
+        values = now()
         if not values.size or _checksum(values) == self._checksum:
             return not values.size
         change = np.abs(_sample(values) - self._sample).max()
-        least = 0.01 * engine.eps(leaf) * max(self.size, usual)
+        least = 0.01 * eps * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
 
 

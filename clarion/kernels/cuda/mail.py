@@ -22,15 +22,18 @@ def _copy(result: Any, memory: np.ndarray, event: Any) -> None:
 
 
 class Letter:
-    """One result on its way to the host."""
+    """One result on its way to the host; with `sizes`, several, one after the other."""
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: Any, sizes: list[int] | None = None) -> None:
+        self._sizes = sizes
         self._memory, self._event = _room(result)
         _copy(result, self._memory, self._event)
 
     def read(self) -> list[Any]:
-        """The values; they have mostly arrived by now."""
+        """The values, or an array for each size; they have mostly arrived by now."""
         self._event.synchronize()
+        if self._sizes is not None:
+            return np.split(self._memory, np.cumsum(self._sizes[:-1]))
         return self._memory.tolist()  # type: ignore[no-any-return]
 
 

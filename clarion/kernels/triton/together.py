@@ -37,6 +37,11 @@ _SCALED += "    tl.store(place, (x.to(tl.float32) * tl.load(factor)).to({kind}),
 _CAST = "def kernel(pointers, sizes, tensor_of, begin_of, places, out, B: tl.constexpr):\n" + _HEAD
 _CAST += "    tl.store(out + tl.load(places + which) + at, x.to(out.dtype.element_ty), mask=inside)\n"
 
+# Every so-manieth element of each: `sizes` of them, `steps` apart.
+_SAMPLES = "def kernel(pointers, sizes, tensor_of, begin_of, steps, places, out, B: tl.constexpr):\n"
+_SAMPLES += _HEAD.replace("({kind})) + at", "({kind})) + at * tl.load(steps + which)")
+_SAMPLES += "    tl.store(out + tl.load(places + which) + at, x.to(tl.float32), mask=inside)\n"
+
 _kernels: dict[Any, Kernel] = {}
 _tables: dict[Any, Table] = {}
 
@@ -164,3 +169,36 @@ def cast_all(arrays: list[Any], dtype: Any) -> list[Any]:
             _casts.clear()
         casts = _casts[key] = _Casts(arrays, dtype)
     return casts(arrays)
+
+
+class _Samples:
+    """Samples of arrays of known sizes, one after the other in one array."""
+
+    def __init__(self, arrays: list[Any], count: int) -> None:
+        steps = [max(1, x.size // count) for x in arrays]
+        self.sizes = [-(-x.size // step) for x, step in zip(arrays, steps, strict=True)]
+        places = np.concatenate(([0], np.cumsum(self.sizes[:-1])))
+        self.table, self.total = Table(self.sizes), sum(self.sizes)
+        self.steps, self.places = from_host(np.asarray(steps, np.int64)), from_host(places.astype(np.int64))
+        self.launch = Launch(_kernel(_SAMPLES, arrays[0].dtype), (self.table.programs,), B=PIECE)
+
+    def __call__(self, arrays: list[Any]) -> tuple[Any, list[int]]:
+        out, table = new((self.total,), np.dtype(np.float32)), self.table
+        table.point_to(arrays)
+        self.launch.run(table.pointers, table.sizes, table.tensor_of, table.begin_of, self.steps, self.places, out)
+        return out, self.sizes
+
+
+_samples: dict[Any, _Samples] = {}
+
+
+@offer("samples_of_all", "triton", accepts=_accepts)
+def samples_of_all(arrays: list[Any], count: int) -> Any:
+    """About `count` elements of each array, evenly taken, in float32, one after the other; and how many of each."""
+    key = (tuple([x.size for x in arrays]), arrays[0].dtype, count)
+    found = _samples.get(key)
+    if found is None:
+        if len(_samples) > 16:
+            _samples.clear()
+        found = _samples[key] = _Samples(arrays, count)
+    return found(arrays)
