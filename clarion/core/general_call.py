@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..events import hub
+from ..kernels.halved import KERNELS, LEAST
 from . import modes
 from .devices import HALVES, HOST, as_array, ndarray
-from .dtypes import COMPLEX, FROM_NUMPY, HALF, NUMBERS, NumpyNumber, c32, f16, f32, f64
+from .dtypes import COMPLEX, FROM_NUMPY, HALF, NUMBERS, NumpyNumber, b1, c32, f16, f32, f64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .op_node import cast
 from .recording import finished, record
@@ -17,6 +18,9 @@ from .tensor import Tensor, new_tensor
 if TYPE_CHECKING:
     from .op import Op
 
+
+# PyTorch multiplies half precision by a number as it is, and divides; elsewhere the number is rounded first.
+WIDE_NUMBERS = frozenset(["mul", "div"])
 
 # Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero: 0.0 and -0.0 are equal keys.
 numbers32: dict[float, Any] = {}
@@ -54,9 +58,14 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
     for position, value in enumerate(inputs):
         if value is not None and not isinstance(value, (Tensor, int, float, complex, NumpyNumber)):
             raise not_a_tensor(op, position, value)
-    arrays, half = op.raw_operands(list(inputs))
+    given = _as_they_stand(op, inputs) if op.name in KERNELS else None
+    arrays, half = op.raw_operands(list(inputs)) if given is None else (given, None)
     try:
-        result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
+        result = NotImplemented if given is None else KERNELS[op.name](*given, *params)
+        if result is NotImplemented:
+            if given is not None:
+                arrays, half = op.raw_operands(list(inputs))
+            result = op.kernel(arrays, *params) if op.variadic else op.kernel(*arrays, *params)
     except ValueError as error:
         raise misfit(op, arrays, error) from None
     except TypeError as error:
@@ -75,6 +84,30 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
     if modes.special:
         finished(op, inputs, params, outs)
     return outs[0] if len(op.outputs) == 1 and type(result) is not list else outs
+
+
+def _as_they_stand(op: Op, inputs: tuple[Any, ...]) -> list[Any] | None:
+    """The operands of a kernel that takes half precision of the host as it is; None if they are not for it."""
+    first = inputs[0]
+    half = first._array.dtype if isinstance(first, Tensor) else None
+    if half not in HALF or first._array.size < LEAST or op.variadic:
+        return None
+    arrays: list[Any] = []
+    for t in inputs:
+        if isinstance(t, Tensor):
+            array = t._array
+            kind = array.dtype
+            if type(array) is not ndarray or not (kind == half or (op.promote is None and (kind is f32 or kind is b1))):
+                return None
+            arrays.append(array)
+        elif t is None:
+            arrays.append(None)
+        elif isinstance(t, (int, float)) and not isinstance(t, NumpyNumber):
+            number = as_array(t)
+            arrays.append((number if op.name in WIDE_NUMBERS else number.astype(half)).astype(f32))
+        else:
+            return None
+    return arrays
 
 
 def _rounded(r: Any, half: Any) -> Any:

@@ -16,7 +16,7 @@ from ..kernels import registry
 from .calls import pick_call
 from .devices import kind_of
 from .dtypes import EIGHT_BITS, FROM_NUMPY, HALF, INEXACT, WIDER, default_float, f32, f64, result_type
-from .general_call import as_scalar
+from .general_call import WIDE_NUMBERS, as_scalar
 from .jvp import Forward, forward_rule
 from .namespace import OPS
 from .op_node import OpNode, cast
@@ -207,7 +207,7 @@ class Op:
             wide = WIDER.get(common)
             if wide is None or _takes_half(arrays):
                 return [None if a is None else cast(a, common) for a in arrays], None
-            if self.name not in _WIDE_NUMBERS:
+            if self.name not in WIDE_NUMBERS:
                 arrays = [None if a is None else cast(a, common) for a in arrays]
             return [None if a is None else cast(a, wide) for a in arrays], common
         if self.moves or _takes_half(arrays):
@@ -242,9 +242,6 @@ def _takes_half(arrays: list[Any]) -> bool:
 
 
 _ON_EIGHT_BITS = frozenset(["eq", "ne", "isclose", "isnan", "isinf", "isfinite", "abs", "any", "all", "where"])
-
-# PyTorch multiplies half precision by a number as it is, and divides; elsewhere the number is rounded first.
-_WIDE_NUMBERS = frozenset(["mul", "div"])
 
 
 def _of_one_float(operands: list[Any]) -> list[Any] | None:

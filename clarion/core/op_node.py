@@ -4,7 +4,8 @@ NOTE [Complex]: rules are written for the reals. For a complex result the engine
 values before it calls the rule, which is right for every holomorphic operation; the others (abs,
 real, …) say `conj=False` and write their own.
 
-NOTE [Half precision]: float16 and bfloat16 are computed in float32 and rounded once, forward and backward.
+NOTE [Half precision]: float16 and bfloat16 are computed in float32 and rounded once, forward and backward; where kernels of the
+host take them as they stand (kernels/halved.py), nothing is cast before and after.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..kernels import registry
+from ..kernels.halved import KERNELS, LEAST, Rules, in_half
 from . import modes
-from .devices import HALVES, TAKES_ANY, as_array, kind_of, xp_of
-from .dtypes import HALF, NUMBERS, WIDER, f32, f64
+from .devices import HALVES, TAKES_ANY, as_array, kind_of, ndarray, xp_of
+from .dtypes import HALF, NUMBERS, WIDER, b1, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
 from .passes import running
@@ -43,17 +45,16 @@ class OpNode(Node):
         saved = tuple([v._array if isinstance(v, Tensor) else v for v in saved])
         dtype = g.dtype if type(g) is not tuple else next(x.dtype for x in g if x is not None)
         if dtype is not f32 and dtype is not f64:
+            if dtype in HALF and op.joint is None and type(g) is ndarray and g.size >= LEAST:
+                found = _run_in_half(op, g, saved, edges or self.edges)
+                if found is not None:
+                    return found if self.fix is None else _fixed(found, self.fix, self.edges)
             g, saved = _prepare_raw(op, dtype, g, saved)
         if op.joint is not None:
             grads = _run_joint(self, op, g, saved, registry.raw, edges or self.edges)
         else:
             grads = _run_rules(op, g, saved, registry.raw, edges or self.edges)
-        if self.fix is not None:
-            grads = [
-                r if r is None or f is None else fix_raw(r, f, e)
-                for r, f, e in zip(grads, self.fix, self.edges, strict=True)
-            ]
-        return grads
+        return grads if self.fix is None else _fixed(grads, self.fix, self.edges)
 
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:
         op = self.op
@@ -105,6 +106,38 @@ def _run_rules(op: Op, g: Any, values: Any, namespace: Any, edges: tuple[Any, ..
         None if edge is None or rule is None else rule(g, values, namespace)
         for edge, rule in zip(edges, op.rules, strict=True)
     ]
+
+
+def _fixed(grads: Any, fix: Any, edges: tuple[Any, ...]) -> list[Any]:
+    return [r if r is None or f is None else fix_raw(r, f, e) for r, f, e in zip(grads, fix, edges, strict=True)]
+
+
+def _run_in_half(op: Op, g: Any, values: Any, edges: tuple[Any, ...]) -> list[Any] | None:
+    """The rules on half precision as it stands: those of elements as one pass, those that call one kernel by that of half precision."""
+    grads: list[Any] = []
+    for edge, rule in zip(edges, op.rules, strict=True):
+        if edge is None or rule is None:
+            grads.append(None)
+            continue
+        if rule.half is None:
+            rule.half = _in_half(op, rule)
+        if rule.half is not NotImplemented:
+            given = [in_half if name == "ops" else values[rule.at[name]] for name in rule.names]
+            if not any(type(v) is ndarray and v.dtype not in _SINGLES and v.dtype is not b1 for v in given):
+                found = rule.half(g, *given)
+                if found is not NotImplemented:
+                    grads.append(found)
+                    continue
+        return None
+    return grads
+
+
+def _in_half(op: Op, rule: Any) -> Any:
+    """How a rule runs on half precision as it stands; NotImplemented where nothing is known."""
+    if op.elementwise:
+        return NotImplemented if Rules.make is None else Rules.make(f"{op.name}_gradient", rule.fn, rule.names)
+    alone = "ops" in rule.names and ("product" in op.traits and "accumulates" not in op.traits)
+    return rule.fn if KERNELS and (alone or op.name in ("softmax", "log_softmax")) else NotImplemented
 
 
 def _run_joint(node: Node, op: Op, g: Any, values: tuple[Any, ...], namespace: Any, edges: tuple[Any, ...]) -> Any:
@@ -175,6 +208,8 @@ _SINGLES = (f32, *HALF)
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum an array over the dimensions along which `shape` was broadcast to it."""
+    if g.dtype in HALF and type(g) is ndarray:
+        return cast(unbroadcast(cast(g, f32), shape), g.dtype)
     extra = g.ndim - len(shape)
     if extra < 0:
         return xp_of(g).broadcast_to(g, shape)

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 class Rule:
     """A gradient rule and the names of its arguments after `g`. `run` is what runs it on raw arrays."""
 
-    __slots__ = ("at", "fn", "names", "run")
+    __slots__ = ("at", "fn", "half", "names", "run")
 
     def __init__(self, fn: Callable[..., Any], names: tuple[str, ...], at: dict[str, int]) -> None:
         self.fn, self.names, self.at = fn, names, at
         self.run = fn
+        self.half: Any = None  # what runs it on half precision as it stands, once somebody has asked
 
     def __call__(self, g: Any, values: Any, ops: Any) -> Any:
         run = self.run if ops is registry.raw else self.fn

@@ -446,6 +446,11 @@ class Whole(Part):
         return flat(grad, self.kind)
 
 
+def _carry(source: Any, target: Any) -> None:
+    """Copy, of half precision by the kernel that converts."""
+    target[...] = source if source.itemsize == target.itemsize else raw.cast(source, target.dtype)
+
+
 class Gathered(Part):
     """Several small parameters in one flat array; or what has to be copied to be computed with."""
 
@@ -471,16 +476,16 @@ class Gathered(Part):
     def gradient(self) -> Any:
         """The gradient as flat memory; what has to be copied is copied now."""
         for param, window, place in zip(self.params, self.windows[0], self.windows[1], strict=True):
-            window[...] = param._array
-            place[...] = param._grad._array  # type: ignore[union-attr]
+            _carry(param._array, window)
+            _carry(param._grad._array, place)  # type: ignore[union-attr]
         for place, window in self.copied:
-            window[...] = place
+            _carry(place, window)
         return self.grad
 
     def finish(self, counters: list[Any]) -> None:
         """Carry the result back."""
         super().finish(counters)
         for param, window in zip(self.params, self.windows[0], strict=True):
-            param._array[...] = window
+            _carry(window, param._array)
         for place, window in self.copied:
-            place[...] = window
+            _carry(window, place)

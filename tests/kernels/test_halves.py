@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import clarion
-from clarion.kernels import registry
+from clarion.kernels import halved, registry
+from clarion.kernels.llvm import in_half
 
 pytestmark = pytest.mark.skipif("llvm" not in registry.offers("cast"), reason="llvmlite is not installed")
 HALF = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
@@ -75,3 +76,93 @@ def test_a_product_of_numbers_in_half_precision_has_its_gradients(kind):
     (x * x).sum().backward()
     assert x.grad.dtype == x.dtype
     np.testing.assert_array_equal(x.grad.float().numpy(), 2 * x.detach().float().numpy())
+
+
+# Kernels that take half precision as it stands ------------------------------------------------------------
+
+PARAMETERS = {
+    "leaky_relu": (0.2,), "leaky_relu_backward": (0.2,), "hardtanh": (-0.8, 0.8), "hardtanh_backward": (-0.8, 0.8), "softshrink": (0.5,),
+    "hardshrink": (0.5,), "shrink_backward": (0.5,), "threshold": (0.7, 2.0), "addcmul": (0.5,), "addcdiv": (0.5,),
+    "softplus": (1, 20), "softplus_backward": (1, 20), "softplus_bend": (1, 20), "softmax": (1,), "softmax_backward": (1,),
+    "log_softmax": (1,), "log_softmax_backward": (1,), "sum": ((1,), True), "mean": ((1,), False), "layer_norm": (1, 1e-5),
+    "rms_norm": (1, 1e-5),
+    **dict.fromkeys(("elu", "elu_written", "celu", "celu_written", "elu_backward", "elu_backward_result"), (0.7, 1.1, 0.9)),
+}  # fmt: skip
+SEVERAL = {
+    "softmax_backward": 2, "log_softmax_backward": 2, "layer_norm": 3, "rms_norm": 2, "elu_backward": 2, "elu_backward_result": 2,
+    "softplus_backward": 2, "leaky_relu_backward": 2, "hardtanh_backward": 2, "shrink_backward": 2, "descended": 3,
+}  # fmt: skip
+# They have one value per row, or a boolean.
+APART = {"softmax_and_total", "softmax_and_loss", "layer_norm_backward", "rms_norm_backward", "where"}
+ELEMENTS = (
+    sorted(name for name, kernel in halved.KERNELS.items() if isinstance(kernel, in_half.InHalf))
+    if halved.KERNELS
+    else []
+)
+
+
+def arguments(name, kind):
+    from clarion.core.namespace import OPS
+
+    count = SEVERAL[name] if name in SEVERAL else len(OPS[name].inputs) if name in OPS else 2
+    rng = np.random.default_rng(0)
+    arrays = [rng.uniform(0.1, 2, (64, 49)).astype(kind) for _ in range(count)]
+    if name in ("layer_norm", "rms_norm"):
+        arrays[1:] = [a[0] for a in arrays[1:]]
+    return *arrays, *PARAMETERS.get(name, ())
+
+
+@pytest.mark.parametrize("kind", HALF, ids=str)
+@pytest.mark.parametrize("name", [name for name in ELEMENTS if name not in APART])
+def test_kernels_in_half_round_once(name, kind):
+    args = arguments(name, kind)
+    found = halved.KERNELS[name](*args)
+    assert found is not NotImplemented
+    wide = [a.astype(F32) if isinstance(a, np.ndarray) else a for a in args]
+    expected = registry.portable(name)(*wide)
+    for got, exact in zip(*[x if type(x) is tuple else (x,) for x in (found, expected)], strict=True):
+        if exact.dtype == bool:
+            np.testing.assert_array_equal(got, exact)
+            continue
+        assert got.dtype == kind
+        assert got.shape == exact.shape
+        ulp = 2.0**-8 if kind == HALF[1] else 2.0**-11
+        np.testing.assert_allclose(got.astype(F32), exact, 1.01 * ulp, 1e-6)
+
+
+@pytest.mark.parametrize("kind", HALF, ids=str)
+def test_strides_of_kernels_in_half(kind):
+    x = np.random.default_rng(0).standard_normal((80, 90)).astype(kind)
+    wide = x.astype(F32)
+    add = halved.KERNELS["add"]
+    for a, b in ((x[::2, 1:], wide[::2, 1:]), (x.T, wide.T), (x[:, ::-1], wide[:, ::-1])):
+        same(add(a, a[:1]), (b + b[:1]).astype(kind))
+    number = np.asarray(1.25, F32)
+    same(halved.KERNELS["mul"](x, number), (wide * number).astype(kind))
+
+
+FORMS = {
+    "fold_mm": lambda x, y: (x, y), "fold_nt": lambda x, y: (x, y.T.copy()), "fold_tn": lambda x, y: (x.T.copy(), y),
+    "mm": lambda x, y: (x.T.copy().T, y.T.copy().T), "linear": lambda x, y: (x, y.T.copy(), y[0].copy()),
+    "matmul": lambda x, y: (x.reshape(2, -1, x.shape[1]), np.stack([y, y[:, ::-1]])),
+    "matmul_nt": lambda x, y: (x.reshape(2, -1, x.shape[1]), np.stack([y.T, y.T])),
+    "matmul_tn": lambda x, y: (x.reshape(1, 2, -1, x.shape[1]).swapaxes(-1, -2).copy(), np.stack([y, y])[None]),
+}  # fmt: skip
+
+
+@pytest.mark.skipif("fold_mm" not in halved.KERNELS, reason="the processor does not multiply bfloat16")
+@pytest.mark.parametrize("sizes", [(64, 64, 64), (130, 70, 66), (66, 258, 34)], ids=str)
+@pytest.mark.parametrize("name", FORMS)
+def test_products_of_bfloat16(name, sizes):
+    m, k, n = sizes
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal(shape).astype(HALF[1]) for shape in ((m, k), (k, n)))
+    args = FORMS[name](x, y)
+    found = halved.KERNELS[name](*args)
+    exact = registry.portable(name)(*[a.astype(np.float64) for a in args])
+    assert found.dtype == HALF[1]
+    np.testing.assert_allclose(found.astype(np.float64), exact, 2.0**-8, 1e-4)
+
+
+def test_odd_products_are_left_to_float32():
+    assert clarion.ones(65, 65, dtype=clarion.bfloat16).mm(clarion.ones(65, 65, dtype=clarion.bfloat16))[3, 4] == 65

@@ -64,6 +64,24 @@ def fix_of(operation: str, overflow: bool = False) -> str:
     )
 
 
+def all_finite(array: Any) -> bool:
+    """Is there no NaN and no infinity? (Of half precision the bits are looked at: NumPy takes its numbers one by one.)"""
+    if array.dtype.itemsize != 2 or array.dtype.kind not in "fV" or array.dtype.name not in _EXPONENTS:
+        return bool(np.isfinite(array).all())
+    exponent = np.uint16(_EXPONENTS[array.dtype.name])
+    return not array.size or bool((array.view(np.uint16) & exponent).max() < exponent)
+
+
+def all_ones(array: Any) -> bool:
+    """Is every element 1? (As above.)"""
+    if getattr(array, "dtype", None) is None or array.dtype.itemsize != 2:
+        return bool((array == 1).all())
+    return bool((array.view(np.uint16) == np.ones((), array.dtype).view(np.uint16)).all())
+
+
+_EXPONENTS = {"float16": 0x7C00, "bfloat16": 0x7F80}
+
+
 def first_bad(array: Any) -> tuple[int, ...] | None:
     """Where the first non-finite element is."""
     if array is None or not hasattr(array, "dtype") or array.dtype.kind not in "fcV":

@@ -8,6 +8,7 @@ from typing import Any
 from .. import engine
 from ..books.records import Backward, Update
 from ..finding import ERROR, WARN
+from ..graph.float_words import all_ones
 from ..rule import Diagnosis
 from ..source.places import here, text
 
@@ -65,7 +66,7 @@ class LossNotScalar(Diagnosis):
         root, seed = tensors[0], gradients[0]
         if not engine.is_tensor(root) or engine.size(root) < 2 or engine.node(root) is None:
             return
-        if not (engine.array(seed) == 1).all():
+        if not all_ones(engine.array(seed)):
             return
         if engine.title(engine.node(root)).startswith(("Stack", "Cat")):  # losses of several tasks: their sum is meant
             return

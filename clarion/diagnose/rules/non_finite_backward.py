@@ -14,7 +14,7 @@ from .. import engine
 from ..books.float_notes import Note, notes
 from ..books.records import Sample, Update
 from ..graph.births import hidden_behind_selection
-from ..graph.float_words import at, first_bad, fix_of, number, spoken, value_at
+from ..graph.float_words import all_finite, at, first_bad, fix_of, number, spoken, value_at
 from ..graph.names import listed, names_of
 from ..graph.reach import operation
 from ..rule import Diagnosis
@@ -121,10 +121,10 @@ class NonFiniteBackward(Diagnosis):
                 self._flags.append((soon, node.place, (spoken(node), fix_of(operation(node)))))
                 continue
             array = engine.array(part) if engine.is_tensor(part) else part
-            if array is None or np.isfinite(array).all():
+            if array is None or all_finite(array):
                 continue
             arrived = [engine.array(g) if engine.is_tensor(g) else g for g in _parts(gradient) if g is not None]
-            if all(np.isfinite(g).all() for g in arrived):
+            if all(all_finite(g) for g in arrived):
                 births.append(
                     _Birth(node.place, _explain(node, position, array, arrived), fix_of(operation(node)), notes.passes)
                 )

@@ -58,19 +58,41 @@ def _symbol(value: Any, space: int) -> Any:
     return Input(value.dtype, space) if type(value) is np.ndarray else value
 
 
-def elementwise(name: str, program: Program) -> Version:
+def in_half(kernel: Compiled, args: Sequence[Any], half: Any) -> Any:
+    """A kernel compiled for `args` of which some are in half precision: they are computed with in float32, results are rounded to `half`."""
+    from ..trace.graph import EACH, ROW, Untraceable
+    from ..trace.tracer import Input
+    from .rounding import F32, half_of
+
+    rows = isinstance(kernel, Rows)
+    arrays = [(i, a) for i, a in enumerate(args) if type(a) is np.ndarray]
+    symbols = list(args)
+    for i, a in arrays:
+        symbols[i] = Input(F32 if half_of(a.dtype) else a.dtype, ROW if rows and i in kernel.per_row else EACH)
+    try:
+        program = kernel.trace(symbols)
+        if len(program.results) == 1 and program.results[0] in program.inputs:  # nothing is computed
+            place, array = arrays[program.inputs.index(program.results[0])]
+            return place if array.dtype == half else None
+        stored = [*[half_of(a.dtype) for _, a in arrays], *[half if r.dtype is F32 else None for r in program.results]]
+        return (by_rows if rows else elementwise)(f"{kernel.name}_in_half", program, 0, stored).function
+    except (Untraceable, machine.NoCompiler):
+        return None
+
+
+def elementwise(name: str, program: Program, way: int = 0, stored: Sequence[Any] = ()) -> Version:
     """A function of arrays, element by element."""
     from . import direct
     from .lower import elements_body, lanes_of
 
     lanes = lanes_of(program, machine.processor()[1])
-    made = _plan(program, elements_body(program, lanes), lanes)
-    dtypes = [term.dtype for term in (*program.inputs, *program.results)]
+    dtypes = _dtypes(program, stored)
+    made = _plan(program, elements_body(program, lanes, stored), lanes, dtypes)
     function = ufuncs.make(name, running().elements, made, dtypes, len(program.inputs))
     return Version(function, 0, made, _form(program, direct.BY_ELEMENTS))
 
 
-def by_rows(name: str, program: Program, way: int) -> Version:
+def by_rows(name: str, program: Program, way: int, stored: Sequence[Any] = ()) -> Version:
     """A function of rows: the last dimension of its arrays, whose elements are adjacent. `way`: how it is called directly."""
     from ..trace.graph import EACH, ROW
     from .lower import lanes_of
@@ -79,8 +101,8 @@ def by_rows(name: str, program: Program, way: int) -> Version:
     lanes = lanes_of(program, machine.processor()[1])
     places = ["(n)" if term.space == EACH else "()" for term in (*program.inputs, *program.results)]
     signature = ",".join(places[: len(program.inputs)]) + "->" + ",".join(places[len(program.inputs) :])
-    made = _plan(program, rows_body(program, lanes), lanes)
-    dtypes = [term.dtype for term in (*program.inputs, *program.results)]
+    dtypes = _dtypes(program, stored)
+    made = _plan(program, rows_body(program, lanes, stored), lanes, dtypes)
     function = ufuncs.make(name, running().rows, made, dtypes, len(program.inputs), signature)
     kept = [k for k, term in enumerate(program.results) if term.space == ROW and program.kept[k]]
     return Version(_with_dimension(function, kept) if kept else function, 0, made, _form(program, way))
@@ -98,10 +120,18 @@ def _with_dimension(function: Any, kept: list[int]) -> Any:
     return call
 
 
-def _plan(program: Program, source: str, lanes: int) -> Any:
+def _dtypes(program: Program, stored: Sequence[Any]) -> list[Any]:
+    """The types of the operands, as NumPy hands them to the loop."""
+    from .rounding import seen_as
+
+    own = [term.dtype for term in (*program.inputs, *program.results)]
+    return [seen_as(half) if half else dtype for half, dtype in zip(stored or [None] * len(own), own, strict=True)]
+
+
+def _plan(program: Program, source: str, lanes: int, dtypes: list[Any]) -> Any:
     from .lower import cost
 
-    sizes = [term.dtype.itemsize for term in (*program.inputs, *program.results)]
+    sizes = [dtype.itemsize for dtype in dtypes]
     place = machine.address(machine.compiled(source), "body")
     return plan(place, len(program.inputs), sizes, lanes, int(WORTH / cost(program)))
 

@@ -7,12 +7,13 @@ the rest that fills no vector, the loops of `runtime.py` bring into that form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..trace.graph import Program, Term, Untraceable
+from . import rounding
 from .mathematics import Mathematics
 from .text import Function, Variable, element_type, literal, module, with_lanes
 
@@ -137,8 +138,8 @@ def store(f: Function, lanes: int, dtype: np.dtype[Any], value: str, place: str)
     f.store(stored, value, place, 1 if dtype == np.bool_ else dtype.itemsize)
 
 
-def elements_body(program: Program, lanes: int) -> str:
-    """The module with the body of a loop over elements."""
+def elements_body(program: Program, lanes: int, stored: Sequence[Any] = ()) -> str:
+    """The module with the body of a loop over elements. `stored`: for each operand the half precision that it is kept in, or None."""
     f = Function("body", "void", "i64 count", "ptr places", "ptr steps")
     operands = [*program.inputs, *program.results]
     places: list[Variable] = []
@@ -149,11 +150,22 @@ def elements_body(program: Program, lanes: int) -> str:
     with f.counted("0", "%count"):
         now = [place.get() for place in places]
         number = {term: k for k, term in enumerate(program.inputs)}
-        work = Steps(f, lanes, lambda term: load(f, lanes, term.dtype, now[number[term]]))
+        halves = stored or [None] * len(operands)
+
+        def read(term: Term) -> str:
+            k = number[term]
+            half = halves[k]
+            return load(f, lanes, term.dtype, now[k]) if half is None else rounding.load(f, lanes, half, now[k])
+
+        work = Steps(f, lanes, read)
         values = [work.value(term) for term in program.results]
         first = len(program.inputs)
         for k, (term, value) in enumerate(zip(program.results, values, strict=True)):
-            store(f, lanes, term.dtype, value, now[first + k])
+            half = halves[first + k]
+            if half is None:
+                store(f, lanes, term.dtype, value, now[first + k])
+            else:
+                rounding.store(f, lanes, half, value, now[first + k])
         for k, place in enumerate(places):
             place.set(f.offset(now[k], steps[k]))
     f.end()

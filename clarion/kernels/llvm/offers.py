@@ -23,6 +23,7 @@ from . import (
     choices,
     groups,
     halves,
+    in_half,
     lines,
     losses,
     orthogonal,
@@ -38,6 +39,7 @@ from .convolutions import calls as convolutions
 from .kept import keeps
 from .kernel import CHEAP, GRADIENTS, Alone, Compiled, Fused, InRows, OneRow, Rows, Update, sum_of_columns
 from .products import calls as products
+from .products import pairs
 
 _INT64 = numpy.dtype(numpy.int64)
 _ANY = config.COMPILE == "all"
@@ -264,6 +266,9 @@ def _traced_multiply_add(args: Sequence[Any]) -> Any:
     return tracer.trace(call, args)
 
 
+_narrow: dict[str, Compiled] = {}  # what is made for half precision, too
+
+
 def _make_elementwise() -> None:
     for names, least, heat in ((_SIMPLE, CHEAP, HEAT), (_EXACT, FEW, HEAT), (_FUNCTIONS, SOME, 1)):
         for name in names.split():
@@ -273,6 +278,7 @@ def _make_elementwise() -> None:
             compiled = kind(name, _traced(name), 1 if heat == HEAT else least)
             compiled.heat = heat
             registry.offer(name, "llvm", compiled, writes=writes, least=least)
+            _narrow[name] = compiled
     fused = Compiled("multiply_add", _traced_multiply_add)
     fused.for_any_size = True
     registry.offer("multiply_add", "llvm", _multiply_add(fused), least=FEW)
@@ -287,6 +293,7 @@ def _make_rows() -> None:
         if "norm" in name:
             rows.largest_direct = LONG
         registry.offer(name, "llvm", rows, least=ROWS)
+        _narrow[name] = rows
     rows = Rows("logsumexp", _whole(_logsumexp), _along_rows, (), ROWS)
     registry.offer("logsumexp", "llvm", rows, least=ROWS)
     registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
@@ -308,6 +315,7 @@ def _make_reductions() -> None:
         rows = Rows(name, _whole(function), _along_rows, (), ROWS)
         rows.largest, rows.longest, rows.otherwise = 4096, 4096, otherwise  # (longer ones are added up in blocks)
         sums = sums or rows
+        _narrow[name] = rows
         registry.offer(name, "llvm", rows, least=ROWS)
     for name, function in (("sum_all", lambda xp, x: xp.sum(x, 1)), ("mean_all", lambda xp, x: xp.mean(x, 1))):
         whole = OneRow(name, _whole(function), _all_of_it, (), ROWS)
@@ -347,6 +355,8 @@ def make() -> None:
     if SOME == 1:
         _make_alone()
     registry.fuse_rules(Fused, GRADIENTS)
+    in_half.make(_narrow)
+    pairs.make()
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
         room.make()
     for room in (updates, choices, losses, groups, lines, turning):

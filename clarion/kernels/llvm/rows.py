@@ -8,8 +8,11 @@ under a mask. An expensive term that two passes need (the exponentials) waits in
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from ..trace.graph import EACH, ONE, REDUCTIONS, ROW, Program, Term, Untraceable
+from . import rounding
 from .lower import COSTS, Steps, load, memory_type, store
 from .mathematics import Mathematics
 from .text import Function, Variable, literal, module, with_lanes
@@ -30,14 +33,16 @@ def _levels(program: Program) -> dict[Term, int]:
 class _Rows:
     """Writes the body."""
 
-    def __init__(self, program: Program, lanes: int) -> None:
+    def __init__(self, program: Program, lanes: int, stored: Sequence[Any]) -> None:
         self.program, self.lanes = program, lanes
+        self.stored = stored or [None] * (len(program.inputs) + len(program.results))
         self.levels = _levels(program)
         self.f = Function("body", "void", "i64 rows", "i64 length", "ptr places", "ptr steps")
         self.operands = [*program.inputs, *program.results]
         self.row_values: dict[Term, str] = {}
         self.now: list[str] = []
         self.waiting = self._choose_waiting()
+        self.rooms: dict[int, str] = {}  # where the memory of a result cannot hold what waits: it is in half precision
 
     def _choose_waiting(self) -> dict[Term, int]:
         """Expensive terms that an early pass and the last one need, and the result whose memory they wait in."""
@@ -93,9 +98,19 @@ class _Rows:
             return self._of_row(term)
         return self._element(self.program.inputs.index(term), term, offset, mask)
 
+    def _place(self, operand: int, term: Term, offset: str) -> tuple[str, Any]:
+        """Where a vector of an operand stands, and in which half precision, if any."""
+        f, half = self.f, self.stored[operand]
+        if half is not None and term in self.waiting:
+            return f.element(self.rooms[operand], offset, "float"), None
+        size = term.dtype.itemsize if half is None else 2
+        return f.offset(self.now[operand], f.op("mul", "i64", offset, str(size))), half
+
     def _element(self, operand: int, term: Term, offset: str, mask: str | None) -> str:
         f, dtype = self.f, term.dtype
-        place = f.offset(self.now[operand], f.op("mul", "i64", offset, str(dtype.itemsize)))
+        place, half = self._place(operand, term, offset)
+        if half is not None:
+            return rounding.load(f, self.lanes, half, place, mask)
         if mask is None:
             return load(f, self.lanes, dtype, place)
         scalar = memory_type(dtype)
@@ -109,7 +124,10 @@ class _Rows:
 
     def _write(self, operand: int, term: Term, value: str, offset: str, mask: str | None) -> None:
         f, dtype = self.f, term.dtype
-        place = f.offset(self.now[operand], f.op("mul", "i64", offset, str(dtype.itemsize)))
+        place, half = self._place(operand, term, offset)
+        if half is not None:
+            rounding.store(f, self.lanes, half, value, place, mask)
+            return
         if mask is None:
             store(f, self.lanes, dtype, value, place)
             return
@@ -216,6 +234,10 @@ class _Rows:
             if term.operation == "length":
                 scalar = "double" if term.dtype.itemsize == 8 else "float"
                 self.row_values[term] = f.spread(self._type(term), f.cast("sitofp", "i64", "%length", scalar))
+        for operand in self.waiting.values():
+            if self.stored[operand] is not None:
+                bytes_ = f.op("and", "i64", f.op("add", "i64", f.op("mul", "i64", "%length", "4"), "127"), "-64")
+                self.rooms[operand] = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {bytes_}")
         with f.counted("0", "%rows") as row:
             self.now = [
                 f.offset(start, f.op("mul", "i64", row, step)) for start, step in zip(starts, steps, strict=True)
@@ -234,18 +256,26 @@ class _Rows:
                 self._pass(level, level == last)
             for k, term in enumerate(program.results):
                 if term.space == ROW:
-                    place = self.now[len(program.inputs) + k]
+                    place, half = self.now[len(program.inputs) + k], self.stored[len(program.inputs) + k]
+                    if half is not None:
+                        scalar = rounding.SCALARS[half]
+                        some = rounding.narrowed(f, self.row_values[term], self.lanes, half)
+                        first = f.let(f"extractelement {with_lanes(self.lanes, scalar)} {some}, i64 0")
+                        f.store(scalar, first, place, 2)
+                        continue
                     type_ = with_lanes(self.lanes, memory_type(term.dtype))
                     value = f.let(f"extractelement {type_} {self.row_values[term]}, i64 0")
                     f.store(memory_type(term.dtype), value, place, term.dtype.itemsize)
+        for room in self.rooms.values():
+            f.call("free", "void", f"ptr {room}")
         f.end()
         return module([f])
 
 
-def rows_body(program: Program, lanes: int) -> str:
-    """The module with the body of a loop over rows."""
+def rows_body(program: Program, lanes: int, stored: Sequence[Any] = ()) -> str:
+    """The module with the body of a loop over rows. `stored` as in lower.py; one value per row is read in float32."""
     if any(term.space == ONE for term in program.results):
         raise Untraceable("a result that is one number")
     if any(term.dtype.kind == "b" for term in (*program.inputs, *program.results) if term.space == ROW):
         raise Untraceable("a boolean per row")
-    return _Rows(program, lanes).text()
+    return _Rows(program, lanes, stored).text()
