@@ -118,11 +118,14 @@ class Compiled:
 class Launch:
     """A launch whose numbers and constants are known: only the arrays, which come first, are given each time, to `run`.
 
-    All arguments lie in memory as the driver reads them, eight bytes each; a call writes down where the arrays are.
+    All arguments lie in memory as the driver reads them, eight bytes each; a call writes down where the arrays are. The first
+    `varying` numbers are given each time, too, after the arrays.
     """
 
-    def __init__(self, kernel: Kernel, grid: tuple[int, ...], numbers: tuple[Any, ...] = (), **constants: Any) -> None:
-        self.kernel, self.constants = kernel, constants
+    def __init__(
+        self, kernel: Kernel, grid: tuple[int, ...], numbers: tuple[Any, ...] = (), varying: int = 0, **constants: Any
+    ) -> None:
+        self.kernel, self.constants, self.varying = kernel, constants, varying
         self.grid = grid + (1,) * (3 - len(grid))
         self.numbers = tuple([np.float32(a) if type(a) is float else a for a in numbers])
         self.run: Callable[..., None] = self._first
@@ -131,14 +134,14 @@ class Launch:
         """Run on the current stream."""
         self.run(*arrays)
 
-    def _first(self, *arrays: Any) -> None:
+    def _first(self, *given: Any) -> None:
         """Compile, and run from now on what is prepared."""
-        self.run = self._prepared(arrays)
-        self.run(*arrays)
+        self.run = self._prepared(given[: len(given) - self.varying])
+        self.run(*given)
 
-    def _oddly(self, *arrays: Any) -> None:
+    def _oddly(self, *given: Any) -> None:
         """Run on arrays that begin anywhere. (Kernels are compiled for those that begin at multiples of 16 bytes, as new ones do.)"""
-        self.kernel.launch(self.grid, arrays + self.numbers, **self.constants)
+        self.kernel.launch(self.grid, given + self.numbers[self.varying :], **self.constants)
 
     def _prepared(self, arrays: tuple[Any, ...]) -> Callable[..., None]:
         """Memory for the arguments, with the numbers written down, and a function that writes down the rest."""
@@ -149,18 +152,19 @@ class Launch:
         first = addressof(values)
         pointers = (c_uint64 * len(written))(*[first + 8 * i for i in range(len(written))])
         self._alive = compiled, pointers
-        pack = Struct(f"{len(arrays)}Q").pack_into
+        varying = [_CODES[n.dtype.char] for n in self.numbers[: self.varying]]
+        pack = Struct(f"{len(arrays)}Q{''.join(varying)}").pack_into
         told = compiled.function.ptr, *self.grid, compiled.threads, compiled.shared, addressof(pointers)
-        return _runner(len(arrays))(self._oddly, values, pack, threading.Lock(), *told)  # type: ignore[no-any-return]
+        return _runner(len(arrays), self.varying)(self._oddly, values, pack, threading.Lock(), *told)  # type: ignore[no-any-return]
 
 
 # Written out for a number of arrays: a loop over them would cost as much as the driver. What is written down is launched before
 # anybody writes again.
 _RUNNER = """def make(oddly, values, pack, lock, function, x, y, z, threads, shared, arguments):
-    def run({arrays}):
+    def run({all}):
         {places}
         if ({any}) & 15:
-            return oddly({arrays})
+            return oddly({all})
         with lock:
             pack(values, 0, {given})
             launch_kernel(function, x, y, z, threads, 1, 1, shared, get_current_stream().ptr, arguments, 0)
@@ -168,15 +172,18 @@ _RUNNER = """def make(oddly, values, pack, lock, function, x, y, z, threads, sha
 """
 
 
+_CODES = {"f": "f4x", "d": "d", "l": "q", "q": "q", "i": "i4x"}  # numbers of NumPy's types, in eight bytes each
+
+
 @cache
-def _runner(count: int) -> Any:
-    names = [f"a{i}" for i in range(count)]
+def _runner(count: int, varying: int = 0) -> Any:
+    places, numbers = [f"p{i}" for i in range(count)], [f"n{i}" for i in range(varying)]
     text = _RUNNER.format(
-        arrays=", ".join(names), places="; ".join(f"p{i} = a{i}.data.ptr" for i in range(count)),
-        any=" | ".join(f"p{i}" for i in range(count)), given=", ".join(f"p{i}" for i in range(count)),
+        all=", ".join([*[f"a{i}" for i in range(count)], *numbers]), places="; ".join(f"p{i} = a{i}.data.ptr" for i in range(count)),
+        any=" | ".join(places), given=", ".join(places + numbers),
     )  # fmt: skip
     scope: dict[str, Any] = {"launch_kernel": launch_kernel, "get_current_stream": get_current_stream}
-    place = f"<clarion launch of {count} arrays>"
+    place = f"<clarion launch of {count} arrays{' and numbers' if varying else ''}>"
     linecache.cache[place] = (len(text), None, text.splitlines(True), place)
     exec(compile(text, place, "exec"), scope)
     return scope["make"]

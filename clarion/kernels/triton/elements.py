@@ -139,7 +139,7 @@ class Traced:
             extra, dims = _extra(operands, ways, shape, outs)
             arrays, numbers = _divided(operands)
             kernel = self.kernel(operands, tuple(ways), dims)
-            kernel.launch((-(-count // BLOCK),), (*arrays, *numbers, *outs, count, *extra), B=BLOCK)
+            kernel.launch((-(-count // BLOCK),), (*arrays, *outs, *numbers, count, *extra), B=BLOCK)
 
     def _text(self, operands: Sequence[Any], ways: Sequence[str], dims: int) -> str:
         program = self.program
@@ -154,12 +154,12 @@ class Traced:
             read = f"tl.load({place})" if way == ONE else f"tl.load({place}, mask=inside)"
             kind = "" if term.dtype.kind == "b" else f".to({_TYPES[term.dtype.name]})"
             lines.append(f"x{k} = {read}{' != 0' if term.dtype.kind == 'b' else kind}")
-        given += [f"x{k}" for k, x in enumerate(operands) if isinstance(x, np.generic)]
+        numbers = [f"x{k}" for k, x in enumerate(operands) if isinstance(x, np.generic)]
         outs = [f"out{j}" for j in range(len(program.results))]
         places = [f"at{k}" for k in strided] + [f"to{j}" for j in range(len(outs))] if dims else []
         sizes = [f"n{d}" for d in range(dims)]
         moves = [f"s{p}_{d}" for p in range(len(places)) for d in range(dims)]
-        text = f"def kernel({', '.join([*given, *outs, 'count', *sizes, *moves])}, B: tl.constexpr):\n"
+        text = f"def kernel({', '.join([*given, *outs, *numbers, 'count', *sizes, *moves])}, B: tl.constexpr):\n"
         body = ["at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)", "inside = at < count"]
         if dims:
             body += _places(places, dims)
@@ -190,25 +190,22 @@ class Plan:
         if not self.count:
             return
         extra, dims = _extra(operands, ways, shape, outs)
-        self.grid, self.tail = (-(-self.count // BLOCK), 1, 1), (self.count, *extra)
-        self.kernel = traced.kernel(operands, tuple(ways), dims)
-        self.launch = None if self.numbers else Launch(self.kernel, self.grid, self.tail, B=BLOCK)
+        kernel, values = traced.kernel(operands, tuple(ways), dims), [_number(operands[k]) for k in self.numbers]
+        numbers = (*values, self.count, *extra)
+        self.launch = Launch(kernel, (-(-self.count // BLOCK),), numbers, len(values), B=BLOCK)
 
     def new(self) -> Any:
         """Memory for the one result."""
         return laid_out(self.shape, self.single, self.strides, self.size)
 
     def __call__(self, operands: Sequence[Any]) -> Any:
-        if self.single is not None and self.launch is not None:
-            out = self.new()
-            self.launch.run(*operands, out)
-            return out
         outs = tuple([laid_out(self.shape, *kind) for kind in self.kinds])
         if self.launch is not None:
-            self.launch.run(*operands, *outs)
-        elif self.count:
-            arrays, numbers = [operands[k] for k in self.arrays], [_number(operands[k]) for k in self.numbers]
-            self.kernel.launch(self.grid, (*arrays, *numbers, *outs, *self.tail), B=BLOCK)
+            if self.numbers:
+                arrays, numbers = [operands[k] for k in self.arrays], [_number(operands[k]) for k in self.numbers]
+                self.launch.run(*arrays, *outs, *numbers)
+            else:
+                self.launch.run(*operands, *outs)
         return outs[0] if len(outs) == 1 else outs
 
 
@@ -341,7 +338,7 @@ class Element:
 
     def called_by_type(self, general: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel as it is mostly called, on arrays like others before; everything else is asked of `general`."""
-        found, array = self.alone.get, cupy.ndarray
+        found, planned, array = self.alone.get, self._planned, cupy.ndarray
 
         def call(*args: Any, out: Any = None) -> Any:
             if out is not None:
@@ -351,7 +348,9 @@ class Element:
             try:
                 plan = found(tuple([(a.dtype, a.shape, a._c_contiguous or a.strides) for a in args]))
             except AttributeError:  # numbers, or arrays of the host
-                return general(*args)
+                if any(type(a) is np.ndarray and a.ndim for a in args):
+                    return general(*args)
+                return planned(*args)
             if plan is None:
                 return general(*args)
             made = new(plan.shape, plan.single) if plan.strides is None else plan.new()
