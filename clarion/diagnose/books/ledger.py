@@ -209,6 +209,8 @@ class Ledger:
             looked = self._thread.looked
             if len(looked) < 10_000:
                 looked[id(leaf)] = leaf
+        elif self.last_backward is not None and engine.grad(leaf) is not None:
+            self.last_backward.used = True  # a leaf made just now (an adversarial input): its pass was for this
 
     def on_hooked(self, tensor: Any) -> None:
         """The next pass is there for the gradient of an activation, too (Grad-CAM)."""

@@ -20,6 +20,7 @@ _PATIENCE = 200  # the same for one of a list of layers: an expert may see its t
 _MOST = 10_000  # leaves behind one line that are remembered
 _SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns
 _SMALL = 1e-6  # the first layer's gradient over the last one's
+_LIMITS = having("clamps activation")  # the derivative is zero beyond some value
 # Steps, and samples that are drawn: their derivative is zero wherever there is one.
 _FLAT = having("", also="round floor ceil trunc sign sgn bernoulli normal_mean normal_std normal_both")
 
@@ -56,6 +57,7 @@ class GradientVanishes(Diagnosis):
         self._zeroed: list[weakref.ref[Any]] = []  # nodes of this step: a number times 0
         self._pending: list[tuple[Place | None, str]] = []  # findings that dead-units may explain
         self._flat: dict[Place, tuple[str, set[int]]] = {}  # lines of flat operations, and the leaves behind them (ids)
+        self._limited: dict[int, tuple[Place, str]] = {}  # leaves (ids) that go straight into a clamp or an activation
         self._waiting: dict[int, weakref.ref[Any]] = {}  # by id: leaves that only such terms lead to
 
     def near_recorded(self, node: Any, inputs: Any, output: Any) -> None:
@@ -65,6 +67,10 @@ class GradientVanishes(Diagnosis):
             leaves = self._flat.setdefault(node.place, (name.partition("_")[0], set()))[1]
             if len(leaves) < _MOST:
                 leaves.update(map(id, _leaves([node], set())))
+        elif name in _LIMITS and node.place is not None and len(self._limited) < _MOST:
+            leaf = _alone_behind(node)
+            if leaf is not None:
+                self._limited[id(leaf)] = node.place, name.partition("_")[0]
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """A term of a loss may be switched off."""
@@ -129,7 +135,7 @@ class GradientVanishes(Diagnosis):
             return  # so small that its square is zero: not exactly zero
         if self.session.said("softmax-over-one"):
             return  # a constant passes no gradient, and makes other factors zero: the cause was named
-        if all(len(engine.shape(leaf)) < 2 for leaf in zero):  # or none
+        if all(len(engine.shape(leaf)) < 2 and id(leaf) not in self._limited for leaf in zero):  # or none
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
         what = (
             f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {max(runs)} steps, while the "
@@ -138,14 +144,19 @@ class GradientVanishes(Diagnosis):
         flat = [where for where, (_, leaves) in self._flat.items() if any(id(leaf) in leaves for leaf in zero)]
         if flat:
             what += f" `{self._flat[flat[0]][0]}` at {text(flat[0])} passes none on: its derivative is zero."
+        limits = [self._limited[id(leaf)] for leaf in zero if id(leaf) in self._limited]
+        if limits and not flat:
+            what += f" `{limits[0][1]}` at {text(limits[0][0])} passes none on where it has reached its limit."
         place = sample.backward.place if sample.backward is not None else None
         dead = self.session.rules.get("dead-units")
         if not flat and dead is not None and dead.suspects(_ZERO_STEPS // 2):  # type: ignore[attr-defined]
             self._pending.append((place, what))
         else:
-            self._say_zero(place, what, flat)
+            self._say_zero(place, what, flat, [where for where, _ in limits])
 
-    def _say_zero(self, place: Place | None, what: str, flat: Sequence[Place] = ()) -> None:
+    def _say_zero(
+        self, place: Place | None, what: str, flat: Sequence[Place] = (), limits: Sequence[Place] = ()
+    ) -> None:
         self.report(
             place,
             what,
@@ -154,7 +165,7 @@ class GradientVanishes(Diagnosis):
             if flat
             else "look at what lies between these parameters and the loss: a saturated activation (scale the inputs), "
             "round()/sign()/argmax (straight-through estimator), units that never fire, a factor that is zero.",
-            also=list(flat),
+            also=[*flat, *limits],
         )
 
     def _waits(self, leaf: Any) -> bool:
@@ -181,6 +192,16 @@ def _is_zero(value: Any) -> bool:
     if engine.is_tensor(value):
         return not engine.requires_grad(value) and engine.size(value) == 1 and not engine.array(value).any()
     return type(value) in (int, float) and value == 0
+
+
+def _alone_behind(node: Any) -> Any:
+    """The leaf that an operation was computed from and from nothing else, within a few operations; or None."""
+    for _ in range(4):
+        edges = [edge for edge in node.edges if edge is not None]
+        if len(edges) != 1 or engine.is_tensor(edges[0]):
+            return edges[0] if len(edges) == 1 else None
+        node = edges[0]
+    return None
 
 
 def _leaves(roots: list[Any], without: set[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import engine
 from ..books.departures import leaves_of
+from ..books.freezes import Freezes
 from ..books.records import OptimizerStory, Update
 from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_users, seats, weights_in
 from ..graph.names import listed, names_of
@@ -68,6 +69,7 @@ class ParameterNotOptimized(Diagnosis):
         self._idle: dict[int, OptimizerStory] = {}
         self._frozen: dict[int, tuple[weakref.ref[Any], Place | None, OptimizerStory]] = {}
         self._in_vain: list[tuple[Place | None, list[weakref.ref[Any]], int]] = []  # `module.requires_grad = True`
+        self._freezes = Freezes(session, self.ledger)
 
     # Gradients that nobody uses ------------------------------------------------------------------
 
@@ -85,10 +87,18 @@ class ParameterNotOptimized(Diagnosis):
             if story.frozen is not None and self.ledger.optimizers and story.owner is None:
                 self._watch_late(tensor)
             self._frozen.pop(id(tensor), None)
-        elif story.owner is not None and not story.deposits:
+            self._freezes.thawed(tensor)
+        elif story.owner is not None:
             optimizer = story.owner()
-            if optimizer is not None:
+            if optimizer is not None and story.deposits:
+                self._freezes.frozen(tensor, optimizer._story)
+                self.session.listen("at_update", self, self._update, True)
+            elif optimizer is not None:
                 self._frozen[id(tensor)] = weakref.ref(tensor), story.frozen, optimizer._story
+
+    def near_module_entered(self, module: Any) -> None:
+        """Is it run while it is frozen?"""
+        self._freezes.ran(module)
 
     def on_attribute_set(self, module: Any, name: str, value: Any) -> None:
         """`module.requires_grad = True` makes an attribute that nobody reads."""
@@ -145,7 +155,8 @@ class ParameterNotOptimized(Diagnosis):
             self._say_in_vain(_IDLE)
             if self.ledger.updates > self._until:
                 self._late.clear()
-        waiting = self._late or self._in_vain
+        waiting = self._freezes.close() or self._late or self._in_vain
+        self._say_forgotten(_IDLE)
         if not waiting and not any(story.steps <= _RARE for story in self._idle.values()):
             self.session.listen("at_update", self, self._update, False)
 
@@ -327,6 +338,25 @@ class ParameterNotOptimized(Diagnosis):
                     also=places,
                 )
         self._say_in_vain(_DEPOSITS)
+        self._say_forgotten(_DEPOSITS)
+
+    def _say_forgotten(self, steps: int) -> None:
+        """Parameters that an evaluation froze, and that stayed so."""
+        for spell in list(self._freezes.suspected):
+            leaves = spell.forgotten(steps)
+            if leaves:
+                self._freezes.suspected.remove(spell)
+                one = len(leaves) == 1
+                some = "others were set free again afterwards" if spell.thawed is not None else "recording is on again"
+                stories = [story for _, story, _ in spell.members.values()]
+                self.report(
+                    spell.place,
+                    f"{listed(names_of(self.ledger, leaves))}, trained until then, {'was' if one else 'were'} frozen here while "
+                    f"the model was evaluated, and {'is' if one else 'are'} frozen still, though {some}: no update has changed "
+                    f"{'it' if one else 'them'} since.",
+                    fix="evaluate under `with torch.no_grad():` and leave `requires_grad` alone, or set it back on everything.",
+                    also=_distinct([*([spell.thawed] if spell.thawed is not None else []), *(s.made for s in stories)]),
+                )
 
     def _say_in_vain(self, after: int) -> None:
         """Parameters that somebody meant to unfreeze, and that are frozen still, so many updates later."""

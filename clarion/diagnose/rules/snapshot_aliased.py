@@ -8,8 +8,12 @@ from typing import Any
 
 from .. import engine
 from ..engine import Tensor
+from ..graph.traits import having
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
+
+# Which ask how far two tensors are apart.
+_APART = having("loss", also="sub lerp lerp_tensor")
 
 
 class SnapshotAliased(Diagnosis):
@@ -28,6 +32,8 @@ class SnapshotAliased(Diagnosis):
     Fixed:
 
             best, best_state = loss, copy.deepcopy(model.state_dict())
+
+    Likewise a penalty or an average of the difference to such a snapshot: it is always zero.
 
     Silent where the state is saved at once, or where it was copied.
     """
@@ -65,6 +71,30 @@ class SnapshotAliased(Diagnosis):
     def on_state_written(self, value: Any) -> None:
         """Something is saved."""
         self._judge(value, "saved")
+
+    def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
+        """Is it compared with what it shares its memory with?"""
+        if not self._taken or op.name not in _APART:
+            return
+        pair = [value for value in inputs[:2] if engine.is_tensor(value)]
+        for one, other in ((0, 1), (1, 0)) if len(pair) == 2 else ():
+            known = self._taken.get(id(pair[one]))
+            if known is None or known[0]() is not pair[one] or engine.writes(pair[one]) == known[2]:
+                continue
+            if engine.memory(pair[0]) == engine.memory(pair[1]) and engine.shape(pair[0]) == engine.shape(pair[1]):
+                again = self._taken.get(id(pair[other]))
+                if self.ledger.is_trained(pair[one]) and (again is None or again[2] != known[2]):
+                    self._say_compared(known[1])
+                    return
+
+    def _say_compared(self, place: Place | None) -> None:
+        self.report(
+            place,
+            f"The `state_dict()` taken here is compared at {text(here())} with the current weights, after training steps changed "
+            "them: it shares their memory, and the difference is always zero.",
+            fix="take a copy: `copy.deepcopy(model.state_dict())`, or `{k: v.clone() for k, v in …}`.",
+            also=[here()],
+        )
 
     def _judge(self, value: Any, what: str) -> None:
         if not self._taken:

@@ -16,7 +16,7 @@ from ..rule import Diagnosis
 
 # A warm-up may begin with several steps at a rate of 0.
 _AFTER = 16
-_LIKE_OTHERS = 0.01  # of the largest gradient: less is noise (a bias before a normalisation), or vanishes
+_LIKE_OTHERS = 0.001  # of the largest gradient: less is noise (a bias before a normalisation), or vanishes
 _ADAPTED = 1e-4  # the same where updates do not grow with the gradient (Adam)
 _NOISE = 1e-5  # of a parameter's own size (or 1, if it is large): a smaller gradient is rounding itself
 _SAMPLED = 4096  # elements of a parameter that are compared one by one
