@@ -409,7 +409,7 @@ class Tensor(Description, Methods):
             )
         self._array = value._array
         if self._vc is not INFERENCE:
-            self._counter().bump_silently()
+            self._counter().bump_silently(self._array)
         if hub.wrote is not None:
             hub.wrote(self, "data")
 

@@ -62,11 +62,13 @@ class VersionCounter:
         known = [part for number, part in self.parts or () if number > since]
         return len(known) < self.silent - since or any(part is None or part.meets(array) for part in known)
 
-    def bump_silently(self) -> None:
-        """Other memory was put in place (`x.data = y`), which PyTorch does not count."""
+    def bump_silently(self, other: Any) -> None:
+        """Other memory was put in place (`x.data = y`), which PyTorch does not count: what was saved of the old is as it was."""
         self.watched = True
         self.silent += 1
         self.place = provenance.here()
+        if hub.silently_overwritten is not None:
+            self.note_part(other)
 
 
 # The counter of inference tensors: they have none.

@@ -284,6 +284,7 @@ class Session:
     def rest(self) -> None:
         """Hear less, unless something is being listened to closely."""
         if self.mode == AWAKE:
+            self.ledger.begin_rest()
             self._switch(REST)
 
     def wake(self, *_: Any) -> None:

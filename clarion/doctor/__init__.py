@@ -27,16 +27,25 @@ class Watch:
 
         check()
         self._watching = watching
-        self._session = watching.begin(strict, thorough, listen_at)
+        running = watching.running(thorough)
+        self._joined = running is not None
+        self._session = running or watching.begin(strict, thorough, listen_at)
+        self._before = len(self._session.findings), self._session.strict, self._session.listen_at
+        if self._joined:
+            self._session.strict = self._session.strict or strict
+            self._session.listen_at = listen_at or self._session.listen_at
 
     @property
     def findings(self) -> list[Finding]:
         """What was found so far."""
-        return list(self._session.findings)
+        return list(self._session.findings[self._before[0] :])
 
     def stop(self) -> None:
-        """Put PyTorch back as it was; whoever waits for the end of the program speaks now."""
-        self._watching.end(self._session)
+        """Put PyTorch back as it was; whoever waits for the end of the program speaks now. Not while another watch goes on."""
+        if not self._joined:
+            self._watching.end(self._session)
+            return
+        _, self._session.strict, self._session.listen_at = self._before
 
     def __enter__(self) -> Watch:
         return self
@@ -46,7 +55,10 @@ class Watch:
 
 
 def watch(*, strict: bool = False, thorough: bool = False, listen_at: int | None = None) -> Watch:
-    """Watch what this process trains with PyTorch."""
+    """Watch what this process trains with PyTorch.
+
+    Where one runs already, it goes on: this one sees what is found from now on, and ends without ending the other.
+    """
     return Watch(strict, thorough, listen_at)
 
 

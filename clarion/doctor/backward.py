@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from math import nan
+from math import inf, nan
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +22,7 @@ _sequence = torch.autograd._get_sequence_nr
 _seeds: Any = None  # the gradients that the user gave to the pass that begins
 _TOLD = 64  # one pass in so many is told at rest
 untold = 0  # passes at rest that were not
+_limit = inf  # losses beyond this are told
 _SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
 _skipped = 0  # 1: every other is read there
 _told_at = 0.0
@@ -30,8 +31,8 @@ _ended = 0  # the number of nodes when the last pass at rest ended
 
 def forget() -> None:
     """A new session begins."""
-    global _seeds, untold, _skipped, _told_at
-    _seeds, untold, _skipped, _told_at = None, 0, 0, 0.0
+    global _seeds, untold, _skipped, _told_at, _limit
+    _seeds, untold, _skipped, _told_at, _limit = None, 0, 0, 0.0, inf
 
 
 def start() -> None:
@@ -85,7 +86,7 @@ def start() -> None:
 
 
 def _resting(original: Any) -> Any:
-    """At rest as little as can be: a pass is told if its loss is not finite, and one in some; and why it was refused."""
+    """At rest as little as can be: a pass is told if its loss is out of all proportion, and one in some; and why it was refused."""
 
     @functools.wraps(original)
     def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
@@ -96,7 +97,7 @@ def _resting(original: Any) -> Any:
                 value = roots[0].item() if roots[0].is_cpu else nan
             except (RuntimeError, AttributeError):  # several elements, no values, no tensor
                 value = 0.0 if isinstance(roots[0], torch.Tensor) else nan
-            if value - value != 0 or untold >= _TOLD:
+            if not -inf < value < _limit or untold >= _TOLD:
                 _tell_beginning(roots, args, kwargs)
         try:
             result = original(roots, *args, **kwargs)
@@ -132,7 +133,14 @@ def passes_untold() -> int:
     return passes
 
 
+def expect_losses(limit: float) -> None:
+    """From now on a loss below this is nothing to speak of."""
+    global _limit
+    _limit = limit
+
+
 engine.passes_untold = passes_untold
+engine.expect_losses = expect_losses
 
 
 def _refused_shape(error: Any, outputs: Any, grads: Any) -> None:

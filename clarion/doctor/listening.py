@@ -122,7 +122,7 @@ def _stands_aside() -> bool:
 # The stack -----------------------------------------------------------------------------------------
 
 ear = Ear()
-_owner = 0  # the thread on whose stack it lies; 0: none
+_owner: threading.Thread | None = None  # on whose stack it lies
 
 
 def set_open(on: bool) -> None:
@@ -134,17 +134,19 @@ def set_open(on: bool) -> None:
 def settle() -> None:
     """Bring the stack in line with what is wanted, unless a handler is running."""
     global _owner
-    if not _owner and not ear.open:
+    if _owner is None and not ear.open:
         return
-    this = threading.get_ident()
-    if held.handling or (_owner and _owner != this):
+    this = threading.current_thread()
+    if _owner is not None and not _owner.is_alive():  # its stack went with it
+        _owner = None
+    if held.handling or _owner not in (None, this):
         return
-    if ear.open and not _owner:
+    if ear.open and _owner is None:
         _change(lambda stack: [ear, *stack])
         _owner = this
-    elif not ear.open and _owner:
+    elif not ear.open and _owner is not None:
         _change(lambda stack: [mode for mode in stack if mode is not ear])
-        _owner = 0
+        _owner = None
 
 
 def _change(new: Callable[[list[Any]], list[Any]]) -> None:
@@ -228,8 +230,13 @@ def _heard_data(t: Any, result: Any) -> None:
 def _write_data(func: Any, args: Any, kwargs: Any) -> Any:
     result = func(*args, **kwargs)
     if hub.wrote is not None and lines.is_users_call(3):
-        guarded(hub.wrote)(args[0], "data")
+        guarded(_heard_other_data)(args[0])
     return result
+
+
+def _heard_other_data(t: Any) -> None:
+    memory.rebound(t, lines.here())
+    hub.wrote(t, "data")  # type: ignore[misc]
 
 
 def _set_requires_grad(func: Any, args: Any, kwargs: Any) -> Any:

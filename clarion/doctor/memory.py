@@ -48,6 +48,9 @@ class Export:
 
 
 _writes: deque[Write] = deque(maxlen=_MOST)
+_rebound: deque[tuple[weakref.ref[Any], float, Place | None]] = deque(
+    maxlen=256
+)  # tensors that `x.data = y` gave other memory
 _shadows: dict[int, weakref.ref[Any]] = {}  # tensors that `.data` gave, by id
 _exported: deque[Export] = deque(maxlen=64)
 _recent: deque[weakref.ref[Any]] = deque(maxlen=256)  # tensors that were computed lately, in the graph
@@ -58,6 +61,7 @@ def forget() -> None:
     """A new session begins."""
     _writes.clear()
     _shadows.clear()
+    _rebound.clear()
     _exported.clear()
     _recent.clear()
     _fingerprints.clear()
@@ -101,6 +105,11 @@ def shadowed(t: Any) -> None:
     """`.data` gave this tensor: writes to it are not counted."""
     key = id(t)
     _shadows[key] = weakref.ref(t, lambda _: _shadows.pop(key, None))
+
+
+def rebound(t: Any, place: Place | None) -> None:
+    """`t.data = other`: who saved this very tensor (an input, not a result) will find the other's values."""
+    _rebound.append((weakref.ref(t), 0.5 - torch.autograd._get_sequence_nr(), place))
 
 
 def written(t: Any, place: Place | None, index: Any = None) -> None:
@@ -172,12 +181,15 @@ def _print(t: Any) -> int:
 def silently_overwritten(view: View) -> tuple[str, Place | None] | None:
     """Was a value that a node saved changed without being counted? How, and where."""
     silent = [write for write in _writes if write.silent]
-    if not silent and id(view) not in _fingerprints:
+    if not silent and not _rebound and id(view) not in _fingerprints:
         return None
     known = _fingerprints.get(id(view))
     prints = known[1] if known is not None else {}
     try:
         for name, t in values.saved_tensors(view):
+            for reference, mark, place in _rebound:
+                if reference() is t and mark < view.seq:
+                    return "data", place
             kept = footprint(t) if silent else None
             for write in silent:
                 if kept is not None and write.mark < view.seq and write.part is not None and write.part.meets(kept):

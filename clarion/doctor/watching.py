@@ -382,6 +382,16 @@ def _applied(cls: Any, args: Any, result: Any, before: int) -> None:
 # The life of a session -------------------------------------------------------------------------------
 
 
+def running(thorough: bool) -> Any:
+    """The session that PyTorch feeds now, if it looks at what is wanted; else None."""
+    from .. import diagnose
+
+    session = diagnose._session
+    if session is None or session.mode == "off" or diagnose.engine.current is not engine:
+        return None
+    return session if session.thorough or not thorough else None
+
+
 def begin(strict: bool, thorough: bool, listen_at: int | None) -> Any:
     """Start a session that PyTorch's engine feeds."""
     from .. import diagnose

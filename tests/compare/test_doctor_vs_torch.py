@@ -175,6 +175,110 @@ def test_each_watch_begins_anew():
 
 
 @pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
+def test_a_watch_within_a_watch_goes_on():
+    """A callback, or a cell that is run twice: nothing that was heard is forgotten, and the outer one does not end."""
+
+    def train(steps):
+        for _ in range(steps):
+            model(torch.ones(2, 3)).mean().backward()
+            optimizer.step()
+
+    with clarion.doctor.watch() as outer:
+        model = torch.nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        train(1)
+        with clarion.doctor.watch(strict=True) as inner:
+            assert inner._session is outer._session
+            with pytest.raises(clarion.DiagnosisError):
+                train(4)
+        assert not outer._session.strict
+        assert outer._session.mode != "off"
+        torch.nn.functional.cross_entropy(
+            torch.softmax(model(torch.ones(2, 3)).expand(2, 3), 1), torch.tensor([0, 1])
+        ).backward()
+    assert inner.findings[0].name == "stale-gradient"
+    assert [finding.name for finding in outer.findings] == ["stale-gradient", "softmax-twice"]
+
+
+class _Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 48
+
+    def __getitem__(self, row):
+        return torch.full((3,), float(row) / 48)
+
+
+class _Named(torch.Tensor):
+    """A subclass that does nothing of its own."""
+
+
+def _workers(model, step):
+    for batch in torch.utils.data.DataLoader(_Rows(), batch_size=8, num_workers=2):
+        step(model(batch))
+
+
+def _threads(model, step):
+    import threading
+
+    def work():
+        other = torch.nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(other.parameters(), lr=0.01)
+        for _ in range(10):
+            optimizer.zero_grad()
+            other(torch.randn(4, 3)).pow(2).mean().backward()
+            optimizer.step()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(10):
+        step(model(torch.randn(4, 3)))
+    for thread in threads:
+        thread.join()
+
+
+def _checkpoints(model, step):
+    for _ in range(6):
+        step(torch.utils.checkpoint.checkpoint(model, torch.randn(4, 3), use_reentrant=False))
+
+
+def _subclasses(model, step):
+    for _ in range(6):
+        step(model(torch.randn(4, 3).as_subclass(_Named)))
+
+
+def _meta_tensors(model, step):
+    other = torch.nn.Linear(3, 1, device="meta")
+    optimizer = torch.optim.SGD(other.parameters(), lr=0.01)
+    for _ in range(6):
+        optimizer.zero_grad()
+        other(torch.randn(4, 3, device="meta")).pow(2).mean().backward()
+        optimizer.step()
+        step(model(torch.randn(4, 3)))
+
+
+@pytest.mark.parametrize("what", [_workers, _threads, _checkpoints, _subclasses, _meta_tensors])
+@pytest.mark.parametrize("clears", [True, False])
+@pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
+def test_what_goes_on_beside_the_training(what, clears):
+    """The same findings, and nothing of ours fails."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def step(output):
+        if clears:
+            optimizer.zero_grad()
+        output.pow(2).mean().backward()
+        optimizer.step()
+
+    with clarion.doctor.watch() as watch:
+        what(model, step)
+    assert not watch._session.failures
+    assert [finding.name for finding in watch.findings] == ([] if clears else ["stale-gradient"])
+
+
+@pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
 def test_clarions_own_trainings_are_diagnosed_afterwards():
     with clarion.doctor.watch():
         torch.nn.Linear(2, 1)(torch.ones(3, 2)).sum().backward()

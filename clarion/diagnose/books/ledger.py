@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
 REST_AFTER = 192
+_JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
 CYCLE = 512  # it wakes for a while once in so many
 _PAUSE = 64  # steps at rest of which an engine tells one at least
 
@@ -85,6 +86,8 @@ class Ledger:
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
         self._book = object()  # stands for these books in the stories of optimizers
+        self._highest = 0.0  # of the losses so far
+        self.loss_limit = math.inf  # at rest a loss beyond this is looked into
         self._hooked = False  # is the gradient of a value inside the graph wanted?
         self._counted_pass = -1  # the pass after which the last step was counted
         self._turn: set[int] = set()  # who was updated in this round
@@ -137,7 +140,9 @@ class Ledger:
         root = tensors[0]
         if engine.is_tensor(root):  # not a GradientEdge
             if engine.size(root) == 1 and engine.kind(root) == "f":
-                this.loss = engine.number(root)
+                loss = this.loss = engine.number(root)
+                if self._highest < loss < math.inf:
+                    self._highest = loss
             node = engine.node(root)
             if node is not None:
                 this.root_place = node.place
@@ -407,6 +412,20 @@ class Ledger:
         if self.passes // CYCLE > before // CYCLE:
             self.session.wake()
 
+    def begin_rest(self) -> None:
+        """What is out of all proportion is to be told at rest, too."""
+        self.loss_limit = _JUMP * self._highest or math.inf
+        engine.expect_losses(self.loss_limit)
+
+    def loss_jumped(self, loss: float) -> None:
+        """At rest, a loss beyond anything before: what does its gradient look like?"""
+        self._highest = loss
+        self.session.wake()
+        self.last_backward = Backward(self.passes, self.step, here(), False, False, False)
+        self.last_backward.loss = loss
+        for story in self.stories:
+            story.track.due = 0
+
     def forget_updates_by_hand(self) -> None:
         """Who cleared what, and when, is not known any more of leaves that no optimizer owns."""
         for known in tuple(self._by_memory.values()):
@@ -418,6 +437,7 @@ class Ledger:
 
     def forget_gradients(self) -> None:
         """After a rest: what lies in `.grad` may be anything."""
+        self.loss_limit = math.inf
         self._thread.open.clear()
         self._thread.deposited.clear()
         self._thread.looked.clear()
