@@ -102,8 +102,9 @@ class Backend(str):
 class ProcessGroup:
     """A group of processes: of this one alone."""
 
-    def __init__(self, backend: str) -> None:
+    def __init__(self, backend: str, store: Any = None) -> None:
         self._backend = backend
+        self._store = store  # lives as long as the group: the last worker of a FileStore takes its file away
         self.group_name = "0"
 
     def rank(self) -> int:
@@ -212,7 +213,7 @@ def init_process_group(
             f"torch.distributed.init_process_group: clarion trains in one process, and this would be one of {world_size} "
             f"(rank {rank}). Start the program once, without torchrun, or with world_size=1"
         )
-    GroupMember.WORLD = group.WORLD = ProcessGroup(name)
+    GroupMember.WORLD = group.WORLD = ProcessGroup(name, store)
 
 
 def _from_environment(name: str, init_method: str | None) -> int:

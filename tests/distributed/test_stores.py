@@ -121,6 +121,16 @@ def test_the_last_worker_takes_the_file_away(tmp_path):
     assert not path.exists()
 
 
+def test_a_group_keeps_its_store(tmp_path):
+    path = tmp_path / "store"
+    dist.init_process_group("gloo", store=dist.FileStore(str(path), 1), rank=0, world_size=1)
+    try:
+        assert path.exists()
+    finally:
+        dist.destroy_process_group()
+    assert not path.exists()
+
+
 def test_connections_that_fail():
     with pytest.raises(dist.DistNetworkError, match="timed out"):
         dist.TCPStore("127.0.0.1", 1, 1, False, timeout=SOON)
