@@ -7,6 +7,7 @@ from numpy.typing import DTypeLike
 
 from .mt19937 import Generator, uint64
 from .random import cast, digits, torch_names, unsupported
+from .registry import raw
 
 _MANY = ((1 << 32) - 1) // 20  # from here on a permutation takes 64-bit words
 
@@ -30,7 +31,7 @@ def randperm(gen: Generator, n: int, dtype: DTypeLike = np.int64) -> np.ndarray:
         return cast(_swap_few(gen, n), dtype)
     targets = np.arange(n)
     targets[:-1] += gen.words(n - 1) % np.arange(n, 1, -1, dtype=np.uint32)
-    return cast(swap_forward(targets), dtype)
+    return cast(raw.swapped(targets), dtype)
 
 
 def _swap_few(gen: Generator, n: int) -> np.ndarray:

@@ -56,6 +56,7 @@ ARGUMENTS = {
     **{name: [(X, 0.7, 1.1, 0.9)] for name in ("elu", "elu_written", "celu", "celu_written")},
     **{name: [(X, X, 0.7, 1.1, 0.9)] for name in ("elu_backward", "elu_backward_result")},
     "sum": [(X, None, False), (X, (0,), False), (X, (1,), True), (X, (0, 1), True)],
+    **{name: [(X, 1, False), (X, 1, True), (X, 0, False)] for name in ("sort", "sort_stable", "argsort")},
     "softmax": [(X, 0), (X, 1)],
     "softmax_and_total": [(X, 0), (X, 1)],
     "layer_norm": [(X, ROW, ROW, 1, 1e-5), (X, None, None, 1, 1e-5), (X, ROW, None, 1, 1e-2)],

@@ -58,6 +58,22 @@ def _symbol(value: Any, space: int) -> Any:
     return Input(value.dtype, space) if type(value) is np.ndarray else value
 
 
+def beside_rows(kernel: Compiled, args: Sequence[Any], forms: tuple[str, ...]) -> Any:
+    """An elementwise kernel as a function of rows: an operand may be one row for all of them, or have one number for each."""
+    from ..trace.graph import EACH, ROW, Untraceable
+    from . import direct
+
+    form = iter(forms)
+    symbols = [_symbol(a, ROW if type(a) is np.ndarray and next(form) == "number" else EACH) for a in args]
+    try:
+        program = kernel.trace(symbols)
+        if any(term.operation == "input" or term.space != EACH for term in program.results):
+            return None
+        return by_rows(f"{kernel.name}_beside_rows", program, direct.BY_ROWS).function
+    except (Untraceable, machine.NoCompiler):
+        return None
+
+
 def in_half(kernel: Compiled, args: Sequence[Any], half: Any) -> Any:
     """A kernel compiled for `args` of which some are in half precision: they are computed with in float32, results are rounded to `half`."""
     from ..trace.graph import EACH, ROW, Untraceable

@@ -27,6 +27,7 @@ GRADIENTS = 1 if config.COMPILE == "all" else 8192  # elements from which a grad
 # Operations whose compiled results may have other last bits than the array library's.
 FUNCTIONS_OF_ITS_OWN = frozenset(["exp", "expm1", "exp2", "log", "log1p", "tanh", "erf", "sin", "cos", "pow", "sum"])
 
+SHORT = 32  # elements of a row below which it is not worth a call of its own
 BLOCK = 512  # elements of a long sum that are added up by themselves
 WIDE = 2048  # bytes of a row up to which columns are added up faster than by a product with ones
 
@@ -53,6 +54,7 @@ class Compiled:
         self.least = least  # elements from which it is called directly
         self.heat = 1  # calls after which it is: NOTE [Warming up]
         self.known: dict[Any, Version | None] = {}
+        self.spread: dict[Any, Any] = {}  # functions of rows, for operands that are spread over whole arrays
         self.card: Any = None
         self.ready: Callable[[], None] = _nothing  # to be called when the kernel can first be called directly
 
@@ -63,11 +65,34 @@ class Compiled:
         if found is None or args[0].size < found.least:
             return NotImplemented
         arrays = [a for a in args if type(a) is ndarray]
+        function = found.function
+        if out is None and len(arrays) > 1 and args[0].size >= CHEAP and not isinstance(self, Rows):
+            function, arrays = self._beside_rows(args, arrays, function)
         quiet = silence()
         try:
-            return found.function(*arrays) if out is None else found.function(*arrays, out=out)
+            return function(*arrays) if out is None else function(*arrays, out=out)
         finally:
             restore(quiet)
+
+    def _beside_rows(self, args: Sequence[Any], arrays: list[Any], function: Any) -> tuple[Any, list[Any]]:
+        """Beside whole arrays one row for all, or a number for each row: NumPy would call the loop row by row, on one thread."""
+        shape = args[0].shape
+        forms = _forms(shape, arrays)
+        if forms is None or shape[-1] < SHORT:
+            return function, arrays
+        key = (forms, *[a.dtype.char if type(a) is ndarray else a for a in args])
+        if key not in self.spread:
+            with _lock:
+                from . import build
+
+                self.spread[key] = build.beside_rows(self, args, forms) if len(self.spread) < MOST else None
+        made = self.spread[key]
+        if made is None:
+            return function, arrays
+        return made, [
+            a if form == "whole" else a.reshape(-1) if form == "row" else a[..., 0]
+            for a, form in zip(arrays, forms, strict=True)
+        ]
 
     def arranged(self, args: Sequence[Any]) -> Sequence[Any] | None:
         """The arguments as the compiled function takes them; None if they are not for it."""
@@ -118,6 +143,23 @@ class Compiled:
     def builtin(self, otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
         """The kernel as a builtin function, once it is warm; what it is not for goes to `otherwise`."""
         return None if self.card is None else self.card.called(otherwise)  # type: ignore[no-any-return]
+
+
+def _forms(shape: tuple[int, ...], arrays: list[Any]) -> tuple[str, ...] | None:
+    """Of each array: is it whole, one row, or one number per row? None where one is otherwise, or all are whole."""
+    forms = []
+    for a in arrays:
+        if a.shape == (*shape[:-1], 1):
+            forms.append("number")
+        elif not a.flags.c_contiguous:
+            return None
+        elif a.shape == shape:
+            forms.append("whole")
+        elif a.ndim and a.size == shape[-1] == a.shape[-1] and a.ndim <= len(shape):
+            forms.append("row")
+        else:
+            return None
+    return tuple(forms) if len(set(forms)) > 1 else None
 
 
 def _nothing() -> None:

@@ -29,6 +29,8 @@ from . import (
     orthogonal,
     pooling,
     recurrent,
+    resampling,
+    selecting,
     tables,
     turning,
     twister,
@@ -359,7 +361,7 @@ def make() -> None:
     pairs.make()
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
         room.make()
-    for room in (updates, choices, losses, groups, lines, turning):
+    for room in (updates, choices, losses, groups, lines, turning, resampling, selecting):
         room.make(FEW)
 
 

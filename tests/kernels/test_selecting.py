@@ -1,0 +1,47 @@
+"""The first few numbers of rows, images resampled, and numbers that change places: compiled beside portable."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clarion  # noqa: F401  (registers the kernels)
+from clarion.kernels import registry
+
+pytestmark = pytest.mark.skipif("llvm" not in registry.offers("topk"), reason="llvmlite is not installed")
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize(("n", "k"), [(1000, 10), (100, 3), (64, 8), (5000, 200), (33, 1)])
+def test_topk(n, k, largest):
+    rng = np.random.default_rng(0)
+    x = rng.integers(-50, 50, (37, n)).astype(np.float32) / 7
+    x[3, 5], x[4, :3], x[5, ::2] = np.nan, [np.inf, -np.inf, -0.0], -0.0
+    for kind in (np.float32, np.float64):
+        array = x.astype(kind)
+        values, places = registry._offers["topk"]["llvm"].function(array, k, 1, largest)
+        expected = registry.portable("sort")(array, 1, largest)
+        np.testing.assert_array_equal(places, expected[1][:, :k])  # of equal numbers the first
+        np.testing.assert_array_equal(values, expected[0][:, :k])
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic", "area", "linear-aa"])
+@pytest.mark.parametrize("size", [(11, 50), (70, 9), (40, 40), (33, 21)], ids=str)
+def test_images_are_resampled(mode, size):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((3, 5, 33, 40))
+    g = rng.standard_normal((3, 5, *size))
+    args = (mode, (None, None), False)
+    got = registry._offers["upsample_bilinear2d"]["llvm"].function(x, size, *args)
+    np.testing.assert_allclose(got, registry.portable("upsample_bilinear2d")(x, size, *args), 1e-12, 1e-12)
+    got = registry._offers["resample_backward"]["llvm"].function(g, (33, 40), *args)
+    np.testing.assert_allclose(got, registry.portable("resample_backward")(g, (33, 40), *args), 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("n", [65, 1000, 100_000])
+def test_numbers_change_places(n):
+    targets = np.arange(n)
+    targets[:-1] += np.random.default_rng(0).integers(0, n, n - 1) % np.arange(n, 1, -1)
+    np.testing.assert_array_equal(
+        registry._offers["swapped"]["llvm"].function(targets), registry.portable("swapped")(targets)
+    )
