@@ -15,12 +15,13 @@ from . import later
 from .nodes import View
 
 _SMALL_TYPES = (torch.float16, torch.bfloat16)
+_BUFFER: tuple[type, ...] = (torch.nn.Buffer,) if hasattr(torch.nn, "Buffer") else ()  # since PyTorch 2.5
 _requires_grad = TensorBase.requires_grad.__get__
 
 
 def is_plain(t: Any) -> bool:
     """Has it values that can be read: no subclass with a meaning of its own, no meta tensor, nothing of functorch's?"""
-    if type(t) is not torch.Tensor and type(t) is not torch.nn.Parameter and not isinstance(t, torch.nn.Buffer):
+    if type(t) is not torch.Tensor and type(t) is not torch.nn.Parameter and not isinstance(t, _BUFFER):
         return False
     return (
         t.layout is torch.strided and t.device.type != "meta" and not torch._C._functorch.is_functorch_wrapped_tensor(t)

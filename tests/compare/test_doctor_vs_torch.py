@@ -259,7 +259,7 @@ def _meta_tensors(model, step):
 
 @pytest.mark.parametrize("what", [_workers, _threads, _checkpoints, _subclasses, _meta_tensors])
 @pytest.mark.parametrize("clears", [True, False])
-@pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
+@pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning", "ignore:`torch.cpu.amp.autocast:FutureWarning")
 def test_what_goes_on_beside_the_training(what, clears):
     """The same findings, and nothing of ours fails."""
     torch.manual_seed(0)
