@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,34 +12,51 @@ from ..core.tensor import Tensor
 from ..kernels.mt19937 import default_generator
 from .checking import Snapshot
 
-SMALL = 1 << 16  # bytes of what a step overwrites and is given that are kept at each call; more are kept every so often
+SMALL = 1 << 16  # bytes of what a step reaches and is given that are kept at each call; more are kept every so often
 OFTEN = 16
+LATE, SELDOM = 1000, 8  # after so many calls little is kept at each eighth, too
+
+copyto = np.copyto
 
 
-class Beginning(NamedTuple):
+class Beginning:
     """What a call began with: arrays with their values, the state of random numbers, arguments (None where they are large)."""
 
-    arrays: list[tuple[Any, Any]]
-    random: Any
-    given: Any
+    def __init__(self, arrays: list[Any]) -> None:
+        self.arrays = [(array, array.copy("K")) for array in arrays]
+        self.random: Any = None
+        self.given: Any = None
+
+    def begin_anew(self) -> None:
+        """Take over the values of now."""
+        for array, values in self.arrays:
+            copyto(values, array)
 
     def is_finite(self) -> bool:
         """Were all numbers finite?"""
-        return all(values.dtype.kind not in "fc" or bool(np.isfinite(values).all()) for _, values in self.arrays)
+        return _finite([values for _, values in self.arrays])
+
+    def stays_finite(self) -> bool:
+        """Are they now?"""
+        return _finite([array for array, _ in self.arrays])
+
+
+def _finite(arrays: list[Any]) -> bool:
+    return all(array.dtype.kind not in "fc" or bool(np.isfinite(array).all()) for array in arrays)
 
 
 class Beginnings:
     """What the last two replays of a version began with, while somebody listens for errors of floating-point numbers."""
 
     def __init__(self) -> None:
-        self._age = OFTEN
-        self._last: deque[Beginning] = deque(maxlen=2)
+        self._age = self._pause = self._calls = 0  # calls since the last that was kept, to the next, and in all
+        self._last: list[Beginning] = []  # the older one first
         self._roots: list[Any] | None = None
         self._size = 0
 
     def forget(self) -> None:
         """Tensors lie elsewhere now."""
-        self._roots = None
+        self._roots, self._pause = None, 0
         self._last.clear()
 
     def _find(self, ready: Any) -> list[Any]:
@@ -57,18 +73,26 @@ class Beginnings:
 
     def keep(self, ready: Any, args: Any, kwargs: Any, leaves: list[Any]) -> None:
         """Before a replay."""
+        self._age += 1
+        if self._age < self._pause:
+            return
         if self._roots is None:
             self._roots = self._find(ready)
-        given = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
-        arrays = self._roots + given if ready.writes_given else self._roots
-        self._age += 1
-        small = self._size + (sum([array.nbytes for array in given]) if given else 0) <= SMALL
-        if self._age < OFTEN and not small:
-            return
-        self._age = 0
-        random = default_generator.get_state() if ready.draws else None
-        copies = [(array, array.copy("K")) for array in arrays]
-        self._last.append(Beginning(copies, random, (args, kwargs) if small else None))
+        size = self._size + sum([leaf._array.nbytes for leaf in leaves if isinstance(leaf, Tensor)])
+        self._calls += self._age
+        self._age, self._pause = 0, OFTEN if size > SMALL else SELDOM if self._calls > LATE else 0
+        last = self._last
+        if len(last) == 2 and not ready.writes_given:
+            begin = last[0]
+            begin.begin_anew()
+            last[0], last[1] = last[1], begin
+        else:
+            given = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)] if ready.writes_given else []
+            begin = Beginning(self._roots + given)
+            last.append(begin)
+            del last[:-2]
+        begin.random = default_generator.get_state() if ready.draws else None
+        begin.given = (args, kwargs) if size <= SMALL else None
 
     def explain(self, compiled: Any, ready: Any, args: Any, kwargs: Any, leaves: list[Any]) -> None:
         """Do what the function does, and leave no trace of it but what is said. Values that were broken already: the call before."""
@@ -85,7 +109,10 @@ class Beginnings:
             default_generator.set_state(begin.random)
         try:
             with contextlib.redirect_stdout(io.StringIO()) if ready.effects.printed else contextlib.nullcontext():
-                compiled.function(*given[0], **given[1])
+                for _ in range(self._age + 1):  # as many calls as there were since, unless it shows before
+                    compiled.function(*given[0], **given[1])
+                    if not begin.stays_finite():
+                        break
         finally:
             for target, length in lengths:
                 del target[length:]

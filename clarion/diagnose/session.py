@@ -7,7 +7,7 @@ per step, never one per operation (unless the session is to be thorough).
 
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
-as that is cheap. It wakes for `_AWAKE` steps in every `CYCLE`, to listen closely, and whenever something happens that may
+as that is cheap. It wakes for `_AWAKE` steps in every `CYCLE` (less often late in a long training), to listen closely, and whenever something happens that may
 begin a new phase or a failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
 single event after the first hundreds of steps.
 
@@ -30,6 +30,7 @@ from . import engine
 from .books.float_notes import notes
 from .books.ledger import REST_AFTER, Ledger
 from .books.memory import Memory
+from .books.resting import shortened
 from .finding import WARN, Finding, shown
 from .rule import Diagnosis
 from .source import places
@@ -184,7 +185,7 @@ class Session:
         made: dict[Any, Any] = {}  # modes that hear the same of an event share the handler
         return {
             OFF: {},
-            REST: {event: self._handler(tuple(heard), made) for event, heard in rest.items()},
+            REST: shortened(self.ledger, {event: self._handler(tuple(heard), made) for event, heard in rest.items()}),
             AWAKE: {event: self._handler(tuple(heard), made) for event, heard in found["on_"].items()},
             NEAR: {
                 event: self._handler(tuple(heard), made)

@@ -96,6 +96,7 @@ some = values.some
 samples_soon = values.samples_soon
 number = values.number
 late = values.late
+finite_now = values.finite_now
 squares = values.squares
 all_finite = values.all_finite
 finite_soon = values.finite_soon

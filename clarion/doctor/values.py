@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -96,6 +97,11 @@ def number(t: Any) -> float:
         return found[0] if found else 0.0
     found = array(t)
     return float(found.reshape(-1)[0].real) if found.size else 0.0
+
+
+def finite_now(t: Any) -> bool:
+    """Is it one finite number, which can be read without waiting?"""
+    return isinstance(t, TensorBase) and t.numel() == 1 and not late(t) and math.isfinite(number(t))
 
 
 def late(t: Any) -> bool:

@@ -90,6 +90,15 @@ def test_what_goes_wrong_in_a_replay_is_found_at_its_line(tmp_path, compiler):
     assert out.split() == ["14", "[0.0,", "0.0,", "0.0]"]  # nothing is left of the second time
 
 
+def test_what_goes_wrong_late_in_a_training_is_found_at_its_line(tmp_path):
+    """There what a call began with is kept every few calls only."""
+    program = PROGRAM.replace("range(14)", "range(1300)").replace("i == 9", "i == 1207")
+    assert [each["line"] for each in _found(tmp_path, program)[0]] == [_line(program, "loss = model")]
+    program = program.replace("if i == 1207 else 1.0", "+ i * i").replace("/ x.mean()", "* torch.exp(x.mean() / 16500)")
+    findings, _ = _found(tmp_path, program.replace("lr=", "lr=0*"))
+    assert [each["line"] for each in findings] == [_line(program, "loss = model")]
+
+
 def test_a_gradient_that_goes_wrong_in_a_replay_is_found_at_its_line(tmp_path):
     program = PROGRAM.replace(
         "loss = model(x).square().mean() / x.mean()", "loss = (model(x) * x).square().sum().sqrt()"

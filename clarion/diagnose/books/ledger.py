@@ -24,6 +24,7 @@ from .alive import Alive
 from .departures import Departures
 from .history import all_finite, sample
 from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
+from .resting import is_time
 from .switches import Switches
 from .unrecorded import Unrecorded
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 # Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
 REST_AFTER = 192
 _JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
-CYCLE = 512  # it wakes for a while once in so many
 _PAUSE = 64  # steps at rest of which an engine tells one at least
 
 
@@ -390,7 +390,7 @@ class Ledger:
             story.pause = max(1, min(_PAUSE, story.track.due - steps))
         if step ^ before > before:  # one bit longer: past a power of two
             self.session.look_again()
-        elif step // CYCLE > before // CYCLE:
+        elif is_time(before, step):
             self.session.wake()
 
     def count_untold(self) -> None:
@@ -409,7 +409,7 @@ class Ledger:
         """A pass begins. Updates by hand are not seen at rest: wake after some passes."""
         before = self.passes
         self.passes = before + engine.passes_untold()
-        if self.passes // CYCLE > before // CYCLE:
+        if is_time(before, self.passes):
             self.session.wake()
 
     def begin_rest(self) -> None:

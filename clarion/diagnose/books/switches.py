@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import engine
@@ -212,6 +213,23 @@ class Switches:
         elif not self._thread.stack:
             return
         self.switched(mode, entered)
+
+    def shortly(self, proper: Callable[..., None]) -> Callable[..., None]:
+        """The same in front of a handler: what is passed over does not come to it."""
+        thread, usual, machinery = self._thread, self._usual, engine.mode_files
+
+        def heard(mode: Any, entered: bool) -> None:
+            if entered:
+                frame: Any = _getframe(1)
+                while frame.f_code.co_filename in machinery:
+                    frame = frame.f_back
+                if (id(frame.f_code), frame.f_lasti) in usual and engine.decorates(mode) is None:
+                    return
+            elif not thread.stack:
+                return
+            proper(mode, entered)
+
+        return heard
 
     def _left(self, mode: Any, stack: list[Switch]) -> None:
         """What was switched since a mode was entered is undone with it."""

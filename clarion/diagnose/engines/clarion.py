@@ -6,6 +6,7 @@ import contextlib
 import gc
 import random
 import sys
+from cmath import isfinite
 from collections.abc import Iterator
 from operator import attrgetter
 from time import perf_counter
@@ -119,6 +120,11 @@ def number(t: Any) -> Any:
         return t._array.item()
     found = _sent("loss", t._array.reshape(1))
     return found[0] if found else 0.0
+
+
+def finite_now(t: Any) -> bool:
+    array = t._array if isinstance(t, Tensor) else None
+    return type(array) is np.ndarray and array.size == 1 and isfinite(array.item())
 
 
 def late(t: Any) -> bool:
