@@ -19,7 +19,7 @@ NumPy arrays, to be read only.
 | array(t), some(t, n) | its values; all of them, or, where they must be fetched from a device, about n |
 | samples_soon(ts, n) | about n values of each, sent by a device: `read()` gives a list of arrays. None of those that must be waited for |
 | number(t), late(t) | the one value of a tensor with one element; is it that of an earlier step (on a GPU, which is not waited for)? |
-| finite_now(t) | is it one finite number, which can be read without waiting? |
+| ordinary(t, limit) | is it one finite number, not above a limit, which can be read without waiting? |
 | memory(t), version(t) | a key for the memory it lies in; changes whenever somebody writes to it, openly or not |
 | writes(t) | how many writes were counted |
 | is_inference(t) | was it made in inference mode? |
@@ -79,7 +79,7 @@ is_tensor: _Question
 is_node: _Question
 node: _Question
 output_number: _Question
-finite_now: _Question
+ordinary: _Question
 late: _Question
 requires_grad: _Question
 grad: _Question

@@ -45,6 +45,7 @@ def _ended(*_: Any) -> None:
         return
     if session is not _Seen.session:
         _Seen.session, _Seen.updates, _Seen.findings = session, 0, 0
+    session.surface()
     updates = session.ledger.updates
     if updates - _Seen.updates >= _UPDATES and session.mode != "off":
         session.finish()

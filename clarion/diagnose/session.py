@@ -7,8 +7,9 @@ per step, never one per operation (unless the session is to be thorough).
 
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
-as that is cheap. It wakes for `_AWAKE` steps in every `CYCLE` (less often late in a long training), to listen closely, and whenever something happens that may
-begin a new phase or a failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
+as that is cheap; what is ordinary is told in as few words as can be (books/resting.py). It wakes for `_AWAKE` steps in every
+`CYCLE` (less often late in a long training), to listen closely, and whenever something happens that may begin a new phase or a
+failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
 single event after the first hundreds of steps.
 
 NOTE [Never in the way]: a rule that fails with an exception of its own is taken out and named in the summary; the user's
@@ -30,7 +31,7 @@ from . import engine
 from .books.float_notes import notes
 from .books.ledger import REST_AFTER, Ledger
 from .books.memory import Memory
-from .books.resting import shortened
+from .books.resting import OF_STEPS, passes_alone, shortened
 from .finding import WARN, Finding, shown
 from .rule import Diagnosis
 from .source import places
@@ -72,7 +73,7 @@ _LEDGER_CALLS = (
 
 
 # How much is heard.
-OFF, REST, AWAKE, NEAR = "off", "rest", "awake", "near"
+OFF, DEEP, REST, AWAKE, NEAR = "off", "deep", "rest", "awake", "near"
 
 
 def _joined(*tables: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -147,7 +148,16 @@ class Session:
     def _switch_now(self, mode: str) -> None:
         if mode == self.mode:
             return
+        if self.mode == DEEP:
+            self.ledger.count_untold()
+        self.ledger.pace = None
         table = self._tables[mode]
+        resting = mode in (REST, DEEP)
+        if resting and self.resting:  # quickly: a measurement comes between every hundred steps
+            for event in OF_STEPS:
+                replace(event, self._bound.get(event), table.get(event))
+            self._bound, self.mode = table, mode
+            return
         for event in (*self._bound, *(set(table) - set(self._bound))):
             old, new = self._bound.get(event), table.get(event)
             if old is not new:
@@ -156,7 +166,7 @@ class Session:
         if self.mode == NEAR and not engine.knows_all_nodes:
             self.ledger.forget_updates_by_hand()  # writes are not heard of from now on
         self.mode = mode
-        self.near, self.resting = mode == NEAR, mode == REST
+        self.near, self.resting = mode == NEAR, resting
         self._heard = 0
         watched = self.near or (self.thorough and mode != OFF)
         engine.watch(watched, self.resting)
@@ -183,9 +193,12 @@ class Session:
         rare = {event: heard for event, heard in found["on_"].items() if event not in _FREQUENT}
         rest = _joined(rare, found["rest_"])
         made: dict[Any, Any] = {}  # modes that hear the same of an event share the handler
+        quiet = {event: self._handler(tuple(heard), made) for event, heard in rest.items()}
+        resting = shortened(self.ledger, quiet)
         return {
             OFF: {},
-            REST: shortened(self.ledger, {event: self._handler(tuple(heard), made) for event, heard in rest.items()}),
+            DEEP: passes_alone(self.ledger, resting),
+            REST: resting,
             AWAKE: {event: self._handler(tuple(heard), made) for event, heard in found["on_"].items()},
             NEAR: {
                 event: self._handler(tuple(heard), made)
@@ -200,7 +213,7 @@ class Session:
         if len(heard) == 1 and not hasattr(heard[0][1], "__func__"):  # built in: it cannot fail
             handler = heard[0][1]
         elif len(heard) == 1:
-            handler = self._guarded(*heard[0])
+            handler = self.guarded(*heard[0])
         else:
 
             def handler(*args: Any) -> None:
@@ -215,7 +228,9 @@ class Session:
         made[heard] = handler
         return handler
 
-    def _guarded(self, key: str, method: Any) -> Any:
+    def guarded(self, key: str, method: Any) -> Any:
+        """A handler that cannot stand in the way. NOTE [Never in the way]."""
+
         def guarded(*args: Any) -> None:
             try:
                 method(*args)
@@ -288,6 +303,15 @@ class Session:
             self.ledger.begin_rest()
             self._switch(REST)
 
+    def deepen(self) -> None:
+        """Hear of passes alone."""
+        self._switch(DEEP)
+
+    def surface(self) -> None:
+        """Hear of steps again."""
+        if self.mode == DEEP:
+            self._switch(REST)
+
     def wake(self, *_: Any) -> None:
         """Hear everything again, for a while."""
         if self.resting:
@@ -335,6 +359,7 @@ class Session:
         error: Any,
     ) -> Finding | None:
         """Take a finding: once per line, unless it is silenced there."""
+        self.surface()
         file, line = places.file_line(where) or places.file_line(engine.here()) or ("<unknown>", 0)
         key = (rule.name, file, line)
         if key in self._said:
@@ -371,6 +396,7 @@ class Session:
 
     def finish(self) -> None:
         """The program ends: rules that wait for that may speak."""
+        self.surface()
         for key, method in self._listeners("at_exit"):
             try:
                 method()

@@ -99,9 +99,12 @@ def number(t: Any) -> float:
     return float(found.reshape(-1)[0].real) if found.size else 0.0
 
 
-def finite_now(t: Any) -> bool:
-    """Is it one finite number, which can be read without waiting?"""
-    return isinstance(t, TensorBase) and t.numel() == 1 and not late(t) and math.isfinite(number(t))
+def ordinary(t: Any, limit: float) -> bool:
+    """Is it one finite number, not above a limit, which can be read without waiting?"""
+    if not isinstance(t, TensorBase) or t.numel() != 1 or late(t):
+        return False
+    value = number(t)
+    return math.isfinite(value) and value <= limit
 
 
 def late(t: Any) -> bool:

@@ -22,6 +22,7 @@ from ..graph.names import names_of
 from ..source.places import Place, here
 from .alive import Alive
 from .departures import Departures
+from .float_notes import notes
 from .history import all_finite, sample
 from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
 from .resting import is_time
@@ -85,6 +86,11 @@ class Ledger:
         self.unrecorded = Unrecorded(self)
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
+        self.pace: tuple[int, int, int] | None = None  # passes and steps when they were compared last (resting.py)
+        self.alarm = 0  # the pass before which steps are heard of again
+        self.alone: tuple[OptimizerStory, int] | None = (
+            None  # whose steps are not heard of, since which of the noted passes
+        )
         self._book = object()  # stands for these books in the stories of optimizers
         self._highest = 0.0  # of the losses so far
         self.loss_limit = math.inf  # at rest a loss beyond this is looked into
@@ -394,7 +400,12 @@ class Ledger:
             self.session.wake()
 
     def count_untold(self) -> None:
-        """The rest is over: steps that an engine has only counted."""
+        """The rest is over: steps that were only counted, by an engine or as passes."""
+        if self.alone is not None:
+            story, since = self.alone
+            count, self.alone = notes.passes - since, None
+            self.passes += count
+            story.untold += count - (engine.roots_running() is not None)
         for optimizer in self.optimizers:
             story = optimizer.__dict__.get("_story")
             if story is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import random
 import sys
-from cmath import isfinite
 from collections.abc import Iterator
 from operator import attrgetter
 from time import perf_counter
@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ...core import engine as _engine
 from ...core import modes, provenance
@@ -122,9 +123,10 @@ def number(t: Any) -> Any:
     return found[0] if found else 0.0
 
 
-def finite_now(t: Any) -> bool:
-    array = t._array if isinstance(t, Tensor) else None
-    return type(array) is np.ndarray and array.size == 1 and isfinite(array.item())
+def ordinary(t: Any, limit: float) -> bool:
+    array = getattr(t, "_array", None)  # (a GradientEdge has none)
+    value = array.item() if type(array) is ndarray and array.size == 1 else None
+    return type(value) is float and value - value == 0.0 and value <= limit
 
 
 def late(t: Any) -> bool:
@@ -473,28 +475,22 @@ def custom_call(function: Any, values: list[Any], checked: list[int], state: Any
     return [out._array for out in outs], gradients
 
 
+@functools.cache
 def layers() -> SimpleNamespace:
-    if not _layers:
-        from ... import nn
-        from ...nn.modules.batchnorm import _NormBase
-        from ...nn.modules.dropout import _DropoutNd
-        from ...nn.modules.rnn import RNNBase
+    from ... import nn
+    from ...nn.modules.batchnorm import _NormBase
+    from ...nn.modules.dropout import _DropoutNd
+    from ...nn.modules.rnn import RNNBase
 
-        _layers.append(
-            SimpleNamespace(
-                Module=nn.Module,
-                Dropout=_DropoutNd,
-                Norm=_NormBase,
-                Recurrent=RNNBase,
-                Attention=nn.MultiheadAttention,
-                RReLU=nn.RReLU,
-                Function=Function,
-            )
-        )
-    return _layers[0]
-
-
-_layers: list[SimpleNamespace] = []  # made at first need
+    return SimpleNamespace(
+        Module=nn.Module,
+        Dropout=_DropoutNd,
+        Norm=_NormBase,
+        Recurrent=RNNBase,
+        Attention=nn.MultiheadAttention,
+        RReLU=nn.RReLU,
+        Function=Function,
+    )
 
 
 def cost_of_recording() -> float:
