@@ -39,7 +39,7 @@ class _Guard:
     def __exit__(self, *_: object) -> None: ...
 
 
-_DisableTorchDispatch = _ExcludeDispatchKeyGuard = _AutoDispatchBelowAutograd = _Guard
+_ExcludeDispatchKeyGuard = _AutoDispatchBelowAutograd = _Guard
 
 
 class DispatchKey:
@@ -157,6 +157,9 @@ _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_set_nvfuser_guard_mode = _jit
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("_DisableTorchDispatch", "_disabled_torch_dispatch_impl"):  # made when the first class asks
+        wrapped = importlib.import_module("...core.wrapped", __name__ + ".x")
+        return wrapped.Off if name == "_DisableTorchDispatch" else wrapped.plainly
     if name in ("_autograd", "_nn", "_linalg", "_fft", "_special"):
         return importlib.import_module(f".{name}", __name__)
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):  # functions of torch are attributes of it

@@ -253,7 +253,7 @@ def _seed(i: int, seed: Any, shape: Any, dtype: Any, target: Any, xp: Any) -> Te
         return new_tensor(xp.ones(shape, dtype))
     if not isinstance(seed, Tensor):
         raise errors.ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
-    if xp_of(seed._array) is not xp:
+    if (own := xp_of(seed._array)) is not xp and not any(getattr(each, "any_device", False) for each in (own, xp)):
         raise errors.EngineError(
             f"grad_output[{i}] is on the device '{seed.device}', and the output is not: move one of them to the other."
         )

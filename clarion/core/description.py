@@ -130,6 +130,11 @@ class Description:
         return len(self._array)
 
 
+def computes(cls: Any) -> bool:
+    """Does a class compute for itself (`__torch_dispatch__`)? See core/wrapped.py."""
+    return not getattr(cls.__torch_dispatch__, "is_disabled", False)
+
+
 def whole(value: Any) -> int | None:
     """A whole number given as one of NumPy's or as a tensor of one element; None if it is none."""
     try:

@@ -221,9 +221,27 @@ def _look_first(function: Any, modes_only: bool) -> None:
     function.__code__ = calling(call, function.__code__)
 
 
+_under: dict[
+    Any, Any
+] = {}  # function -> what it runs if no argument is a tensor that wraps others: see core/wrapped.py
+
+
+def look_below(function: Any, look: Callable[..., Any]) -> None:
+    """Let a function call `look`, which calls `_under[function]`: below those who take calls over."""
+    if function in _under:
+        return
+    if function in _below:
+        _under[function], _below[function] = _below[function], look
+    else:
+        _under[function] = same_as(function)
+        function.__code__ = calling(look, function.__code__)
+
+
 def set_code(function: Any, code: types.CodeType) -> None:
-    """Give a function other code, below the look at its arguments if there is one."""
-    if _below and function in _below:
+    """Give a function other code, below the looks at its arguments if there are any."""
+    if function in _under:
+        _under[function] = same_as(function, code)
+    elif _below and function in _below:
         _below[function] = same_as(function, code)
     else:
         function.__code__ = code

@@ -15,9 +15,9 @@ from ..events import hub
 from ..kernels.coo import Coo
 from ..kernels.random import torch_names
 from . import modes, provenance
-from .description import Description
-from .devices import HOST, find, kind_of, ndarray
-from .dtypes import FROM_NUMPY, INEXACT, NumpyNumber, Size
+from .description import Description, computes
+from .devices import kind_of
+from .dtypes import FROM_NUMPY, INEXACT
 from .hooks import NodeHooks, RemovableHandle
 from .versions import INFERENCE, Claim, VersionCounter, View
 
@@ -57,8 +57,10 @@ class Tensor(Description, Methods):
     _widens = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        from .constructor import legacy_array
+
         tensor = object.__new__(cls)
-        _blank(tensor, _legacy_array(*args, **kwargs))
+        _blank(tensor, legacy_array(*args, **kwargs))
         return tensor
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -69,12 +71,26 @@ class Tensor(Description, Methods):
         """A tensor of a subclass around the data of another: what the `__new__` of subclasses calls."""
         return make_subclass(cls, data, require_grad)
 
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Computes an operation as if no class did so for itself: what the `__torch_dispatch__` of a subclass may call."""
+        return _wrapped().plainly(func, types, args, kwargs)
+
+    __torch_dispatch__.__func__.is_disabled = True  # type: ignore[attr-defined]
+
+    @staticmethod
+    def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **options: Any) -> Any:
+        """A tensor of a class that computes for itself (`__torch_dispatch__`): a shape and a type, no memory."""
+        return _wrapped().make(cls, size, *args, **options)
+
     __hash__ = object.__hash__  # by identity, though == compares elements
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        from .overriding import adopt
+        from .overriding import adopt, disabled
 
+        if computes(cls) and getattr(cls.__torch_function__, "__func__", None) is Tensor.__torch_function__.__func__:  # type: ignore[attr-defined]
+            cls.__torch_function__ = disabled  # type: ignore[method-assign]
         adopt(cls)
 
     @classmethod
@@ -226,7 +242,7 @@ class Tensor(Description, Methods):
                 f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
                 f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
-        if kind_of(value._array) is not kind_of(self._array):
+        if kind_of(value._array) is not kind_of(self._array) and value.device.type != self.device.type:
             raise errors.EngineError(
                 f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "
                 f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device"
@@ -442,6 +458,8 @@ def make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
     """A tensor of a subclass (Parameter, …) around the data of another; shares memory, no graph."""
     tensor: Tensor = new_object(cls)
     _blank(tensor, data._array)
+    if computes(cls):
+        _wrapped().enlist(cls)
     if data._vc is INFERENCE:
         tensor._vc = INFERENCE
     elif data._vc is not None:
@@ -451,6 +469,12 @@ def make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
             raise errors.DtypeError("Only Tensors of floating point and complex dtype can require gradients")
         tensor._rg = True
     return tensor
+
+
+def _wrapped() -> Any:
+    from . import wrapped  # loaded with the first tensor that needs it
+
+    return wrapped
 
 
 def created(array: Any, requires_grad: bool = False) -> Tensor:
@@ -468,33 +492,6 @@ def created(array: Any, requires_grad: bool = False) -> Tensor:
         if hub.flagged is not None:
             hub.flagged(tensor, True)
     return tensor
-
-
-def _legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:
-    """`Tensor(2, 3)` (uninitialised), `Tensor([1, 2])`, `Tensor(other)`: the constructor people should not use."""
-    from .dtypes import default_float
-
-    kind, xp = default_float(), HOST.xp if device is None else find(device).xp
-    if not args:
-        return xp.empty((0,), kind)
-    if len(args) == 1:
-        value = args[0]
-        if isinstance(value, Tensor):
-            return value._array
-        if isinstance(value, Size):
-            return xp.empty(tuple(value), kind)
-        if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):
-            value = [item._array.tolist() if isinstance(item, Tensor) else item for item in value]
-        if isinstance(value, (list, tuple, ndarray)):
-            return xp.array(value, dtype=kind)
-        if hasattr(value, "_storage_elements"):
-            return value._storage_elements(kind)  # a storage's
-    if all(isinstance(a, (int, NumpyNumber)) and not isinstance(a, bool) and hasattr(a, "__index__") for a in args):
-        return xp.empty(tuple(int(a) for a in args), kind)
-    raise errors.ArgumentTypeError(
-        f"new(): invalid arguments ({', '.join(type(a).__name__ for a in args)}): "
-        "Tensor() takes sizes, a sequence or a tensor; torch.tensor(data) is what you want"
-    )
 
 
 from . import backward as entry  # noqa: E402  (it needs Tensor)

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import __future__ as future
 from ..core import modes
+from ..core.description import computes
 from ..core.devices import find, home, kind_of
 from ..core.dtypes import checked, default_float
 from ..core.overriding import disabled
@@ -41,6 +42,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             raise TypeError(f"Parameter.__new__() got an unexpected keyword argument {next(iter(kept))!r}")
         if data is None:
             data = empty_tensor()
+        if type(data) is not Tensor and computes(type(data)):
+            return _marked(data, requires_grad)
         made: Parameter = make_subclass(cls, data, requires_grad)
         if hub.made is not None:
             hub.made(made)
@@ -48,6 +51,19 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+def _marked(data: Any, requires_grad: bool) -> Any:
+    """A tensor of a class that computes for itself stays one; it is marked as a parameter."""
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is not type(data):
+        raise EngineError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance "
+            f"of the same type, but return type {type(made).__name__} was found instead. To use the type as a Parameter, "
+            "please correct the detach() semantics defined by its __torch_dispatch__() implementation."
+        )
+    made._is_parameter = True
+    return made
 
 
 class Buffer(Tensor):

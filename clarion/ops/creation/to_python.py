@@ -174,6 +174,8 @@ def suffixes(self: Tensor) -> list[str]:
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     cls = type(self)
     plain = cls is Tensor or self._is_parameter
+    if tensor_contents is not None:
+        return f"{'tensor' if plain else cls.__name__}({', '.join([str(tensor_contents), *suffixes(self)])})"
     return tensor_text(
         self._array if self.is_meta else to_host(self._array),
         prefix="tensor(" if plain else f"{cls.__name__}(",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
-from ...core.description import normalize_dim
+from ...core.description import computes, normalize_dim
 from ...core.general_call import general_call
 from ...core.namespace import OPS
 from ...core.op import Op
@@ -158,4 +159,6 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
         raise ArgumentTypeError(f"as_subclass(): argument 'cls' must be a subclass of Tensor, not {cls!r}")
     result: Any = alias_op.call(self)
     result.__class__ = cls
+    if computes(cls):
+        importlib.import_module("clarion.core.wrapped").enlist(cls)
     return result  # type: ignore[no-any-return]

@@ -1,0 +1,144 @@
+"""What the `__torch_dispatch__` of a class is given: operations of ATen, with inputs first and then parameters.
+
+See NOTE [Wrapped] in core/wrapped.py. Calling the operation with other tensors computes it with them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._ops import RUNNING, OpOverload, ops, overload_of
+from ..core import overriding, wrapped
+from ..core.modes import no_grad
+from ..core.overriding import Disabled
+from ..core.tensor import Tensor
+from ..ops.faces.api import FUNCTIONS, METHODS
+from .pieces import PIECES
+
+# Public functions that are no operations here, or that PyTorch shows under their own name: their names in ATen.
+_LIKE = ("ones_like", "zeros_like", "empty_like", "full_like", "rand_like", "randn_like")
+_METHODS = ("copy_", "new_zeros", "new_ones", "new_full", "new_empty")
+_SHOWN = ("t",)  # they end in an operation that is recorded
+
+
+def _ask(overload: OpOverload, classes: Any, args: Any, kwargs: Any, run: Any) -> Any:
+    """Give an operation to the classes, until one of them has an answer."""
+    before = RUNNING.overload, RUNNING.run
+    named, wrapped.state.named = wrapped.state.named, None
+    RUNNING.overload, RUNNING.run = overload, run
+    try:
+        with no_grad(), Disabled():
+            for cls in classes:
+                result = cls.__torch_dispatch__(overload, tuple(classes), args, kwargs)
+                if result is not NotImplemented:
+                    return result
+    finally:
+        RUNNING.overload, RUNNING.run = before
+        wrapped.state.named = named
+    names = ", ".join(cls.__name__ for cls in classes)
+    raise TypeError(
+        f"Multiple dispatch failed for 'torch._ops.{overload}'; all __torch_dispatch__ handlers returned NotImplemented: {names}"
+    )
+
+
+def dispatch(op: Any, inputs: tuple[Any, ...], params: tuple[Any, ...], classes: Any, written: bool = False) -> Any:
+    """An operation (or a function, by name) for these classes."""
+    if isinstance(op, str):
+        function = FUNCTIONS.get(op) or METHODS[op]
+        return _ask(
+            _overload(op), classes, (*inputs, *params), {}, lambda args, kwargs: _own(function)(*args, **kwargs)
+        )
+    if wrapped.state.named is not None:
+        overload, args, kwargs, run = wrapped.state.named
+        return _ask(overload, classes, args, kwargs, run)
+    named = _NAMED.get(op.name, ())
+    kwargs = {name: each for name, each in zip(named, params[len(params) - len(named) :], strict=True) if each != 1}
+    params = _without_defaults(op, params[: len(params) - len(named)])
+    given: tuple[Any, ...] = (list(inputs), *params) if op.variadic else (*inputs, *params)
+    call = (lambda *args: wrapped.writing.inplace(op, *args)) if written else op.call
+
+    def run(args: Any, kwargs: Any) -> Any:
+        return call(*args, *[kwargs.get(name, 1) for name in named])
+
+    overload = overload_of(op.name, given)
+    if written:
+        overload = getattr(getattr(ops.aten, overload._overloadpacket.__name__ + "_"), overload._overloadname)
+    return _ask(overload, classes, given, kwargs, run)
+
+
+# Parameters at the end that ATen takes by name only; they are 1 if they are not given.
+_NAMED = dict.fromkeys(("addmm", "addmv", "addbmm", "baddbmm", "addr"), ("beta", "alpha")) | {
+    "add_scaled": ("alpha",), "sub_scaled": ("alpha",),
+}  # fmt: skip
+
+
+def _without_defaults(op: Any, params: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Parameters at the end that are what they are without being given are not shown."""
+    defaults = op.defaults
+    while params and defaults and type(params[-1]) is type(defaults[-1]) and params[-1] == defaults[-1]:
+        params, defaults = params[:-1], defaults[:-1]
+    return params
+
+
+def _overload(name: str) -> OpOverload:
+    return getattr(getattr(ops.aten, name), "default")  # type: ignore[no-any-return]  # noqa: B009
+
+
+def _own(function: Any) -> Any:
+    return overriding._under.get(function, function)
+
+
+def _by_name(function: Any, name: str) -> Any:
+    """A function that makes its result from nothing but its arguments: given to the class as it is, never recorded."""
+
+    def look(*args: Any, **kwargs: Any) -> Any:
+        classes = () if wrapped.state.off else wrapped.wrapping((*args, *kwargs.values()))
+        own = overriding._under[function]
+        if not classes:
+            return own(*args, **kwargs)
+        return _ask(_overload(name), classes, args, kwargs, lambda a, k: own(*a, **k))
+
+    return look
+
+
+def _shown_as(function: Any, name: str) -> Any:
+    """A function whose one operation has another name here: the class sees the function."""
+
+    def look(*args: Any, **kwargs: Any) -> Any:
+        own = overriding._under[function]
+        if wrapped.state.off or not wrapped.wrapping(args):
+            return own(*args, **kwargs)
+        before = wrapped.state.named
+        wrapped.state.named = (_overload(name), args, kwargs, lambda a, k: own(*a, **k))
+        try:
+            return own(*args, **kwargs)
+        finally:
+            wrapped.state.named = before
+
+    return look
+
+
+def _item(self: Any) -> Any:
+    if type(self) in wrapped.CLASSES and not wrapped.state.off:
+        return _ask(_overload("_local_scalar_dense"), [type(self)], (self,), {}, lambda a, k: a[0].item())
+    return overriding._under[Tensor.item](self)  # type: ignore[attr-defined]
+
+
+def install() -> None:
+    """Let the functions look that are no operations."""
+    wrapped.dispatch = dispatch
+    wrapped.PIECES.update(PIECES)
+    for name in _LIKE:
+        overriding.look_below(FUNCTIONS[name], _by_name(FUNCTIONS[name], name))
+    for name in _METHODS:
+        if name in METHODS and METHODS[name] not in overriding._under:
+            overriding.look_below(METHODS[name], _by_name(METHODS[name], name))
+    overriding.look_below(Tensor.detach, _by_name(Tensor.detach, "detach"))
+    overriding.look_below(Tensor.item, _item)  # type: ignore[attr-defined]
+    for table in (FUNCTIONS, METHODS):
+        for name in _SHOWN:
+            if table[name] not in overriding._under:
+                overriding.look_below(table[name], _shown_as(table[name], name))
+
+
+install()

@@ -1,0 +1,35 @@
+"""`Tensor(2, 3)`, `Tensor([1, 2])`: the constructor that `torch.tensor` has replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from .devices import HOST, find, ndarray
+from .dtypes import NumpyNumber, Size, default_float
+from .tensor import Tensor
+
+
+def legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:
+    """`Tensor(2, 3)` (uninitialised), `Tensor([1, 2])`, `Tensor(other)`: the constructor people should not use."""
+    kind, xp = default_float(), HOST.xp if device is None else find(device).xp
+    if not args:
+        return xp.empty((0,), kind)
+    if len(args) == 1:
+        value = args[0]
+        if isinstance(value, Tensor):
+            return value._array
+        if isinstance(value, Size):
+            return xp.empty(tuple(value), kind)
+        if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):
+            value = [item._array.tolist() if isinstance(item, Tensor) else item for item in value]
+        if isinstance(value, (list, tuple, ndarray)):
+            return xp.array(value, dtype=kind)
+        if hasattr(value, "_storage_elements"):
+            return value._storage_elements(kind)  # a storage's
+    if all(isinstance(a, (int, NumpyNumber)) and not isinstance(a, bool) and hasattr(a, "__index__") for a in args):
+        return xp.empty(tuple(int(a) for a in args), kind)
+    raise errors.ArgumentTypeError(
+        f"new(): invalid arguments ({', '.join(type(a).__name__ for a in args)}): "
+        "Tensor() takes sizes, a sequence or a tensor; torch.tensor(data) is what you want"
+    )

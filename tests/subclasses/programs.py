@@ -1,0 +1,206 @@
+"""Classes that compute for themselves, as people write them; `python -m tests.subclasses.programs torch` prints what PyTorch says.
+
+They run in a process of their own: after the first such tensor every operation looks for more.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from typing import Any
+
+LIBRARY = sys.argv[1] if len(sys.argv) > 1 else "clarion"
+torch: Any = importlib.import_module(LIBRARY)
+nn = torch.nn
+F = importlib.import_module(f"{LIBRARY}.nn.functional")
+pytree = importlib.import_module(f"{LIBRARY}.utils._pytree")
+aten = torch.ops.aten
+SEEN: list[str] = []
+
+
+def plain(value: Any) -> Any:
+    """What can be compared."""
+    for name in ("elem", "first", "data_"):
+        if hasattr(value, name):
+            return [type(value).__name__, plain(getattr(value, name))]
+    if isinstance(value, torch.Tensor):
+        return [round(each, 4) for each in value.detach().double().flatten().tolist()]
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+class Logging(torch.Tensor):
+    """Writes down which operations it sees."""
+
+    __slots__ = ["elem"]
+
+    @staticmethod
+    def __new__(cls: Any, elem: Any, requires_grad: bool = False) -> Any:
+        made = torch.Tensor._make_wrapper_subclass(
+            cls, elem.size(), strides=elem.stride(), dtype=elem.dtype, device=elem.device, requires_grad=requires_grad
+        )
+        made.elem = elem.detach() if requires_grad else elem
+        return made
+
+    def __repr__(self, **_: Any) -> str:
+        return super().__repr__(tensor_contents=f"{self.elem}")
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        SEEN.append(str(func))
+        bare = lambda each: each.elem if isinstance(each, Logging) else each
+        out = func(*pytree.tree_map(bare, args), **pytree.tree_map(bare, kwargs or {}))
+        return pytree.tree_map(lambda each: Logging(each) if isinstance(each, torch.Tensor) else each, out)
+
+
+class Two(torch.Tensor):
+    """Two tensors with which everything happens."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @staticmethod
+    def __new__(cls: Any, first: Any, second: Any) -> Any:
+        return torch.Tensor._make_wrapper_subclass(cls, first.shape, strides=first.stride(), dtype=first.dtype)
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.first, self.second = first, second
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        outs = []
+        for name in ("first", "second"):
+            pick = lambda each, name=name: getattr(each, name) if isinstance(each, Two) else each
+            outs.append(func(*pytree.tree_map(pick, args), **pytree.tree_map(pick, kwargs or {})))
+        if isinstance(outs[0], torch.Tensor):
+            return Two(*outs)
+        return [Two(*pair) for pair in zip(*outs, strict=True)] if isinstance(outs[0], list | tuple) else outs[0]
+
+
+class Quantized(torch.Tensor):
+    """A weight in eight bits, which is multiplied as it is."""
+
+    @staticmethod
+    def __new__(cls: Any, data: Any, scale: Any, turned: bool = False) -> Any:
+        return torch.Tensor._make_wrapper_subclass(cls, data.shape[::-1] if turned else data.shape, dtype=scale.dtype)
+
+    def __init__(self, data: Any, scale: Any, turned: bool = False) -> None:
+        self.data_, self.scale, self.turned = data, scale, turned
+
+    @classmethod
+    def of(cls, weight: Any) -> Any:
+        scale = weight.abs().amax(1, keepdim=True) / 127
+        return cls(torch.round(weight / scale).to(torch.int8), scale)
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is aten.detach.default:
+            return cls(args[0].data_, args[0].scale, args[0].turned)
+        if func is aten.t.default:
+            return cls(args[0].data_, args[0].scale, not args[0].turned)
+        if func in (aten.mm.default, aten.addmm.default):
+            *rest, weight = args
+            values = weight.data_.to(weight.scale.dtype)
+            out = rest[-1] @ values.t() * weight.scale.t() if weight.turned else (rest[-1] * weight.scale.t()) @ values
+            return out if func is aten.mm.default else out + rest[0]
+        return NotImplemented
+
+
+class Scaled(torch.Tensor):
+    """Has data of its own, and looks at what is done with it."""
+
+    seen = 0
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.seen += func is aten.mul.Tensor
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
+def logging() -> Any:
+    x = Logging(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), requires_grad=True)
+    told = [x.shape == (2, 2), str(x.dtype), str(x.device), list(x.stride()), x.is_leaf]
+    loss = (x * 2 + 1).sigmoid().sum()
+    forward = [name for name in SEEN if "detach" not in name]
+    loss.backward()
+    SEEN.clear()
+    (x @ x.t()).relu().mean().backward()
+    products = [name for name in SEEN if "detach" not in name][:4]
+    return told, forward, products, type(x.grad).__name__, plain(x.grad), repr(Logging(torch.ones(1)))
+
+
+def second_order() -> Any:
+    x = Logging(torch.tensor([1.0, 2.0]), requires_grad=True)
+    (g,) = torch.autograd.grad((x * x * x).sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), x)
+    jacobian = torch.autograd.functional.jacobian(lambda x: x.exp() * x, x)
+    return plain(g), plain(h), plain(jacobian)
+
+
+def in_place() -> Any:
+    x = Logging(torch.ones(2))
+    SEEN.clear()
+    x.add_(1)
+    seen = list(SEEN)
+    y = Logging(torch.ones(2), requires_grad=True) * 2
+    y.mul_(3)
+    zeros = torch.zeros_like(x)
+    return seen, plain(x), plain(y), x._version, plain(zeros), plain(x.clone()), float(x.sum())
+
+
+def two() -> Any:
+    torch.manual_seed(0)
+    x = Two(torch.randn(2, 3), torch.randn(2, 3)).requires_grad_()
+    (x.exp() * x + F.gelu(x)).softmax(-1).pow(2).sum().backward()
+    parts = x.chunk(2, dim=0)
+    shapes = [list(each.shape) for each in (x.T, x.view(3, 2), x[0], x[:, 1:], torch.stack([x, x]), x.sum(0))]
+    return plain(x.grad), plain(x.grad.second), plain(parts[1]), shapes, [type(each).__name__ for each in parts]
+
+
+def layers() -> Any:
+    torch.manual_seed(0)
+    x = Two(torch.randn(2, 3), torch.randn(2, 3)).requires_grad_()
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.LayerNorm(4), nn.Linear(4, 1))
+    net(x).sum().backward()
+    own = nn.Parameter(Two(torch.ones(2), torch.zeros(2)))
+    (own * 3).sum().backward()
+    kind = type(own).__name__, own.requires_grad, isinstance(own, nn.Parameter)
+    return plain(x.grad), plain(net[0].weight.grad), kind, plain(own.grad)
+
+
+def quantized() -> Any:
+    torch.manual_seed(1)
+    layer, x = nn.Linear(8, 4), torch.randn(3, 8, requires_grad=True)
+    before = layer(x)
+    layer.weight = nn.Parameter(Quantized.of(layer.weight.detach()), requires_grad=False)
+    out = layer(x)
+    out.sum().backward()
+    try:
+        layer.weight.exp()
+        refused = ""
+    except TypeError as error:
+        refused = str(error).split(";")[0]
+    return (
+        bool((out - before).detach().abs().max() < 0.01),
+        type(out) is torch.Tensor,
+        plain(x.grad),
+        list(layer(x[None]).shape),
+        refused,
+    )
+
+
+def with_data() -> Any:
+    x = torch.Tensor._make_subclass(Scaled, torch.tensor([1.0, 2.0]))
+    return plain((x * 2).sum()), Scaled.seen
+
+
+def beside() -> Any:
+    """Ordinary tensors are what they were."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    return plain(x.grad), x.grad_fn is None
+
+
+PROGRAMS = [logging, second_order, in_place, two, layers, quantized, with_data, beside]
+
+if __name__ == "__main__":
+    print(json.dumps({each.__name__: plain(each()) for each in PROGRAMS}))
