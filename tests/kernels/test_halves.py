@@ -9,6 +9,7 @@ import pytest
 import clarion
 from clarion.kernels import halved, registry
 from clarion.kernels.llvm import in_half
+from clarion.kernels.llvm.products.calls import products_of_pairs
 
 pytestmark = pytest.mark.skipif("llvm" not in registry.offers("cast"), reason="llvmlite is not installed")
 HALF = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
@@ -150,7 +151,7 @@ FORMS = {
 }  # fmt: skip
 
 
-@pytest.mark.skipif("fold_mm" not in halved.KERNELS, reason="the processor does not multiply bfloat16")
+@pytest.mark.skipif(products_of_pairs() is None, reason="the processor does not multiply bfloat16")
 @pytest.mark.parametrize("sizes", [(64, 64, 64), (130, 70, 66), (66, 258, 34)], ids=str)
 @pytest.mark.parametrize("name", FORMS)
 def test_products_of_bfloat16(name, sizes):

@@ -23,6 +23,7 @@ MOST = 256  # numbers that are kept of a row
 GRAIN = 1 << 14  # elements that are worth a thread
 _FIELDS = ("x", "values", "numbers", "rows", "n", "k", "per", "parallel")
 _POINTERS = ("x", "values", "numbers", "parallel")
+_Context = ctypes.c_int64 * len(_FIELDS)
 
 
 def _get(f: Function, name: str) -> str:
@@ -153,10 +154,10 @@ def _topk(x: Any, k: int, dim: int, largest: bool) -> Any:
         return NotImplemented
     shape = (*x.shape[:-1], k)
     values, numbers, rows = np.empty(shape, x.dtype), np.empty(shape, np.int64), x.size // n
-    count = max(1, min(4 * threads.number(), x.size // GRAIN)) if threads.number() > 1 else 1
-    context = (ctypes.c_int64 * len(_FIELDS))(
-        address(x), address(values), address(numbers), rows, n, k, max(1, -(-rows // count)), build.running().parallel
-    )
+    shared = x.size >= 2 * GRAIN and threads.number() > 1  # (to ask for that takes as long as a small array)
+    count = min(4 * threads.number(), x.size // GRAIN) if shared else 1
+    parallel = build.running().parallel if shared else 0
+    context = _Context(address(x), address(values), address(numbers), rows, n, k, max(1, -(-rows // count)), parallel)
     on[bool(largest)](context)
     return values, numbers
 

@@ -146,7 +146,8 @@ def _tables(dtype: Any) -> Tables | None:
 
 
 def _context(table: Any, rows: Any, numbers: Any, skipped: int, length: int, multiple: int) -> Any:
-    count = max(1, min(threads.number(), rows.size // GRAIN))
+    much = rows.size // GRAIN
+    count = min(threads.number(), much) if much > 1 else 1  # (to ask for threads takes as long as a small table)
     per = -(-length // (count * multiple)) * multiple
     return (ctypes.c_int64 * len(_FIELDS))(
         address(table), address(rows), address(numbers), table.shape[0], numbers.size, table.shape[1], rows.strides[0],
