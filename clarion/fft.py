@@ -31,3 +31,5 @@ for _name in ("fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2"):
     globals()[_name] = _of_planes(_name, getattr(_fourier, f"{_name[:-1]}n"))
 
 _give_homes(dict(globals()), __name__)
+
+__all__ = [name for name in globals() if name.strip("ir").startswith(("fft", "hfft"))]

@@ -140,6 +140,7 @@ _PRIVATE = frozenset(
         "_inductor",
         "_jit_internal",
         "_ops",
+        "_subclasses",
         "_tensor",
         "_tensor_str",
         "_utils",

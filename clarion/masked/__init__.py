@@ -14,7 +14,7 @@ from .. import linalg as _linalg
 from ..absent import rest
 from ..core.dtypes import bool_, float32, int8, int16, int32, int64, uint8
 from ..core.dtypes import iinfo as _iinfo
-from ..errors import ArgumentIndexError, EngineError
+from ..errors import ArgumentIndexError, EngineError, NotSupportedError
 from ..ops.faces.api import FUNCTIONS as _FUNCTIONS
 from ..ops.faces.api import NN_FUNCTIONAL as _NN
 
@@ -223,6 +223,43 @@ def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = No
     """The logarithm of the sum of two exponentials, of those that the masks show."""
     first, second = _filled(input, input_mask, _lowest(input)), _filled(other, other_mask, _lowest(other))
     return _FUNCTIONS["logaddexp"](first, second).to(dtype or input.dtype)
+
+
+def _input_mask(input: Any, *args: Any, mask: Any = None, **kwargs: Any) -> Any:
+    """The mask in the shape of the input; True everywhere where none is given."""
+    if mask is None:
+        return _FUNCTIONS["ones_like"](input, dtype=bool_)
+    return _whole(mask, input)
+
+
+_IDENTITIES: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: 0,
+    "cumsum": lambda x: 0,
+    "prod": lambda x: 1,
+    "cumprod": lambda x: 1,
+    "amax": lambda x: _lowest(x),
+    "argmax": lambda x: _lowest(x),
+    "logaddexp": lambda x: _lowest(x),
+    "logsumexp": lambda x: _lowest(x),
+    "amin": lambda x: _highest(x),
+    "argmin": lambda x: _highest(x),
+    "median": lambda x: math.nan,
+}
+
+
+def _reduction_identity(op_name: str, input: Any, *args: Any) -> Any:
+    """The value that changes nothing in a reduction; None where there is none (mean, var, std)."""
+    name = op_name.rpartition(".")[2]
+    if name in ("mean", "var", "std"):
+        return None
+    if name == "norm":
+        value: Any = math.inf if args and args[0] == -math.inf else 0
+    elif name in _IDENTITIES:
+        value = _IDENTITIES[name](input)
+    else:
+        raise NotSupportedError(f"identity of {op_name} on {input.dtype} input")
+    kind = float32 if name == "median" and not input.is_floating_point() else input.dtype
+    return _FUNCTIONS["tensor"](value, dtype=kind, device=input.device)
 
 
 __getattr__ = rest(__name__)  # MaskedTensor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 from typing import TYPE_CHECKING, Any
 
 from .. import ops as _ops  # noqa: F401
@@ -21,4 +22,6 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "grad":  # `torch.nn.grad`, which PyTorch has here, too
+        return _importlib.import_module(".grad", __package__)
     raise AttributeError(f"clarion.nn.functional has no attribute {name!r}")

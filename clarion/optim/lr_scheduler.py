@@ -1,5 +1,6 @@
 """`torch.optim.lr_scheduler`: learning rates that change from step to step."""
 
+from .schedules.base import EPOCH_IS_DEPRECATED as EPOCH_DEPRECATION_WARNING  # noqa: F401  (under its name there)
 from .schedules.base import LRScheduler as LRScheduler
 from .schedules.base import _LRScheduler as _LRScheduler
 from .schedules.combined import ChainedScheduler as ChainedScheduler

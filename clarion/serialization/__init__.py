@@ -32,3 +32,7 @@ def normalize_storage_type(storage_type: type) -> Any:
     from ..ops.creation.typed_storage import LEGACY
 
     return LEGACY[storage_type.__name__]
+
+
+class SourceChangeWarning(Warning):
+    """What PyTorch says of a module whose source has changed since it was saved; here nothing compares sources."""

@@ -52,6 +52,7 @@ AREAS = (
     "layers",
     "memory_order",
     "overlaps",
+    "native_forms",
 )
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -39,6 +39,7 @@ from .batchnorm import LazyBatchNorm2d as LazyBatchNorm2d
 from .batchnorm import LazyBatchNorm3d as LazyBatchNorm3d
 from .batchnorm import SyncBatchNorm as SyncBatchNorm
 from .channelshuffle import ChannelShuffle as ChannelShuffle
+from .container import Container as Container
 from .container import ModuleDict as ModuleDict
 from .container import ModuleList as ModuleList
 from .container import ParameterDict as ParameterDict
@@ -197,6 +198,7 @@ __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
+    "Container",
     "Conv1d",
     "Conv2d",
     "Conv3d",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -20,6 +21,20 @@ def name_at(index: Any, size: int) -> str:
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of range")
     return str(index + size if index < 0 else index)
+
+
+class Container(Module):
+    """Modules by name; deprecated: any Module holds others."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        warnings.warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class Sequential(Module):

@@ -112,7 +112,7 @@ def ctc_loss(
 
 @autocast("float32")
 def _main(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 1,
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Any:  # fmt: skip
     """`nn.functional.ctc_loss` with PyTorch's number of the reduction."""

@@ -1,0 +1,42 @@
+"""Functions in their native forms, and values that change nothing in a reduction."""
+
+from __future__ import annotations
+
+from .programs import refusal
+
+
+def norms_that_give_their_statistics(t):
+    x = t.arange(24.0, dtype=t.float64).view(2, 4, 3).sin().requires_grad_()
+    weight = t.arange(4.0, dtype=t.float64).requires_grad_()
+    mean, var = t.zeros(4, dtype=t.float64), t.ones(4, dtype=t.float64)
+    layer = t.native_layer_norm(x, (3,), None, None, 1e-5)
+    batch = t.native_batch_norm(x, weight, None, mean, var, True, 0.1, 1e-5)
+    still = t.native_batch_norm(x, weight, None, mean, var, False, 0.1, 1e-5)
+    group = t.native_group_norm(x, weight, None, 2, 4, 3, 2, 1e-5)
+    (layer[0].exp().sum() + batch[0].exp().sum() + still[0].sum() + group[0].exp().sum()).backward()
+    return layer, batch, still[0], still[1].shape, group, mean, var, x.grad, weight.grad
+
+
+def statistics_of_a_batch(t):
+    mean, var = t.zeros(2), t.ones(2)
+    found = t.batch_norm_update_stats(t.arange(8.0).view(4, 2), mean, var, 0.5)
+    return found, mean, var, refusal(lambda: t.batch_norm_update_stats(t.ones(0, 2), mean, var, 0.5), 80)
+
+
+def what_changes_nothing(t):
+    identity = t.masked._reduction_identity
+    names = ("sum", "masked.prod", "amax", "amin", "logsumexp", "mean", "norm")
+    return [[identity(name, x) for name in names] for x in (t.ones(2), t.ones(2, dtype=t.int8))]
+
+
+def losses_of_every_element(t):
+    x = t.arange(6.0).view(2, 3)
+    log = t.zeros(5, 2, 3).log_softmax(2)
+    lengths = t.tensor([5, 5]), t.tensor([2, 2])
+    return (
+        t.margin_ranking_loss(x, x + 1, x).shape,
+        t.hinge_embedding_loss(x, x.sign()).shape,
+        t.triplet_margin_loss(x, x, x + 1).shape,
+        t.ctc_loss(log, t.ones(2, 2, dtype=t.int64), *lengths).shape,
+        t.margin_ranking_loss(x, x + 1, x, 0.0, 1).shape,
+    )
