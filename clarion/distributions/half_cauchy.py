@@ -26,4 +26,6 @@ class HalfCauchy(Folded):
         return clarion.full(self._extended_shape(), math.inf, dtype=self.scale.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
         return super().log_prob(clarion.as_tensor(value, dtype=self.scale.dtype))

@@ -90,7 +90,8 @@ def sample_dirichlet(gen: Generator, alpha: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = cast(gammas / gammas.sum(-1, keepdims=True), wide.dtype)
     last = np.nextafter(wide.dtype.type(1), wide.dtype.type(0))
-    return cast(np.clip(shares, np.finfo(wide.dtype).tiny, last), alpha.dtype)
+    # (`fmax`: where all numbers of a row were too small to be told from 0, none of them is NaN.)
+    return cast(np.fmin(np.fmax(shares, np.finfo(wide.dtype).tiny), last), alpha.dtype)
 
 
 # Binomial ---------------------------------------------------------------------------------------------

@@ -40,3 +40,29 @@ def losses_of_every_element(t):
         t.ctc_loss(log, t.ones(2, 2, dtype=t.int64), *lengths).shape,
         t.margin_ranking_loss(x, x + 1, x, 0.0, 1).shape,
     )
+
+
+def pooling_with_samples_of_ones_own(t):
+    pool = t.nn.functional.fractional_max_pool2d
+    refused = [(0, 4, 2), (1, 3, 2), (1, 4, 3), (4, 2)]
+    return (
+        pool(t.zeros(0, 4, 8, 8), 2, output_size=(3, 3), _random_samples=t.rand(0, 4, 2)).shape,
+        [
+            refusal(lambda s=s: pool(t.zeros(1, 4, 8, 8), 2, output_size=(3, 3), _random_samples=t.rand(s)), 60)
+            for s in refused
+        ],
+        refusal(lambda: t.distributions.HalfCauchy(1.0).log_prob(1), 40),
+        refusal(lambda: t.ones(2, 2).eig(), 60),
+    )
+
+
+def draws_too_small_to_tell_apart(t):
+    t.manual_seed(1)
+    drawn = t.distributions.Beta(t.full((20,), 1e-6), t.full((20,), 1e-6)).sample()
+    return bool(t.isfinite(drawn).all()), bool((drawn > 0).all())
+
+
+def chosen_places_of_an_expanded_tensor(t):
+    x = t.zeros(1).expand(3)
+    x[x == 0] = 1.0
+    return x

@@ -61,7 +61,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         with_graph(self, items, source)
         return
     target, tensors = walk(self._array, items, raw)
-    refuse_write(self, target)
+    refuse_write(self, target, "index_put_" if tensors else "__setitem__")
     if tensors:
         op, indices, params, source = put_plan(target, tensors, source, False)
         _put(op, target, source, indices, params)
@@ -91,14 +91,14 @@ def _is_followed(x: Tensor, source: Tensor) -> bool:
     return modes.dual is not None and bool(modes.dual.touches((x, source)))
 
 
-def refuse_write(x: Tensor, target: Any) -> None:
+def refuse_write(x: Tensor, target: Any, name: str = "__setitem__") -> None:
     """Raise if the part `target` of `x` must not be written now."""
     if x._vc is INFERENCE and not modes.state.inference:
         refuse(x, "__setitem__")
     if x._view is not None or x._rg or hub.will_write is not None:
         refuse_history(x, "__setitem__")
     if 0 in target.strides:
-        refuse(new_tensor(target), "__setitem__")
+        refuse(new_tensor(target), name)
 
 
 def with_graph(self: Tensor, items: list[Any], source: Tensor) -> None:

@@ -31,6 +31,8 @@ def _places(array: Any, windows: tuple[int, ...], outs: tuple[int, ...], samples
     n = len(windows)
     sizes = array.shape[-n:]
     count = math.prod(array.shape[:-n])
+    if not count:
+        return xp_of(array).zeros((*array.shape[:-n], *outs), i64)
     planes = array.reshape(count, math.prod(sizes))
     samples = samples.reshape(-1, n)[:count]  # more may have been given than there are planes
     # PyTorch's samples stand in the order width, height for two dimensions, and depth, height, width for three.
@@ -47,6 +49,19 @@ def _places(array: Any, windows: tuple[int, ...], outs: tuple[int, ...], samples
     values = xp.take_along_axis(planes[:, None, :], flat, axis=2)
     best = values.argmax(axis=2)
     return xp.take_along_axis(flat, best[:, :, None], axis=2)[:, :, 0].reshape(*array.shape[:-n], *outs)
+
+
+def _refuse_samples(n: int, array: Any, given: tuple[int, ...]) -> None:
+    """The random numbers that come with a call: one set for each plane at least."""
+    batch = 1 if array.ndim == n + 1 else array.shape[0]
+    if len(given) != 3:
+        raise EngineError(f"Expect _random_samples to have 3 dimensions, got {len(given)}")
+    if given[0] < batch:
+        raise EngineError("Expect _random_samples.size(0) no less then input batch size.")
+    if given[1] != array.shape[-n - 1]:
+        raise EngineError("Expect _random_samples.size(1) equals to input channel size.")
+    if given[2] != n:
+        raise EngineError(f"Expect _random_samples.size(2) equals to {n}; got {given[2]}.")
 
 
 def _pool(n: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any) -> tuple[Any, Any]:
@@ -77,6 +92,8 @@ def _pool(n: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: 
     if samples is None:
         batch = 1 if array.ndim == n + 1 else array.shape[0]
         samples = FUNCTIONS["rand"](batch, array.shape[-n - 1], n, dtype=input.dtype, device=input.device)
+    else:
+        _refuse_samples(n, array, samples._array.shape)
     places = new_tensor(_places(array, windows, outs, samples._array))
     flat = OPS["view"].call(FUNCTIONS["reshape"](input, array.shape), (*array.shape[:-n], math.prod(sizes)))
     found = FUNCTIONS["gather"](flat, -1, new_tensor(places._array.reshape(*array.shape[:-n], math.prod(outs))))

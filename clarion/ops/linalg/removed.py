@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import EngineError
-from ..faces.api import FUNCTIONS
+from ..faces.api import FUNCTIONS, METHODS
 
 _INSTEAD = {
     "eig": "`torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather than real tensors mimicking complex "
@@ -29,3 +29,5 @@ def _removed(name: str) -> Any:
 
 for _name in _INSTEAD:
     FUNCTIONS[_name] = _removed(_name)
+    if _name != "matrix_rank":
+        METHODS[_name] = FUNCTIONS[_name]
