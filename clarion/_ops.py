@@ -53,6 +53,10 @@ class _Running(threading.local):
 RUNNING = _Running()
 
 
+def _takers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    return overriding.takers((*args, *kwargs.values())) if overriding.state.enabled else []
+
+
 class OpOverload:
     """One form of an operation: `torch.ops.aten.add.Tensor`."""
 
@@ -75,11 +79,9 @@ class OpOverload:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if RUNNING.run is not None and RUNNING.overload is self:
             return RUNNING.run(args, kwargs)
-        if overriding._below:
-            found = overriding.takers((*args, *kwargs.values())) if overriding.state.enabled else []
-            if found or overriding.state.modes:
-                return overriding.dispatch(self, found, args, kwargs)
-        return self._overloadpacket(*args, **kwargs)
+        if overriding._below and overriding.wants((*args, *kwargs.values())):
+            return overriding.dispatch(self, _takers(args, kwargs), args, kwargs)
+        return self._overloadpacket._run(*args, **kwargs)
 
     def __str__(self) -> str:
         return f"{self._overloadpacket}.{self._overloadname}"
@@ -108,6 +110,8 @@ class OpOverloadPacket:
         return [name for name, value in vars(self).items() if isinstance(value, OpOverload)] or ["default"]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if overriding._below and overriding.wants((*args, *kwargs.values())):
+            return overriding.dispatch(self, _takers(args, kwargs), args, kwargs)
         return self._run(*args, **kwargs)
 
     def __str__(self) -> str:

@@ -215,10 +215,9 @@ class GraphModule(Module):
             if node.op in ("call_module", "get_attr"):
                 parts = node.target.split(".")
                 used.update(".".join(parts[: i + 1]) for i in range(len(parts)))
-                if node.op == "call_module":
-                    used.update(
-                        f"{node.target}.{name}" for name, _ in self.get_submodule(node.target).named_modules() if name
-                    )
+                found = functools.reduce(lambda at, part: getattr(at, part, None), parts, self)
+                if node.op == "call_module" and isinstance(found, Module):
+                    used.update(f"{node.target}.{name}" for name, _ in found.named_modules() if name)
         for name in [name for name, _ in self.named_modules() if name and name not in used]:
             self.delete_submodule(name)
 

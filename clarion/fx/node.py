@@ -34,6 +34,9 @@ def _has_side_effect(target: Any) -> bool:
 
     if target in (_assert, _assert_async, operator.setitem) or target in _side_effectful_functions:
         return True
+    if hasattr(target, "_overloadpacket"):  # an operation of torch.ops that writes
+        name = target._overloadpacket.__name__
+        return target._overloadname == "out" or (name.endswith("_") and not name.endswith("__"))
     return getattr(target, "__name__", "") in ("_assert_is_none",)
 
 

@@ -133,6 +133,40 @@ def test_overloads_are_steps() -> None:
     assert gm(torch.ones(2)).tolist() == [2, 2]
 
 
+def test_operations_that_write_stay() -> None:
+    def forward(x):
+        torch.ops.aten.add_.Tensor(x, 1)
+        torch.ops.aten.add(x, 1)
+        return x * 2
+
+    graph = fx.symbolic_trace(forward).graph
+    assert graph.eliminate_dead_code()
+    assert [str(node) for node in graph.nodes] == ["x", "add__tensor", "mul", "output"]
+
+
+def test_a_replacement_brings_its_modules() -> None:
+    class Old(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.act = torch.nn.Sigmoid()
+
+        def forward(self, x):
+            return self.act(x)
+
+    class New(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tanh = torch.nn.Tanh()
+
+        def forward(self, x):
+            return self.tanh(x)
+
+    gm = fx.symbolic_trace(Old())
+    assert len(fx.replace_pattern(gm, Old(), New())) == 1
+    assert [name for name, _ in gm.named_children()] == ["tanh"]
+    assert torch.equal(gm(torch.ones(2)), torch.ones(2).tanh())
+
+
 def test_import_loads_no_tracer() -> None:
     code = "import sys, clarion; clarion.nn.Linear(1, 1); sys.exit('clarion.fx.graph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
