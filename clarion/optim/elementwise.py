@@ -448,7 +448,10 @@ class Whole(Part):
 
 def _carry(source: Any, target: Any) -> None:
     """Copy, of half precision by the kernel that converts."""
-    target[...] = source if source.itemsize == target.itemsize else raw.cast(source, target.dtype)
+    if source.itemsize == target.itemsize:
+        target[...] = source
+    else:
+        raw.cast_into(source, target)
 
 
 class Gathered(Part):

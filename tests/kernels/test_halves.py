@@ -57,6 +57,17 @@ def test_strides_and_shapes(kind):
     assert compiled(x.T, kind).strides == x.T.astype(kind).strides
 
 
+@pytest.mark.parametrize("kind", HALF, ids=str)
+def test_into_memory_that_is_there(kind):
+    into = registry.offers("cast_into")["llvm"].function
+    x = np.random.default_rng(0).standard_normal((40, 50)).astype("f")
+    for view in (x, x[::2, 1:], x.T):
+        narrow, wide = np.zeros(view.shape, kind), np.zeros(view.shape, np.float32)
+        same(into(view, narrow), view.astype(kind))
+        same(into(narrow, wide), narrow.astype(np.float32))
+    assert into(x, np.zeros(x.shape)) is NotImplemented
+
+
 def test_other_types_are_converted_as_ever():
     x = np.ones((64, 64), np.float32)
     for array, dtype in (

@@ -74,6 +74,8 @@ def all_finite(array: Any) -> bool:
 
 def all_ones(array: Any) -> bool:
     """Is every element 1? (As above.)"""
+    if getattr(array, "size", 0) and array[(0,) * array.ndim] != 1:
+        return False
     if getattr(array, "dtype", None) is None or array.dtype.itemsize != 2:
         return bool((array == 1).all())
     return bool((array.view(np.uint16) == np.ones((), array.dtype).view(np.uint16)).all())
