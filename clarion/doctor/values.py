@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import contextlib
 import math
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from ..diagnose.engine import LOST
 from . import later
 from .nodes import View
 
+_SUMMED = {kind: kind for kind in (torch.float32, torch.float64, torch.complex64, torch.complex128)}
+_SUMMED |= {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 _SMALL_TYPES = (torch.float16, torch.bfloat16)
 _BUFFER: tuple[type, ...] = (torch.nn.Buffer,) if hasattr(torch.nn, "Buffer") else ()  # since PyTorch 2.5
 _requires_grad = TensorBase.requires_grad.__get__
@@ -156,7 +159,11 @@ def all_finite(t: Any) -> bool:
     if not is_plain(t):
         return True
     with DisableTorchFunction(), torch.no_grad(), _unwatched(t):
-        return bool(torch.isfinite(t.detach()).all())
+        plain = t.detach()
+        # The sum of finite elements mostly is finite, that of others never: a tenth of what looking at each costs.
+        if plain.dtype in _SUMMED and cmath.isfinite(plain.sum(dtype=_SUMMED[plain.dtype]).item()):
+            return True
+        return bool(torch.isfinite(plain).all())
 
 
 def address(t: Any) -> int:
