@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import errors
 from ..events import hub
 from . import provenance
+from .origins import place_of
 
 if TYPE_CHECKING:
     from .op import Op
@@ -34,9 +35,11 @@ def made_where(array: Any) -> str:
                     node = each.grad_fn
                     if node is not None:
                         return f", made by {node.name()} at {provenance.text(node.place)}"
-                    return (
-                        f", a {'leaf' if each.requires_grad else 'tensor'} that no operation with a gradient has made"
-                    )
+                    what = f", a {'leaf' if each.requires_grad else 'tensor'}"
+                    place = place_of(array)
+                    if place is None:
+                        return f"{what} that no operation with a gradient has made"
+                    return f"{what} made or brought there at {provenance.text(place)}"
         frame = frame.f_back
     return ""
 

@@ -14,7 +14,7 @@ from .. import errors
 from ..events import hub
 from ..kernels.coo import Coo
 from ..kernels.random import torch_names
-from . import modes, provenance
+from . import modes, origins, provenance
 from .description import Description, computes
 from .devices import kind_of
 from .dtypes import FROM_NUMPY, INEXACT
@@ -479,7 +479,7 @@ def _wrapped() -> Any:
 
 def created(array: Any, requires_grad: bool = False) -> Tensor:
     """A new tensor for a factory: knows inference mode, checks that the type can require gradients."""
-    tensor = new_tensor(array)
+    tensor = new_tensor(origins.noted(array))
     if modes.special and modes.state.inference:
         tensor._vc = INFERENCE
     if requires_grad:

@@ -1,4 +1,4 @@
-"""Whole steps captured on the GPU: `CUDAGraph`, `graph`, `make_graphed_callables`.
+"""Whole steps captured on the GPU: `CUDAGraph`, `graph`. (Parts of a model: graphed.py.)
 
     fast = clarion.cuda.graph(step)     # forward, backward, clipping, optimizer
     for x, y in loader:
@@ -182,10 +182,3 @@ def _users_line(error: BaseException) -> str:
 def _is_users(filename: str) -> bool:
     """Is a file the user's: not clarion's, and not one of a compiled library, which is not there?"""
     return not provenance.is_inside(filename) and os.path.exists(filename) and "site-packages" not in filename
-
-
-def make_graphed_callables(callables: Any, sample_args: Any, num_warmup_iters: int = 3, **kwargs: Any) -> Any:
-    """Functions without gradient, captured. (A training step is captured whole: `graph(step)`.)"""
-    single = not isinstance(callables, (tuple, list))
-    made = tuple(Captured(each, num_warmup_iters) for each in ((callables,) if single else callables))
-    return made[0] if single else made

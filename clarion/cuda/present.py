@@ -16,10 +16,10 @@ from ..errors import OutOfMemoryError as OutOfMemoryError
 from ..kernels import captures as _captures
 from ..kernels.cuda.memory import pool as _pool
 from ..kernels.cuda.philox import default_generator as _generator
+from .graphed import make_graphed_callables as make_graphed_callables
 from .graphs import CUDAGraph as CUDAGraph
 from .graphs import graph as graph
 from .graphs import graph_pool_handle as graph_pool_handle
-from .graphs import make_graphed_callables as make_graphed_callables
 
 _runtime = cupy.cuda.runtime
 

@@ -101,6 +101,15 @@ def test_a_mixture_tells_the_lines_that_made_both():
     assert "here().requires_grad_() * 3" in str(caught.value)
 
 
+def test_a_mixture_of_leaves_tells_the_lines_that_made_or_moved_them():
+    layer = clarion.nn.Linear(3, 3).to("cuda")
+    x = clarion.randn(2, 3)
+    with pytest.raises(RuntimeError) as caught:
+        layer(x)
+    assert 'clarion.nn.Linear(3, 3).to("cuda")' in str(caught.value)
+    assert "x = clarion.randn(2, 3)" in str(caught.value)
+
+
 def test_indices_of_the_host_are_taken():
     assert there()[clarion.tensor([0, 2])].shape == (2, 3)
     assert (there() * clarion.tensor(2.0)).sum() == 18

@@ -81,7 +81,7 @@ def zeros(*size: Any, **options: Any) -> Tensor:
         array = _host.zeros(size_of("zeros", size), default_float())
     except (ValueError, MemoryError) as error:
         raise out_of_memory(error, size) from None
-    return created(array) if modes.special else new_tensor(array)
+    return created(array) if modes.special or devices.HALVES else new_tensor(array)
 
 
 @public(method=False)
@@ -94,7 +94,7 @@ def ones(*size: Any, **options: Any) -> Tensor:
     except (ValueError, MemoryError) as error:
         raise out_of_memory(error, size) from None
     array.fill(1)
-    return created(array) if modes.special else new_tensor(array)
+    return created(array) if modes.special or devices.HALVES else new_tensor(array)
 
 
 @public(method=False)
@@ -390,7 +390,7 @@ def arange(*args: Any, **options: Any) -> Tensor:
     """arange(end), arange(start, end, step=1): the numbers in [start, end) with a given step."""
     if not options and len(args) == 1 and type(args[0]) is int and args[0] >= 0 and not devices.elsewhere:
         array = _host.arange(args[0])
-        return created(array) if modes.special else new_tensor(array)
+        return created(array) if modes.special or devices.HALVES else new_tensor(array)
     if len(options) == len(args) == 1 and "device" in options and type(args[0]) is int and args[0] >= 0:
         array = place("arange", options["device"]).counted(0, 1, args[0], i64)
         if array is not None:

@@ -10,6 +10,7 @@ from ...core import devices, dtypes
 from ...core.devices import HOST, Kind, find, kind_of
 from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo, meant
 from ...core.op import Op
+from ...core.origins import noted
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
 from ..faces.api import FUNCTIONS, METHODS, method
@@ -36,7 +37,10 @@ def transfer(input: Tensor, where: Kind, non_blocking: bool = False) -> Any:
     here = kind_of(input._array)
     if here is where:
         return input
-    return transfer_op.call(input, _sender(here, where, non_blocking), _sender(where, here))
+    moved = transfer_op.call(input, _sender(here, where, non_blocking), _sender(where, here))
+    if moved._edge is None:
+        noted(moved._array)
+    return moved
 
 
 def _sender(here: Kind, there: Kind, non_blocking: bool = False) -> Callable[[Any], Any]:
