@@ -24,7 +24,7 @@ NumPy arrays, to be read only.
 | writes(t) | how many writes were counted |
 | is_inference(t) | was it made in inference mode? |
 | squares(gradients) | the squared norm of each; infinite or NaN where an element is; None of what cannot be read |
-| finite_soon(x) | of raw values of a device: are all finite, as a number there? None of those that can be looked at without waiting |
+| finite_soon(x) | of raw values of a device: are all finite, as a number there? None of those that can be looked at without waiting, True of those that nobody can |
 | letter(numbers) | numbers of a device, sent to the host; `read()` gives them |
 | all_finite(t) | are all of its elements finite? |
 | story(t), set_story(t, s) | what the ledger keeps beside it; goes with it |

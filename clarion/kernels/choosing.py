@@ -264,7 +264,7 @@ def _met(kernel: Kernel, args: tuple[Any, ...], out: dict[str, Any]) -> Any:
     """A call whose arrays may be of two libraries: some kernels are for that (indices of the host), others fail in some way."""
     try:
         return kernel(*args, **out)
-    except (TypeError, ValueError, AttributeError, NotImplementedError):
+    except (TypeError, ValueError, AttributeError, NotImplementedError, DeprecationWarning):
         Strangers.refuse([each for a in args for each in (a if type(a) in (list, tuple) else (a,))])
         raise
 

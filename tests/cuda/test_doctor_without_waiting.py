@@ -11,6 +11,7 @@ if not torch.cuda.is_available():
     pytest.skip("this PyTorch has no CUDA device", allow_module_level=True)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype feature")
 @pytest.mark.parametrize("clipped", [False, True])
 def test_steps_at_rest_and_awake(clipped):
     torch.manual_seed(0)

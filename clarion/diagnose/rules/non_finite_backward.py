@@ -117,6 +117,8 @@ class NonFiniteBackward(Diagnosis):
             return
         for position, part in enumerate(result):
             soon = None if part is None else engine.finite_soon(part)
+            if soon is True:
+                continue
             if soon is not None:  # nobody waits for a device
                 self._flags.append((soon, node.place, (spoken(node), fix_of(operation(node)))))
                 continue

@@ -90,7 +90,11 @@ class Arena(Pool):
     def __del__(self) -> None:
         """Nothing is in it any more: all goes back to the driver."""
         if not sys.is_finalizing() and captures.current() is None:
-            for place in self._segments:
+            segments, self._segments = (
+                self._segments,
+                {},
+            )  # (blocks that go with it, in a cycle, may come back after this)
+            for place in segments:
                 cupy.cuda.runtime.free(place)
 
     def give_back(self, stream: int, place: int, size: int) -> None:
