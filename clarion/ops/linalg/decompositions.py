@@ -81,7 +81,11 @@ def _slogdet_grad(g: Any, x: Any, sign: Any, ops: Any) -> Any:
         turn = ops.conj(g[0]) * sign
         turn = 0.5 * (turn - ops.conj(turn))
         scale = -turn if scale is None else scale - turn
-    return None if scale is None else column(column(scale, ops), ops) * adjoint(ops.linalg_inv(x), ops)
+    if scale is None:
+        return None
+    # What is singular has no inverse: no number stands for its gradient.
+    regular = ops.where(column(column(ops.eq(sign, 0), ops), ops), float("nan"), x)
+    return column(column(scale, ops), ops) * adjoint(ops.linalg_inv(regular), ops)
 
 
 slogdet_op = Op("linalg_slogdet", "x", outputs="sign logabsdet", grad_outputs=(0, 1), conj=False)
