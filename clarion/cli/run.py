@@ -269,9 +269,9 @@ def _exit_status(error: SystemExit) -> int:
 def _progress() -> str:
     """`clarion  step 120  loss 0.3142  2 findings`; empty before the first step."""
     session = diagnose._session
-    if session is None or session.ledger.step == 0:
+    if session is None or session.steps() == 0:
         return ""
-    parts = ["clarion", f"step {session.ledger.step}"]
+    parts = ["clarion", f"step {session.steps()}"]
     last = session.ledger.last_backward
     if last is not None and last.loss is not None:
         parts.append(f"loss {last.loss:.4g}")

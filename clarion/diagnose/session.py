@@ -148,9 +148,9 @@ class Session:
     def _switch_now(self, mode: str) -> None:
         if mode == self.mode:
             return
+        self.ledger.pace = None
         if self.mode == DEEP:
             self.ledger.count_untold()
-        self.ledger.pace = None
         table = self._tables[mode]
         resting = mode in (REST, DEEP)
         if resting and self.resting:  # quickly: a measurement comes between every hundred steps
@@ -311,6 +311,11 @@ class Session:
         """Hear of steps again."""
         if self.mode == DEEP:
             self._switch(REST)
+
+    def steps(self) -> int:
+        """Steps so far, those at rest with them."""
+        self.surface()
+        return self.ledger.step
 
     def wake(self, *_: Any) -> None:
         """Hear everything again, for a while."""

@@ -400,19 +400,22 @@ class Ledger:
             self.session.wake()
 
     def count_untold(self) -> None:
-        """The rest is over: steps that were only counted, by an engine or as passes."""
+        """The rest is over: steps that were only counted, as passes or by an engine."""
         if self.alone is not None:
-            story, since = self.alone
-            count, self.alone = notes.passes - since, None
-            self.passes += count
-            story.untold += count - (engine.roots_running() is not None)
+            (story, since), self.alone = self.alone, None
+            self.passes += notes.passes - since
+            self._count_at_rest(story, notes.passes - since - (engine.roots_running() is not None))
+            self.pace = self.passes, self.step, story.steps
         for optimizer in self.optimizers:
             story = optimizer.__dict__.get("_story")
             if story is not None:
                 count, story.untold = story.untold, 0
-                self.step += count
-                self.updates += count
-                story.steps += count
+                self._count_at_rest(story, count)
+
+    def _count_at_rest(self, story: OptimizerStory, count: int) -> None:
+        self.step += count
+        self.updates += count
+        story.steps += count
 
     def rest_backward_began(
         self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool

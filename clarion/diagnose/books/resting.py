@@ -83,12 +83,12 @@ def _step(ledger: Ledger, proper: Handler) -> Handler:
 
 
 def _deepen(ledger: Ledger, story: Any) -> None:
-    """If every pass was followed by one step since this was asked last, hear of passes alone until the next step that counts."""
+    """If every pass was followed by one step since they were compared last, hear of passes alone until the next step that counts."""
     now = ledger.passes, ledger.step, story.steps
     step, steps = ledger.step, story.steps
-    in_step = ledger.pace is not None and {a - b for a, b in zip(now, ledger.pace, strict=True)} == {_OFTEN + 1}
+    passed = {a - b for a, b in zip(now, ledger.pace or now, strict=True)}
     ledger.pace = now
-    if in_step and len(ledger.optimizers) == 1:
+    if len(passed) == 1 and passed != {0} and len(ledger.optimizers) == 1:
         cycle = _cycle(step)
         at = min(step - step % cycle + cycle, 1 << step.bit_length(), step + story.track.due - steps)
         ledger.alarm, ledger.alone = notes.passes + at - step, (story, notes.passes)

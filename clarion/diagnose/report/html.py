@@ -65,7 +65,7 @@ def _script() -> str:
 
 
 def _head(session: Any, findings: list[Finding], status: int | str | None) -> str:
-    steps = 0 if session is None else session.ledger.step
+    steps = 0 if session is None else session.steps()
     seconds = 0.0 if session is None else time.perf_counter() - session.began
     facts = [("steps", f"{steps:,}"), ("time", f"{seconds:,.1f} s"), ("written", time.strftime("%Y-%m-%d %H:%M"))]
     if status is not None:
