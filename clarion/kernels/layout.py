@@ -256,6 +256,11 @@ def as_images(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def laid_as(x: Any, weight: Any) -> Any:
+    """Images for a layer: with their channels last if those of its weight are."""
+    return as_image(x, weight) if x.ndim > 3 and channels_last(weight) and not channels_last(x) else x
+
+
 def as_image(result: Any, x: Any) -> Any:
     """`result` contiguous, or with its channels last if those of `x` are."""
     if not channels_last(x):

@@ -11,13 +11,15 @@ from ..core.devices import find, home, kind_of
 from ..core.dtypes import checked, default_float
 from ..core.overriding import disabled
 from ..core.tensor import Tensor, make_subclass, new_tensor
-from ..errors import ArgumentValueError, EngineError
+from ..errors import ArgumentValueError, EngineError, ShapeError
 from ..events import hub
 
 
 def empty_tensor(shape: tuple[int, ...] = (0,), dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor whose values are still to be drawn, on the device that was named, or where new tensors are made."""
     where = home() if device is None else find(device)
+    if min(shape, default=0) < 0:
+        raise ShapeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     return new_tensor(where.xp.empty(shape, default_float() if dtype is None else checked(dtype).numpy))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .... import config
 from ... import threads
-from ...layout import channels_last
+from ...layout import channels_last, laid_as
 from ...portable.layers.convolution import is_pointwise, transposed_size
 from ...registry import offer
 from .. import build, machine
@@ -279,6 +279,7 @@ def convolution(
     output_padding: Sizes, groups: int,
 ) -> Any:  # fmt: skip
     """What PyTorch's convolutions compute."""
+    x = laid_as(x, weight)
     if not transposed:
         return correlate(x, weight, stride, padding, dilation, groups, bias)
     size = transposed_size(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)

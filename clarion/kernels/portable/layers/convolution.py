@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...everywhere import dots
-from ...layout import as_images
+from ...layout import as_images, laid_as
 from ...registry import kernel
 
 Sizes = tuple[int, ...]
@@ -347,9 +347,8 @@ def depthwise_weight(xp: Any, g: Any, x: Any, stride: Sizes, padding: Sizes, dil
     return out.reshape(c * many, 1, *ksize)
 
 
-@kernel("convolution")
 @as_images
-def convolution(
+def _convolution(
     xp: Any,
     x: Any,
     weight: Any,
@@ -372,6 +371,12 @@ def convolution(
     if bias is not None:
         out += bias.reshape(-1, *(1,) * (x.ndim - 2))
     return out
+
+
+@kernel("convolution")
+def convolution(xp: Any, x: Any, weight: Any, *rest: Any) -> Any:
+    """What PyTorch's convolutions compute; weights with their channels last make images lie so, too."""
+    return _convolution(xp, laid_as(x, weight), weight, *rest)
 
 
 def transposed_size(
