@@ -65,7 +65,7 @@ def test_every_module_imports(name):
     if name.startswith("clarion.utils.tensorboard"):
         pytest.importorskip("tensorboard", reason="its files are read by tensorboard")
     if name.startswith(
-        ("clarion.kernels.cuda", "clarion.kernels.triton", "clarion.cuda.present", "clarion.cuda.graphs")
+        ("clarion.kernels.cuda", "clarion.kernels.triton", "clarion.cuda.present", "clarion.cuda.graph")
     ):
         pytest.importorskip("cupy", reason="needs cupy")
     if name.startswith("clarion.doctor."):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 import clarion
+
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 
 CASES = {
     "add": lambda t, F, x, y: x + y,

@@ -16,11 +16,11 @@ def test_masked_fill_of_an_expanded_tensor_warns_and_fills():
     assert told[0].filename == __file__
 
 
-def test_index_fill_of_an_expanded_tensor_is_refused():
+def test_index_fill_of_an_expanded_tensor_warns_and_fills():
     row = torch.tensor([1.0, -1.0])
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-        row.expand(2, 2).index_fill_(0, torch.tensor([0]), 3.0)
-    assert row.tolist() == [1.0, -1.0]
+    with pytest.warns(UserWarning, match="Use of index_fill_ on expanded tensors is deprecated"):
+        row.expand(2, 2).index_fill_(1, torch.tensor([0]), 3.0)
+    assert row.tolist() == [3.0, -1.0]
 
 
 def test_a_view_taken_under_no_grad_says_what_its_base_says_now():

@@ -19,8 +19,8 @@ from numpy import ndarray
 from ...core import engine as _engine
 from ...core import modes, provenance
 from ...core.devices import HALVES, kind_of, to_host
-from ...core.function import CustomNode, Function
-from ...core.namespace import OPS, lifted
+from ...core.function import Function
+from ...core.namespace import OPS
 from ...core.node import FREED, Node, sequence
 from ...core.op import Op
 from ...core.passes import running
@@ -35,6 +35,8 @@ from ...kernels.registry import raw
 from ..engine import LOST
 from ..graph.traits import having
 from ..source.installed import is_installed
+from .custom import custom_call as custom_call
+from .custom import random_state as random_state
 
 # Tensors -------------------------------------------------------------------------------------------
 
@@ -442,39 +444,6 @@ def watch(on: bool, resting: bool = False) -> None:
     if on is not modes.watched:
         modes.watch(on)
         watch_borrowed(on)
-
-
-def random_state() -> Any:
-    from ...ops.random.generator import get_rng_state
-
-    return get_rng_state()
-
-
-def custom_call(function: Any, values: list[Any], checked: list[int], state: Any) -> tuple[list[Any], Any]:
-    from ...ops.random.generator import set_rng_state
-
-    set_rng_state(state)
-    arguments = []
-    for i, value in enumerate(values):
-        if isinstance(value, np.ndarray):
-            value = new_tensor(value.copy())
-            if i in checked:
-                value._rg = True
-                value = lifted.clone(value)  # forward may write into it, and into a leaf it may not
-        arguments.append(value)
-    output = function.apply(*arguments)
-    every = output if isinstance(output, (tuple, list)) else (output,)
-    outs = [o for o in every if isinstance(o, Tensor) and isinstance(o._edge, CustomNode)]
-
-    def gradients(weights: list[Any]) -> dict[int, Any]:
-        made_by: Any = outs[0]._edge
-        parts: list[Any] = [None] * made_by.n_out
-        for out, weight in zip(outs, weights, strict=True):
-            parts[out._nr] = weight
-        result = made_by.apply_raw(tuple(parts) if made_by.n_out > 1 else parts[0])
-        return dict(zip([i for i, a in enumerate(arguments) if isinstance(a, Tensor)], result, strict=True))
-
-    return [out._array for out in outs], gradients
 
 
 @functools.cache
