@@ -6,6 +6,7 @@ python -m tests.diagnose.harness PATH...      # which cases pass; -v shows the f
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import re
@@ -66,6 +67,7 @@ def run(path: Path, thorough: bool = False) -> Outcome:
     output = io.StringIO()
     before = clarion.get_rng_state(), clarion.get_default_dtype(), sys.argv[:], os.getcwd()
     switches = modes.snapshot()
+    gc.freeze()  # who looks through the memory for graphs need not look through pytest's
     with alias(), warnings.catch_warnings(), watching(thorough) as findings:
         warnings.simplefilter("ignore")
         sys.argv = [str(path)]
@@ -84,6 +86,7 @@ def run(path: Path, thorough: bool = False) -> Outcome:
             sys.path.remove(str(path.resolve().parent))
             os.chdir(before[3])
             told = summary()
+            gc.unfreeze()
     found = list(findings)
     carried = getattr(error, "finding", None)
     if carried is not None and carried not in found:
