@@ -13,6 +13,8 @@ from ..absent import rest
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError, NotSupportedError
+from .stores import PrefixStore as PrefixStore
+from .stores import Store as Store
 
 __all__ = [
     "Backend",

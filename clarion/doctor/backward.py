@@ -12,8 +12,8 @@ import torch
 from torch._C import TensorBase
 
 from ..events import hub
-from . import checkpoints, dangers, engine, lines, listening, memory, nodes, values
-from .nodes import View, held
+from . import checkpoints, dangers, engine, lines, listening, memory, nodes, telling, values
+from .nodes import View, at_home, held
 from .patching import itself, patch, safely
 
 _read = TensorBase.grad.__get__
@@ -57,6 +57,8 @@ def start() -> None:
         def _engine_run_backward(roots: Any, grads: Any, retain: Any, create: Any, *args: Any, **kwargs: Any) -> Any:
             global _seeds
             given, _seeds = _seeds or (None,) * len(roots), None
+            if not at_home():
+                _elsewhere(roots)
             if hub.backward_began is None or held.aside:
                 return original(roots, grads, retain, create, *args, **kwargs)
             accumulates = bool(kwargs.get("accumulate_grad", False))
@@ -91,6 +93,9 @@ def _resting(original: Any) -> Any:
     @functools.wraps(original)
     def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
         global untold, _ended
+        if not at_home():
+            _elsewhere(roots)
+            return original(roots, *args, **kwargs)
         untold += 1
         if not untold & _skipped:
             try:
@@ -110,6 +115,19 @@ def _resting(original: Any) -> Any:
         return result
 
     return _engine_run_backward
+
+
+def _elsewhere(roots: Any) -> None:
+    """A pass of another thread begins: nothing is told of it, and its leaves are no longer looked at."""
+    seen: set[Any] = set()
+    found = [root.grad_fn for root in roots if isinstance(root, torch.Tensor)]
+    while found:
+        fn = found.pop()
+        if fn is not None and fn not in seen:
+            seen.add(fn)
+            found += [each for each, _ in fn.next_functions]
+    with telling.lock:
+        engine.leave_alone([fn.variable for fn in seen if hasattr(fn, "variable")])
 
 
 def _tell_beginning(roots: Any, args: Any, kwargs: Any) -> None:
@@ -191,6 +209,8 @@ class _Pass:
             held.ended = engine.mark()
         if hub.accumulated is not None:
             for leaf, grad, version in self.before or ():
+                if engine.is_others(leaf):  # since it began
+                    continue
                 now = _read(leaf)
                 if now is not None and (now is not grad or now._version != version):
                     hub.accumulated(leaf)

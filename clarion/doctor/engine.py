@@ -7,7 +7,7 @@ import gc
 import random
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from time import perf_counter
 from types import SimpleNamespace
 from typing import Any
@@ -124,6 +124,7 @@ def is_inference(t: Any) -> bool:
 
 # Stories lie beside the tensors: an attribute of a Parameter would travel into files.
 _stories: dict[int, tuple[weakref.ref[Any], Any]] = {}
+_others: dict[int, weakref.ref[Any]] = {}  # leaves of other threads
 
 
 def story(t: Any) -> Any:
@@ -138,12 +139,27 @@ def set_story(t: Any, found: Any) -> None:
 
 def leaves() -> list[Any]:
     """All leaves that have a story."""
-    return [leaf for reference, _ in list(_stories.values()) if (leaf := reference()) is not None]
+    found = [leaf for reference, _ in list(_stories.values()) if (leaf := reference()) is not None]
+    return [leaf for leaf in found if id(leaf) not in _others] if _others else found
+
+
+def is_others(leaf: Any) -> bool:
+    """Is it a leaf of another thread?"""
+    return id(leaf) in _others
+
+
+def leave_alone(found: Iterable[Any]) -> None:
+    """Some leaves are another thread's: `leaves` does not give them any more."""
+    for leaf in found:
+        key = id(leaf)
+        if key not in _others:
+            _others[key] = weakref.ref(leaf, lambda _, key=key: _others.pop(key, None))  # type: ignore[misc]
 
 
 def forget() -> None:
     """A new session begins: nothing is known of any tensor."""
     _stories.clear()
+    _others.clear()
 
 
 # Nodes ---------------------------------------------------------------------------------------------

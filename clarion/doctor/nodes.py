@@ -42,6 +42,7 @@ class _Held(threading.local):
     def __init__(self) -> None:
         self.views: list[View] = []
         self.aside = 0  # above 0: what runs is ours, or PyTorch's own business
+        self.elsewhere = False  # it is aside because another thread is diagnosed
         self.taking = 0  # calls of state_dict() inside each other
         self.handling = 0  # calls of the mode's handler
         self.roots: Any = ()
@@ -53,6 +54,24 @@ class _Held(threading.local):
 
 
 held = _Held()
+_home: threading.Thread | None = None
+
+
+def at_home() -> bool:
+    """Is this the thread that is diagnosed: the one that began the session, as long as it lives?
+
+    Of others nothing is told, and their parameters are left alone: PyTorch's engine writes gradients while no lock keeps us from
+    reading them.
+    """
+    global _home
+    this = threading.current_thread()
+    if _home is not this and (_home is None or not _home.is_alive()):
+        _home = this
+        if held.elsewhere:
+            held.elsewhere, held.aside = False, held.aside - 1
+    elif _home is not this and not held.elsewhere:
+        held.elsewhere, held.aside = True, held.aside + 1
+    return _home is this
 
 
 class View:
@@ -268,5 +287,7 @@ def in_order(roots: Any) -> list[View]:
 
 def forget() -> None:
     """A new session begins."""
+    global _home
+    _home = threading.current_thread()
     _lines.clear()
     hooks.seen, hooks.depth = False, 0

@@ -9,7 +9,7 @@ import torch
 
 from ..events import hub
 from . import lines, listening, memory
-from .nodes import held
+from .nodes import at_home, held
 from .patching import itself, patch, safely, telling, undo
 
 
@@ -57,7 +57,7 @@ resting = False  # set by `watching`
 
 
 def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
-    if resting:
+    if resting or not at_home():
         return
     listening.settle()
     if hub.step_began is not None:
@@ -66,6 +66,8 @@ def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
 
 def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
     global steps
+    if not at_home():
+        return
     steps += 1
     if resting:
         story = optimizer.__dict__.get("_story")

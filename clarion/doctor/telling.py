@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from ..errors import DiagnosisError, DiagnosisWarning
-from .nodes import held, release
+from .nodes import at_home, held, release
 
 failures: dict[str, BaseException] = {}
+lock = threading.RLock()  # held while something is told: what another thread begins meanwhile has to wait
+
+
+def _unlocked() -> None:
+    global lock
+    lock = threading.RLock()  # whoever held it stayed behind
+
+
+os.register_at_fork(after_in_child=_unlocked)
 
 
 def tell(handler: Any, *args: Any) -> None:
     """Call a handler of the hub. NOTE [Views] in nodes.py."""
+    if not at_home():
+        return
     aside = held.aside
     held.aside = aside + 1  # what a handler computes is not the program's
     try:
-        handler(*args)
+        with lock:
+            handler(*args)
     finally:
         held.aside = aside
         if not aside:
