@@ -51,7 +51,7 @@ def pooling_with_samples_of_ones_own(t):
             refusal(lambda s=s: pool(t.zeros(1, 4, 8, 8), 2, output_size=(3, 3), _random_samples=t.rand(s)), 60)
             for s in refused
         ],
-        refusal(lambda: t.distributions.HalfCauchy(1.0).log_prob(1), 40),
+        refusal(lambda: t.distributions.HalfCauchy(1.0, validate_args=True).log_prob(1), 40),
         refusal(lambda: t.ones(2, 2).eig(), 60),
     )
 
