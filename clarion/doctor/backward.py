@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from math import inf, nan
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -93,7 +94,7 @@ def _resting(original: Any) -> Any:
     @functools.wraps(original)
     def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
         global untold, _ended
-        if not at_home():
+        if get_ident() != nodes.home_number and not at_home():
             _elsewhere(roots)
             return original(roots, *args, **kwargs)
         untold += 1

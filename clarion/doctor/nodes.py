@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -55,6 +56,7 @@ class _Held(threading.local):
 
 held = _Held()
 _home: threading.Thread | None = None
+home_number = 0  # of that thread: quicker to compare
 
 
 def at_home() -> bool:
@@ -63,15 +65,21 @@ def at_home() -> bool:
     Of others nothing is told, and their parameters are left alone: PyTorch's engine writes gradients while no lock keeps us from
     reading them.
     """
-    global _home
-    this = threading.current_thread()
-    if _home is not this and (_home is None or not _home.is_alive()):
-        _home = this
-        if held.elsewhere:
-            held.elsewhere, held.aside = False, held.aside - 1
-    elif _home is not this and not held.elsewhere:
+    if get_ident() == home_number:
+        return True
+    if _home is None or not _home.is_alive():
+        be_home()
+    elif not held.elsewhere:
         held.elsewhere, held.aside = True, held.aside + 1
-    return _home is this
+    return get_ident() == home_number
+
+
+def be_home() -> None:
+    """From now on this thread is diagnosed."""
+    global _home, home_number
+    _home, home_number = threading.current_thread(), get_ident()
+    if held.elsewhere:
+        held.elsewhere, held.aside = False, held.aside - 1
 
 
 class View:
@@ -287,7 +295,6 @@ def in_order(roots: Any) -> list[View]:
 
 def forget() -> None:
     """A new session begins."""
-    global _home
-    _home = threading.current_thread()
+    be_home()
     _lines.clear()
     hooks.seen, hooks.depth = False, 0

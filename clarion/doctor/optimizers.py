@@ -66,8 +66,6 @@ def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
 
 def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
     global steps
-    if not at_home():
-        return
     steps += 1
     if resting:
         story = optimizer.__dict__.get("_story")
@@ -75,6 +73,8 @@ def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
             story.untold += 1
             if story.untold < story.pause:
                 return
+    if not at_home():
+        return
     if listening.ear.open:
         place = lines.here()
         for group in optimizer.param_groups:
