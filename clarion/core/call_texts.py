@@ -28,6 +28,8 @@ _OUTPUT = """    if type({r}) is not ndarray and type({r}) not in ARRAYS:
     {out}._vc = {out}._view = None
     {out}._nr = 0
 """
+# What is left of a reduction is contiguous, however its input lies.
+_IN_ROWS = "    if {r}.ndim > 1:\n        {r} = rows({r})\n"
 _RECORDED = "out._edge = node\nout._rg = True\n"
 _UNRECORDED = "out._edge = None\nout._rg = False\n"
 
@@ -67,6 +69,8 @@ def unary(op: Op) -> str:
         text += f"    if {_UNUSUAL.format(a='a', dtype='a.dtype')}:\n"
         text += f"        return general_call(op, {as_tuple(['x', *params])})\n"
     text += f"    try:\n        r = kernel({', '.join(['a', *params])})\n" + _NO_MEMORY
+    if op.reduces:
+        text += _IN_ROWS.format(r="r")
     text += _OUTPUT.format(r="r", out="out")
     text += "    if x._view is not None:\n        sync(x)\n"
     if op.differentiable:
@@ -98,7 +102,7 @@ _BINARY = """    a = x._array
         b = (numbers32 if dtype is f32 else numbers64).get(y)
         if b is None:
             b = as_scalar(y, dtype)
-        ry = None
+        ry = None{alone}
     elif kind is Tensor or isinstance(y, Tensor):
         b = y._array
         mixed = False
@@ -108,7 +112,7 @@ _BINARY = """    a = x._array
             mixed = b.dtype is not dtype
         if y._view is not None:
             sync(y)
-        ry = y._rg
+        ry = y._rg{turned}
     else:
         return otherwise(op, (x, y))
     try:
@@ -116,6 +120,9 @@ _BINARY = """    a = x._array
     except ValueError:
         raise broadcast_error(a.shape, b.shape) from None
 """
+# Two tensors that lie differently in memory; where the first lies as usual, NumPy does what PyTorch does.
+_TURNED = "\n        turned = not a.flags.c_contiguous"
+_MEET = "    if turned:\n        r = where_they_meet(r, (a, b))\n"
 
 
 def binary(op: Op, is_operator: bool = False) -> str:
@@ -125,8 +132,9 @@ def binary(op: Op, is_operator: bool = False) -> str:
         text += "    if type(x) is not Tensor and not isinstance(x, Tensor):\n        return general_call(op, (x, y))\n"
     # Float32 and half precision: see `meet`.
     apart = "not meet(a, b)" if op.elementwise and op.promote is not None else "True"
-    text += _BINARY.format(unusual=_UNUSUAL.format(a="a", dtype="dtype"), apart=apart)
-    text += _NO_MEMORY + _OUTPUT.format(r="r", out="out")
+    alone, turned = ("\n        turned = False", _TURNED) if op.pointwise else ("", "")
+    text += _BINARY.format(unusual=_UNUSUAL.format(a="a", dtype="dtype"), apart=apart, alone=alone, turned=turned)
+    text += _NO_MEMORY + (_MEET if op.pointwise else "") + _OUTPUT.format(r="r", out="out")
     text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
@@ -198,6 +206,10 @@ def several(op: Op) -> str:
     text += f"    try:\n        {', '.join(f'r{o}' for o in places)} = kernel({', '.join(arrays + params)})\n"
     text += f"    except ValueError as error:\n        raise misfit(op, [{', '.join(arrays)}], error) from None\n"
     text += _NO_MEMORY
+    if op.pointwise:
+        text += f"    r0 = where_they_meet(r0, {as_tuple(arrays)})\n"
+    if op.reduces:
+        text += "".join([_IN_ROWS.format(r=f"r{o}") for o in places])
     for o in places:
         text += _OUTPUT.format(r=f"r{o}", out=f"out{o}") + f"    out{o}._edge = None\n    out{o}._rg = False\n"
     wanted = " or ".join(f"g{i}" for i in numbers)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..events import hub
 from ..kernels.halved import KERNELS, LEAST
+from ..kernels.layout import rows, where_they_meet
 from . import modes
 from .devices import HALVES, HOST, as_array, ndarray
 from .dtypes import COMPLEX, FROM_NUMPY, HALF, NUMBERS, NumpyNumber, b1, c32, f16, f32, f64
@@ -72,7 +73,11 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
         raise unsupported(op, arrays, half, error) from None
     except MemoryError as error:
         raise out_of_memory(error) from None
+    if op.pointwise:
+        result = where_they_meet(result, tuple(arrays))
     results = result if type(result) is tuple or type(result) is list else (result,)
+    if op.reduces:
+        results = [rows(r) for r in results]
     outs = tuple(new_tensor(_rounded(r, half)) for r in results)
     if op.differentiable:
         if modes.special == 0 or modes.recording():

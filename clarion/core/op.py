@@ -35,6 +35,7 @@ class Op:
     params        names of the other arguments, in order (`defaults` fills the last ones)
     outputs       names of the outputs; `grad_outputs` the numbers of those that are differentiable
     elementwise   element by element: one or two inputs that broadcast, on the hot path
+    pointwise     the same of any number of inputs, on the general way; results lie in memory as the inputs do
     pair          two inputs on the hot path, though not element by element (products): `pair(a, b)` says of two arrays
                   of different shapes whether their gradients must be summed back
     promote       None; "common": inputs are brought to their common type; "float": and integers to the default float
@@ -60,6 +61,7 @@ class Op:
         elementwise: bool = False,
         pair: Callable[[Any, Any], bool] | None = None,
         broadcast: bool = False,
+        pointwise: bool | None = None,
         promote: str | None = None,
         view: bool = False,
         multi_view: bool = False,
@@ -82,7 +84,8 @@ class Op:
         self.elementwise, self.pair = elementwise, pair
         if elementwise:
             registry.elementwise.add(name)
-        self.broadcast = broadcast or pair is not None or (elementwise and len(self.inputs) > 1)
+        self.pointwise = elementwise and len(self.inputs) > 1 if pointwise is None else pointwise
+        self.broadcast = broadcast or pair is not None or self.pointwise or (elementwise and len(self.inputs) > 1)
         self.promote, self.view, self.multi_view = promote, view or multi_view, multi_view
         self.moves = moves or self.view
         if self.moves:
@@ -94,6 +97,7 @@ class Op:
         registry.follow(name, self._use)
         self.arity = len(self.inputs) + len(self.params)
         self.layout = self.inputs + self.params + self.outputs
+        self.reduces = "keepdim" in self.params
         self.out_positions = tuple((self.arity + i, i) for i in range(len(self.outputs)))
         self.rules: list[Rule | None] = [None] * len(self.inputs)
         self.joint: Rule | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..events import hub
 from ..kernels import registry
+from ..kernels.layout import rows, where_they_meet
 from . import modes, provenance
 from .devices import _BY_ARRAY, HALVES, ndarray
 from .dtypes import HALF, f32, f64
@@ -60,7 +61,7 @@ def _unwritten(*args: Any) -> Any:
 
 _SHARED = (
     announce, as_scalar, as_view, broadcast_error, finished, general_call, mark, meet, misfit, not_a_tensor, out_of_memory,
-    sync, version_of,
+    rows, sync, version_of, where_they_meet,
 )  # fmt: skip
 
 

@@ -225,20 +225,53 @@ def host_like(x: Any, dtype: Any = None) -> Any:
 
 def dense_order(x: Any) -> list[int]:
     """Dimensions from the outermost in memory to the innermost; one that was expanded stays where it is."""
-    shape, strides = x.shape, x.strides
+    return meeting_order(x.shape, [x.strides])
+
+
+def meeting_order(shape: tuple[int, ...], operands: list[tuple[int, ...]]) -> list[int]:
+    """The same for what is computed of several: of two dimensions the first that was not expanded along them decides."""
     order = list(range(len(shape)))[::-1]
     for i in range(1, len(order)):
         for j in range(i - 1, -1, -1):
             below, above = order[j], order[i]
-            here, there = strides[below], strides[above]
-            if here == 0 or there == 0:
-                continue
-            if here < there:
+            inside = _inside(below, above, shape, operands)
+            if inside is True:
                 break
-            if here > there or shape[below] > shape[above]:
+            if inside is False:
                 order[j], order[i] = above, below
                 i = j
     return order[::-1]
+
+
+def _inside(below: int, above: int, shape: tuple[int, ...], operands: list[tuple[int, ...]]) -> bool | None:
+    """Does `below` lie inside of `above`? None: nobody knows."""
+    for strides in operands:
+        here, there = strides[below], strides[above]
+        if here and there:
+            if here != there:
+                return here < there
+            if shape[below] > shape[above]:
+                return False
+    return None
+
+
+def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
+    """The result of operands that lie differently in memory, laid out as PyTorch does: as the first of them."""
+    if type(result) is not numpy.ndarray or result.ndim < 2:
+        return result
+    given = [a for a in arrays if type(a) is numpy.ndarray and a.ndim]
+    if all(a.flags.c_contiguous for a in given):
+        return result
+    shape, operands = result.shape, []
+    for a in given:
+        missing = len(shape) - a.ndim
+        ones = zip(a.shape, shape[missing:], a.strides, strict=True)
+        operands.append((0,) * missing + tuple([0 if n == 1 != m else step for n, m, step in ones]))
+    order = meeting_order(shape, operands)
+    turned = result.transpose(order)
+    if turned.flags.c_contiguous:
+        return result
+    return turned.copy("C").transpose(numpy.argsort(order).tolist())
 
 
 def as_images(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -18,6 +18,11 @@ OTHER_LAYOUT = {
     "linalg_lstsq", "linalg_lu_solve", "local_response_norm", "lp_pool1d", "no_second_zero", "no_second_zero_backward",
     "rot90", "tiled_attention", "dropped_attention", "rrelu_mean", "standard_gamma_grad",
 }  # fmt: skip
+# Rules of gradients, which PyTorch hands over in another order; one whose operands are turned round; a loss.
+ONE_ORDER = {
+    "tanh_backward", "relu_backward", "leaky_relu_backward", "prelu_backward", "threshold_backward", "hardswish_backward",
+    "rsub_scaled", "smooth_l1_loss",
+}  # fmt: skip
 # Here a view, there a copy: no write can be seen through either.
 ALIAS = {"conj"}
 
@@ -37,8 +42,8 @@ def rows(*left_out):
     return pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in wanted])
 
 
-def _strides(library, row, turn):
-    made = [turn(x) if x.dim() >= 2 else x for x in tensors(library, draw(row))]
+def _strides(library, row, turn, which=lambda i: True):
+    made = [turn(x) if x.dim() >= 2 and which(i) else x for i, x in enumerate(tensors(library, draw(row)))]
     outs = [out for out in results(row.call(library, *made)) if isinstance(out, library.Tensor)]
     return [[s for s, n in zip(out.stride(), out.shape, strict=True) if n > 1] if out.numel() else [] for out in outs]
 
@@ -53,6 +58,19 @@ def test_strides(row):
         theirs = outcome(torch, lambda t: _strides(t, row, turn))
         if theirs != "refused":
             assert outcome(clarion, lambda t: _strides(t, row, turn)) == theirs
+
+
+@rows(*OTHER_LAYOUT, *ONE_ORDER)
+def test_strides_of_operands_that_lie_differently(row):
+    """The first operand that tells two dimensions apart decides; a random draw after it goes through memory."""
+    for which in (lambda i: i == 0, lambda i: i == 1):
+        theirs = outcome(torch, lambda t: _strides(t, row, turned, which))
+        if theirs != "refused":
+            assert outcome(clarion, lambda t: _strides(t, row, turned, which)) == theirs
+
+
+def turned(x):
+    return x.transpose(-1, -2).contiguous().transpose(-1, -2)
 
 
 def _shares(library, row):

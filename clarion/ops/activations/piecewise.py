@@ -140,7 +140,9 @@ def prelu(input: Any, weight: Any) -> Any:
 
 # Random leaky ReLU: `noise` is the slope of each element, 1 where it is positive.
 
-rrelu_op = TypedOp("rrelu", "x noise", node="RreluWithNoiseBackward0", elementwise=True, traits="activation")
+rrelu_op = TypedOp(
+    "rrelu", "x noise", node="RreluWithNoiseBackward0", elementwise=True, pointwise=False, traits="activation"
+)
 rrelu_op.refusing("biuc", title="rrelu_with_noise_out_cpu").vjp(x=lambda g, noise: g * noise)
 
 rrelu_mean_op = TypedOp(

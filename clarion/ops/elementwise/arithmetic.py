@@ -41,7 +41,7 @@ add_op = Op("add", "x y", elementwise=True, promote="common", traits="arithmetic
 add_op.vjp(x=lambda g: g, y=lambda g: g)
 
 add_scaled_op = Op(
-    "add_scaled", "x y", "alpha", node="AddBackward0", broadcast=True, promote="common", traits="arithmetic"
+    "add_scaled", "x y", "alpha", node="AddBackward0", pointwise=True, promote="common", traits="arithmetic"
 )
 add_scaled_op.vjp(x=lambda g: g, y=lambda g, alpha: g * alpha).jvp("together")
 
@@ -51,7 +51,7 @@ sub_op = MinusOp(
 sub_op.vjp(x=lambda g: g, y=lambda g: -g)
 
 sub_scaled_op = MinusOp(
-    "sub_scaled", "x y", "alpha", node="SubBackward0", broadcast=True, promote="common", traits="arithmetic difference"
+    "sub_scaled", "x y", "alpha", node="SubBackward0", pointwise=True, promote="common", traits="arithmetic difference"
 )
 sub_scaled_op.refusing("b", BOOL_MINUS).vjp(x=lambda g: g, y=lambda g, alpha: g * -alpha).jvp("together")
 
@@ -72,7 +72,7 @@ rsub_scaled_op = MinusOp(
     "x y",
     "alpha",
     node="RsubBackward0",
-    broadcast=True,
+    pointwise=True,
     promote="common",
     traits="arithmetic",
 )
@@ -293,7 +293,7 @@ addcmul_op = Op(
     "x y z",
     "value",
     defaults=(1,),
-    broadcast=True,
+    pointwise=True,
     promote="common",
     traits="arithmetic multiplies",
     saved_as={"tensor1": "y", "tensor2": "z"},
@@ -309,7 +309,7 @@ addcdiv_op = Op(
     "x y z",
     "value",
     defaults=(1,),
-    broadcast=True,
+    pointwise=True,
     promote="float",
     traits="arithmetic quotient",
     saved_as={"tensor1": "y", "tensor2": "z"},
@@ -321,7 +321,7 @@ addcdiv_op.vjp(
 )
 
 lerp_op = TypedOp(
-    "lerp", "x end", "weight", node="LerpBackward0", broadcast=True, promote="common", traits="arithmetic"
+    "lerp", "x end", "weight", node="LerpBackward0", pointwise=True, promote="common", traits="arithmetic"
 )
 lerp_op.refusing("biu", title="lerp_kernel_scalar")
 lerp_op.vjp(x=lambda g, weight: g * (1 - weight), end=lambda g, weight: g * weight).jvp("together")
@@ -330,7 +330,7 @@ lerp_tensor_op = TypedOp(
     "lerp_tensor",
     "x end weight",
     node="LerpBackward1",
-    broadcast=True,
+    pointwise=True,
     promote="common",
     traits="arithmetic",
 )

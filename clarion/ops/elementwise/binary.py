@@ -162,10 +162,10 @@ def copysign(input: Any, other: Any, *, run: Any = call) -> Any:
 
 # Complex numbers from two reals --------------------------------------------------------------------
 
-complex_op = Op("complex", "x y", broadcast=True, conj=False, saved_as={"real": "x", "imag": "y"})
+complex_op = Op("complex", "x y", pointwise=True, conj=False, saved_as={"real": "x", "imag": "y"})
 complex_op.vjp(x=lambda g, ops: ops.real(g), y=lambda g, ops: ops.imag(g))
 
-polar_op = Op("polar", "x y", broadcast=True, conj=False)
+polar_op = Op("polar", "x y", pointwise=True, conj=False)
 polar_op.vjp(
     x=lambda g, y, ops: ops.real(g) * ops.cos(y) + ops.imag(g) * ops.sin(y),
     y=lambda g, x, y, ops: x * (ops.imag(g) * ops.cos(y) - ops.real(g) * ops.sin(y)),

@@ -32,7 +32,7 @@ class WhereOp(Op):
         return [condition, cast_array(x, kind), cast_array(y, kind)], None
 
 
-where_op = WhereOp("where", "condition x y", broadcast=True, moves=True, traits="selects")
+where_op = WhereOp("where", "condition x y", pointwise=True, moves=True, traits="selects")
 where_op.vjp(
     x=lambda g, condition, ops: ops.where(condition, g, 0),
     y=lambda g, condition, ops: ops.where(condition, 0, g),
@@ -104,7 +104,7 @@ clamp_tensor_op = TypedOp(
     "x low? high?",
     node="ClampBackward0",
     promote="common",
-    broadcast=True,
+    pointwise=True,
     traits="clamps",
 )
 clamp_tensor_op.vjp(

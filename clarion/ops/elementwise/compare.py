@@ -67,7 +67,7 @@ def ge(input: Any, other: Any, *, run: Any = call) -> Any:
 
 # Whole tensors -------------------------------------------------------------------------------------
 
-isclose_op = Op("isclose", "x y", "rtol atol equal_nan", differentiable=False, broadcast=True)
+isclose_op = Op("isclose", "x y", "rtol atol equal_nan", differentiable=False, pointwise=True)
 
 
 def _number(name: str, position: int, value: Any) -> float:

@@ -57,7 +57,7 @@ def logical_not(input: Any, *, run: Any = call) -> Any:
 
 
 def _bits(name: str, inputs: str = "x y", refuse: str = "fc", title: str = "") -> Op:
-    op = TypedOp(name, inputs, broadcast=True, promote="common", differentiable=False)
+    op = TypedOp(name, inputs, pointwise=True, promote="common", differentiable=False)
     return op.refusing(refuse, title=title)
 
 

@@ -54,6 +54,7 @@ pow_base_op = TypedOp(
     "x y",
     node="PowBackward2",
     elementwise=True,
+    pointwise=False,
     promote="common",
     conj=False,
     traits="power",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...blocks import dropped
+from ...layout import in_rows
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -108,6 +109,7 @@ def shrink_backward(xp: Any, g: Any, x: Any, lambd: float) -> Any:
 
 
 @kernel("rrelu")
+@in_rows
 @quietly
 def rrelu(xp: Any, x: Any, noise: Any) -> Any:
     """`noise`: the slope of every element, 1 where x is positive."""
