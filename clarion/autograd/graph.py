@@ -14,8 +14,9 @@ from ..core.hooks import RemovableHandle as RemovableHandle
 from ..core.node import GradientEdge as GradientEdge
 from ..core.node import Node as Node
 from ..core.node import accumulator
+from ..core.saved import Hooks
 from ..core.tensor import Tensor, new_tensor
-from ..errors import EngineError
+from ..errors import ArgumentTypeError, EngineError
 from ..events import subscribe
 from ..forks import fork_safe
 from ..kernels.layout import memory_root
@@ -45,10 +46,12 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        reason = modes.state.saved_hooks_disabled
-        if reason is not None:
-            raise EngineError(reason)
-        modes.set_saved_hooks((*modes.state.saved_hooks, (self.pack_hook, self.unpack_hook)))
+        if not (callable(self.pack_hook) and callable(self.unpack_hook)):
+            raise ArgumentTypeError(
+                "_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are "
+                "supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None"
+            )
+        modes.push_saved_hooks(Hooks(self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: Any) -> None:
         modes.set_saved_hooks(modes.state.saved_hooks[:-1])

@@ -11,7 +11,7 @@ from . import modes, saved
 from .dtypes import INEXACT, f32, f64
 from .inplace import attach, refuse_creation, wrote
 from .recording import remember_stack
-from .saved import Packed, check_silent, output_clause, overwritten, version_of
+from .saved import Packed, Replaced, check_silent, output_clause, overwritten, version_of
 from .tensor import OWN, Tensor, new_tensor
 from .versions import INFERENCE, Claim, View
 from .views import as_view
@@ -216,10 +216,8 @@ def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any], inputs:
         # A view that was written hangs on the node by way of its base: holding it would close a cycle, too.
         is_output = out is not None and (out._edge is node or id(value) in dirty)
         tensor = out if out is not None else value
-        if hooks is not None:
-            kept.append(Packed(tensor, *hooks, as_output=is_output))
-        else:
-            kept.append(_Kept(tensor, node, is_output))
+        packed = None if hooks is None else hooks.keep(tensor, node, is_output)
+        kept.append(_Kept(tensor, node, is_output) if packed is None else packed)
         if hub.saved is not None:
             hub.saved(node, tensor)
     node.__dict__["_kept"] = kept
@@ -273,7 +271,7 @@ class SavedTensor(saved.SavedTensor):
         saved.need_functions(pack_hook, unpack_hook)
         kept = self._node.__dict__["_kept"]
         entry = kept[self._position]
-        if isinstance(entry, Packed):
+        if isinstance(entry, Replaced):
             raise errors.EngineError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
                 "Hint: only one pair of hooks is allowed at a time."

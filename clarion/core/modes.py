@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, EngineError
 from ..events import hub
 from ..forks import fork_safe
 
@@ -30,7 +30,7 @@ _lock = fork_safe(threading.Lock())
 class _State(threading.local):
     grad: bool = True
     inference: bool = False
-    # Stack of (pack, unpack) pairs of saved_tensors_hooks, innermost last; see saved.py.
+    # Stack of what decides how values are saved (saved.Hooks), innermost last.
     saved_hooks: tuple[Any, ...] = ()
     saved_hooks_disabled: str | None = None
     anomaly: bool = False
@@ -93,7 +93,8 @@ def watch(on: bool, who: str = "diagnoses") -> None:
 
 def recording() -> bool:
     """Are operations recorded in this thread?"""
-    return state.grad and not state.inference
+    own = state
+    return own.grad and not own.inference
 
 
 def switch(grad: bool, inference: bool | None = None) -> tuple[bool, bool]:
@@ -133,6 +134,15 @@ def set_saved_hooks(hooks: tuple[Any, ...]) -> None:
     if bool(hooks) != bool(state.saved_hooks):
         _count(1 if hooks else -1)
     state.saved_hooks = hooks
+
+
+def push_saved_hooks(hooks: Any) -> tuple[Any, ...]:
+    """Put hooks on top of this thread's stack, unless they are forbidden; gives how it was."""
+    if state.saved_hooks_disabled is not None:
+        raise EngineError(state.saved_hooks_disabled)
+    before = state.saved_hooks
+    set_saved_hooks((*before, hooks))
+    return before
 
 
 def aside(function: Callable[[Any], Any], value: Any) -> Any:

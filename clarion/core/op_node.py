@@ -21,7 +21,7 @@ from .dtypes import HALF, NUMBERS, WIDER, b1, f32, f64
 from .namespace import lifted
 from .node import FREED, Node
 from .passes import running
-from .saved import PACKED, Packed, check_versions, freed_error, unpack_all
+from .saved import PACKED, check_versions, freed_error, unpack_all, unpack_arrays
 from .tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class OpNode(Node):
         check_versions(self)
         op = self.op
         if self.versions is PACKED:
-            with modes.set_grad_enabled(False):
-                saved = tuple([v.unpack(self) if isinstance(v, Packed) else v for v in saved])
-        saved = tuple([v._array if isinstance(v, Tensor) else v for v in saved])
+            saved = unpack_arrays(self)
+        else:
+            saved = tuple([v._array if isinstance(v, Tensor) else v for v in saved])
         dtype = g.dtype if type(g) is not tuple else next(x.dtype for x in g if x is not None)
         if dtype is not f32 and dtype is not f64:
             if dtype in HALF and op.joint is None and type(g) is ndarray and g.size >= LEAST:

@@ -128,26 +128,30 @@ def finished(
     op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tuple[Tensor, ...], view: bool = False
 ) -> None:
     """What modes away from the default add to fresh outputs. A view has its tangents and its counter already."""
-    if not view:
-        if modes.dual is not None and outs:
-            modes.dual.derive(op, inputs, params, outs)
-        if modes.state.inference:
-            for out in outs:
-                out._vc = INFERENCE
-    if not modes.state.inference:
+    own = modes.state  # (a thread's own: each attribute costs 40 ns)
+    if not view and modes.dual is not None and outs:
+        modes.dual.derive(op, inputs, params, outs)
+    if not own.inference:
         for out in outs:
-            if out._edge is not None:
-                finish(out._edge, outs)
+            node = out._edge
+            if node is not None:
+                if own.anomaly or type(node.saved) is tuple:  # (a list holds no tensors)
+                    finish(node, outs)
                 break
+    elif not view:
+        for out in outs:
+            out._vc = INFERENCE
     if hub.applied is not None and outs:
         hub.applied(op, inputs, params, outs)
 
 
 def finish(node: Node, outs: tuple[Tensor, ...]) -> None:
     """What modes away from the default add to a fresh node."""
-    if modes.state.saved_hooks:
-        pack(node, outs)
-    if modes.state.anomaly:
+    own = modes.state
+    hooks = own.saved_hooks
+    if hooks and hooks[-1] is not None and node.saved and type(node.saved) is tuple:
+        pack(node, outs, hooks[-1])
+    if own.anomaly:
         remember_stack(node)
 
 

@@ -21,7 +21,7 @@ from .dtypes import HALF, f32, f64
 from .namespace import lifted
 from .node import FREED
 from .op_node import OpNode, fix_raw, fix_tensor
-from .saved import PACKED, as_output, check_versions, freed_error
+from .saved import PACKED, as_output, check_versions, freed_error, unpack_arrays
 from .tensor import Tensor
 from .versions import VersionCounter
 
@@ -72,8 +72,10 @@ _SAVED = """    saved = node.saved
         raise freed_error(node)
     versions = node.versions
     if versions is PACKED:
-        return general(node, g, edges)
+        {packed}
 """
+_RAW_SAVED = _SAVED.format(packed="saved, versions = unpack_arrays(node), None")
+_TENSOR_SAVED = _SAVED.format(packed="return general(node, g, edges)")
 _GUARD = """    guard = node.out_guard
     if guard is not None and (type(guard) is not VersionCounter or guard.n or guard.watched):
         check_versions(node)
@@ -165,7 +167,7 @@ def spell_out_joint(op: Op) -> Callable[..., Any]:
             given.append(f"v{p}")
         else:
             given.append(f"saved[{p}]" if p < len(op.layout) else f"saved[{p}] if len(saved) > {p} else None")
-    text = _JOINT_HEAD + _SAVED + _JOINT_GUARD
+    text = _JOINT_HEAD + _RAW_SAVED + _JOINT_GUARD
     text = text.replace("general(node, g, edges)", "general(node, g, edges, before)")
     for p in sorted({p for p in positions if p < inputs}):
         text += _RAW_INPUT.format(p=p).replace("general(node, g, edges)", "general(node, g, edges, before)")
@@ -187,7 +189,7 @@ def _scope(raw: bool) -> dict[str, Any]:
     return {
         "HALF": HALF, "HALVES": HALVES, "f32": f32, "f64": f64, "FREED": FREED, "PACKED": PACKED, "freed_error": freed_error,
         "ndarray": ndarray, "Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions, "unlike": _unlike,
-        "as_output": as_output, "ops": registry.raw if raw else lifted, "fixed": fix_raw if raw else fix_tensor,
+        "as_output": as_output, "unpack_arrays": unpack_arrays, "ops": registry.raw if raw else lifted, "fixed": fix_raw if raw else fix_tensor,
     }  # fmt: skip
 
 
@@ -213,7 +215,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
         terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
     text = _HEAD.format(array="" if raw else "._array")
     if named:
-        text += _SAVED + (_GUARD if named & set(outputs) else "")
+        text += (_RAW_SAVED if raw else _TENSOR_SAVED) + (_GUARD if named & set(outputs) else "")
     for p in sorted(used):
         form = (_RAW_INPUT if raw else _TENSOR_INPUT) if p < inputs else _TENSOR_OUTPUT
         text += form.format(p=p, nr=outputs.get(p))

@@ -43,38 +43,32 @@ def freed_error(node: Node) -> errors.GraphFreedError:
 PACKED: Any = ("packed",)
 
 
-class Packed:
-    """A saved value that went through a pack hook; `unpack()` brings back a Tensor."""
+class Replaced:
+    """A saved value that is not kept as it is: `unpack()` brings back a Tensor."""
 
-    __slots__ = ("as_output", "edge", "nr", "packed", "requires", "tangent", "unpack_hook")
+    __slots__ = ("as_output", "edge", "nr", "requires", "tangent")
+    packed: Any  # what is kept in its place
+    unpack_hook: Any
 
-    def __init__(self, tensor: Tensor, pack: Any, unpack: Any, *, as_output: bool = False) -> None:
-        self.unpack_hook = unpack
+    def __init__(self, tensor: Tensor, as_output: bool) -> None:
+        """Notes where the value belongs in the graph."""
         self.as_output = as_output
         self.edge = None if as_output else tensor._edge or (tensor if tensor._rg else None)
         self.nr = tensor._nr
         self.requires = tensor._rg
         self.tangent = modes.dual.kept(tensor) if modes.dual is not None else None
-        handed = tensor
-        if as_output:
-            handed = new_tensor(tensor._array)
-            handed._vc = tensor._vc
-        before = handed._version if handed._vc is not INFERENCE else 0
-        self.packed = modes.aside(pack, handed)
-        if handed._vc is not INFERENCE and handed._version != before:
-            raise errors.EngineError(
-                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
-                "an issue if you need to perform in-place operations on the input to a pack hook."
-            )
+
+    def value(self) -> Tensor:
+        """The value, outside the graph."""
+        raise NotImplementedError
+
+    def array(self) -> Any:
+        """Its array; nothing is recorded meanwhile."""
+        return self.value()._array
 
     def unpack(self, node: Node | None) -> Tensor:
         """The Tensor, joined to the graph where the original was."""
-        value = self.unpack_hook(self.packed)
-        if not isinstance(value, Tensor):
-            raise errors.ArgumentTypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(value).__name__}"
-            )
+        value = self.value()
         if self.tangent is not None and modes.dual is not None:
             modes.dual.put_back(value, self.tangent)
         if not self.requires:
@@ -92,6 +86,57 @@ class Packed:
         else:
             result._edge = self.edge
         return result
+
+
+class Hooks:
+    """A pair of saved-tensor hooks. What stands in their place (checkpoints') has a `keep`, too: it gives what is kept of a value, or
+    None if that stays as it is."""
+
+    __slots__ = ("pack", "unpack")
+
+    def __init__(self, pack: Any, unpack: Any) -> None:
+        self.pack, self.unpack = pack, unpack
+
+    def keep(self, tensor: Tensor, node: Node, as_output: bool = False) -> Replaced | None:
+        """A value that `node` saves, one of its outputs perhaps."""
+        return Packed(tensor, self.pack, self.unpack, as_output=as_output)
+
+
+class Packed(Replaced):
+    """A saved value that went through a pack hook."""
+
+    __slots__ = ("packed", "unpack_hook")
+
+    def __init__(self, tensor: Tensor, pack: Any, unpack: Any, *, as_output: bool = False) -> None:
+        super().__init__(tensor, as_output)
+        self.unpack_hook = unpack
+        handed = tensor
+        if as_output:
+            handed = new_tensor(tensor._array)
+            handed._vc = tensor._vc
+        before = handed._version if handed._vc is not INFERENCE else 0
+        self.packed = modes.aside(pack, handed)
+        if handed._vc is not INFERENCE and handed._version != before:
+            raise errors.EngineError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook."
+            )
+
+    def value(self) -> Tensor:
+        value = self.unpack_hook(self.packed)
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(value).__name__}"
+            )
+        return value
+
+    def array(self) -> Any:
+        recording, _ = modes.switch(False)
+        try:
+            return self.value()._array
+        finally:
+            modes.switch(recording)
 
 
 class _LeafAlias(Node):
@@ -268,20 +313,19 @@ def version_of(tensor: Any) -> Any:
     return counter.n, counter.silent, fingerprint(tensor._array) if looked_at else None
 
 
-def pack(node: Node, outputs: tuple[Tensor, ...]) -> None:
+def pack(node: Node, outputs: tuple[Tensor, ...], hooks: Any) -> None:
     """Send a fresh node's saved tensors through the innermost saved-tensor hooks."""
-    hooks = modes.state.saved_hooks[-1]
-    if hooks is None:
-        return
-    if not node.saved:
-        return
-    layout, packed = list(node.saved), False
+    layout, packed, keep = list(node.saved), False, hooks.keep
     for i in range(len(node.edges)):
         if isinstance(layout[i], Tensor):
-            layout[i], packed = Packed(layout[i], *hooks), True
+            kept = keep(layout[i], node)
+            if kept is not None:
+                layout[i], packed = kept, True
     for position, nr in _out_positions(node):
         if position < len(layout) and layout[position] is not None:
-            layout[position], packed = Packed(outputs[nr], *hooks, as_output=True), True
+            kept = keep(outputs[nr], node, True)
+            if kept is not None:
+                layout[position], packed = kept, True
     if packed:
         node.saved = tuple(layout)
         node.versions = PACKED
@@ -294,6 +338,13 @@ def _out_positions(node: Node) -> Any:
     return [(position + more, nr) for position, nr in node.op.out_positions] if more else node.op.out_positions
 
 
+def unpack_arrays(node: Node) -> tuple[Any, ...]:
+    """Saved values as arrays, where some are not kept as they are."""
+    return tuple(
+        [v.array() if isinstance(v, Replaced) else v._array if isinstance(v, Tensor) else v for v in node.saved]
+    )
+
+
 def unpack_all(node: Node) -> list[Any]:
     """Saved values as Tensors (inputs and outputs joined to the graph), parameters as they are."""
     if node.saved is FREED:
@@ -302,7 +353,7 @@ def unpack_all(node: Node) -> list[Any]:
     if not values:  # its rules name nothing
         return values
     for i, value in enumerate(values):
-        if isinstance(value, Packed):
+        if isinstance(value, Replaced):
             values[i] = value.unpack(node)
     check_versions(node)
     for i in range(min(len(node.edges), len(values))):
@@ -400,7 +451,7 @@ class SavedTensor:
     def data(self) -> Any:
         """What is kept: what the pack hook returned, or the tensor itself (without history, if that begins or ends here)."""
         entry = self._entry()
-        if isinstance(entry, Packed):
+        if isinstance(entry, Replaced):
             return entry.packed
         if not isinstance(entry, Tensor):
             return new_tensor(entry) if isinstance(entry, ndarray) else entry
@@ -410,7 +461,7 @@ class SavedTensor:
     def unpack_hook(self) -> Any:
         """The hook that will bring the tensor back, or None."""
         entry = self._entry()
-        return entry.unpack_hook if isinstance(entry, Packed) else None
+        return entry.unpack_hook if isinstance(entry, Replaced) else None
 
     def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """Pack this one value with hooks of its own."""
@@ -422,7 +473,7 @@ class SavedTensor:
                 "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
                 "through the graph a second time or if you need to access saved variables after calling backward."
             )
-        if isinstance(node.saved[at], Packed):
+        if isinstance(node.saved[at], Replaced):
             raise errors.EngineError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
                 "Hint: only one pair of hooks is allowed at a time."

@@ -1,8 +1,8 @@
 """Activation checkpointing: drop what a region saved, and compute it again when backward asks for it.
 
-A client of the saved-tensor hooks only. In the forward pass every saved value is replaced by an empty
-holder. When backward unpacks the first holder of a region, the region runs again (random state
-replayed) under hooks that fill the holders in the same order, and stops as soon as the last is filled.
+A client of the way in which nodes save values only, as saved-tensor hooks are. In the forward pass every saved value is
+replaced by an empty holder. When backward unpacks the first holder of a region, the region runs again (random state
+replayed) and what it saves fills the holders in the same order; it stops as soon as the last is filled.
 
 The region's tensor arguments are themselves saved by a small node, so that a checkpoint inside a
 checkpoint drops them too: nesting needs nothing else.
@@ -19,7 +19,6 @@ from typing import Any
 from .. import errors
 from ..absent import rest
 from ..autograd import retrace
-from ..autograd.graph import saved_tensors_hooks
 from ..core import backward, modes, passes, provenance
 from ..core.function import Function
 from ..core.tensor import Tensor
@@ -219,8 +218,12 @@ def checkpoint(
     region.debug = debug if _debug is None else _debug
     trace = region.trace = retrace.Trace() if region.debug else retrace.begin()
     region.told = functools.partial(retrace.tell, function, region.place, preserve, trace)
-    with saved_tensors_hooks(region.pack, region.unpack), forward_context, retrace.listening(trace):
-        result = function(*args, **kwargs)
+    hooks = modes.push_saved_hooks(region)
+    try:
+        with forward_context, retrace.listening(trace):
+            result = function(*args, **kwargs)
+    finally:
+        modes.set_saved_hooks(hooks)
     region.forward_complete = True
     return result
 

@@ -9,10 +9,13 @@ from typing import Any
 
 from .. import errors
 from ..autograd import retrace
-from ..autograd.graph import saved_tensors_hooks
 from ..core import modes, passes, provenance
+from ..core.devices import CPU, ndarray
+from ..core.dtypes import FROM_NUMPY, Size
 from ..core.function import Function
 from ..core.messages import told
+from ..core.node import Node
+from ..core.saved import Replaced
 from ..core.tensor import Tensor, created, new_tensor
 
 
@@ -32,14 +35,18 @@ def as_remembered(contexts: list[contextlib.AbstractContextManager[Any]]) -> Ite
         yield
 
 
-class _Holder:
+class _Holder(Replaced):
     """Stands in the graph for a value that will be recomputed: run -> the value, or None once handed out."""
 
-    __slots__ = ("__weakref__", "position", "values")
+    __slots__ = ("__weakref__", "region", "values")
+    region: Region
+    values: dict[int, Tensor | None]
 
-    def __init__(self, position: int) -> None:
-        self.position = position
-        self.values: dict[int, Tensor | None] = {}
+    def value(self) -> Tensor:
+        return self.region.unpack(self)
+
+    packed = property(lambda self: self)
+    unpack_hook = property(lambda self: self.region.unpack)
 
 
 _OUTSIDE = -1  # stands for the number of a pass where there is none
@@ -107,7 +114,7 @@ class Region:
         self.contexts = [note() for note in retrace.remembered]
         self.holders: list[weakref.ref[_Holder]] = []
         self.metadata: list[tuple[Any, ...]] = []
-        self.places: list[Any] = []
+        self.places: list[provenance.Place | None] = []
         self.done: set[int] = set()
         self.counts: dict[int, int] = {}
         self.forward_complete = False
@@ -122,18 +129,25 @@ class Region:
         saved = iter(self._saver.saved_tensors)
         return tuple(leaf_like(next(saved)) if t else o for t, o in zip(self._is_tensor, self._others, strict=True))
 
-    def pack(self, tensor: Tensor) -> _Holder:
-        """Forward pass: keep an empty holder and what the value looked like."""
-        holder = _Holder(len(self.holders))
+    def keep(self, tensor: Tensor, node: Node, as_output: bool = False) -> _Holder:
+        """Forward pass: an empty holder takes the place of a saved value; what that looked like is noted."""
+        holder = _Holder(tensor, as_output)
+        holder.region, holder.values = self, {}
         self.holders.append(weakref.ref(holder))
         self.metadata.append(_describe(tensor))
-        self.places.append(provenance.here())
+        self.places.append(node.place)
         if self.trace is not None:
             self.trace.keep(tensor)
         return holder
 
     def unpack(self, holder: _Holder) -> Tensor:
         """Backward pass: run the region once per pass (or group of them), then hand out what it filled in."""
+        this = passes.running.this
+        if this is not None and this.number in self.done and GraphExecGroup.current is None:
+            value = holder.values.get(this.number)
+            if value is not None:  # as it is mostly
+                holder.values[this.number] = None
+                return value
         run = id(GraphExecGroup.current) if GraphExecGroup.current is not None else self._run_number()
         try:
             if run not in self.done:
@@ -169,34 +183,19 @@ class Region:
         args = self.arguments()
         self.counts[run] = 0
         again = self.again = None if self.trace is None else retrace.Trace() if self.debug else retrace.begin()
-
-        def fill(tensor: Tensor) -> Tensor:
-            position = self.counts[run]
-            self.counts[run] += 1
-            if again is not None:
-                again.keep(tensor)
-            if position >= len(self.holders):
-                if not self.early_stop:
-                    if self.forward_complete:
-                        raise self._count_error(run, more=True)
-                    self.begun = True
-                return tensor.detach()
-            holder = self.holders[position]()
-            if holder is not None:
-                holder.values[run] = tensor.detach() if tensor._rg else tensor
-            if self.early_stop and self.counts[run] == len(self.holders):
-                raise _Stop
-            return tensor.detach()
-
-        hooks = saved_tensors_hooks(fill, lambda value: value)
-        around = as_remembered([*self.contexts, retrace.listening(again)])
-        with contextlib.suppress(_Stop), hooks, modes.enable_grad(), around:
-            self.recompute(args)
+        recording, hooks = modes.set_grad(True), modes.push_saved_hooks(_Filling(self, run))
+        try:
+            with contextlib.suppress(_Stop), as_remembered([*self.contexts, retrace.listening(again)]):
+                self.recompute(args)
+        finally:
+            modes.set_saved_hooks(hooks)
+            modes.set_grad(recording)
         self.done.add(run)
         self._check_match(run)
         self.told(again)
 
-    def _count_error(self, run: int, more: bool = False) -> CheckpointError:
+    def count_error(self, run: int, more: bool = False) -> CheckpointError:
+        """The error of a run that saved fewer values than the first, or more."""
         count = f"at least {self.counts[run]}" if more else str(self.counts[run])
         missing = ""
         if not more and self.counts[run] < len(self.places):
@@ -240,7 +239,7 @@ class Region:
         if self.begun:
             return
         if self.counts[run] != len(self.holders):
-            raise self._count_error(run)
+            raise self.count_error(run)
         if not self.check:
             return
         wrong = ""
@@ -258,6 +257,42 @@ class Region:
                 f"the forward pass.\n{wrong}.\nThe region was checkpointed at {provenance.text(self.place)}."
             )
             raise self._told(error, self.places[self._first_difference(run)], None)
+
+
+class _Filling:
+    """The second run of a region: what it saves is put into the holders of the first, one by one, and stays as it is."""
+
+    def __init__(self, region: Region, run: int) -> None:
+        self.region, self.run = region, run
+
+    def keep(self, tensor: Tensor, node: Node, as_output: bool = False) -> None:
+        """The next saved value."""
+        region, run = self.region, self.run
+        position = region.counts[run]
+        region.counts[run] = position + 1
+        if region.again is not None:
+            region.again.keep(tensor)
+        if position < len(region.holders):
+            holder = region.holders[position]()
+            if holder is not None:
+                holder.values[run] = _outside(tensor)
+            if region.early_stop and position + 1 == len(region.holders):
+                raise _Stop
+        elif not region.early_stop:
+            if region.forward_complete:
+                raise region.count_error(run, more=True)
+            region.begun = True
+
+
+def _outside(tensor: Tensor) -> Tensor:
+    """A recomputed value without the history of the second run. (Nobody is told that it is detached.)"""
+    if not tensor._rg:
+        return tensor
+    if type(tensor) is not Tensor:
+        return tensor.detach()
+    value = new_tensor(tensor._array)
+    value._vc = tensor._counter()
+    return value
 
 
 def _dummy() -> Tensor:
@@ -278,11 +313,13 @@ def leaf_like(tensor: Tensor) -> Tensor:
 
 
 def _describe(tensor: Tensor) -> tuple[Any, ...]:
-    return tensor.shape, tensor.dtype, tensor.device
+    array = tensor._array
+    return array.shape, array.dtype, CPU if type(array) is ndarray else tensor.device
 
 
 def _metadata_text(described: tuple[Any, ...]) -> str:
-    return str(dict(zip(("shape", "dtype", "device"), described, strict=True)))
+    shape, dtype, device = described
+    return str({"shape": Size(shape), "dtype": FROM_NUMPY[dtype], "device": device})
 
 
 def _debug_text(first: retrace.Trace | None, again: retrace.Trace | None) -> str:
