@@ -164,6 +164,27 @@ class Hub:
 
 
 hub = Hub()
+
+
+class Unheard:
+    """Backward passes that the one who listens to `backward_began` need not hear of: counted, and no more.
+
+    They are ordinary: `backward()` of one finite number on the host, not above a limit.
+    """
+
+    __slots__ = ("count", "limit", "until")
+
+    def __init__(self) -> None:
+        self.count = 0  # of all so far
+        self.until = 0  # this count the next one is told
+        self.limit = 0.0
+
+    def allow(self, passes: int) -> None:
+        """So many more need not be told, unless somebody else listens."""
+        self.until = self.count + passes if len(_handlers["backward_began"]) < 2 else 0
+
+
+unheard = Unheard()
 _handlers: dict[str, list[Handler]] = {name: [] for name in Hub.__slots__}
 
 
@@ -172,6 +193,8 @@ def _rebind(name: str) -> None:
     if handler is None and getattr(hub, name) is not None and threading.active_count() > 1:
         handler = _ignore  # another thread may stand between the test for None and the call
     setattr(hub, name, handler)
+    if name == "backward_began" and len(_handlers[name]) > 1:
+        unheard.until = 0
     # Both of these are told from one place, which the hot path enters if `recorded` is there.
     hub.recorded = _fan_out(_handlers["recorded"]) or (_ignore if hub.saved is not None else None)
 

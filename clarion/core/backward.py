@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from .. import errors
-from ..events import hub
+from ..events import hub, unheard
 from ..kernels.coo import Coo
 from . import modes, provenance
 from .devices import HOST, as_array, kind_of, ndarray, writable, xp_of
@@ -59,10 +59,13 @@ def backward(
     if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
         root = tensors
         if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":
-            if hub.backward_began is not None:
-                hub.backward_began((root,), (None,), bool(retain_graph), False, True)
             array = root._array
             simple = array.ndim == 0 and type(array) is ndarray
+            if hub.backward_began is not None:
+                if unheard.count < unheard.until and simple and -math.inf < array.item() <= unheard.limit:
+                    unheard.count += 1
+                else:
+                    hub.backward_began((root,), (None,), bool(retain_graph), False, True)
             seed = _ONE.get(array.dtype) if simple else kind_of(array).one(array)
             execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
             return
@@ -79,10 +82,20 @@ def backward(
             raise errors.EngineError("`inputs` argument to `backward()` cannot be empty.")
     roots, start = _roots(tensors_, seeds, create_graph)
     if hub.backward_began is not None:
-        hub.backward_began(tensors_, seeds, this.retain, this.create_graph and recorded, True)
+        if unheard.count < unheard.until and _is_ordinary(tensors_[0]):
+            unheard.count += 1
+        else:
+            hub.backward_began(tensors_, seeds, this.retain, this.create_graph and recorded, True)
     if inputs is not None:
         _accumulate_only(this, roots, wanted)
     execute(roots, start, this)
+
+
+def _is_ordinary(root: Any) -> bool:
+    """Is it one finite number on the host, not above the limit? (NOTE: `events.Unheard`.)"""
+    array = getattr(root, "_array", None)  # (a GradientEdge has none)
+    value = array.item() if type(array) is ndarray and array.size == 1 else None
+    return type(value) is float and -math.inf < value <= unheard.limit
 
 
 def _needs_tangents(create_graph: bool) -> bool:

@@ -19,7 +19,6 @@ NumPy arrays, to be read only.
 | array(t), some(t, n) | its values; all of them, or, where they must be fetched from a device, about n |
 | samples_soon(ts, n) | about n values of each, sent by a device: `read()` gives a list of arrays. None of those that must be waited for |
 | number(t), late(t) | the one value of a tensor with one element; is it that of an earlier step (on a GPU, which is not waited for)? |
-| ordinary(t, limit) | is it one finite number, not above a limit, which can be read without waiting? |
 | memory(t), version(t) | a key for the memory it lies in; changes whenever somebody writes to it, openly or not |
 | writes(t) | how many writes were counted |
 | is_inference(t) | was it made in inference mode? |
@@ -53,6 +52,7 @@ NumPy arrays, to be read only.
 | roots_running(), node_running(), operand_running() | of the backward pass under way: its root nodes (None: there is none), the node whose gradient is computed; what a forward operation is working on |
 | passes_untold() | backward passes since the last that was told, this one with them: at rest an engine need not tell each |
 | expect_losses(limit) | at rest, a pass whose loss is beyond this is told |
+| leave_untold(passes) | so many others need not be (an engine may choose itself) |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
 | mode_files | the files that enter and leave modes |
 | quiet() | a context without floating-point warnings |
@@ -79,7 +79,6 @@ is_tensor: _Question
 is_node: _Question
 node: _Question
 output_number: _Question
-ordinary: _Question
 late: _Question
 requires_grad: _Question
 grad: _Question
@@ -132,6 +131,7 @@ node_running: _Question
 operand_running: _Question
 passes_untold: _Question
 expect_losses: _Question
+leave_untold: _Question
 decorates: _Question
 mode_files: frozenset[str]
 quiet: _Question

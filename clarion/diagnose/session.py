@@ -148,7 +148,6 @@ class Session:
     def _switch_now(self, mode: str) -> None:
         if mode == self.mode:
             return
-        self.ledger.pace = None
         if self.mode == DEEP:
             self.ledger.count_untold()
         table = self._tables[mode]
@@ -157,7 +156,9 @@ class Session:
             for event in OF_STEPS:
                 replace(event, self._bound.get(event), table.get(event))
             self._bound, self.mode = table, mode
+            self.ledger.pace.spare()
             return
+        self.ledger.pace.forget()
         for event in (*self._bound, *(set(table) - set(self._bound))):
             old, new = self._bound.get(event), table.get(event)
             if old is not new:
@@ -170,6 +171,7 @@ class Session:
         self._heard = 0
         watched = self.near or (self.thorough and mode != OFF)
         engine.watch(watched, self.resting)
+        self.ledger.pace.spare() if resting else engine.leave_untold(0)
         tidy()
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
@@ -197,7 +199,7 @@ class Session:
         resting = shortened(self.ledger, quiet)
         return {
             OFF: {},
-            DEEP: passes_alone(self.ledger, resting),
+            DEEP: passes_alone(resting),
             REST: resting,
             AWAKE: {event: self._handler(tuple(heard), made) for event, heard in found["on_"].items()},
             NEAR: {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import cmath
 import contextlib
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -100,14 +99,6 @@ def number(t: Any) -> float:
         return found[0] if found else 0.0
     found = array(t)
     return float(found.reshape(-1)[0].real) if found.size else 0.0
-
-
-def ordinary(t: Any, limit: float) -> bool:
-    """Is it one finite number, not above a limit, which can be read without waiting?"""
-    if not isinstance(t, TensorBase) or t.numel() != 1 or late(t):
-        return False
-    value = number(t)
-    return math.isfinite(value) and value <= limit
 
 
 def late(t: Any) -> bool:

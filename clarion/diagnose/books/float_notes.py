@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...events import unheard
 from .. import engine
 from ..source.places import Place, here
 
@@ -37,9 +38,18 @@ class Notes:
     def __init__(self) -> None:
         self.clear()
 
+    @property
+    def passes(self) -> int:
+        """Backward passes that have begun, told or not."""
+        return self._told + unheard.count
+
+    @passes.setter
+    def passes(self, count: int) -> None:
+        self._told = count - unheard.count
+
     def clear(self) -> None:
         """Forget everything."""
-        self.passes = 0  # backward passes that have begun
+        self.passes = 0
         self.broken_pass = -1_000  # the last one that began with a loss that is not finite
         self.told = False  # something was said already: whatever is not finite from then on follows from it
         self._recent: deque[Note] = deque(maxlen=4 * _PER_PASS)

@@ -17,15 +17,15 @@ from collections import deque
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from ...events import unheard
 from .. import engine
 from ..graph.names import names_of
 from ..source.places import Place, here
 from .alive import Alive
 from .departures import Departures
-from .float_notes import notes
 from .history import all_finite, sample
 from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
-from .resting import is_time
+from .resting import Pace, is_time
 from .switches import Switches
 from .unrecorded import Unrecorded
 
@@ -71,7 +71,7 @@ class Ledger:
         self.session = session
         self.step = 0  # steps so far
         self.updates = 0  # calls of an optimizer's step(), and writes to leaves by hand
-        self.passes = 0  # backward passes that deposited
+        self.passes = 0
         self.round = 0
         self.round_marks: deque[int] = deque(maxlen=1024)  # sequence numbers (they fall) at which rounds began
         self.optimizers = Alive()
@@ -86,11 +86,7 @@ class Ledger:
         self.unrecorded = Unrecorded(self)
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
-        self.pace: tuple[int, int, int] | None = None  # passes and steps when they were compared last (resting.py)
-        self.alarm = 0  # the pass before which steps are heard of again
-        self.alone: tuple[OptimizerStory, int] | None = (
-            None  # whose steps are not heard of, since which of the noted passes
-        )
+        self.pace = Pace(self)
         self._book = object()  # stands for these books in the stories of optimizers
         self._highest = 0.0  # of the losses so far
         self.loss_limit = math.inf  # at rest a loss beyond this is looked into
@@ -99,6 +95,15 @@ class Ledger:
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
         self._by_memory: dict[Any, weakref.ref[Any]] = {}
+
+    @property
+    def passes(self) -> int:
+        """Backward passes that deposited, told or not."""
+        return self._told + unheard.count
+
+    @passes.setter
+    def passes(self, count: int) -> None:
+        self._told = count - unheard.count
 
     # Leaves, modules, optimizers -----------------------------------------------------------------
 
@@ -401,18 +406,15 @@ class Ledger:
 
     def count_untold(self) -> None:
         """The rest is over: steps that were only counted, as passes or by an engine."""
-        if self.alone is not None:
-            (story, since), self.alone = self.alone, None
-            self.passes += notes.passes - since
-            self._count_at_rest(story, notes.passes - since - (engine.roots_running() is not None))
-            self.pace = self.passes, self.step, story.steps
+        self.pace.count()
         for optimizer in self.optimizers:
             story = optimizer.__dict__.get("_story")
             if story is not None:
                 count, story.untold = story.untold, 0
-                self._count_at_rest(story, count)
+                self.count_at_rest(story, count)
 
-    def _count_at_rest(self, story: OptimizerStory, count: int) -> None:
+    def count_at_rest(self, story: OptimizerStory, count: int) -> None:
+        """An optimizer stepped so many times, unheard."""
         self.step += count
         self.updates += count
         story.steps += count

@@ -12,7 +12,8 @@ from ..source.places import Place
 RECENT = 128  # steps of an optimizer that are kept as they are
 DENSE = 200  # the first steps of an optimizer, each of which is measured
 SHARE = 0.005  # of the time is given to measuring, after that
-PAUSE = 128  # steps between two measurements, at most
+_AROUND = 40e-6  # seconds that it takes to come to a measurement, and to leave it
+PAUSE = 256  # steps between two measurements, at most
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 
 
@@ -177,7 +178,7 @@ class Track:
         before, at = self.last
         if at and steps > at:
             whole = (begin - before) / (steps - at)  # of one step
-            self.due = steps + min(self.pause, 1 + int((end - begin) / (whole * SHARE + 1e-9)))
+            self.due = steps + min(self.pause, 1 + int((end - begin + _AROUND) / (whole * SHARE + 1e-9)))
         self.last = (end, steps)
 
     def add(self, sample: Sample) -> None:

@@ -1,29 +1,30 @@
 """What is heard of every step while the session rests, in as few words as can be.
 
-Where a whole step takes 20 µs, one microsecond is a twentieth of it. So what is ordinary is only counted here; everything else
-goes on to the handlers proper, which count for themselves. Where one optimizer steps once after every pass, passes alone are
-heard of and counted (`DEEP`); that ends before a step that is to be looked at, and whenever something happens.
+Where a whole step takes 20 µs, one microsecond is a twentieth of it. So ordinary passes are not told at all, but counted
+(`events.Unheard`), and ordinary steps only counted here; everything else goes on to the handlers proper, which count for
+themselves. Where one optimizer steps once after every pass, steps are not heard of either (`DEEP`): that ends before a step that
+is to be looked at, and whenever something happens. How many there were the parameters know, whose writes are counted anyway.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import engine
-from .float_notes import notes
-from .records import DENSE
+from .records import DENSE, OptimizerStory
 
 if TYPE_CHECKING:
     from .ledger import Ledger
 
 Handler = Callable[..., None]
 
-OF_STEPS = ("backward_began", "stepped")
+OF_STEPS = ("stepped",)
 CYCLE = 512  # steps, or passes, after which the session wakes for a while: a power of two
 _WITHIN = CYCLE - 1
 _OFTEN = 7  # one less than the steps after which it is asked whether passes alone would do
-_LONG = 13  # bits of a count from which on it wakes less and less often: eight to sixteen times while the count doubles
+_LONG = 12  # bits of a count from which on it wakes less and less often: four to eight times while the count doubles
 
 
 def _cycle(count: int) -> int:
@@ -36,36 +37,70 @@ def is_time(before: int, now: int) -> bool:
     return now // cycle > before // cycle
 
 
+class Pace:
+    """Passes and steps side by side, while the session rests."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.holds = False  # was every pass followed by one step, as far as is known?
+        self._before: tuple[int, ...] | None = None  # the counts when they were compared last
+        self._rate = 0  # writes of a step to the parameter that is looked at
+        self._alone: tuple[OptimizerStory, Any] | None = None  # whose steps are not heard of, and that parameter
+
+    def forget(self) -> None:
+        """Something else begins."""
+        self._before, self.holds = None, False
+
+    def compare(self, optimizer: Any, story: OptimizerStory) -> None:
+        """If every pass was followed by one step since this was asked last, hear of no steps until the next that counts."""
+        ledger = self._ledger
+        leaf = optimizer.param_groups[-1]["params"][-1]
+        now = ledger.passes, ledger.step, story.steps, engine.writes(leaf)
+        before, self._before = self._before or now, now
+        passes, steps, own, writes = [a - b for a, b in zip(now, before, strict=True)]
+        self._rate = writes // max(1, passes)
+        self.holds = passes == steps == own and writes == self._rate * passes > 0
+        if self.holds and len(ledger.optimizers) == 1:
+            step, cycle = ledger.step, _cycle(ledger.step)
+            at = min(step - step % cycle + cycle, 1 << step.bit_length(), step + story.track.due - story.steps)
+            self._alone = story, weakref.ref(leaf)
+            ledger.session.deepen()
+            engine.leave_untold(at - step - 1)
+
+    def count(self) -> None:
+        """Steps are heard of again. How many there were the parameter knows; if it is gone, they were as many as passes."""
+        if self._alone is None or self._before is None:
+            return
+        (story, reference), self._alone = self._alone, None
+        ledger, leaf = self._ledger, reference()
+        passes = ledger.passes - self._before[0]
+        writes = passes * self._rate if leaf is None else engine.writes(leaf) - self._before[3]
+        self.holds = writes == passes * self._rate
+        ledger.count_at_rest(story, writes // self._rate)
+        self._before = ledger.passes, ledger.step, story.steps, self._before[3] + writes
+
+    def spare(self) -> None:
+        """Ordinary passes need not be told until it is time to wake."""
+        passes = self._ledger.passes
+        cycle = _cycle(passes)
+        engine.leave_untold(cycle - 1 - passes % cycle)
+
+
 def _pass(ledger: Ledger, proper: Handler) -> Handler:
-    ordinary = engine.ordinary
+    session, pace = ledger.session, ledger.pace
 
-    def heard(tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
-        passes = ledger.passes + 1
-        if accumulates and passes & _WITHIN and ordinary(tensors[0], ledger.loss_limit):
-            ledger.passes = passes
-            notes.passes += 1
-        else:
-            proper(tensors, gradients, retained, create, accumulates)
-
-    return heard
-
-
-def _pass_alone(ledger: Ledger, proper: Handler) -> Handler:
-    ordinary = engine.ordinary
-
-    def heard(tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
-        passes = notes.passes + 1
-        if passes < ledger.alarm and accumulates and ordinary(tensors[0], ledger.loss_limit):
-            notes.passes = passes
-        else:
-            ledger.session.surface()
-            proper(tensors, gradients, retained, create, accumulates)
+    def heard(*facts: Any) -> None:
+        session.surface()
+        proper(*facts)
+        if session.resting:
+            pace.spare()
 
     return heard
 
 
 def _step(ledger: Ledger, proper: Handler) -> Handler:
-    deepen = ledger.session.guarded("the ledger", _deepen)
+    session, pace = ledger.session, ledger.pace
+    compare = session.guarded("the ledger", pace.compare)
 
     def heard(optimizer: Any) -> None:
         story = optimizer.__dict__.get("_story")
@@ -75,24 +110,13 @@ def _step(ledger: Ledger, proper: Handler) -> Handler:
                 story.steps, ledger.step = steps, step
                 ledger.updates += 1
                 if not step & _OFTEN:
-                    deepen(ledger, story)
+                    compare(optimizer, story)
                 return
         proper(optimizer)
+        if pace.holds and session.resting:
+            compare(optimizer, story)
 
     return heard
-
-
-def _deepen(ledger: Ledger, story: Any) -> None:
-    """If every pass was followed by one step since they were compared last, hear of passes alone until the next step that counts."""
-    now = ledger.passes, ledger.step, story.steps
-    step, steps = ledger.step, story.steps
-    passed = {a - b for a, b in zip(now, ledger.pace or now, strict=True)}
-    ledger.pace = now
-    if len(passed) == 1 and passed != {0} and len(ledger.optimizers) == 1:
-        cycle = _cycle(step)
-        at = min(step - step % cycle + cycle, 1 << step.bit_length(), step + story.track.due - steps)
-        ledger.alarm, ledger.alone = notes.passes + at - step, (story, notes.passes)
-        ledger.session.deepen()
 
 
 _SHORT: dict[str, Callable[[Ledger, Handler], Handler]] = {
@@ -109,7 +133,6 @@ def shortened(ledger: Ledger, table: dict[str, Any]) -> dict[str, Any]:
     return table | {event: short(ledger, table[event]) for event, short in _SHORT.items() if event in table}
 
 
-def passes_alone(ledger: Ledger, table: dict[str, Any]) -> dict[str, Any]:
+def passes_alone(table: dict[str, Any]) -> dict[str, Any]:
     """The same where steps are not heard of."""
-    found = table | {"backward_began": _pass_alone(ledger, table["backward_began"])}
-    return {event: handler for event, handler in found.items() if event != "stepped"}
+    return {event: handler for event, handler in table.items() if event not in OF_STEPS}
