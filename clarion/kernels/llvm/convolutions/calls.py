@@ -19,7 +19,7 @@ from ..places import address
 from ..products import calls as products
 from ..products.tiles import shape_for
 from ..text import module
-from . import drivers, geometry
+from . import drivers, geometry, weights
 from .geometry import Geometry, Sizes, three
 from .slabs import FIELDS, PLACE
 
@@ -42,7 +42,7 @@ class Convolutions:
         self.shape = shape_for("double" if dtype is F64 else "float", width, x86)
         engine = machine.compiled(module(drivers.functions(self.shape, x86)))
         pointer = ctypes.c_void_p
-        self.convolve, self.gradient, self.convolve_gathered, self.gradient_gathered, self.gradient_single = (
+        self.convolve, self.gradient, self.convolve_gathered, self.gradient_single = (
             machine.callable_at(machine.address(engine, name), None, pointer) for name in drivers.ENTRIES
         )
         self._pack = machine.callable_at(machine.address(engine, "pack"), None, pointer)
@@ -250,27 +250,22 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
     if on is None:
         return NotImplemented
     images, gradients = _five(x), _five(g)
+    shared = work >= SHARED and threads.number() > 1
+    where = three(stride, 1), three(padding, 0), three(dilation, 1)
+    if groups == 1 and min(c, o) >= weights.FEW:
+        return weights.gradient(gradients, images, *where, three(ksize, 1), shared).reshape(o, c, *ksize)
     made = geometry.forward(
-        c // groups, images.shape[2:], gradients.shape[2:], three(ksize, 1), three(stride, 1), three(padding, 0),
-        three(dilation, 1), images.strides[1:], x.itemsize, _parts(n, groups, work),
+        c // groups, images.shape[2:], gradients.shape[2:], three(ksize, 1), *where, images.strides[1:], x.itemsize,
+        _parts(n, groups, work),
     )  # fmt: skip
-    rows, taps, shared = o // groups, len(made.offsets), work >= SHARED and threads.number() > 1
-    steps = _times(images.strides[2:], three(stride, 1))
-    together = _together(on, made, groups, rows, n * made.blocks, x.itemsize) if taps >= 2 * on.shape.columns else 0
-    if together:
-        total = np.empty((rows, taps), x.dtype)
-        share = -(-taps // (threads.number() * on.shape.columns)) * on.shape.columns if shared else taps
-        context = _context(on, made, images, steps, gradients, groups, rows, share, together, share)
-        context[_A] = address(total)
-        on.gradient_gathered(context)
-    else:
-        items = n * groups * made.blocks
-        per = -(-items // threads.number()) if shared else items
-        sums = np.zeros((-(-items // per), groups, rows, taps), x.dtype)
-        context = _context(on, made, images, steps, gradients, groups, rows, per)
-        context[_A] = address(sums)
-        (on.gradient_single if rows == 1 else on.gradient)(context)
-        total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
+    rows, taps = o // groups, len(made.offsets)
+    items = n * groups * made.blocks
+    per = -(-items // threads.number()) if shared else items
+    sums = np.zeros((-(-items // per), groups, rows, taps), x.dtype)
+    context = _context(on, made, images, _times(images.strides[2:], where[0]), gradients, groups, rows, per)
+    context[_A] = address(sums)
+    (on.gradient_single if rows == 1 else on.gradient)(context)
+    total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
     return total.reshape(o, c // groups, *ksize)
 
 

@@ -23,7 +23,7 @@ from .parts import (
 )
 from .slabs import extent, get, height_of
 
-ENTRIES = ("convolve", "gradient", "convolve_gathered", "gradient_gathered", "gradient_single")  # what Python calls
+ENTRIES = ("convolve", "gradient", "convolve_gathered", "gradient_single")  # what Python calls
 
 
 def convolve_chunk(shape: Shape) -> Function:
@@ -198,8 +198,7 @@ def pack() -> Function:
 def run(name: str, x86: bool) -> Function:
     """All chunks, by several threads where there are several; gives back to Python."""
     f = Function(name, "void", "ptr context")
-    total = get(f, "taps") if name == "gradient_gathered" else all_parts(f)
-    chunks = shares(f, total, get(f, "per"))
+    chunks = shares(f, all_parts(f), get(f, "per"))
     shared, alone, after = f.labels("shared", "alone", "after")
     f.line(f"br i1 {f.op('icmp sgt', 'i64', chunks, '1')}, label %{shared}, label %{alone}")
     f.begin(shared)
@@ -217,7 +216,7 @@ def run(name: str, x86: bool) -> Function:
 def functions(shape: Shape, x86: bool) -> list[Function]:
     """All functions of a module of convolutions."""
     made = [slabs.copy_row(shape), slabs.fill(shape), slabs.write(shape), slabs.spread_gradient(shape)]
-    made += [taps.panel(shape), plain_panel(shape, "panel_a", shape.rows), plain_panel(shape, "panel_b", shape.columns)]
+    made += [taps.panel(shape), plain_panel(shape, "panel_a", shape.rows)]
     for height in shape.heights:
         for vectors in (1, shape.vectors):
             made += [taps.tile(shape, height, vectors), plain_tile(shape, height, vectors)]

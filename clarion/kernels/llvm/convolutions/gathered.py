@@ -15,8 +15,6 @@ from ..products.tiles import Shape, masked_store
 from ..text import Function, with_lanes
 from .parts import (
     DEEP,
-    WIDE,
-    all_parts,
     image_at,
     parts_of_chunk,
     place_of,
@@ -135,90 +133,6 @@ def _sum_so_far(f: Function, number: str, c: str) -> str:
     return f.let(f"select i1 {f.op('icmp eq', 'i64', number, '0')}, ptr null, ptr {c}")
 
 
-def gradient_chunk(shape: Shape) -> Function:
-    """The weight's gradient (`a`: rows, taps) for some taps."""
-    f = Function("gradient_gathered_chunk", "void", "ptr context", "i64 number", linkage="internal")
-    size, row_bytes = str(shape.size), str(shape.columns * shape.size)
-    slab_bytes, all_taps, rows, wide, per = (get(f, name) for name in ("slab", "taps", "rows", "wide", "per"))
-    first = times(f, "%number", per)
-    k = least(f, f.op("sub", "i64", all_taps, first), per)
-    own_bytes, far_bytes = str(DEEP * shape.columns * shape.size), times(f, per, row_bytes)
-    sizes = [
-        slab_bytes, times(f, shares(f, wide, row_bytes), far_bytes), times(f, wide, rows),
-        times(f, shares(f, least(f, k, str(WIDE)), str(shape.columns)), own_bytes),
-        str(DEEP * shape.rows * shape.size + 256),
-    ]  # fmt: skip
-    total = "256"
-    for more in sizes:
-        total = plus(f, total, more)
-    slab = with_room(f, shape, total)
-    matrix = f.offset(slab, sizes[0])
-    gradient = f.offset(matrix, sizes[1])
-    own_b = f.offset(gradient, sizes[2])
-    own_a = f.offset(own_b, sizes[3])
-    sums = f.element(get(f, "a"), first, shape.scalar)
-    with _some_parts(f, slab, matrix, "0", all_parts(f), first, k) as (begin, end, columns):
-        _gather_gradient(f, shape, gradient, begin, end)
-        with f.counted("0", columns, str(DEEP)) as depth, f.counted("0", k, str(WIDE)) as tap:
-            steps = least(f, f.op("sub", "i64", columns, depth), str(DEEP))
-            count = least(f, f.op("sub", "i64", k, tap), str(WIDE))
-            with f.counted("0", count, str(shape.columns)) as column:
-                _turned(f, shape, own_b, own_bytes, matrix, far_bytes, depth, steps, tap, column, count)
-            row = f.variable("i64", "0")
-            for tall in shape.heights:
-                with f.forever() as enough:
-                    after = plus(f, row.get(), str(tall))
-                    f.leave_when(f.op("icmp sgt", "i64", after, rows), enough)
-                    far = f.element(f.offset(gradient, times(f, row.get(), wide)), depth, shape.scalar)
-                    f.line(
-                        f"call void @panel_a(ptr {own_a}, ptr {far}, i64 {wide}, i64 {size}, i64 {steps}, i64 {tall})"
-                    )
-                    c = f.element(sums, plus(f, times(f, row.get(), all_taps), tap), shape.scalar)
-                    f.line(
-                        f"call void @strip_{tall}(i64 {steps}, ptr {own_a}, i64 {shape.rows * shape.size}, ptr {own_b}, "
-                        f"i64 {row_bytes}, i64 {own_bytes}, ptr {c}, i64 {times(f, all_taps, size)}, i64 {count}, "
-                        f"ptr {_sum_so_far(f, plus(f, begin, depth), c)})"
-                    )
-                    row.set(after)
-    f.call("free", "void", f"ptr {slab}")
-    f.end()
-    return f
-
-
-def _turned(
-    f: Function, shape: Shape, own: str, own_bytes: str, matrix: str, far_bytes: str, depth: str, steps: str, tap: str,
-    column: str, count: str,
-) -> None:  # fmt: skip
-    """A panel whose columns are taps: `steps` rows of it, from the panels whose columns are results."""
-    row_bytes = shape.columns * shape.size
-    panel = f.offset(own, times(f, f.op("sdiv", "i64", column, str(shape.columns)), own_bytes))
-    left = least(f, f.op("sub", "i64", count, column), str(shape.columns))
-    here = f.offset(matrix, times(f, plus(f, tap, column), str(row_bytes)))
-    with f.counted("0", steps, str(shape.columns)) as step:
-        number = f.op("sdiv", "i64", plus(f, depth, step), str(shape.columns))
-        source = f.offset(here, times(f, number, far_bytes))
-        few = least(f, f.op("sub", "i64", steps, step), str(shape.columns))
-        target = f.offset(panel, times(f, step, str(row_bytes)))
-        f.line(
-            f"call void @panel_b(ptr {target}, ptr {source}, i64 {row_bytes}, i64 {shape.size}, i64 {few}, i64 {left})"
-        )
-
-
-def _gather_gradient(f: Function, shape: Shape, target: str, begin: str, end: str) -> None:
-    """The gradients of some parts as the rows of a matrix, a channel each."""
-    height, o_w, out_o, wide, columns = (get(f, name) for name in ("height", "o_w", "out_o", "wide", "columns"))
-    with f.counted(begin, end) as part:
-        image, group, block = place_of(f, part)
-        source = result_at(f, image, group, times(f, block, height))
-        first = times(f, f.op("sub", "i64", part, begin), columns)
-        with f.counted("0", get(f, "rows")) as channel:
-            row = f.element(f.offset(target, times(f, channel, wide)), first, shape.scalar)
-            f.line(
-                f"call void @spread_gradient(ptr %context, ptr {row}, ptr {f.offset(source, times(f, channel, out_o))}, "
-                f"i64 {height}, i64 {height}, i64 {o_w})"
-            )
-
-
 def functions(shape: Shape) -> list[Function]:
     """All functions, but for what starts them."""
-    return [gather(shape), write_back(shape), convolve_chunk(shape), gradient_chunk(shape)]
+    return [gather(shape), write_back(shape), convolve_chunk(shape)]
