@@ -54,22 +54,33 @@ def test_depthwise_convolutions(ksize, stride, padding, dilation, dtype):
     close("correlate_weight", g, x, *geometry, ksize)
 
 
-SMALL = [(5, 16, 70, (4, 4)), (9, 20, 65, (7, 5)), (3, 64, 64, (8, 8)), (9, 16, 96, (3,)), (4, 12, 80, (3, 4, 3))]
+SIZES = [  # images, channels, channels of results, size
+    (5, 16, 70, (4, 4)), (19, 20, 5, (7, 5)), (3, 64, 64, (8, 8)), (9, 16, 96, (3,)), (2, 9, 33, (17, 30)), (9, 8, 16, (1, 45)),
+    (30, 3, 20, (40, 2)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("kernel", "stride", "padding"), [(3, 1, 1), (3, 2, 1), (4, 1, 2), (1, 2, 0)])
-@pytest.mark.parametrize(("images", "channels", "out", "size"), SMALL)
-def test_small_images_are_gathered(monkeypatch, images, channels, out, size, kernel, stride, padding, dtype):
+@pytest.mark.parametrize(("kernel", "stride", "padding"), [(3, 1, 1), (3, 2, 1), (4, 1, 2), (1, 2, 0), (7, 1, 3)])
+@pytest.mark.parametrize(("images", "channels", "out", "size"), SIZES)
+def test_tiles_of_channels_and_of_results(monkeypatch, images, channels, out, size, kernel, stride, padding, dtype):
+    """Whichever is chosen: contiguous images, and those whose channels lie together."""
     from clarion.kernels.llvm.convolutions import calls
 
-    monkeypatch.setattr(calls, "_worth_gathering", lambda *args: True)
     geometry = tuple((each,) * len(size) for each in (stride, padding, 1))
     x, weight = draw(images, channels, *size, dtype=dtype), draw(out, channels, *(kernel,) * len(size), dtype=dtype)
-    result = close("correlate", x, weight, *geometry, 1)
-    g = draw(*result.shape, seed=1, dtype=dtype)
-    close("correlate_input", g, weight, *geometry, 1, size)
-    close("correlate_weight", g, x, *geometry, 1, weight.shape[2:])
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    bias, none = draw(out, seed=2, dtype=dtype), (0,) * len(size)
+    for direct in (True, False):
+        monkeypatch.setattr(
+            calls, "_is_direct", lambda made, *_, direct=direct: direct and made.size[1] % made.height == 0
+        )
+        for images_ in (x, last):
+            result = close("correlate", images_, weight, *geometry, 1)
+            g = draw(*result.shape, seed=1, dtype=dtype)
+            close("correlate_input", g, weight, *geometry, 1, size)
+            close("correlate_weight", g, images_, *geometry, 1, weight.shape[2:])
+        close("convolution", x, weight, bias, *geometry[:2], geometry[2], False, none, 1)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 8])

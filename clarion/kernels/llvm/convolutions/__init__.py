@@ -3,7 +3,8 @@
     slabs.py        images inside of zeros, where every tap of the kernel is a shift
     taps.py         tiles and panels whose second operand is found through those shifts
     drivers.py      from images to results, and to the weight's gradient
-    gathered.py     the same for small images, several at a time
+    direct.py       the same where a tile's columns are channels
+    by_channel.py   the weight's gradient from images whose channels lie together, and weights.py how that is shared out
     single.py       the weight's gradient of depthwise ones
     calls.py        geometry, and what is offered
 

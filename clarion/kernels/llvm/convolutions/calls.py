@@ -17,9 +17,9 @@ from ...registry import offer
 from .. import build, machine
 from ..places import address
 from ..products import calls as products
-from ..products.tiles import shape_for
+from ..products.tiles import Shape, shape_for
 from ..text import module
-from . import drivers, geometry, weights
+from . import direct, drivers, geometry, weights
 from .geometry import Geometry, Sizes, three
 from .slabs import FIELDS, PLACE
 
@@ -28,38 +28,46 @@ _ANY = config.COMPILE == "all"
 LEAST = 1 if _ANY else 1 << 14  # multiplications from which a convolution is worth the call
 ELEMENTS = 1 if _ANY else 64  # of the first array: with fewer nobody asks
 SHARED = 1 << 18  # multiplications from which threads share it
-COLUMNS = 512  # results of small images that are computed at a time,
-GATHERED = 1 << 22  # if what the taps meet there is no more than so many bytes
+SLABS = 1 << 18  # bytes of slabs that are gone through at a time
 PACKED_ALONE = 1 << 15  # weights from which on threads share the packing
-_X, _OUT, _A, _A_GROUP, _A_PANEL, _BIAS = (PLACE[name] for name in ("x", "out", "a", "a_group", "a_panel", "bias"))
+_X, _OUT, _A, _A_GROUP, _A_PANEL, _BIAS, _SPANS = (
+    PLACE[name] for name in ("x", "out", "a", "a_group", "a_panel", "bias", "spans")
+)
+
+
+@functools.cache
+def _shape(dtype: Any) -> Shape:
+    return shape_for("double" if dtype is F64 else "float", machine.processor()[1], machine.x86())
 
 
 class Convolutions:
     """The functions of one type."""
 
     def __init__(self, dtype: Any) -> None:
-        x86, width = machine.x86(), machine.processor()[1]
-        self.shape = shape_for("double" if dtype is F64 else "float", width, x86)
-        engine = machine.compiled(module(drivers.functions(self.shape, x86)))
+        self.shape = _shape(dtype)
+        engine = machine.compiled(module(drivers.functions(self.shape, machine.x86())))
         pointer = ctypes.c_void_p
-        self.convolve, self.gradient, self.convolve_gathered, self.gradient_single = (
+        self.convolve, self.gradient, self.gradient_single = (
             machine.callable_at(machine.address(engine, name), None, pointer) for name in drivers.ENTRIES
         )
-        self._pack = machine.callable_at(machine.address(engine, "pack"), None, pointer)
+        self._packs = {
+            name: machine.callable_at(machine.address(engine, name), None, pointer) for name in drivers.PACKINGS
+        }
 
-    def panels(self, matrices: Any) -> tuple[Any, int, int]:
+    def panels(self, matrices: Any, how: str = "pack_rows") -> tuple[Any, int, int]:
         """Matrices (groups, rows, outer steps, inner steps) as the panels that tiles read; bytes of a panel, and of a group's."""
         groups, rows, outers, inners = matrices.shape
-        count = -(-rows // self.shape.rows)
+        width = drivers.panel_width(self.shape, how)
+        count = -(-rows // width)
         # Each a little longer: panels are written further than they are long, by several threads.
-        each = -(-outers * inners * self.shape.rows * matrices.itemsize // 64) * 64 + 64
+        each = -(-outers * inners * width * matrices.itemsize // 64) * 64 + 64
         packed = np.empty(groups * count * each, np.uint8)
         shared = matrices.size >= PACKED_ALONE and threads.number() > 1
         told = (
             address(packed), address(matrices), rows, count, outers, inners, *matrices.strides, each, groups * count,
             build.running().parallel if shared else 0,
         )  # fmt: skip
-        self._pack((ctypes.c_int64 * len(told))(*told))
+        self._packs[how]((ctypes.c_int64 * len(told))(*told))
         return packed, each, each * count
 
 
@@ -77,11 +85,10 @@ def convolutions(dtype: Any) -> Convolutions | None:
 @functools.lru_cache(maxsize=geometry.KEPT)
 def _fixed(
     made: Geometry, x_shape: Sizes, x_strides: Sizes, x_steps: Sizes, out_strides: Sizes, groups: int, rows: int, per: int,
-    together: int, taps: int, width: int, lanes: int, itemsize: int,
-) -> tuple[list[int], Any, Any]:  # fmt: skip
-    """What the threads share, but for where arrays lie, and tables that must stay; images are (images, channels, depth, height, width)."""
+    together: int, itemsize: int,
+) -> list[int]:  # fmt: skip
+    """What the threads share, but for where arrays lie; images are (images, channels, depth, height, width)."""
     running = build.running()
-    pieces, starts = geometry.pieces(made, together, taps, width, lanes, itemsize)
     slab = made.channels * math.prod(made.slab) * itemsize
     values = {
         "x_image": x_strides[0], "x_group": x_strides[1] * (x_shape[1] // groups), "x_d": x_steps[0], "x_h": x_steps[1],
@@ -92,19 +99,17 @@ def _fixed(
         "rows": rows, "o_d": made.size[0], "o_h": made.size[1], "o_w": made.size[2], "height": made.height,
         "blocks": made.blocks, "groups": groups, "count": x_shape[0], "per": per, "slab": (slab + 63) // 64 * 64 + geometry.TAIL,
         "parallel": running.parallel, "threads": running.threads,
-        "together": together, "columns": made.columns, "wide": (together * made.columns * itemsize + 127) // 64 * 64,
-        "pieces": address(pieces), "starts": address(starts),
+        "together": together, "of_channel": math.prod(len(line.taps) for line in made.lines),
     }  # fmt: skip
-    return [values.get(name, 0) for name in FIELDS], pieces, starts
+    return [values.get(name, 0) for name in FIELDS]
 
 
 def _context(
-    on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, out: Any, groups: int, rows: int, per: int, together: int = 0,
-    taps: int = 0,
-) -> Any:  # fmt: skip
+    made: Geometry, x: Any, x_steps: Sizes, out: Any, groups: int, rows: int, per: int, together: int = 1
+) -> Any:
     """What the threads share, but for the weights."""
-    sizes = (groups, rows, per, together, taps, on.shape.columns, on.shape.lanes, x.itemsize)
-    context = (ctypes.c_int64 * len(FIELDS))(*_fixed(made, x.shape, x.strides, x_steps, out.strides, *sizes)[0])
+    fixed = _fixed(made, x.shape, x.strides, x_steps, out.strides, groups, rows, per, together, x.itemsize)
+    context = (ctypes.c_int64 * len(FIELDS))(*fixed)
     context[_X], context[_OUT] = address(x), address(out)
     return context
 
@@ -126,33 +131,45 @@ def _parts(images: int, groups: int, work: int) -> int:
 def _convolve(on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, matrices: Any, out: Any, bias: Any) -> None:
     """out = matrices @ what the taps meet in x; `matrices` is (groups, rows, taps in two dimensions)."""
     groups, rows = matrices.shape[:2]
-    panels, each, of_group = on.panels(matrices)
     items = x.shape[0] * groups * made.blocks
     shared = _work(made, x.shape[0], groups, rows) >= SHARED and threads.number() > 1
-    together = _together(on, made, groups, rows, -(-items // threads.number()) if shared else items, x.itemsize)
+    run, spans, how, together = on.convolve, None, "pack_rows", 1
+    if groups == 1 and _is_direct(made, rows, on.shape.lanes):
+        (run, spans), how = _direct(x.dtype, made), "pack_columns"
+        fitting = SLABS // (made.channels * math.prod(made.slab) * x.itemsize)
+        together = max(1, min(fitting, -(-items // threads.number()) if shared else items))
     per = max(-(-items // (4 * threads.number())), together) if shared else items
-    run = on.convolve_gathered if together else on.convolve
-    context = _context(on, made, x, x_steps, out, groups, rows, per, together, len(made.offsets))
+    panels, each, of_group = on.panels(matrices, how)
+    context = _context(made, x, x_steps, out, groups, rows, per, together)
     context[_A], context[_A_PANEL], context[_A_GROUP] = address(panels), each, of_group
+    if spans is not None:
+        context[_SPANS] = address(spans)
     if bias is not None:
         context[_BIAS] = address(bias)
     run(context)
 
 
-def _together(on: Convolutions, made: Geometry, groups: int, rows: int, parts: int, itemsize: int) -> int:
-    """Of how many parts what the taps meet should be gathered, so that nothing is computed in vain; 0: of none, it costs more."""
-    if groups > 1 or made.size[1] % made.height or not _worth_gathering(made, rows, on.shape.lanes):
-        return 0
-    fitting = min(COLUMNS // made.columns, GATHERED // (made.columns * len(made.offsets) * itemsize))
-    return max(1, min(fitting, parts))
+def _is_direct(made: Geometry, rows: int, lanes: int) -> bool:
+    """Is less computed in vain by tiles whose columns are channels than by those whose columns are results? (See direct.py.)"""
+    if made.size[0] > 1 or made.size[1] % made.height:
+        return False
+    channels = -(-rows // lanes) * lanes / rows
+    length = (made.height - 1) * made.slab[2] + made.size[2]  # with the gaps between rows
+    results = -(-length // lanes) * lanes / (made.height * made.size[2])
+    return channels <= results + 0.05
 
 
-def _worth_gathering(made: Geometry, rows: int, lanes: int) -> bool:
-    """Does it save more than it costs? (Measured.)"""
-    length = (made.columns // made.size[2] - 1) * made.slab[2] + made.size[2]  # with the gaps between rows
-    in_vain = -(-length // lanes) * lanes / made.columns - 1
-    copying = 2 * lanes * -(-made.size[2] // lanes) / (rows * made.size[2])  # of a vector, in products of vectors
-    return in_vain > 3 * copying + 0.15
+@functools.lru_cache(maxsize=geometry.KEPT)
+def _direct(dtype: Any, made: Geometry) -> tuple[Any, Any]:
+    """The function for the tiles of a geometry, and which taps they are made of."""
+    plan = direct.plan_for(_shape(dtype), made)
+    return _direct_function(dtype, plan), made.spans(plan.rows)
+
+
+@functools.cache
+def _direct_function(dtype: Any, plan: direct.Plan) -> Any:
+    engine = machine.compiled(module(direct.functions(_shape(dtype), plan, machine.x86())))
+    return machine.callable_at(machine.address(engine, "direct"), None, ctypes.c_void_p)
 
 
 def _room(shape: Sizes, dtype: Any, last: bool) -> Any:
@@ -262,7 +279,7 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
     items = n * groups * made.blocks
     per = -(-items // threads.number()) if shared else items
     sums = np.zeros((-(-items // per), groups, rows, taps), x.dtype)
-    context = _context(on, made, images, _times(images.strides[2:], where[0]), gradients, groups, rows, per)
+    context = _context(made, images, _times(images.strides[2:], where[0]), gradients, groups, rows, per)
     context[_A] = address(sums)
     (on.gradient_single if rows == 1 else on.gradient)(context)
     total = sums[0] if len(sums) == 1 else sums.sum(axis=0)

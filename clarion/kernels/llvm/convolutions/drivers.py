@@ -8,7 +8,7 @@ from ..products.tiles import Shape
 from ..products.tiles import panel as plain_panel
 from ..products.tiles import tile as plain_tile
 from ..text import Function
-from . import gathered, single, slabs, taps
+from . import single, slabs, taps
 from .parts import (
     DEEP,
     WIDE,
@@ -23,7 +23,7 @@ from .parts import (
 )
 from .slabs import extent, get, height_of
 
-ENTRIES = ("convolve", "gradient", "convolve_gathered", "gradient_single")  # what Python calls
+ENTRIES = ("convolve", "gradient", "gradient_single")  # what Python calls
 
 
 def convolve_chunk(shape: Shape) -> Function:
@@ -164,33 +164,44 @@ def _told(f: Function, name: str) -> str:
     return f.load(kind, f.element("%context", str(PACKED.index(name)), "i64"))
 
 
-def pack_chunk(shape: Shape) -> Function:
+PACKINGS = {"pack_rows": "panel_a", "pack_columns": "panel_b"}  # as the first operand of tiles, or as the second
+
+
+def pack_chunk(shape: Shape, name: str) -> Function:
     """Some rows of a matrix as a panel."""
-    f = Function("pack_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    f = Function(f"{name}_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    width = str(panel_width(shape, name))
     panels, row, outer, inner, inners = (_told(f, name) for name in ("panels", "row", "outer", "inner", "inners"))
     matrix, panel = (f.op(word, "i64", "%number", panels) for word in ("sdiv", "srem"))
-    first = times(f, panel, str(shape.rows))
-    count = least(f, f.op("sub", "i64", _told(f, "rows"), first), str(shape.rows))
+    first = times(f, panel, width)
+    count = least(f, f.op("sub", "i64", _told(f, "rows"), first), width)
     start = f.offset(f.offset(_told(f, "source"), times(f, matrix, _told(f, "far"))), times(f, first, row))
     target = f.offset(_told(f, "target"), times(f, "%number", _told(f, "panel_bytes")))
     with f.counted("0", _told(f, "outers")) as o:
-        to = f.element(target, times(f, times(f, o, inners), str(shape.rows)), shape.scalar)
+        to = f.element(target, times(f, times(f, o, inners), width), shape.scalar)
         source = f.offset(start, times(f, o, outer))
-        f.line(f"call void @panel_a(ptr {to}, ptr {source}, i64 {row}, i64 {inner}, i64 {inners}, i64 {count})")
+        f.line(
+            f"call void @{PACKINGS[name]}(ptr {to}, ptr {source}, i64 {row}, i64 {inner}, i64 {inners}, i64 {count})"
+        )
     f.end()
     return f
 
 
-def pack() -> Function:
+def panel_width(shape: Shape, name: str) -> int:
+    """How many rows of a matrix a panel has."""
+    return shape.rows if name == "pack_rows" else shape.columns
+
+
+def pack(name: str) -> Function:
     """All panels of some matrices, by several threads if there is who shares the work."""
-    f = Function("pack", "void", "ptr context")
+    f = Function(name, "void", "ptr context")
     parallel, chunks = _told(f, "parallel"), _told(f, "chunks")
     with f.when(f.op("icmp ne", "ptr", parallel, "null")):
-        f.line(f"call void {parallel}(ptr @pack_chunk, ptr %context, i64 {chunks})")
+        f.line(f"call void {parallel}(ptr @{name}_chunk, ptr %context, i64 {chunks})")
         f.line("ret void")
         f.begin(*f.labels("unreachable"))
     with f.counted("0", chunks) as number:
-        f.line(f"call void @pack_chunk(ptr %context, i64 {number})")
+        f.line(f"call void @{name}_chunk(ptr %context, i64 {number})")
     f.end()
     return f
 
@@ -216,11 +227,13 @@ def run(name: str, x86: bool) -> Function:
 def functions(shape: Shape, x86: bool) -> list[Function]:
     """All functions of a module of convolutions."""
     made = [slabs.copy_row(shape), slabs.fill(shape), slabs.write(shape), slabs.spread_gradient(shape)]
-    made += [taps.panel(shape), plain_panel(shape, "panel_a", shape.rows)]
+    made += [taps.panel(shape)]
+    for name, panel in PACKINGS.items():
+        made += [plain_panel(shape, panel, panel_width(shape, name)), pack_chunk(shape, name), pack(name)]
     for height in shape.heights:
         for vectors in (1, shape.vectors):
             made += [taps.tile(shape, height, vectors), plain_tile(shape, height, vectors)]
         made += [strip_of_taps(shape, height), strip(shape, height)]
-    made += [convolve_chunk(shape), gradient_chunk(shape), pack_chunk(shape), pack()]
-    made += [*gathered.functions(shape), single.dots(shape), single.gradient_chunk(shape)]
+    made += [convolve_chunk(shape), gradient_chunk(shape)]
+    made += [single.dots(shape), single.gradient_chunk(shape)]
     return [*made, *[run(name, x86) for name in ENTRIES]]

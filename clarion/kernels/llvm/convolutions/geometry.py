@@ -15,6 +15,26 @@ KEPT = 256  # geometries that are remembered
 TAIL = 128  # bytes of zeros after a slab
 
 
+@dataclass(frozen=True)
+class Line:
+    """One dimension: for each tap the channel it looks at and how far along; for each channel how it is taken from an image."""
+
+    taps: list[tuple[int, int]]  # (channel, shift)
+    channels: list[tuple[int, int, int]]  # (first element, zeros before, elements)
+    reach: int  # how much longer the slab is than the results
+
+    def meets(self, tap: int, result: int) -> bool:
+        """Does a result meet something of the image there, or only zeros?"""
+        channel, shift = self.taps[tap]
+        _, before, count = self.channels[channel]
+        return before <= result + shift < before + count
+
+    def shared(self, out: int) -> int:
+        """How many of the zeros after a row may be those before the next one."""
+        zeros = [min(before, out + self.reach - before - count) for _, before, count in self.channels]
+        return max(0, min(*zeros, TAIL // 16))
+
+
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """What is computed from a slab: sizes of the results and of the slab, rows of results in a block, and the tables."""
@@ -25,35 +45,27 @@ class Geometry:
     channels: int
     table: Any
     offsets: Any
+    lines: list[Line]
+
+    def spans(self, rows: int) -> Any:
+        """For each row of results: which taps of a channel meet something of an image, for it or one of the next, `rows` in all."""
+        taps = [len(line.taps) for line in self.lines]
+        found = []
+        for first in range(self.size[1]):
+            met = [k for k in range(taps[1]) if any(self.lines[1].meets(k, first + r) for r in range(rows))]
+            some = (met[0], met[-1] + 1) if met and taps[0] == 1 else (0, taps[1] if met else 0)
+            found.append([k * taps[2] * taps[0] for k in some])
+        return np.array(found, np.int64)
 
     @property
     def blocks(self) -> int:
         """How many blocks make up the results of an image."""
         return -(-self.size[1] // self.height)
 
-    @property
-    def columns(self) -> int:
-        """How many results a block has."""
-        return self.size[0] * self.height * self.size[2]
-
 
 def three(sizes: Any, missing: int) -> Sizes:
     """Sizes of three dimensions, depth, height and width, from those of fewer."""
     return (missing,) * (3 - len(sizes)) + tuple(sizes)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One dimension: for each tap the channel it looks at and how far along; for each channel how it is taken from an image."""
-
-    taps: list[tuple[int, int]]  # (channel, shift)
-    channels: list[tuple[int, int, int]]  # (first element, zeros before, elements)
-    reach: int  # how much longer the slab is than the results
-
-    def shared(self, out: int) -> int:
-        """How many of the zeros after a row may be those before the next one."""
-        zeros = [min(before, out + self.reach - before - count) for _, before, count in self.channels]
-        return max(0, min(*zeros, TAIL // 16))
 
 
 def forward_line(size: int, out: int, k: int, stride: int, padding: int, dilation: int) -> Line:
@@ -106,7 +118,7 @@ def _made(lines: list[Line], out: Sizes, channels: int, steps: Sizes, itemsize: 
     offsets = (np.arange(channels)[:, None] * whole + np.array(taps)) * itemsize
     return Geometry(
         out, slab, height, channels * int(np.prod(per)),
-        np.array(table, np.int64), np.ascontiguousarray(offsets.reshape(-1), np.int64),
+        np.array(table, np.int64), np.ascontiguousarray(offsets.reshape(-1), np.int64), lines,
     )  # fmt: skip
 
 
@@ -151,24 +163,3 @@ def backward(
             )
         found.append((first, taps_, whole))
     return found
-
-
-def pieces(made: Geometry, together: int, taps: int, width: int, lanes: int, itemsize: int) -> tuple[Any, Any]:
-    """How the rows of results of `together` parts become columns of panels of `taps` rows that are `width` wide: see gathered.py.
-
-    For each piece where it lies in a slab and in the panels, in bytes, and its elements; and where those of each part begin.
-    """
-    found: list[tuple[int, int, int]] = []
-    starts = [0]
-    panel = taps * width
-    for column in range(0, together * made.columns, made.columns):
-        for d, h in itertools.product(range(made.size[0]), range(made.height)):
-            w = 0
-            while w < made.size[2]:
-                number, inside = divmod(column + (d * made.height + h) * made.size[2] + w, width)
-                count = min(lanes, made.size[2] - w, width - inside)
-                place = (d * made.slab[1] + h) * made.slab[2] + w
-                found.append((place * itemsize, (number * panel + inside) * itemsize, count))
-                w += count
-        starts.append(len(found) * 24)
-    return np.array(found or [(0, 0, 0)], np.int64), np.array(starts, np.int64)

@@ -57,13 +57,14 @@ def weights_at(f: Function, shape: Shape, group: str, row: str) -> str:
     return f.element(f.offset(start, times(f, panel, get(f, "a_panel"))), inside, shape.scalar)
 
 
-def with_room(f: Function, shape: Shape, room: str) -> str:
-    """Memory for a slab and what comes after it. The slab's last row may be followed by zeros (see `Line.shared`)."""
-    slab = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, room, 64)}")
-    end = f.offset(slab, get(f, "slab"))
-    for place in range(
-        (TAIL + 64) // (shape.lanes * shape.size)
-    ):  # from before its end on: it need not be a multiple of 64
-        target = f.element(end, str((place + 1) * -shape.lanes), shape.scalar)
-        f.store(shape.type, literal(shape.type, 0), target, shape.size)
-    return slab
+def with_room(f: Function, shape: Shape, room: str, slabs: str = "1") -> str:
+    """Memory for some slabs and what comes after them. A slab's last row may be followed by zeros (see `Line.shared`)."""
+    first = f.call("aligned_alloc", "ptr", "i64 64", f"i64 {rounded_up(f, room, 64)}")
+    with f.counted("0", slabs) as number:
+        end = f.offset(first, times(f, plus(f, number, "1"), get(f, "slab")))
+        for place in range(
+            (TAIL + 64) // (shape.lanes * shape.size)
+        ):  # from before its end on: it need not be a multiple of 64
+            target = f.element(end, str((place + 1) * -shape.lanes), shape.scalar)
+            f.store(shape.type, literal(shape.type, 0), target, shape.size)
+    return first

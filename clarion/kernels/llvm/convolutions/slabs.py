@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..products.blocks import least, plus, times
 from ..products.tiles import Shape, masked_load, masked_store
 from ..text import Function, literal, with_lanes
 
 # What the threads share, in places of eight bytes. Strides are in bytes; `table` has for each channel of a slab where it begins in
-# the image, how many zeros come before, and how many elements there are, in three dimensions. What comes last is for small images
-# (see gathered.py): how many together, columns of each, bytes of a row of all, and the pieces of each from `starts` on.
+# the image, how many zeros come before, and how many elements there are, in three dimensions. What comes last is for direct.py: how many
+# slabs at a time, taps of a channel of the image, and of those the first and the one after the last that each row of results meets.
 FIELDS = (
     "x", "x_image", "x_group", "x_d", "x_h", "x_w", "table", "channels", "q_d", "q_h", "q_w", "offsets", "taps",
     "a", "a_group", "out", "out_image", "out_group", "out_o", "out_d", "out_h", "out_w", "bias",
     "rows", "o_d", "o_h", "o_w", "height", "blocks", "groups", "count", "per", "slab", "parallel", "threads",
-    "a_panel", "together", "columns", "wide", "pieces", "starts",
+    "a_panel", "together", "of_channel", "spans",
 )  # fmt: skip
 PLACE = {name: place for place, name in enumerate(FIELDS)}
-POINTERS = ("x", "table", "offsets", "a", "out", "bias", "parallel", "threads", "pieces", "starts")
+POINTERS = ("x", "table", "offsets", "a", "out", "bias", "parallel", "threads", "spans")
 TABLE = 7  # entries of a channel: its place, zeros before and elements in depth, height and width
 
 
@@ -41,33 +43,66 @@ def copy_row(shape: Shape) -> Function:
     """A row of `width` elements: `count` of them from `source`, `step` bytes apart, after `before` zeros; the rest is zero."""
     parameters = ("ptr target", "ptr source", "i64 step", "i64 before", "i64 count", "i64 width")
     f = Function("copy_row", "void", *parameters, linkage="internal")
-    numbers = with_lanes(shape.lanes, "i64")
-    end = plus(f, "%before", "%count")
-    adjacent = f.op("icmp eq", "i64", "%step", str(shape.size))
-    flags = with_lanes(shape.lanes, "i1")
-    with f.counted("0", "%width", str(shape.lanes)) as first:
-        lanes = _lanes_from(f, shape, first)
-        early = f.op("icmp sge", numbers, lanes, f.spread(numbers, "%before"))
-        there = f.op("and", flags, early, _below(f, shape, lanes, end))
-        value = f.variable(shape.type, literal(shape.type, 0))
-        offset = times(f, f.op("sub", "i64", first, "%before"), "%step")
-        near, far, after = f.labels("near", "far", "after")
-        f.line(f"br i1 {adjacent}, label %{near}, label %{far}")
-        f.begin(near)
-        value.set(masked_load(f, shape, f.offset("%source", offset), there))
-        f.jump(after)
-        f.begin(far)
-        moved = f.op("sub", numbers, lanes, f.spread(numbers, "%before"))
-        places = f.let(
-            f"getelementptr i8, ptr %source, {numbers} {f.op('mul', numbers, moved, f.spread(numbers, '%step'))}"
-        )
-        value.set(_gathered(f, shape, places, there))
-        f.jump(after)
-        f.begin(after)
-        mask = _below(f, shape, lanes, "%width")
-        masked_store(f, shape, value.get(), f.element("%target", first, shape.scalar), mask)
+    lanes = str(shape.lanes)
+    zeros = literal(shape.type, 0)
+    _last_vectors(f, shape, "0", least(f, "%before", "%width"), lambda at, mask: zeros)
+    done = f.variable("i64", "0")
+    with f.when(f.op("icmp eq", "i64", "%step", str(shape.size))), f.forever() as enough:
+        after = plus(f, done.get(), lanes)
+        f.leave_when(f.op("icmp sgt", "i64", after, "%count"), enough)
+        value = f.load(shape.type, f.element("%source", done.get(), shape.scalar), shape.size)
+        f.store(shape.type, value, f.element("%target", plus(f, "%before", done.get()), shape.scalar), shape.size)
+        done.set(after)
+
+    def rest(at: str, mask: str) -> str:
+        numbers = with_lanes(shape.lanes, "i64")
+        inside = f.op("sub", "i64", at, "%before")
+        own = f.op("sub", "i64", "%count", inside)
+        there = f.op("and", with_lanes(shape.lanes, "i1"), mask, _below(f, shape, _lanes_from(f, shape, "0"), own))
+        source = f.offset("%source", times(f, inside, "%step"))
+        value = f.variable(shape.type, zeros)
+        (end,) = f.labels("end")
+
+        def far() -> str:
+            moved = f.op("mul", numbers, _lanes_from(f, shape, "0"), f.spread(numbers, "%step"))
+            return _gathered(f, shape, f.let(f"getelementptr i8, ptr {source}, {numbers} {moved}"), there)
+
+        for step, found in (
+            (1, lambda: masked_load(f, shape, source, there)),
+            (2, lambda: _every_second(f, shape, source, own)),
+        ):
+            this, other = f.labels("this", "other")
+            f.line(f"br i1 {f.op('icmp eq', 'i64', '%step', str(step * shape.size))}, label %{this}, label %{other}")
+            f.begin(this)
+            value.set(found())
+            f.jump(end)
+            f.begin(other)
+        value.set(far())
+        f.jump(end)
+        f.begin(end)
+        return value.get()
+
+    _last_vectors(f, shape, plus(f, "%before", done.get()), "%width", rest)
     f.end()
     return f
+
+
+def _last_vectors(f: Function, shape: Shape, first: str, end: str, value: Callable[[str, str], str]) -> None:
+    """Write a row's elements from `first` to `end`: `value(place, mask)`, a vector at a time."""
+    with f.counted(first, end, str(shape.lanes)) as at:
+        mask = _below(f, shape, _lanes_from(f, shape, at), end)
+        masked_store(f, shape, value(at, mask), f.element("%target", at, shape.scalar), mask)
+
+
+def _every_second(f: Function, shape: Shape, place: str, count: str) -> str:
+    """A vector of every second element from a place on, `count` of them if there are no more."""
+    end = f.op("sub", "i64", times(f, count, "2"), "1")
+    both = []
+    for first in (0, shape.lanes):
+        mask = _below(f, shape, _lanes_from(f, shape, str(first)), end)
+        both.append(f"{shape.type} {masked_load(f, shape, f.element(place, str(first), shape.scalar), mask)}")
+    places = ", ".join(f"i32 {2 * k}" for k in range(shape.lanes))
+    return f.let(f"shufflevector {', '.join(both)}, <{shape.lanes} x i32> <{places}>")
 
 
 def _gathered(f: Function, shape: Shape, places: str, mask: str) -> str:
@@ -84,22 +119,41 @@ def fill(shape: Shape) -> Function:
     f = Function("fill", "void", "ptr context", "ptr slab", "ptr image", "i64 first", linkage="internal")
     value = {name: get(f, name) for name in ("table", "channels", "q_d", "q_h", "q_w", "x_d", "x_h", "x_w", "slab")}
     target = f.variable("ptr", "%slab")
-    row_bytes = times(f, value["q_w"], str(shape.size))
+    q_w, x_w = value["q_w"], value["x_w"]
+    row_bytes = times(f, q_w, str(shape.size))
+    lanes = _lanes_from(f, shape, "0")
+    short = f.op("icmp sle", "i64", q_w, str(shape.lanes))
+    simple = f.op("and", "i1", short, f.op("icmp eq", "i64", x_w, str(shape.size)))
+    flags = with_lanes(shape.lanes, "i1")
     with f.counted("0", value["channels"]) as channel:
         entry = f.element(value["table"], times(f, channel, str(TABLE)), "i64")
         place, d0, h0, w0, d_n, h_n, w_n = (f.load("i64", f.element(entry, str(k), "i64")) for k in range(TABLE))
         start = f.offset("%image", place)
+        numbers = with_lanes(shape.lanes, "i64")
+        late = f.op("icmp sge", numbers, lanes, f.spread(numbers, w0))
+        inner = f.op("and", flags, late, _below(f, shape, lanes, plus(f, w0, w_n)))
         with f.counted("0", value["q_d"]) as d, f.counted("0", value["q_h"]) as row:
             h = plus(f, row, "%first")
             ins = [f.op("sub", "i64", at, before) for at, before in ((d, d0), (h, h0))]
             inside = [f.op("icmp ult", "i64", at, n) for at, n in zip(ins, (d_n, h_n), strict=True)]
             there = f.op("and", "i1", *inside)
             source = f.offset(f.offset(start, times(f, ins[0], value["x_d"])), times(f, ins[1], value["x_h"]))
+            one, many, after = f.labels("one", "many", "after")
+            f.line(f"br i1 {simple}, label %{one}, label %{many}")
+            f.begin(
+                one
+            )  # a vector is enough: the zeros at its end are overwritten by the next row, or lie in the slab's tail
+            mask = f.let(f"select i1 {there}, {flags} {inner}, {flags} zeroinitializer")
+            begin = f.offset(source, f.op("sub", "i64", "0", times(f, w0, str(shape.size))))
+            f.store(shape.type, masked_load(f, shape, begin, mask), target.get(), shape.size)
+            f.jump(after)
+            f.begin(many)
             count = f.let(f"select i1 {there}, i64 {w_n}, i64 0")
             f.line(
-                f"call void @copy_row(ptr {target.get()}, ptr {source}, i64 {value['x_w']}, i64 {w0}, i64 {count}, "
-                f"i64 {value['q_w']})"
+                f"call void @copy_row(ptr {target.get()}, ptr {source}, i64 {x_w}, i64 {w0}, i64 {count}, i64 {q_w})"
             )
+            f.jump(after)
+            f.begin(after)
             target.set(f.offset(target.get(), row_bytes))
     f.end()
     return f
