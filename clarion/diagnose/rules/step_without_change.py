@@ -51,6 +51,7 @@ class StepWithoutChange(Diagnosis):
         self._late: tuple[Any, ...] | None = None  # what is judged when the values of a device have arrived
         self._unchanged: dict[int, tuple[tuple[Any, ...], int]] = {}
         self._still: dict[int, int] = {}  # per leaf: samples in a row in which it did not move
+        self._doubtful: set[int] = set()  # leaves whose sample did not move: the next time all of them is looked at
         self._largest: dict[int, float] = {}  # norm of the gradient, per optimizer
         self._moving: set[int] = set()  # optimizers of the user's or a library's that did move something
 
@@ -59,7 +60,10 @@ class StepWithoutChange(Diagnosis):
         self._hear()
         leaves = [p for g in optimizer.param_groups for p in g["params"]]
         sent = engine.samples_soon(leaves, _SAMPLED)
-        self._before = id(optimizer), [_Look(engine.some(leaf, _SAMPLED)) for leaf in leaves] if sent is None else sent
+        looks = sent
+        if sent is None:
+            looks = [_Look(engine.some(leaf, _SAMPLED), id(leaf) in self._doubtful) for leaf in leaves]
+        self._before = id(optimizer), looks
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """Compare, if they were noted: now, or when both have arrived."""
@@ -105,6 +109,7 @@ class StepWithoutChange(Diagnosis):
             converged = converged or (key in self._moving and max(rates) > 0.0)
         elif not converged:
             self._look_at_each(update, sample, rates, looks, now)
+        self._doubtful = {id(leaf) for leaf, look in zip(update.leaves, looks, strict=True) if look.in_doubt}
         if moved or converged or not sample.finite:
             self._unchanged.pop(key, None)
             return
@@ -174,23 +179,33 @@ class StepWithoutChange(Diagnosis):
 
 
 class _Look:
-    """A parameter as it was: a checksum of it, and a sample of its elements. (On a device, of the sample alone: not all is fetched.)"""
+    """A parameter as it was: a sample of its elements and, where that is in doubt, a checksum of all. (On a device the sample is all.)"""
 
-    def __init__(self, values: Any) -> None:
-        self._checksum = _checksum(values)
-        self._sample = _sample(values)
+    def __init__(self, values: Any, all_of_it: bool = False) -> None:
+        taken = _taken(values)
+        self._bits = taken.tobytes()
+        self._sample = _wide(taken)
+        self._checksum = _checksum(values) if all_of_it else None
         self.size = float(np.abs(self._sample).max()) if self._sample.size else 0.0
+        self.in_doubt = all_of_it  # the sample did not change, or does not tell
 
     def has_changed(self, now: Any) -> bool:
         """Did any element change? (Of some subclasses no values are to be had: they may have.)"""
-        return not self._sample.size or _checksum(now()) != self._checksum
+        values = now()
+        if not self._sample.size or _taken(values).tobytes() != self._bits:
+            self.in_doubt = False
+            return True
+        if values.size == self._sample.size:
+            return False
+        self.in_doubt = True
+        return self._checksum is None or _checksum(values) != self._checksum
 
     def has_moved(self, now: Any, usual: float, eps: float) -> bool:
         """Did it change, and by more than what only a value next to 0 can hold? (`usual`: how large parameters are here.)"""
         values = now()
-        if not values.size or _checksum(values) == self._checksum:
+        if not values.size or not self.has_changed(now):
             return not values.size
-        change = np.abs(_sample(values) - self._sample).max()
+        change = np.abs(_wide(_taken(values)) - self._sample).max()
         least = 0.01 * eps * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
 
@@ -203,7 +218,10 @@ def _checksum(values: Any) -> int:
     return zlib.crc32(values.data if values.flags.c_contiguous and values.dtype.kind in "fc" else values.tobytes())
 
 
-def _sample(values: Any) -> Any:
+def _taken(values: Any) -> Any:
     flat = values.reshape(-1)
-    taken = flat[:: max(1, flat.size // _SAMPLED)]
+    return flat[:: max(1, flat.size // _SAMPLED)]
+
+
+def _wide(taken: Any) -> Any:
     return taken.astype(np.complex128 if taken.dtype.kind == "c" else np.float64)
