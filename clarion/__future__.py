@@ -24,7 +24,7 @@ def get_overwrite_module_params_on_conversion() -> bool:
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
-    """Swap the parameters' contents on conversion? It makes no difference here: their data is changed in place."""
+    """Swap the parameters with what is made of them by `load_state_dict`? (Conversion changes their data in place anyway.)"""
     conversion.swaps = bool(value)
 
 

@@ -188,6 +188,8 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(f".{name}", _HERE)
     if name in _PRIVATE:
         return _importlib.import_module(f".{name}", _HERE)
+    if name == "Storage":  # the class that goes with the default type
+        return _FUNCTIONS[f"{get_default_dtype().old}Storage"]
     if name == "torch":  # PyTorch's package names itself
         return _sys.modules[_HERE]
     if name.startswith("__"):

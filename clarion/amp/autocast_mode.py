@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd import retrace
-from ..core.devices import is_available
+from ..core.devices import device, is_available
 from ..core.dtypes import bfloat16, dtype, float16, float64
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
@@ -22,7 +22,7 @@ from .state import DEVICES
 
 def is_autocast_available(device_type: str) -> bool:
     """Does autocast know this kind of device?"""
-    return device_type in DEVICES
+    return device(device_type).type in DEVICES
 
 
 class autocast:
@@ -38,7 +38,7 @@ class autocast:
         if not isinstance(device_type, str):
             raise ArgumentValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device = known_device(device_type)
-        self.fast_dtype = settings.get_autocast_dtype(device_type) if dtype is None else dtype
+        self.fast_dtype = settings.get_autocast_dtype(self.device) if dtype is None else dtype
         self._cache_enabled = settings.is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         if enabled and self.device == "cuda" and not is_available("cuda"):
             warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)

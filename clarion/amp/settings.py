@@ -22,10 +22,12 @@ def known_device(device_type: Any) -> str:
     """The name of a kind of device that autocast knows."""
     if not isinstance(device_type, str):
         raise ArgumentTypeError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-    if device_type not in DEVICES:
-        devices.device(device_type)  # refuses what is no device at all
+    if device_type in DEVICES:
+        return device_type
+    kind = devices.device(device_type).type  # refuses what is no device at all
+    if kind not in DEVICES:
         raise EngineError(f"User specified an unsupported autocast device_type '{device_type}'")
-    return device_type
+    return kind
 
 
 def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:

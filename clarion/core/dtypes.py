@@ -193,7 +193,7 @@ def scalar_category(value: Any) -> int:
 
 def _scalar_type(category: int) -> NumpyDtype:
     if category == 3:
-        return c128 if _default is f64 else c64
+        return FROM_NUMPY[_default].to_complex().numpy
     return (b1, i64, _default)[category]
 
 

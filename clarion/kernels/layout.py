@@ -95,7 +95,7 @@ def may_overlap(x: Any) -> bool:
 
 def channels_last(x: Any) -> bool:
     """Does memory go through the channels of images (dimension 1 of 4 or 5) first? As PyTorch tells it, by the strides."""
-    if type(x) not in ARRAYS or x.ndim not in (4, 5) or x.flags.c_contiguous or x.strides[1] == 0:
+    if type(x) not in ARRAYS or x.ndim not in (4, 5) or not 0 < x.strides[1] <= x.strides[-1]:
         return False
     least = 0
     for d in (1, *range(x.ndim - 1, 1, -1), 0):
@@ -302,9 +302,9 @@ def as_image(result: Any, x: Any) -> Any:
         return result
     turned = result.transpose(0, *range(2, x.ndim), 1)
     if turned.flags.c_contiguous:
-        if len(turned) > 1:
+        if 1 not in turned.shape:
             return result
-        turned = turned.reshape(-1).reshape(turned.shape)  # a single image may have had any stride
+        turned = turned.reshape(-1).reshape(turned.shape)  # a dimension of one may have had any stride
     else:
         turned = turned.copy("C")
     return turned.transpose(0, x.ndim - 1, *range(1, x.ndim - 1))

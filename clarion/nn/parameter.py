@@ -6,7 +6,6 @@ from typing import Any
 
 from .. import __future__ as future
 from ..core import modes
-from ..core.description import computes
 from ..core.devices import find, home, kind_of
 from ..core.dtypes import checked, default_float
 from ..core.overriding import disabled
@@ -44,7 +43,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             raise TypeError(f"Parameter.__new__() got an unexpected keyword argument {next(iter(kept))!r}")
         if data is None:
             data = empty_tensor()
-        if type(data) is not Tensor and computes(type(data)):
+        if type(data) is not Tensor and not issubclass(type(data), (Parameter, Buffer)):
             return _marked(data, requires_grad)
         made: Parameter = make_subclass(cls, data, requires_grad)
         if hub.made is not None:
@@ -56,7 +55,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 
 def _marked(data: Any, requires_grad: bool) -> Any:
-    """A tensor of a class that computes for itself stays one; it is marked as a parameter."""
+    """A tensor of a class of its own stays one; it is marked as a parameter."""
     made = data.detach().requires_grad_(requires_grad)
     if type(made) is not type(data):
         raise EngineError(

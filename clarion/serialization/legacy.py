@@ -31,6 +31,7 @@ class _Pickles:
     """Reads pickles one after the other."""
 
     def __init__(self, file: IO[bytes], module: Any, options: dict[str, Any]) -> None:
+        self._file, self._begin = file, file.tell()
         self.data = file.read()
         self.at = 0
         self._module, self._options = module, options
@@ -49,6 +50,10 @@ class _Pickles:
         found = trusted_unpickler(self._module, stream, persistent_load, self._options).load()
         self.at = stream.tell()
         return found
+
+    def leave(self, at: int) -> None:
+        """Leave the file behind what was read: more may follow."""
+        self._file.seek(self._begin + at)
 
 
 class _Storages:
@@ -109,6 +114,7 @@ def load_legacy(file: IO[bytes], restore: Restore, module: Any, options: dict[st
         if storage is None:
             raise FileDamagedError(f"the file holds a storage {text_of(key)[:40]!r} that nothing refers to")
         at = _fill(storage, data, at, swap=little != (sys.byteorder == "little"), little=bool(little))
+    pickles.leave(at)
     return result
 
 

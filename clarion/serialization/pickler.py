@@ -10,8 +10,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import IO, Any
 
-from ..core.devices import device
-from ..core.dtypes import Size, dtype, layout, memory_format, strided
+from ..core.devices import HOST, device, kind_of
+from ..core.dtypes import FROM_NUMPY, Size, dtype, layout, memory_format, strided, uint8
 from ..core.tensor import Tensor
 from ..errors import NotSupportedError
 from ..nn.modules.state import StateDict
@@ -97,8 +97,15 @@ class _Mixin(Base):  # type: ignore[misc]
         if kind is Saved:
             return self.storage_id(value)
         if isinstance(value, (UntypedStorage, TypedStorage)):
-            return self.storage_id(self.storages.place(value._root)[0])
+            return self.storage_id(self._storage(value))
         return None
+
+    def _storage(self, storage: Any) -> Saved:
+        if kind_of(storage._root) is HOST:
+            element = uint8 if isinstance(storage, UntypedStorage) else FROM_NUMPY[storage._kind]
+            if (saved := self.storages.memory(storage._root, element)) is not None:
+                return saved
+        return self.storages.place(storage._root)[0]
 
     def reduce_tensor(self, tensor: Any) -> Any:
         """How a tensor is taken apart: as PyTorch takes its own apart."""

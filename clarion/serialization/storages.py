@@ -62,22 +62,27 @@ class SavedStorages:
         """The memory an array is saved in, and its offset and strides there, in elements."""
         if kind_of(array) is not HOST:
             return self._from_device(array)
-        root = _owner(array)
-        saved = self._by_root.get(id(root))
-        if saved is None:
-            saved = self._add(root, FROM_NUMPY[array.dtype])
+        saved = self.memory(array, FROM_NUMPY[array.dtype])
         if saved is None or any(step < 0 or step % array.itemsize for step in array.strides):
             return self._copied(array)
-        if saved.kind.dtype is not _saved_as(array.dtype).dtype:
-            raise EngineError(
-                "Cannot save multiple tensors or storages that view the same data as different types\n"
-                f"One shows it as {saved.kind.dtype}, another as {FROM_NUMPY[array.dtype]}; save a clone() of one of them."
-            )
         ahead = array.__array_interface__["data"][0] - saved.address if array.size else 0
         offset, rest = divmod(ahead, array.itemsize)
         if rest or saved.flat.nbytes % array.itemsize:
             return self._copied(array)
         return saved, offset, tuple([step // array.itemsize for step in array.strides])
+
+    def memory(self, array: Any, element: dtype) -> Saved | None:
+        """The memory behind an array, as elements of a type: all that show it must agree about that."""
+        root = _owner(array)
+        saved = self._by_root.get(id(root))
+        if saved is None or (saved.kind.dtype is not _saved_as(element.numpy).dtype and not root.size):
+            return self._add(root, element)
+        if saved.kind.dtype is not _saved_as(element.numpy).dtype:
+            raise EngineError(
+                "Cannot save multiple tensors or storages that view the same data as different types\n"
+                f"One shows it as {saved.kind.dtype}, another as {element}; save a clone() of one of them."
+            )
+        return saved
 
     def _from_device(self, array: Any) -> tuple[Saved, int, tuple[int, ...]]:
         """The same for memory of a device, which is brought to the host."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .._ops import ops
 from ..absent import rest
 from ..core import modes
+from ..core.provenance import warn_user
 from ..errors import NotSupportedError
 from ..events import subscribe
 
@@ -74,6 +75,8 @@ class FlopCounterMode:
     """Counts inside its block, per module and operation; on leaving, the table is printed (it needs `tabulate`)."""
 
     def __init__(self, mods: Any = None, depth: int = 2, display: bool = True, custom_mapping: Any = None) -> None:
+        if mods is not None:
+            warn_user("mods argument is not needed anymore, you can stop passing it")
         if custom_mapping:
             raise NotSupportedError("clarion counts by formulas of its own: custom_mapping is not asked")
         self.depth, self.display = depth, display

@@ -38,6 +38,14 @@ class WeakIdKeyDictionary(collections.abc.MutableMapping[Any, Any]):
         if dict is not None:
             self.update(dict)
 
+    def update(self, dict: Any = None, **kwargs: Any) -> None:  # type: ignore[override]
+        """Take what another table holds, or what can be made a table of; that is done before anything is taken."""
+        if dict is not None:
+            for key, value in (dict if hasattr(dict, "items") else type({})(dict)).items():
+                self[key] = value
+        if kwargs:
+            self.update(kwargs)
+
     def _live(self) -> list[tuple[Any, Any]]:
         return [(key, value) for ref, value in list(self.data.items()) if (key := ref()) is not None]
 

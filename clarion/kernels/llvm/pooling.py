@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import config
 from .. import threads
+from ..portable.layers.pooling import laid_as_places
 from ..registry import offer
 from . import build, machine
 from .places import address
@@ -192,9 +193,9 @@ def add_at_places(g: Any, places: Any, shape: Sizes, n: int) -> Any:
     planes = math.prod(shape[: len(shape) - n])
     if g.dtype.char not in "fd" or places.dtype != np.int64 or not planes or not g.size or not math.prod(shape):
         return NotImplemented
-    g, places, out = np.ascontiguousarray(g), np.ascontiguousarray(places), np.empty(shape, g.dtype)
+    g, at, out = np.ascontiguousarray(g), np.ascontiguousarray(places), np.empty(shape, g.dtype)
     sizes = {"h": math.prod(shape) // planes, "w": 1, "o_h": g.size // planes, "o_w": 1}
-    return out if _call("added", g, out, places, planes, out.size, sizes) else NotImplemented
+    return laid_as_places(out, places, n) if _call("added", g, out, at, planes, out.size, sizes) else NotImplemented
 
 
 def make() -> None:

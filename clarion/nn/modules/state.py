@@ -8,8 +8,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ... import __future__ as future
 from ...core import modes
 from ...core.hooks import RemovableHandle
+from ...core.swapping import swap_tensors
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
 from ...events import hub
@@ -165,27 +167,10 @@ class StateMixin:
         messages: list[str] = []
         metadata = getattr(state_dict, "_metadata", None)
 
-        def load(module: StateMixin, state: dict[str, Any], prefix: str) -> None:
-            local = {} if metadata is None else metadata.get(prefix[:-1], {})
-            if assign:
-                local["assign_to_params_buffers"] = assign
-            module._load_from_state_dict(state, prefix, local, True, missing, unexpected, messages)
-            for name, child in module._modules.items():
-                if child is not None:
-                    inner = f"{prefix}{name}."
-                    load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
-            keys = _IncompatibleKeys(missing, unexpected)
-            for hook in module._load_state_dict_post_hooks.values():
-                if hook(module, keys) is not None:
-                    raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
-                        "values, if incompatible_keys need to be modified, it should be done inplace."
-                    )
-
         whole = StateDict(state_dict)
         if metadata is not None:
             whole._metadata = metadata
-        load(self, whole, "")
+        _load(self, whole, "", metadata, assign, (missing, unexpected, messages))
         if strict:
             for title, keys in (("Unexpected", unexpected), ("Missing", missing)):
                 if keys:
@@ -249,28 +234,64 @@ class StateMixin:
                 f"model is {target.shape}."
             )
             return
+        if target.is_meta and not value.is_meta and not assign:
+            warn_user(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, "
+                "which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to their "
+                "corresponding key in the module instead of copying them in place?)"
+            )
         try:
             with modes.no_grad():
-                if not assign:
-                    if target.is_meta and not value.is_meta:
-                        warn_user(
-                            f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
-                            "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
-                            "state dictionary to their corresponding key in the module instead of copying them in place?)"
-                        )
+                if future.conversion.swaps:
+                    _swap(target, value, assign)
+                elif assign:
+                    setattr(self, name, _as_parameter(target, value))
+                else:
                     target.copy_(value)
-                    return
-                if isinstance(target, Parameter):
-                    if isinstance(value, Parameter):
-                        value.requires_grad_(target.requires_grad)
-                    else:
-                        value = Parameter(value, requires_grad=target.requires_grad)
-                setattr(self, name, value)
         except Exception as error:
             error_msgs.append(
                 f'While copying the parameter named "{key}", whose dimensions in the model are {target.size()} and whose '
                 f"dimensions in the checkpoint are {value.size()}, an exception occurred : {error.args}."
             )
+
+
+def _load(module: Any, state: Any, prefix: str, metadata: Any, assign: bool, found: tuple[list[str], ...]) -> None:
+    """Load a module and those inside it; `found`: names that are missing, that are not expected, and messages."""
+    local = {} if metadata is None else metadata.get(prefix[:-1], {})
+    if assign:
+        local["assign_to_params_buffers"] = assign
+    module._load_from_state_dict(state, prefix, local, True, *found)
+    for name, child in module._modules.items():
+        if child is not None:
+            inner = f"{prefix}{name}."
+            _load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner, metadata, assign, found)
+    keys = _IncompatibleKeys(found[0], found[1])
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, keys) is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
+                "incompatible_keys need to be modified, it should be done inplace."
+            )
+
+
+def _as_parameter(target: Any, value: Any) -> Any:
+    """What takes the place of a parameter: one, and trained as it is."""
+    if not isinstance(target, Parameter):
+        return value
+    if isinstance(value, Parameter):
+        return value.requires_grad_(target.requires_grad)
+    return Parameter(value, requires_grad=target.requires_grad)
+
+
+def _swap(target: Any, value: Any, assign: bool) -> None:
+    """Let `target` be what it makes of a value that is loaded (`module_load`)."""
+    loaded = target.module_load(value, assign=assign)
+    if loaded is value or loaded is target:
+        raise EngineError(
+            "module_load returned one of self or other, please .detach() the result if returning one of the inputs in "
+            "module_load"
+        )
+    swap_tensors(target, _as_parameter(target, loaded))
 
 
 def _add(hooks: OrderedDict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:

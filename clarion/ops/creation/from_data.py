@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import errors
 from ...core.devices import HOST, Kind, is_available, kind_of, to_host
-from ...core.dtypes import FROM_NUMPY, b1, c64, c128, checked, default_float, f64, from_numpy_dtype, i64, promote_pair
+from ...core.dtypes import FROM_NUMPY, b1, checked, default_float, from_numpy_dtype, i64, promote_pair
 from ...core.op_node import cast
 from ...core.saved import borrow_from_numpy
 from ...core.tensor import Tensor, created, new_tensor
@@ -18,7 +18,7 @@ from ...events import hub
 from ...kernels.fromdata import PLAIN, Unfit, category, is_sequence, plain_array, unnest
 from ...kernels.layout import address, memory_root
 from ..faces.api import METHODS, public
-from ..faces.options import numpy_type, place, warn_user
+from ..faces.options import numpy_type, place, warn_once, warn_user
 from .dlpack import from_dlpack
 
 _EXCEPTIONS = {
@@ -110,7 +110,7 @@ def _no_number(value: Any, first: bool, kind: Any) -> Unfit:
 
 def _python_kind(rank: int) -> Any:
     if rank == 3:
-        return c128 if default_float() is f64 else c64
+        return FROM_NUMPY[default_float()].to_complex().numpy
     return (b1, i64, default_float())[rank]
 
 
@@ -163,6 +163,12 @@ def warn_left(value: Tensor) -> None:
 
 def _from_arrays(flat: list[Any], shape: tuple[int, ...], kind: Any) -> Any:
     """A list of arrays (and perhaps lists) of one shape."""
+    warn_once(
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow in PyTorch. Please consider converting the list to a "
+        "single numpy.ndarray with numpy.array() before converting to a tensor."
+    )
+    if not all(map(is_sequence, flat)):
+        raise Unfit(TypeError, "not a sequence" if flat[0].ndim else "len() of unsized object")
     parts = [_from_array(v, None) if isinstance(v, np.ndarray) else _from_sequence(v, None) for v in flat]
     first = parts[0].shape
     if not first:

@@ -127,6 +127,12 @@ def resize_as_(self: Tensor, the_template: Any, *, memory_format: Any = None) ->
     return resize_(self, the_template._array.shape, memory_format=memory_format)  # type: ignore[no-any-return]
 
 
+@method()
+def module_load(self: Tensor, other: Any, assign: bool = False) -> Tensor:
+    """What `load_state_dict` swaps a parameter or buffer with, where `torch.__future__` asks it to swap."""
+    return (other if assign else METHODS["copy_"](self, other)).detach()  # type: ignore[no-any-return]
+
+
 @method("set_")
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Let this tensor stand for the memory of another one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY, b1, result_type
@@ -10,7 +9,8 @@ from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
-from ..faces.api import FUNCTIONS, METHODS, call, public
+from ..faces.api import METHODS, call, public
+from ..faces.options import warn_once
 from ..faces.typed import TypedOp, need_tensors, no_gradient, show_edges
 
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
@@ -94,23 +94,11 @@ def number(name: str, value: Any) -> Any:
     return value._array.item()
 
 
-_said: set[str] = set()
-
-
-def _say_old(name: str, form: str) -> None:
-    if name in _said and not FUNCTIONS["is_warn_always_enabled"]():
-        return
-    _said.add(name)
-    warnings.warn(
-        f"This overload of {name} is deprecated:\n\t{name}{form}\nConsider giving the number by its keyword instead.",
-        UserWarning,
-        stacklevel=4,
-    )
-
-
 def old_form(name: str, form: str, value: Any) -> Any:
     """The number of PyTorch's old form of a call, which stands before the tensors; says once that it is old."""
-    _say_old(name, form)
+    warn_once(
+        f"This overload of {name} is deprecated:\n\t{name}{form}\nConsider giving the number by its keyword instead."
+    )
     return value
 
 

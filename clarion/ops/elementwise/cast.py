@@ -13,6 +13,7 @@ from ...core.op import Op
 from ...core.origins import noted
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
+from ...kernels.layout import channels_last
 from ..faces.api import FUNCTIONS, METHODS, method
 
 cast_op = Op("cast", "x", "dtype", node="ToCopyBackward0", moves=True, traits="rearranges reshapes")
@@ -87,12 +88,17 @@ def to(
         moved = transfer(cast(self, kind), where, non_blocking)
     else:
         moved = cast(self, kind, copy)
-    return moved if memory_format is None else _in_format(moved, memory_format)
+    return moved if memory_format is None else _in_format(moved, memory_format, moved is not self)
 
 
-def _in_format(x: Any, memory_format: Any) -> Any:
-    """The tensor with its elements in the order of a memory format."""
-    return x if memory_format is dtypes.preserve_format else x.contiguous(memory_format=memory_format)
+def _in_format(x: Any, memory_format: Any, copied: bool) -> Any:
+    """The tensor in a memory format: itself where its strides tell that it is in it, which they do of one channel, too."""
+    if memory_format is dtypes.preserve_format:
+        return x
+    last = {4: dtypes.channels_last, 5: dtypes.channels_last_3d}[x._array.ndim] if channels_last(x._array) else None
+    if (last or dtypes.contiguous_format) is memory_format and not (copied and not x.is_contiguous(memory_format)):
+        return x
+    return x.clone(memory_format=memory_format)
 
 
 def _converter(kind: Any, title: str) -> Any:
@@ -100,7 +106,7 @@ def _converter(kind: Any, title: str) -> Any:
 
     def convert(self: Any, memory_format: Any = None) -> Any:
         result = self if self._array.dtype is numpy_type else cast(self, numpy_type)
-        return result if memory_format is None else _in_format(result, memory_format)
+        return result if memory_format is None else _in_format(result, memory_format, result is not self)
 
     convert.__name__, convert.__doc__ = title, f"self.to({kind})."
     return convert

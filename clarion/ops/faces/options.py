@@ -24,6 +24,7 @@ from ...core.provenance import warn_user as warn_user
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.layout import dense_order
+from .api import FUNCTIONS
 
 
 def numpy_type(name: str, given: Any, default: Any = None) -> Any:
@@ -137,6 +138,16 @@ def integer(name: str, argument: str, position: int, value: Any) -> int:
         kind = type(value).__name__
         raise ArgumentTypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
     return int(value._array.item()) if isinstance(value, Tensor) else int(value)
+
+
+_said: set[str] = set()
+
+
+def warn_once(text: str) -> None:
+    """A UserWarning the first time; every time where `set_warn_always` asks for that."""
+    if text not in _said or FUNCTIONS["is_warn_always_enabled"]():
+        _said.add(text)
+        warn_user(text)
 
 
 # Memory --------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import HOST, as_array, write, xp_of
-from ...core.dtypes import FROM_NUMPY, b1, broadcast_shapes, f32, f64, iinfo
+from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, broadcast_shapes, f32, f64, iinfo
 from ...core.general_call import as_scalar
 from ...core.inplace import (
     _before,
@@ -121,6 +121,8 @@ def scalar(x: Tensor, value: Any) -> Any:
     kind = type(value)
     if (kind is float or kind is int) and (target is f32 or target is f64) and -1e38 < value < 1e38:
         return as_scalar(value, target)
+    if isinstance(value, NumpyNumber) and value.dtype.kind in "iu":  # (others of NumPy's are refused)
+        return scalar(x, int(value))
     if not isinstance(value, (bool, int, float, complex)):
         owner = kind.__module__ + "." if kind.__module__ != "builtins" else ""
         raise ArgumentTypeError(

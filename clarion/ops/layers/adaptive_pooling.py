@@ -8,6 +8,7 @@ from typing import Any
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentValueError, EngineError, ShapeError, not_a_tensor
+from ...kernels.layout import as_image, channels_last
 from ..faces.api import FUNCTIONS, functional, public
 from ..faces.autocast import autocast
 from .pooling import refuse_types
@@ -15,14 +16,27 @@ from .pooling import refuse_types
 Sizes = tuple[int, ...]
 
 
+def _refuse_nothing(name: str, x_shape: Sizes, sizes: Sizes) -> None:
+    """There is no gradient of a pooling to no windows at all."""
+    if 0 in sizes:
+        shape = [*x_shape[: -len(sizes)], *sizes]
+        raise ShapeError(
+            f"{name}_backward(): Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has "
+            f"sizes {shape} with dimension {len(shape) - len(sizes) + sizes.index(0)} being empty"
+        )
+
+
 def _max_op(n: int) -> Op:
     op = Op(
         f"adaptive_max_pool{n}d", "x", "output_size", outputs="out indices", node=f"AdaptiveMaxPool{n}DBackward0",
         saved_as={"result1": "indices"}, traits="pools fused",
     )  # fmt: skip
-    return op.vjp(
-        x=lambda g, indices, x_shape, output_size, ops: ops.add_at_places(g, indices, x_shape, len(output_size))
-    )
+
+    def back(g: Any, indices: Any, x_shape: Sizes, output_size: Sizes, ops: Any) -> Any:
+        _refuse_nothing(op.name, x_shape, output_size)
+        return ops.add_at_places(g, indices, x_shape, n)
+
+    return op.vjp(x=back)
 
 
 def _avg_op(n: int) -> Op:
@@ -33,11 +47,12 @@ def _avg_op(n: int) -> Op:
         node=f"AdaptiveAvgPool{n}DBackward0",
         traits="pools fused",
     )
-    return op.vjp(
-        x=lambda g, x_shape, output_size, mode, scales, align, ops: ops.resample_backward(
-            g, x_shape[-len(output_size) :], mode, scales, align
-        )
-    )
+
+    def back(g: Any, x_shape: Sizes, output_size: Sizes, mode: str, scales: Any, align: bool, ops: Any) -> Any:
+        _refuse_nothing(op.name, x_shape, output_size)
+        return ops.resample_backward(g, x_shape[-n:], mode, scales, align)
+
+    return op.vjp(x=back)
 
 
 _MAX = {n: _max_op(n) for n in (2, 3)}
@@ -95,7 +110,10 @@ def _adaptive_avg(n: int, input: Any, output_size: Any) -> Any:
         refuse_types("adaptive_avg_pool2d", input, "biu")
         return _average(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2)
     if math.prod(sizes) == 1:
-        return input.mean(tuple(range(-n, 0)), keepdim=True)
+        mean = input.mean(tuple(range(-n, 0)), keepdim=True)
+        if channels_last(input._array):
+            mean._array = as_image(mean._array, input._array)
+        return mean
     return _average(n, input, sizes)
 
 

@@ -51,6 +51,14 @@ def _places(array: Any, windows: tuple[int, ...], outs: tuple[int, ...], samples
     return xp.take_along_axis(flat, best[:, :, None], axis=2)[:, :, 0].reshape(*array.shape[:-n], *outs)
 
 
+def _each(name: str, what: str, value: Any, n: int) -> tuple[int, ...]:
+    """One number per dimension."""
+    each = (value,) * n if isinstance(value, int) else tuple(value)
+    if len(each) != n:
+        raise EngineError(f"{name}: {what} must either be a single Int or tuple of {'three ' if n == 3 else ''}Ints")
+    return each
+
+
 def _refuse_samples(n: int, array: Any, given: tuple[int, ...]) -> None:
     """The random numbers that come with a call: one set for each plane at least."""
     batch = 1 if array.ndim == n + 1 else array.shape[0]
@@ -78,17 +86,18 @@ def _pool(n: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: 
             f"dimension {empty} being empty."
         )
     sizes = array.shape[-n:]
-    windows = (kernel_size,) * n if isinstance(kernel_size, int) else tuple(kernel_size)
+    windows = _each(name, "kernel_size", kernel_size, n)
     if output_size is None:
         ratios = (output_ratio,) * n if isinstance(output_ratio, float) else tuple(output_ratio)
         if len(ratios) != n:
             raise ArgumentValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
         outs = tuple(int(size * ratio) for size, ratio in zip(sizes, ratios, strict=True))
     else:
-        outs = (output_size,) * n if isinstance(output_size, int) else tuple(output_size)
-    for size, out, window in zip(sizes, outs, windows, strict=True):
+        outs = _each(name, "output_size", output_size, n)
+    told = "_out" if n == 3 else ""
+    for word, size, out, window in zip(("time", "height", "width")[-n:], sizes, outs, windows, strict=True):
         if out + window - 1 > size:
-            raise EngineError(f"{name}(): pool size {window} too large relative to input size {size} for output {out}")
+            raise EngineError(f"{name}{told}(): pool {word} {window} too large relative to input {word} {size}")
     if samples is None:
         batch = 1 if array.ndim == n + 1 else array.shape[0]
         samples = FUNCTIONS["rand"](batch, array.shape[-n - 1], n, dtype=input.dtype, device=input.device)

@@ -177,9 +177,11 @@ def _out_size(
 # Functions -----------------------------------------------------------------------------------------------------------
 
 
-def _max_pool(n: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
-    """(values, places)"""
-    name = f"max_pool{n}d"
+def _max_pool(
+    n: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, name: str = ""
+) -> Any:
+    """(values, places); `name`: who refuses what is refused."""
+    name = name or f"max_pool{n}d"
     ksize = each(name, "kernel_size", kernel_size, n)
     stride = _stride(name, stride, ksize, n)
     padding, dilation = each(name, "padding", padding, n), each(name, "dilation", dilation, n)
@@ -292,16 +294,16 @@ def _declare(n: int) -> None:
     ) -> Any:  # fmt: skip
         if n == 1 and not return_indices and isinstance(input, Tensor):
             refuse_types("max_pool1d_impl", input, "biu")
-        made = _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)
         if return_indices:
-            return made
+            return max_pool_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        made = _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)
         return made[0] if n > 1 or made[0].requires_grad else made[0].contiguous()  # (PyTorch has a loop of its own)
 
     def max_pool_with_indices(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
         return_indices: bool = True,
     ) -> Any:  # fmt: skip
-        return _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)
+        return _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode, "max_pool2d" if n == 1 else "")
 
     def avg_pool(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,

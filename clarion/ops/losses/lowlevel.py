@@ -50,6 +50,14 @@ def binary_cross_entropy_with_logits(
 
 
 @public(method=False)
+@autocast("float32")
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
+    """max(0, -target * (input1 - input2) + margin), of shapes that broadcast."""
+    lack = (-target * (input1 - input2) + margin).clamp_min(0)
+    return reduce_all(lack, _number("margin_ranking_loss", reduction, 5))
+
+
+@public(method=False)
 def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     """The norm over all dimensions but one (all of them for -1), of a shape that broadcasts."""
     if dim == -1:

@@ -91,7 +91,6 @@ def hinge_embedding_loss(
     return reduce_all(where(target != 1, lack, zeros) + where(target != -1, input, zeros), number)
 
 
-@_also_main
 @functional()
 @autocast("float32")
 def margin_ranking_loss(

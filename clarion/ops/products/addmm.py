@@ -11,7 +11,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.registry import raw
 from ..elementwise.arithmetic import number, old_form
-from ..faces.api import call, functional, public, with_out
+from ..faces.api import NN_FUNCTIONAL, call, functional, public, with_out
 from ..faces.autocast import autocast
 from ..faces.typed import part, show_parts
 from .matmul import (
@@ -166,6 +166,8 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         return lifted.mm_nt(input, weight) if ndim == 2 else lifted.fold_nt(input, weight)
     b = bias._array
     if b.dtype is not a.dtype and b.dtype != a.dtype:
+        if ndim > 2 and not a.flags.c_contiguous:  # PyTorch adds the bias in place to such a product: any type will do
+            return lifted.fold_nt(input, weight).add_(bias)
         raise DtypeError(f"self and mat2 must have the same dtype, but got {old_name(b)} and {old_name(w)}")
     if b.shape != w.shape[:1]:
         check_expands(b.shape, (a.size // a.shape[-1] if a.size else 0, w.shape[0]))
@@ -240,6 +242,16 @@ def addmm(input: Any, mat1: Any, mat2: Any, *_old: Any, beta: Any = 1, alpha: An
     check_types(a, b)
     check_expands(x.shape, (a.shape[0], b.shape[1]))
     return run(addmm_op, input, mat1, mat2, *_numbers(x, beta, alpha))
+
+
+@public("_addmm_activation", out=True)
+@autocast("lower")
+def _addmm_activation(
+    input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, use_gelu: bool = False
+) -> Any:
+    """relu, or gelu, of addmm."""
+    product = addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    return NN_FUNCTIONAL["gelu"](product) if use_gelu else product.relu()
 
 
 @public(inplace=True, out=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...layout import as_images
+from ...layout import as_images, in_rows
 from ...registry import kernel
 from .pooling import adaptive_bounds
 
@@ -241,6 +241,7 @@ def resample_backward(xp: Any, g: Any, in_size: Sizes, mode: str, scales: tuple[
 for _name in ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_nearest_exact1d",
               "upsample_nearest_exact2d", "upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
               "upsample_bilinear2d_aa", "upsample_bicubic2d_aa", "upsample_lanczos2d_aa",
-              "upsample_trilinear3d", "upsample_bicubic2d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"):  # fmt: skip
+              "upsample_trilinear3d", "upsample_bicubic2d", "adaptive_avg_pool2d"):  # fmt: skip
     kernel(_name)(as_images(resample))
-kernel("resample_backward")(resample_backward)
+kernel("adaptive_avg_pool3d")(in_rows(resample))
+kernel("resample_backward")(as_images(resample_backward))

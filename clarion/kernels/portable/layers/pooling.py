@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...layout import ARRAYS, as_image, as_images
+from ...layout import ARRAYS, as_image, as_images, in_rows
 from ...registry import kernel
 
 Sizes = tuple[int, ...]
@@ -142,9 +142,24 @@ def _both_as_images(pool: Any) -> Any:
     return call
 
 
-for _n in (2, 3):
-    kernel(f"max_pool{_n}d")(_both_as_images(max_pool))
-    kernel(f"adaptive_max_pool{_n}d")(_both_as_images(adaptive_max_pool))
+kernel("max_pool2d")(_both_as_images(max_pool))
+kernel("adaptive_max_pool2d")(_both_as_images(adaptive_max_pool))
+kernel("adaptive_max_pool3d")(in_rows(adaptive_max_pool))
+
+
+@kernel("max_pool3d")
+def max_pool3d(xp: Any, x: Any, *args: Any) -> Any:
+    """The largest element of each window; one volume without a batch keeps the order of its channels, too."""
+    if x.ndim == 5 or type(x) not in ARRAYS:
+        return _both_as_images(max_pool)(xp, x, *args)
+    return tuple([_volume(each, x) for each in max_pool(xp, x, *args)])
+
+
+def _volume(made: Any, x: Any) -> Any:
+    """One volume contiguous, or with its channels last if those of `x` are."""
+    if x.flags.c_contiguous or not x.transpose(1, 2, 3, 0).flags.c_contiguous:
+        return made
+    return made.transpose(1, 2, 3, 0).copy("C").transpose(3, 0, 1, 2)
 
 
 def _flat_places(xp: Any, places: Any, rows: int, plane: int) -> Any:
@@ -162,7 +177,12 @@ def add_at_places(xp: Any, g: Any, places: Any, shape: Sizes, n: int) -> Any:
         return xp.zeros(shape, g.dtype)
     flat = _flat_places(xp, places, total // plane, plane)
     made = xp.bincount(flat, weights=g.reshape(-1), minlength=total)
-    return made.astype(g.dtype, copy=False).reshape(shape)
+    return laid_as_places(made.astype(g.dtype, copy=False).reshape(shape), places, n)
+
+
+def laid_as_places(made: Any, places: Any, n: int) -> Any:
+    """Images whose places lie with their channels last were so themselves."""
+    return as_image(made, places) if made.ndim == n + 2 else made
 
 
 @kernel("take_at_places")
@@ -276,6 +296,6 @@ def avg_pool_backward(
     return g
 
 
-for _n in (2, 3):
-    kernel(f"avg_pool{_n}d")(as_images(avg_pool))
-kernel("avg_pool_backward")(avg_pool_backward)
+kernel("avg_pool2d")(as_images(avg_pool))
+kernel("avg_pool3d")(in_rows(avg_pool))
+kernel("avg_pool_backward")(as_images(avg_pool_backward))
