@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import EngineError
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, functional
@@ -56,26 +57,59 @@ def check_shapes(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_m
     return bool(ndim == 3)
 
 
-def _packed_projection(q: Any, k: Any, v: Any, w: Any, b: Any) -> tuple[Any, Any, Any]:
-    """Query, key and value through one weight; as few products as the arguments allow."""
-    linear = NN_FUNCTIONAL["linear"]
+heads_op = Op("heads", "x", "parts count batched", multi_view=True, traits="rearranges")
+heads_op.vjp(
+    x=lambda g, x_shape, count, batched, ops: ops.heads_backward(
+        g if type(g) is tuple else (g,), x_shape, count, batched
+    )
+)
+
+heads_backward_op = Op("heads_backward", "*given", "shape count batched", moves=True)
+heads_backward_op.vjp(lambda g, given_shape, count, batched, ops: ops.heads(g, len(given_shape), count, batched)).jvp(
+    "together"
+)
+
+
+Weights = tuple[Any, ...]  # of query, key and value; or one for all of them
+
+
+def _projections(inputs: tuple[Any, Any, Any], weights: Weights, bias: Any) -> list[tuple[Any, Any, Any, int]]:
+    """What has to be multiplied by what, with which bias, and how many of query, key and value that gives."""
+    q, k, v = inputs
     size = q.shape[-1]
+    if len(weights) == 3:
+        biases = (None,) * 3 if bias is None else bias.chunk(3)
+        return [(x, w, b, 1) for x, w, b in zip(inputs, weights, biases, strict=True)]
     if k is v and q is k:
-        both = linear(q, w, b).unflatten(-1, (3, size)).movedim(-2, 0).contiguous()
-        return both[0], both[1], both[2]
+        return [(q, weights[0], bias, 3)]
     if k is v:
-        wq, wkv = w.split([size, size * 2])
-        bq, bkv = (None, None) if b is None else b.split([size, size * 2])
-        both = linear(k, wkv, bkv).unflatten(-1, (2, size)).movedim(-2, 0).contiguous()
-        return linear(q, wq, bq), both[0], both[1]
-    biases = (None, None, None) if b is None else b.chunk(3)
-    return tuple(linear(x, part, bias) for x, part, bias in zip((q, k, v), w.chunk(3), biases, strict=True))
+        biases = (None, None) if bias is None else bias.split([size, size * 2])
+        return [
+            (x, w, b, n) for x, w, b, n in zip((q, k), weights[0].split([size, size * 2]), biases, (1, 2), strict=True)
+        ]
+    return _projections(inputs, weights[0].chunk(3), bias)
 
 
-def _projection(inputs: Any, weights: Any, bias: Any) -> Any:
-    """Query, key and value through a weight each."""
-    biases = (None,) * 3 if bias is None else bias.chunk(3)
-    return [NN_FUNCTIONAL["linear"](x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
+def _projected(inputs: tuple[Any, Any, Any], weights: Weights, bias: Any) -> list[Any]:
+    """Query, key and value through their weights; as few products as the arguments allow."""
+    found: list[Any] = []
+    for x, w, b, parts in _projections(inputs, weights, bias):
+        y = NN_FUNCTIONAL["linear"](x, w, b)
+        if parts == 1:
+            found.append(y)
+        else:
+            found += y.unflatten(-1, (parts, y.shape[-1] // parts)).movedim(-2, 0).contiguous().unbind(0)
+    return found
+
+
+def _projected_heads(inputs: tuple[Any, Any, Any], weights: Weights, bias: Any, count: int) -> list[Any]:
+    """The same as heads of (batch, count, length, size), which are views."""
+    found: list[Any] = []
+    for x, w, b, parts in _projections(inputs, weights, bias):
+        turned = x.transpose(0, 1)
+        batched = turned._array.flags.c_contiguous is True  # batches lie one after the other: so they are multiplied
+        found += heads_op.call(NN_FUNCTIONAL["linear"](turned if batched else x, w, b), parts, count, batched)
+    return found
 
 
 def _check_sizes(q: Any, k: Any, v: Any, expected: int, num_heads: int, separate: bool) -> None:
@@ -181,28 +215,34 @@ def multi_head_attention_forward(
     length, batch, size = q.shape
     _check_sizes(q, k, v, embed_dim_to_check, num_heads, use_separate_proj_weight)
     mask, padding, is_causal = _masks(q, k, padding, attn_mask, num_heads, need_weights, is_causal)
-    if use_separate_proj_weight:
-        q, k, v = _projection((q, k, v), (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
+    weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else (in_proj_weight,)
+    dropout_p = dropout_p if training else 0.0
+    if need_weights or add_zero_attn or not bias_k is bias_v is static_k is static_v is None:
+        q, k, v = _projected((q, k, v), weights, in_proj_bias)
+        if bias_k is not None and bias_v is not None:
+            if static_k is not None or static_v is not None:
+                kind = "key" if static_k is not None else "value"
+                raise AssertionError(f"bias cannot be added to static {kind}.")
+            k = FUNCTIONS["cat"]([k, bias_k.repeat(1, batch, 1)])  # type: ignore[attr-defined]
+            v = FUNCTIONS["cat"]([v, bias_v.repeat(1, batch, 1)])  # type: ignore[attr-defined]
+            mask, padding = _one_more(mask, padding)
+        head = size // num_heads
+        q = q.reshape(length, batch * num_heads, head).transpose(0, 1)
+        k = static_k if static_k is not None else k.reshape(k.shape[0], batch * num_heads, head).transpose(0, 1)
+        v = static_v if static_v is not None else v.reshape(v.shape[0], batch * num_heads, head).transpose(0, 1)
+        if add_zero_attn:
+            zeros = k.new_zeros((batch * num_heads, 1, head))
+            k, v = FUNCTIONS["cat"]([k, zeros], 1), FUNCTIONS["cat"]([v, zeros], 1)
+            mask, padding = _one_more(mask, padding)
+        if not need_weights:
+            q, k, v = (x.view(batch, num_heads, x.shape[1], x.shape[2]) for x in (q, k, v))
     else:
-        q, k, v = _packed_projection(q, k, v, in_proj_weight, in_proj_bias)
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None or static_v is not None:
-            kind = "key" if static_k is not None else "value"
-            raise AssertionError(f"bias cannot be added to static {kind}.")
-        k = FUNCTIONS["cat"]([k, bias_k.repeat(1, batch, 1)])  # type: ignore[attr-defined]
-        v = FUNCTIONS["cat"]([v, bias_v.repeat(1, batch, 1)])  # type: ignore[attr-defined]
-        mask, padding = _one_more(mask, padding)
-    head = size // num_heads
-    q = q.reshape(length, batch * num_heads, head).transpose(0, 1)
-    k = static_k if static_k is not None else k.reshape(k.shape[0], batch * num_heads, head).transpose(0, 1)
-    v = static_v if static_v is not None else v.reshape(v.shape[0], batch * num_heads, head).transpose(0, 1)
-    if add_zero_attn:
-        zeros = k.new_zeros((batch * num_heads, 1, head))
-        k, v = FUNCTIONS["cat"]([k, zeros], 1), FUNCTIONS["cat"]([v, zeros], 1)
-        mask, padding = _one_more(mask, padding)
-    mask = _with_padding(mask, padding, batch, num_heads)
-    attend = _with_weights if need_weights else _without_weights
-    out, attention = attend(q, k, v, mask, (batch, num_heads), dropout_p if training else 0.0, is_causal)
+        q, k, v = _projected_heads((q, k, v), weights, in_proj_bias, num_heads)
+    mask, attention = _with_padding(mask, padding, batch, num_heads), None
+    if need_weights:
+        out, attention = _with_weights(q, k, v, mask, (batch, num_heads), dropout_p)
+    else:
+        out = _without_weights(q, k, v, mask, dropout_p, is_causal)
     out = NN_FUNCTIONAL["linear"](out.reshape(length * batch, size), out_proj_weight, out_proj_bias)
     out = out.view(length, batch, out.shape[1])
     if attention is not None and average_attn_weights:
@@ -213,9 +253,7 @@ def multi_head_attention_forward(
     return out, attention
 
 
-def _with_weights(
-    q: Any, k: Any, v: Any, mask: Any, heads: tuple[int, int], dropout_p: float, is_causal: bool
-) -> tuple[Any, Any]:
+def _with_weights(q: Any, k: Any, v: Any, mask: Any, heads: tuple[int, int], dropout_p: float) -> tuple[Any, Any]:
     """Attention step by step, for the sake of the probabilities."""
     scaled = q * math.sqrt(1.0 / float(q.shape[-1]))
     turned = k.transpose(-2, -1)
@@ -227,13 +265,10 @@ def _with_weights(
     return out, weights.view(*heads, q.shape[1], k.shape[1])
 
 
-def _without_weights(
-    q: Any, k: Any, v: Any, mask: Any, heads: tuple[int, int], dropout_p: float, is_causal: bool
-) -> tuple[Any, Any]:
-    """Attention as one operation."""
+def _without_weights(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, is_causal: bool) -> Any:
+    """Attention of heads (batch, heads, length, size) as one operation."""
     if mask is not None:
         alone = mask.shape[0] == 1 and mask.dim() == 3
-        mask = mask.unsqueeze(0) if alone else mask.view(*heads, mask.shape[1], k.shape[1])
-    q, k, v = (x.view(*heads, x.shape[1], x.shape[2]) for x in (q, k, v))
+        mask = mask.unsqueeze(0) if alone else mask.view(*q.shape[:2], mask.shape[1], k.shape[2])
     out = NN_FUNCTIONAL["scaled_dot_product_attention"](q, k, v, mask, dropout_p, is_causal)
-    return out.permute(2, 0, 1, 3), None
+    return out.permute(2, 0, 1, 3)

@@ -8,7 +8,7 @@ import scipy.special as sp
 from clarion.core.namespace import OPS
 from clarion.kernels.registry import portable
 
-from ..row import Row, functional
+from ..row import Row, either, functional
 
 
 def softmax(x):
@@ -50,12 +50,47 @@ def dropped(causal=False, p=0.4, ticket=12345):
     return call
 
 
+def heads(batched):
+    """Three projections side by side as heads; in PyTorch by steps."""
+    order = (2, 0, 3, 1, 4) if batched else (2, 1, 3, 0, 4)
+    return either("heads", (3, 2, batched), lambda t, x: x.view(*x.shape[:2], 3, 2, 2).permute(order).unbind(0))
+
+
+def joined_heads(t, q, v):
+    """Gradients of heads side by side, that of the keys missing."""
+    if t.__name__ == "clarion":
+        return OPS["heads_backward"].call((q, None, v), (3, 5, 12), 2, False)
+    return t.stack([q, 0 * q, v]).permute(3, 1, 0, 2, 4).reshape(3, 5, 12)
+
+
+joined_heads.internal = True
+
+
 def scores_and_mask(rng):
     q, k, v = (rng.standard_normal((2, 3, n, 4)) for n in (5, 6, 6))
     return [q, k, v, rng.random((5, 6)) > 0.3]
 
 
 ROWS = [
+    Row(
+        "heads",
+        heads(True),
+        ((3, 5, 12),),
+        lambda x: tuple(x.reshape(3, 5, 3, 2, 2).transpose(2, 0, 3, 1, 4)),
+    ),
+    Row(
+        "heads",
+        heads(False),
+        ((3, 5, 12),),
+        lambda x: tuple(x.reshape(3, 5, 3, 2, 2).transpose(2, 1, 3, 0, 4)),
+        label="length first",
+    ),
+    Row(
+        "heads_backward",
+        joined_heads,
+        ((5, 2, 3, 2), (5, 2, 3, 2)),
+        lambda q, v: np.stack([q, 0 * q, v]).transpose(3, 1, 0, 2, 4).reshape(3, 5, 12),
+    ),
     Row(
         "scaled_dot_product_attention",
         functional("scaled_dot_product_attention"),
