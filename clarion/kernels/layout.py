@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -255,12 +256,17 @@ def _inside(below: int, above: int, shape: tuple[int, ...], operands: list[tuple
     return None
 
 
+def _in_order(strides: tuple[int, ...]) -> bool:
+    """Does every dimension lie inside of the one before, as in a contiguous array?"""
+    return all(map(operator.gt, strides, strides[1:]))
+
+
 def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     """The result of operands that lie differently in memory, laid out as PyTorch does: as the first of them."""
     if type(result) is not numpy.ndarray or result.ndim < 2:
         return result
     given = [a for a in arrays if type(a) is numpy.ndarray and a.ndim]
-    if all(a.flags.c_contiguous for a in given):
+    if result.flags.c_contiguous and all([a.flags.c_contiguous or _in_order(a.strides) for a in given]):
         return result
     shape, operands = result.shape, []
     for a in given:
