@@ -266,7 +266,7 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     if type(result) is not numpy.ndarray or result.ndim < 2:
         return result
     given = [a for a in arrays if type(a) is numpy.ndarray and a.ndim]
-    if result.flags.c_contiguous and all([a.flags.c_contiguous or _in_order(a.strides) for a in given]):
+    if result.flags.c_contiguous and all(a.flags.c_contiguous or _in_order(a.strides) for a in given):
         return result
     shape, operands = result.shape, []
     for a in given:

@@ -71,22 +71,24 @@ def convolve_chunk(shape: Shape) -> Function:
     return f
 
 
+LONG = 8  # vectors of a tile of one row: with fewer it would wait for its own sums
+
+
 def strip_of_taps(shape: Shape, height: int) -> Function:
     """`height` channels of a block of results: tile after tile."""
     parameters = ("i64 k", "ptr a", "ptr b", "ptr offsets", "ptr out", "i64 out_step", "i64 columns")
     f = Function(f"strip_of_taps_{height}", "void", *parameters, linkage="internal")
-    with f.counted("0", "%columns", str(shape.columns)) as column:
-        left = f.op("sub", "i64", "%columns", column)
-        b, out = (f.element(base, column, shape.scalar) for base in ("%b", "%out"))
-        arguments = f"i64 %k, ptr %a, ptr {b}, ptr %offsets, ptr {out}, i64 %out_step, i64 {left}"
-        narrow = f.op("icmp sle", "i64", left, str(shape.lanes))
-        one, two, after = f.labels("one", "two", "after")
-        f.line(f"br i1 {narrow}, label %{one}, label %{two}")
-        for label, vectors in ((one, 1), (two, shape.vectors)):
-            f.begin(label)
+    done = f.variable("i64", "0")
+    for vectors in (LONG, shape.vectors, 1) if height == 1 else (shape.vectors, 1):
+        with f.forever() as enough:
+            column = done.get()
+            left = f.op("sub", "i64", "%columns", column)
+            least_ = 1 if vectors == 1 else vectors * shape.lanes if vectors == LONG else shape.lanes + 1
+            f.leave_when(f.op("icmp slt", "i64", left, str(least_)), enough)
+            b, out = (f.element(base, column, shape.scalar) for base in ("%b", "%out"))
+            arguments = f"i64 %k, ptr %a, ptr {b}, ptr %offsets, ptr {out}, i64 %out_step, i64 {left}"
             f.line(f"call void @{taps.tile_name(height, vectors)}({arguments})")
-            f.jump(after)
-        f.begin(after)
+            done.set(plus(f, column, str(vectors * shape.lanes)))
     f.end()
     return f
 
@@ -230,6 +232,7 @@ def functions(shape: Shape, x86: bool) -> list[Function]:
     made += [taps.panel(shape)]
     for name, panel in PACKINGS.items():
         made += [plain_panel(shape, panel, panel_width(shape, name)), pack_chunk(shape, name), pack(name)]
+    made += [taps.tile(shape, 1, LONG)]
     for height in shape.heights:
         for vectors in (1, shape.vectors):
             made += [taps.tile(shape, height, vectors), plain_tile(shape, height, vectors)]

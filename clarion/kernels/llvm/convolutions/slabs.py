@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..products.blocks import least, plus, times
 from ..products.tiles import Shape, masked_load, masked_store
@@ -43,16 +44,18 @@ def copy_row(shape: Shape) -> Function:
     """A row of `width` elements: `count` of them from `source`, `step` bytes apart, after `before` zeros; the rest is zero."""
     parameters = ("ptr target", "ptr source", "i64 step", "i64 before", "i64 count", "i64 width")
     f = Function("copy_row", "void", *parameters, linkage="internal")
-    lanes = str(shape.lanes)
-    zeros = literal(shape.type, 0)
+    zeros, end = literal(shape.type, 0), plus(f, "%before", "%count")
+    adjacent = f.op("icmp eq", "i64", "%step", str(shape.size))
+    with f.when(f.op("and", "i1", adjacent, f.op("icmp sge", "i64", "%count", str(shape.lanes)))):
+        with _whole_vectors(f, shape, "%count") as at:
+            value = f.load(shape.type, f.element("%source", at, shape.scalar), shape.size)
+            f.store(shape.type, value, f.element("%target", plus(f, "%before", at), shape.scalar), shape.size)
+        for first, last in (("0", "%before"), (end, "%width")):
+            with f.counted(first, last) as at:
+                f.store(shape.scalar, literal(shape.scalar, 0), f.element("%target", at, shape.scalar), shape.size)
+        f.line("ret void")
+        f.begin(*f.labels("unreachable"))
     _last_vectors(f, shape, "0", least(f, "%before", "%width"), lambda at, mask: zeros)
-    done = f.variable("i64", "0")
-    with f.when(f.op("icmp eq", "i64", "%step", str(shape.size))), f.forever() as enough:
-        after = plus(f, done.get(), lanes)
-        f.leave_when(f.op("icmp sgt", "i64", after, "%count"), enough)
-        value = f.load(shape.type, f.element("%source", done.get(), shape.scalar), shape.size)
-        f.store(shape.type, value, f.element("%target", plus(f, "%before", done.get()), shape.scalar), shape.size)
-        done.set(after)
 
     def rest(at: str, mask: str) -> str:
         numbers = with_lanes(shape.lanes, "i64")
@@ -61,7 +64,7 @@ def copy_row(shape: Shape) -> Function:
         there = f.op("and", with_lanes(shape.lanes, "i1"), mask, _below(f, shape, _lanes_from(f, shape, "0"), own))
         source = f.offset("%source", times(f, inside, "%step"))
         value = f.variable(shape.type, zeros)
-        (end,) = f.labels("end")
+        (found_,) = f.labels("found")
 
         def far() -> str:
             moved = f.op("mul", numbers, _lanes_from(f, shape, "0"), f.spread(numbers, "%step"))
@@ -75,16 +78,24 @@ def copy_row(shape: Shape) -> Function:
             f.line(f"br i1 {f.op('icmp eq', 'i64', '%step', str(step * shape.size))}, label %{this}, label %{other}")
             f.begin(this)
             value.set(found())
-            f.jump(end)
+            f.jump(found_)
             f.begin(other)
         value.set(far())
-        f.jump(end)
-        f.begin(end)
+        f.jump(found_)
+        f.begin(found_)
         return value.get()
 
-    _last_vectors(f, shape, plus(f, "%before", done.get()), "%width", rest)
+    _last_vectors(f, shape, "%before", "%width", rest)
     f.end()
     return f
+
+
+@contextmanager
+def _whole_vectors(f: Function, shape: Shape, count: str) -> Iterator[str]:
+    """Where vectors begin that cover `count` elements, at least one vector: the last may meet the one before."""
+    last = f.op("sub", "i64", count, str(shape.lanes))
+    with f.counted("0", count, str(shape.lanes)) as at:
+        yield least(f, at, last)
 
 
 def _last_vectors(f: Function, shape: Shape, first: str, end: str, value: Callable[[str, str], str]) -> None:
@@ -170,10 +181,15 @@ def write(shape: Shape) -> Function:
     number = added.get()
     spread = f.spread(shape.type, number)
     adjacent = f.op("icmp eq", "i64", out_w, str(shape.size))
+    long = f.op("and", "i1", adjacent, f.op("icmp sge", "i64", o_w, str(shape.lanes)))
+    short = f.op("xor", "i1", adjacent, long)
     with f.counted("0", o_d) as d, f.counted("0", "%height") as h:
         source = f.element("%row", plus(f, times(f, d, "%pitch_d"), times(f, h, "%pitch")), shape.scalar)
         target = f.offset(f.offset("%target", times(f, d, out_d)), times(f, h, out_h))
-        with f.when(adjacent), f.counted("0", o_w, str(shape.lanes)) as w:
+        with f.when(long), _whole_vectors(f, shape, o_w) as w:
+            value = f.op("fadd", shape.type, f.load(shape.type, f.element(source, w, shape.scalar), shape.size), spread)
+            f.store(shape.type, value, f.element(target, w, shape.scalar), shape.size)
+        with f.when(short), f.counted("0", o_w, str(shape.lanes)) as w:
             mask = _below(f, shape, _lanes_from(f, shape, w), o_w)
             value = f.op("fadd", shape.type, masked_load(f, shape, f.element(source, w, shape.scalar), mask), spread)
             masked_store(f, shape, value, f.element(target, w, shape.scalar), mask)
