@@ -390,13 +390,12 @@ class Checker:
 
     def batched(self, outputs: Any) -> None:
         """A batch of vectors gives what the vectors give one by one."""
+        from .. import randn_like, stack
         from . import grad
 
-        rng = np.random.default_rng(1)
         for out in _outputs(outputs):
-            shape = (2, *out._array.shape)
-            host = _direction(rng, np.empty(shape)).astype(out._array.dtype)
-            seeds = alike.placed(host, out)
+            seeds = stack([randn_like(out), randn_like(out)])
+            host = alike.values(seeds)
             try:
                 together = grad(out, self.wanted, seeds, retain_graph=True, allow_unused=True, is_grads_batched=True)
             except RuntimeError as error:
@@ -483,16 +482,18 @@ def gradgradcheck(
 
 
 def _random_seeds(func: Function, inputs: tuple[Any, ...], non_contiguous: bool) -> tuple[Tensor, ...]:
-    rng = np.random.default_rng(2)
-    seeds = []
-    for out in _outputs(func(*inputs)):
-        values = rng.standard_normal(out._array.shape)
-        if out._array.dtype.kind == "c":
-            values = values + 1j * rng.standard_normal(out._array.shape)
-        array = np.asarray(values, out._array.dtype)
-        if non_contiguous and array.ndim:
-            array = np.repeat(array[..., None], 2, axis=-1)[..., 0]
-        seed = alike.placed(array, out)
-        seed._rg = True
-        seeds.append(seed)
-    return tuple(seeds)
+    """One cotangent per output, from the program's generator as PyTorch draws them: what is drawn afterwards is the same."""
+    from ..testing import make_tensor
+
+    return tuple(
+        make_tensor(
+            out.shape,
+            dtype=out.dtype,
+            device=out.device,
+            low=-1,
+            high=1,
+            requires_grad=True,
+            noncontiguous=non_contiguous,
+        )
+        for out in _outputs(func(*inputs))
+    )

@@ -88,6 +88,11 @@ class Buffer(Tensor):
 _slot = Tensor._array  # the descriptor: what follows hides it
 
 
+def _promised(name: str) -> Any:
+    """An attribute that is known before the shape is."""
+    return property(lambda self: getattr(self._placeholder(), name))
+
+
 class UninitializedTensorMixin:
     """A tensor whose shape is not known yet. Using it is refused until `materialize`."""
 
@@ -112,22 +117,24 @@ class UninitializedTensorMixin:
             "initialize the parameters before accessing their attributes."
         )
 
-    @property
-    def dtype(self) -> Any:
-        """The type that its elements will have."""
-        return self._placeholder().dtype
-
     def _placeholder(self) -> Tensor:
         return new_tensor(_slot.__get__(self))
 
-    @property
-    def device(self) -> Any:
-        """Where it will live."""
-        return self._placeholder().device
+    dtype, device, layout, itemsize = (
+        _promised("dtype"),
+        _promised("device"),
+        _promised("layout"),
+        _promised("itemsize"),
+    )
+    is_cpu, is_cuda, is_meta = _promised("is_cpu"), _promised("is_cuda"), _promised("is_meta")
 
     def is_floating_point(self) -> bool:
         """Will its elements be floating-point numbers?"""
         return bool(self._placeholder()._array.dtype.kind == "f")
+
+    def is_complex(self) -> bool:
+        """Will its elements be complex numbers?"""
+        return bool(self._placeholder()._array.dtype.kind == "c")
 
     def convert(self, fn: Any) -> None:
         """Change the type: what `Module.to` does."""

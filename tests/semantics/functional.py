@@ -376,6 +376,23 @@ def gradgradcheck_passes(t):
     )
 
 
+def checks_draw_from_the_generator(t):
+    def drawn_after(check, **how):
+        t.manual_seed(1)
+        check(lambda a: a**3, double(t), **how)
+        return t.rand(1).item()
+
+    first, second = t.autograd.gradcheck, t.autograd.gradgradcheck
+    return (
+        drawn_after(first),
+        drawn_after(first, fast_mode=True),
+        drawn_after(first, check_batched_grad=True),
+        drawn_after(second),
+        drawn_after(second, fast_mode=True),
+        drawn_after(second, gen_non_contig_grad_outputs=True),
+    )
+
+
 def gradgradcheck_fails(t):
     class Cut(t.autograd.Function):
         @staticmethod

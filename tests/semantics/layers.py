@@ -115,3 +115,14 @@ def structures_as_json(t):
         pytree.treespec_loads(text) == pytree.tree_structure(tree) for text, tree in zip(texts, trees, strict=False)
     ]
     return texts, back, len(pytree.tree_leaves(trees[3])), refusal(lambda: pytree.treespec_dumps("no structure"), 40)
+
+
+def what_is_known_of_parameters_without_a_shape(t):
+    weight = t.nn.LazyLinear(3).weight
+    names = ("is_cpu", "is_cuda", "is_meta", "is_sparse", "itemsize", "requires_grad", "is_leaf")
+    return (
+        [getattr(weight, name) for name in names],
+        (str(weight.dtype), str(weight.device), str(weight.layout)),
+        (weight.is_floating_point(), weight.is_complex()),
+        refusal(lambda: weight.numel())[0],
+    )

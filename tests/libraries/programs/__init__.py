@@ -36,7 +36,8 @@ LIBRARIES = {
     "transformers_generation": "transformers", "transformers_tasks": "transformers", "transformers_training":
     "transformers", "transformers_decoding": "transformers", "peft_methods": "peft", "accelerate_states":
     "accelerate", "timm_families": "timm", "diffusers_samplers": "diffusers", "lightning_checkpoints": "lightning",
-    "lightning_summary": "lightning", "tensordict_more": "tensordict",
+    "lightning_summary": "lightning", "tensordict_more": "tensordict", "einops_vision": "einops", "torchinfo_tables":
+    "torchinfo",
 }  # fmt: skip
 
 
