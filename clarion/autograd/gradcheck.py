@@ -482,18 +482,13 @@ def gradgradcheck(
 
 
 def _random_seeds(func: Function, inputs: tuple[Any, ...], non_contiguous: bool) -> tuple[Tensor, ...]:
-    """One cotangent per output, from the program's generator as PyTorch draws them: what is drawn afterwards is the same."""
-    from ..testing import make_tensor
+    """One cotangent per output in [-1, 1), from the program's generator as PyTorch's: what is drawn next is the same."""
+    from .. import rand
 
-    return tuple(
-        make_tensor(
-            out.shape,
-            dtype=out.dtype,
-            device=out.device,
-            low=-1,
-            high=1,
-            requires_grad=True,
-            noncontiguous=non_contiguous,
-        )
-        for out in _outputs(func(*inputs))
-    )
+    seeds = []
+    for out in _outputs(func(*inputs)):
+        apart = non_contiguous and out.numel() > 1
+        size = (*out.shape[:-1], 2 * out.shape[-1]) if apart else out.shape
+        seed = rand(size, dtype=out.dtype, device=out.device) * 2 - (1 + 1j if out.is_complex() else 1)
+        seeds.append((seed[..., ::2] if apart else seed).requires_grad_())
+    return tuple(seeds)

@@ -63,6 +63,28 @@ def _strided_elsewhere(x: Any, shape: tuple[int, ...], strides: tuple[int, ...],
     return xp.lib.stride_tricks.as_strided(x, shape, strides)
 
 
+def regrouped(x: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides with which `x` is seen in another shape, as PyTorch gives them to dimensions of size 1 too; None: not at all."""
+    if not x.size or not x.ndim:
+        return None
+    have, steps = x.shape, x.strides
+    found = [0] * len(shape)
+    d, step, held, made = len(shape) - 1, steps[-1], 1, 1
+    for old in range(x.ndim - 1, -1, -1):
+        held *= have[old]
+        if old and (have[old - 1] == 1 or steps[old - 1] == held * step):
+            continue  # one run of memory with the dimension before
+        while d >= 0 and (made < held or shape[d] == 1):
+            found[d] = made * step
+            made *= shape[d]
+            d -= 1
+        if made != held:
+            return None
+        if old:
+            step, held, made = steps[old - 1], 1, 1
+    return tuple(found)
+
+
 def blank(layout: tuple[Any, ...], xp: Any = numpy) -> Any:
     """Zeros with the shape, the strides (in bytes) and the type that `layout` says: views can be taken alike."""
     shape, strides, dtype = layout

@@ -73,3 +73,24 @@ def places_that_are_not_there(t):
 def reductions_of_nothing(t):
     x, nothing = t.ones(2, 2), t.tensor((), dtype=t.int64)
     return [x.scatter_reduce(0, nothing, x * 3, reduce) for reduce in ("sum", "prod", "mean", "amax", "amin")]
+
+
+def steps_of_dimensions_of_size_one(t):
+    maps = t.arange(32.0).view(2, 1, 16).permute(0, 2, 1)
+    seen = (
+        maps.view(2, 16, 1, 1),
+        maps.reshape(2, 1, 4, 4, 1),
+        maps.unsqueeze(0),
+        maps.flatten(),
+        t.ones(3, 1).t().view(3, 1),
+    )
+    larger = t.nn.functional.interpolate(maps.reshape(2, 16, 1, 1), size=(2, 2))
+    return [list(each.stride()) for each in (*seen, larger, t.nn.functional.relu(larger))]
+
+
+def what_is_dropped_follows_memory(t):
+    images, found = t.ones(2, 4, 3, 3).to(memory_format=t.channels_last), []
+    for drop in (t.nn.functional.dropout, t.nn.functional.alpha_dropout, t.nn.functional.feature_alpha_dropout):
+        t.manual_seed(0)
+        found.append((drop(images, 0.5, True) > 0.9).flatten().tolist())
+    return found

@@ -152,11 +152,15 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
 
 def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bool) -> Any:
     alpha = 1.7580993408473766
-    kind = input._array.dtype
-    where = kind_of(input._array)
-    keep = where.draw("bernoulli", None, shape, kind, 1 - p)
+    array, kind = input._array, input._array.dtype
+    where = kind_of(array)
+    # As in `noise_like`, elements are drawn in the order of memory; channels in rows.
+    order = range(len(shape)) if array.flags.c_contiguous or shape != array.shape else dense_order(array)
+    drawn = tuple([shape[d] for d in order])
+    keep = where.draw("bernoulli", None, drawn, kind, 1 - p)
     if keep is None:
-        keep = where.computed(shape, kind, lambda: dropout_mask(default_generator, shape, p).astype(kind))
+        keep = where.computed(drawn, kind, lambda: dropout_mask(default_generator, drawn, p).astype(kind))
+    keep = keep.transpose(inverse(order))
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
     shift = (keep - 1) * (alpha * a) + alpha * a * p
     scaled = _apply(input, keep * input._array.dtype.type(a), p, inplace)

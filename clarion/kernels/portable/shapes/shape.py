@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layout import strided
+from ...layout import ARRAYS, regrouped, strided
 from ...registry import kernel
 
 
 @kernel("view")
 def view(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
-    return x.reshape(shape) if x.flags.c_contiguous else xp.reshape(x, shape, copy=False)
+    contiguous = x.flags.c_contiguous
+    if 1 not in shape or (contiguous and 1 not in x.shape) or type(x) not in ARRAYS:
+        return x.reshape(shape) if contiguous else xp.reshape(x, shape, copy=False)
+    # The steps of dimensions of size 1 are PyTorch's: they tell which order of dimensions later results take.
+    steps = regrouped(x, shape)
+    return xp.reshape(x, shape, copy=False) if steps is None else strided(x, shape, steps)
 
 
 @kernel("reshape")
@@ -80,7 +85,7 @@ def squeeze_dims(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
 def unsqueeze(xp: Any, x: Any, dim: int) -> Any:
     shape, strides = x.shape, x.strides
     wanted = (*shape[:dim], 1, *shape[dim:])
-    if x.flags.c_contiguous:
+    if x.flags.c_contiguous and 1 not in shape:
         return x.reshape(wanted)
     # (Indexing with None gives a stride of 0. PyTorch's is that of one more element of this dimension.)
     step = shape[dim] * strides[dim] if dim < len(shape) else x.itemsize
