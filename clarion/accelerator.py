@@ -78,12 +78,61 @@ def get_device_module(device: Any = None) -> Any:
     return importlib.import_module(f".{kind}", __package__)
 
 
-class Stream:
-    """A queue of work on an accelerator. There is none: it can be named and asked for, not made."""
+class _Queue:
+    """What `torch.Stream` and `torch.Event` share: the CPU's, which has nothing to wait for, or those of a GPU."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise EngineError(f"{type(self).__name__}: there is no accelerator; clarion computes on the CPU, in order")
+    device: Any
+
+    def __new__(cls, device: Any = None, **options: Any) -> Any:
+        if isinstance(device, int):
+            raise EngineError("Cannot access accelerator device when none is available.")
+        where = devices.device("cpu" if device is None else device)
+        if where.type != "cpu":
+            import importlib
+
+            return getattr(importlib.import_module(f".{where.type}", __package__), cls.__name__)(**options)
+        made = super().__new__(cls)
+        made.device = where
+        return made
+
+    device_type, device_index = 0, -1
+
+    def query(self) -> bool:
+        """Is all its work done? On the CPU it always is."""
+        return True
+
+    def synchronize(self) -> None:
+        """Wait for its work."""
+
+    def _no_events(self, *args: Any, **options: Any) -> Any:
+        raise EngineError("cpu backend doesn't support events.")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        more = "stream_id=0" if type(self) is Stream else "event_flag=0, event_id=0"
+        return f"torch.{type(self).__name__} device_type=cpu, device_index=-1, {more}"
 
 
-class Event(Stream):
+class Stream(_Queue):
+    """A queue of work on a device; the CPU has one, and works it off at once."""
+
+    stream_id = 0
+    record_event = wait_event = wait_stream = _Queue._no_events
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class Event(_Queue):
     """A mark in such a queue."""
+
+    event_id = 0
+    record = wait = elapsed_time = _Queue._no_events

@@ -140,6 +140,19 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "random windows that do not fit": lambda torch: torch.nn.functional.fractional_max_pool3d(
         torch.ones(2, 7, 7, 7), 2, output_size=(3, 9, 3)
     ),
+    "the queue of the CPU": lambda torch: [
+        str(torch.Stream()), torch.Stream().query(), torch.Stream() == torch.Stream("cpu"), str(torch.Event())
+    ],
+    "marks in it": lambda torch: torch.Stream().record_event(),
+    "the statistics of groups": lambda torch: [
+        (each.requires_grad, each.grad_fn.name())
+        for each in torch.native_group_norm(torch.arange(8.0).reshape(1, 4, 2).requires_grad_(), None, None, 1, 4, 2, 2, 0.1)
+    ],
+    "sums of complex exponentials, far apart and endless": lambda torch: [
+        [abs(each.real - wanted.real) + abs(each.imag - wanted.imag) < 1e-5 or str(each) == str(wanted)
+         for each, wanted in zip(torch.logcumsumexp(torch.tensor(z), 0).tolist(), theirs.logcumsumexp(theirs.tensor(z), 0).tolist(), strict=True)]
+        for z in ([1 + 5j, 0.5 + 4j, 2 - 7j], [1000 + 5j, -1e5 - 7j, complex("inf"), 3j], [complex("-inf"), complex("-inf"), 1j, complex("nan")])
+    ],
     "a table updated with what fails on the way": lambda torch: (
         torch.utils.weak.WeakIdKeyDictionary().update([("a", 1), "bc", 3])
     ),

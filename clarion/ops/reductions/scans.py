@@ -113,10 +113,6 @@ def logcumsumexp(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     place = _scan_dim("logcumsumexp", input, dim, axis)
     if input._array.dtype.kind in "bui":
         raise DtypeError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.old}'")
-    if input._array.dtype.kind == "c":
-        raise NotSupportedError(
-            "logcumsumexp() of complex tensors is not there: the branch of its logarithm is not settled"
-        )
     return logcumsumexp_op.call(input, place)
 
 

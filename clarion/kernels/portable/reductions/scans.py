@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...everywhere import running
@@ -54,7 +55,30 @@ def cumprod(xp: Any, x: Any, dim: int) -> Any:
 def logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
     if x.ndim == 0 or x.size == 0:
         return x.copy()
-    return running(xp, "logaddexp", x, dim)
+    return _complex_logcumsumexp(xp, x, dim) if x.dtype.kind == "c" else running(xp, "logaddexp", x, dim)
+
+
+def _complex_logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
+    """One after the other: the argument of each sum is near that of its larger part, and may leave (-pi, pi]."""
+    out = xp.empty(x.shape, x.dtype)
+    sums = xp.full(out.take(0, dim).shape, -math.inf, x.dtype)
+    for k in range(x.shape[dim]):
+        at = (slice(None),) * dim + (k,)
+        out[at] = sums = _log_add_exp(xp, x[at], sums)
+    return out
+
+
+def _log_add_exp(xp: Any, a: Any, b: Any) -> Any:
+    """log(exp(a) + exp(b)) for complex numbers: the one with the larger real part, and what the other adds to it."""
+    below = a.real < b.real
+    small, large = xp.where(below, a, b), xp.where(below, b, a)
+    added = xp.exp(small - large)
+    x, y = added.real, added.imag
+    near = 0.5 * xp.log1p(x * (2 + x) + y * y)
+    made = large + (xp.where(xp.hypot(x, y) < 0.5, near, xp.log(xp.hypot(1 + x, y))) + 1j * xp.arctan2(y, 1 + x))
+    equal = ~xp.isfinite(large.real) & (small.real == large.real)
+    made = xp.where(equal, xp.where(large.real < 0, small, xp.log(xp.exp(a) + xp.exp(b))), made)
+    return xp.where(xp.isnan(a) | xp.isnan(b), complex(math.nan, math.nan), made).astype(a.dtype)
 
 
 def _running(xp: Any, extreme: str, x: Any, dim: int) -> Any:
