@@ -19,6 +19,7 @@ from ..places import address
 from ..products import calls as products
 from ..products.tiles import Shape, shape_for
 from ..text import module
+from ..turning import turned
 from . import direct, drivers, geometry, weights
 from .geometry import Geometry, Sizes, three
 from .slabs import FIELDS, PLACE
@@ -119,6 +120,19 @@ def _five(x: Any) -> Any:
     return x if x.ndim == 5 else x.reshape(*x.shape[:2], *three(x.shape[2:], 1))
 
 
+def _rows_of(x: Any) -> Any:
+    """The same for slabs, which are filled row by row: images whose channels lie together are turned around."""
+    images = _five(x)
+    found = turned(images) if x.strides[1] == x.itemsize != x.strides[-1] else None
+    return images if found is None else found
+
+
+def _pixels_of(x: Any) -> Any:
+    """Images whose channels lie together, as a matrix with a row for each pixel; None of others."""
+    pixels = x.transpose(0, *range(2, x.ndim), 1)
+    return pixels.reshape(-1, x.shape[1]) if pixels.flags.c_contiguous else None
+
+
 def _work(made: Geometry, count: int, groups: int, rows: int) -> int:
     return count * groups * rows * len(made.offsets) * math.prod(made.size)
 
@@ -205,9 +219,11 @@ def correlate(
     on = _ready(x, weight) if min(size) > 0 and work >= LEAST else None
     if on is None or (bias is not None and bias.dtype is not x.dtype):
         return NotImplemented
-    if groups == 1 and is_pointwise(ksize, stride, padding) and x.flags.c_contiguous:
-        return _pointwise(x, weight.reshape(o, -1), size, bias)
-    images = _five(x)
+    if groups == 1 and is_pointwise(ksize, stride, padding):
+        found = _pointwise(x, weight.reshape(o, -1), size, bias)
+        if found is not None:
+            return found
+    images = _rows_of(x)
     made = geometry.forward(
         weight.shape[1], images.shape[2:], three(size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
         three(dilation, 1), images.strides[1:], x.itemsize, _parts(n, groups, work),
@@ -221,12 +237,23 @@ def correlate(
 
 
 def _pointwise(x: Any, matrix: Any, size: Sizes, bias: Any) -> Any:
-    """One product for each image."""
+    """One product for all pixels, or one for each image; None where pixels or channels do not lie together."""
     n, c = x.shape[:2]
-    out = products.products(x.dtype).batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
-    if bias is not None:
-        out += bias[:, None]
-    return out.reshape(n, len(matrix), *size)
+    made = products.products(x.dtype)
+    if x.flags.c_contiguous:
+        out = made.batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
+        if bias is not None:
+            out += bias[:, None]
+        return out.reshape(n, len(matrix), *size)
+    pixels = _pixels_of(x)
+    if pixels is None:
+        return None
+    out = (
+        made.matrices(pixels, matrix.T)
+        if bias is None
+        else made.with_bias(pixels, matrix.T, np.ascontiguousarray(bias))
+    )
+    return out.reshape(n, *size, len(matrix)).transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
 
 
 def correlate_input(
@@ -239,9 +266,11 @@ def correlate_input(
     on = _ready(g, weight) if min(in_size, default=0) > 0 and work >= LEAST else None
     if on is None:
         return NotImplemented
-    if groups == 1 and is_pointwise(ksize, stride, padding) and g.flags.c_contiguous and in_size == g.shape[2:]:
-        return _pointwise(g, weight.reshape(o, -1).T, in_size, None)
-    images = _five(g)
+    if groups == 1 and is_pointwise(ksize, stride, padding) and in_size == g.shape[2:]:
+        found = _pointwise(g, weight.reshape(o, -1).T, in_size, None)
+        if found is not None:
+            return found
+    images = _rows_of(g)
     ways = geometry.backward(
         o // groups, images.shape[2:], three(in_size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
         three(dilation, 1), images.strides[1:], g.itemsize, _parts(n, groups, work),
