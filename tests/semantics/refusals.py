@@ -381,3 +381,8 @@ def freeze_a_non_leaf(t):
 )
 def out_with_grad(t):
     t.add(leaf(t), 1, out=t.empty(3))
+
+
+@refused("Given input size per channel: (1 x 5). Calculated output size per channel: (1 x 0). Output size is too small")
+def transposed_convolution_without_results(t):
+    t.nn.ConvTranspose1d(1, 8, 2, 1, 3)(t.zeros(1, 1, 5))

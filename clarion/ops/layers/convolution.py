@@ -160,7 +160,14 @@ _DIMS = {1: ("width",), 2: ("height", "width"), 3: ("time", "height", "width")}
 
 
 def _refuse_sizes(
-    x: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool, output_padding: Sizes
+    images: int,
+    x: Sizes,
+    ksize: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    transposed: bool,
+    output_padding: Sizes,
 ) -> None:
     """Kernels that do not fit into the input, results without a place."""
     names = _DIMS[len(ksize)]
@@ -181,10 +188,10 @@ def _refuse_sizes(
         text = " ".join(f"{what}_{name}: {v}" for what, each in told for name, v in zip(names, each, strict=True))
         raise ShapeError(f"output padding must be smaller than either stride or dilation, but got {text}")
     size = transposed_size(x, ksize, stride, padding, dilation, output_padding)
-    if min(size) < 0:
+    if min(size) < (images > 0):
+        given, found = (_times(sizes if len(sizes) > 1 else (1, *sizes)) for sizes in (x, size))
         raise ShapeError(
-            f"Given input size per channel: {_times(x)}. Calculated output size per channel: {_times(size)}. Output size "
-            "is too small"
+            f"Given input size per channel: {given}. Calculated output size per channel: {found}. Output size is too small"
         )
 
 
@@ -248,7 +255,7 @@ def _convolve(
     _refuse_numbers(stride, padding, dilation, output_padding, groups)
     x = input._array
     _refuse_shapes(x.shape, w.shape, None if bias is None else bias._array.shape, transposed, groups)
-    _refuse_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation, transposed, output_padding)
+    _refuse_sizes(x.shape[0], x.shape[2:], w.shape[2:], stride, padding, dilation, transposed, output_padding)
     _refuse_types(input, weight, bias)
     return convolution_op.call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
