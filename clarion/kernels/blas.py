@@ -41,14 +41,23 @@ def set_threads(n: int) -> None:
 
 
 @functools.cache
-def _axpy(kind: str) -> Callable[..., Any] | None:
-    function: Any = _function(f"cblas_{'s' if kind == 'f' else 'd'}axpy") if kind in "fd" else None
+def _of_vectors(name: str, kind: str, factors: int) -> Callable[..., Any] | None:
+    """A function of two vectors, the first with a factor, the second with one or none."""
+    function: Any = _function(f"cblas_{'s' if kind == 'f' else 'd'}{name}") if kind in "fd" else None
     if function is not None:
         whole = ctypes.c_int64 if _library()[1] else ctypes.c_int32  # type: ignore[index]
         number = ctypes.c_float if kind == "f" else ctypes.c_double
-        function.argtypes = [whole, number, ctypes.c_void_p, whole, ctypes.c_void_p, whole]
+        second = (number,) * (factors - 1)
+        function.argtypes = [whole, number, ctypes.c_void_p, whole, *second, ctypes.c_void_p, whole]
         function.restype = None
     return function  # type: ignore[no-any-return]
+
+
+def _suit(x: Any, y: Any) -> bool:
+    """Are two arrays vectors of one type, long enough to go past NumPy?"""
+    if y.size < WORTH or x.dtype.char != y.dtype.char or x.shape != y.shape:
+        return False
+    return bool(x.flags.c_contiguous and y.flags.c_contiguous)
 
 
 def add_multiple(x: Any, factor: float, y: Any) -> bool:
@@ -56,13 +65,28 @@ def add_multiple(x: Any, factor: float, y: Any) -> bool:
 
     It leaves out a factor of zero, and with it NaNs and infinities.
     """
-    kind = y.dtype.char
-    if y.size < WORTH or x.dtype.char != kind or x.shape != y.shape or not factor:
-        return False
-    if not (x.flags.c_contiguous and y.flags.c_contiguous):
-        return False
-    function = _axpy(kind)
+    function = _of_vectors("axpy", y.dtype.char, 1) if factor and _suit(x, y) else None
     if function is None:
         return False
     function(y.size, factor, address(x), 1, address(y), 1)
     return True
+
+
+def multiply_and_add(x: Any, factor: float, y: Any) -> bool:
+    """x = x * factor + y in one pass, each element rounded as in two; or False."""
+    if not factor or not _suit(y, x) or not _rounds_twice(x.dtype.char):
+        return False
+    _of_vectors("axpby", x.dtype.char, 2)(x.size, 1.0, address(y), 1, factor, address(x), 1)  # type: ignore[misc]
+    return True
+
+
+@functools.cache
+def _rounds_twice(kind: str) -> bool:
+    """Does BLAS round the multiple before it adds? Compilers may leave that out; so it is tried."""
+    function = _of_vectors("axpby", kind, 2)
+    if function is None:
+        return False
+    x, y = np.linspace(-1, 1, 2 * 4099).astype(kind).reshape(2, -1)
+    factor, result = np.dtype(kind).type(0.9), x.copy()
+    function(x.size, 1.0, address(y), 1, factor.item(), address(result), 1)
+    return bool((result == x * factor + y).all())

@@ -44,16 +44,19 @@ def _turned(x: Any, rows: int) -> Any:
 
 
 def _weight(w_ih: Any, b_ih: Any, b_hh: Any, w_hh: Any) -> Any:
-    """Both weights and the biases beside each other. What goes into a sigmoid gets the sign that its exponential needs."""
-    width, size = w_ih.shape[1], w_hh.shape[1]
-    sign = np.repeat(np.asarray([-1, 1, -1], w_hh.dtype), [2 * size, size, size])[:, None]
-    weight = np.zeros((4 * size, width + 1 + size), w_hh.dtype)
-    np.multiply(w_ih, sign, weight[:, :width])
-    np.multiply(w_hh, sign, weight[:, width + 1 :])
-    for bias in (b_ih, b_hh):
-        if bias is not None:
-            weight[:, width] += bias * sign[:, 0]
-    return weight
+    """Both weights and the biases beside each other, the gates that are sigmoids first: they get the sign that its exponential needs."""
+    width, size, one = w_ih.shape[1], w_hh.shape[1], _ONE[w_hh.dtype.char]
+    bias = np.zeros((4 * size, 1), w_hh.dtype)
+    for each in (b_ih, b_hh):
+        if each is not None:
+            bias[:, 0] += each
+    weight = np.empty((4, size, width + 1 + size), w_hh.dtype)
+    for part, begin, end in ((w_ih, 0, width), (bias, width, width + 1), (w_hh, width + 1, None)):
+        i_f_z_o, i_f_o_z = part.reshape(4, size, -1), weight[:, :, begin:end]
+        np.multiply(i_f_z_o[:2], -one, i_f_o_z[:2])
+        np.multiply(i_f_z_o[3], -one, i_f_o_z[2])
+        i_f_o_z[3] = i_f_z_o[2]
+    return weight.reshape(4 * size, -1)
 
 
 @offer("lstm_layer", "numpy", accepts=_one_length)
@@ -61,30 +64,34 @@ def _weight(w_ih: Any, b_ih: Any, b_hh: Any, w_hh: Any) -> Any:
 def lstm_layer(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, c0: Any, w_hr: Any, steps: Steps) -> Any:
     """Outputs, last state and cell; then gates and cells of all steps."""
     (rows, size), width, count, kind = c0.shape, x.shape[1], len(steps), x.dtype
-    one, weight = _ONE[kind.char], _weight(w_ih, b_ih, b_hh, w_hh)
-    inputs = np.empty((count, width + 1 + size, rows), kind)
-    inputs[:, :width], inputs[:, width] = _turned(x, rows), 1
-    gates, cells, states = (np.empty((*part, size, rows), kind) for part in ((4, count), (count,), (count,)))
+    one, weight, way = _ONE[kind.char], _weight(w_ih, b_ih, b_hh, w_hh), _way(steps)
+    inputs = np.empty((count + 1, width + 1 + size, rows), kind)  # in the order of processing
+    inputs[:count, :width], inputs[:count, width] = _turned(x, rows)[way], 1
+    states = inputs[:, width + 1 :]
+    states[0] = h0.T
+    gates, cells = np.empty((4, count, size, rows), kind), np.empty((count, size, rows), kind)
     sums, product = np.empty((4, size, rows), kind), np.empty((size, rows), kind)
-    whole, first_two, candidate, last = sums.reshape(4 * size, rows), sums[:2], sums[2], sums[3]
-    h, cell = h0.T, c0.T
-    for start, _ in steps:
-        t = start // rows
-        now, of_two, z, o = inputs[t], gates[:2, t], gates[2, t], gates[3, t]
-        now[width + 1 :] = h
+    whole, sigmoids, candidate = sums.reshape(4 * size, rows), sums[:3], sums[3]
+    cell = c0.T
+    for now, i, f, z, o, place, h in zip(inputs, *gates[:, way], cells[way], states[1:], strict=False):
         np.matmul(weight, now, whole)
-        for each, gate in ((first_two, of_two), (last, o)):
-            np.exp(each, each)
-            np.add(each, one, each)
+        np.exp(sigmoids, sigmoids)
+        np.add(sigmoids, one, sigmoids)
+        for each, gate in zip(sigmoids, (i, f, o), strict=True):
             np.divide(one, each, gate)
         np.tanh(candidate, z)
-        cell = np.multiply(cell, of_two[1], cells[t])
-        np.add(cell, np.multiply(of_two[0], z, product), cell)
-        h = np.tanh(cell, states[t])
-        np.multiply(h, o, h)
-    out = np.ascontiguousarray(states.swapaxes(1, 2)).reshape(len(x), size)
+        np.multiply(i, z, product)
+        cell = np.multiply(cell, f, place)
+        np.add(cell, product, cell)
+        np.multiply(np.tanh(cell, product), o, h)
+    out = np.ascontiguousarray(states[1:][way].swapaxes(1, 2)).reshape(len(x), size)
     kept = gates.transpose(1, 3, 0, 2), cells.swapaxes(1, 2)
     return out, np.ascontiguousarray(h.T), np.ascontiguousarray(cell.T), *kept
+
+
+def _way(steps: Steps) -> slice:
+    """Steps in the order of processing, of those in order."""
+    return slice(None) if steps[0][0] == 0 else slice(None, None, -1)
 
 
 def _as_kept_here(*args: Any) -> bool:
@@ -117,7 +124,7 @@ def lstm_layer_backward(
         np.multiply(slopes[3, t], dh, now[3])
         np.multiply(dc, forget[t], dc)
         np.matmul(back, now.reshape(4 * size, rows), dh)
-    d = np.ascontiguousarray(d.transpose(1, 2, 0, 3)).reshape(4 * size, len(x))
+    d = np.ascontiguousarray(_rows(d.reshape(count, 4 * size, rows)).T).view(x.dtype).reshape(4 * size, len(x))
     before = _before(h0, out.reshape(count, rows, size), forwards).reshape(out.shape) if needs[2] else None
     bias = np.matmul(d, np.ones(len(x), x.dtype)) if needs[3] or needs[4] else None
     return (
@@ -130,6 +137,11 @@ def lstm_layer_backward(
         np.ascontiguousarray(dc.T),
         None,
     )
+
+
+def _rows(x: Any) -> Any:
+    """The last dimension as one element, which NumPy copies whole."""
+    return x.view(np.dtype((np.void, x.shape[-1] * x.itemsize)))[..., 0]
 
 
 def _before(first: Any, after: Any, forwards: bool) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..blas import WORTH, add_multiple
+from ..blas import WORTH, add_multiple, multiply_and_add
 from ..crew import PIECE, share
 from ..flat import kept_number
 from ..portable.updates.orthogonal import multiply_add
@@ -33,11 +33,12 @@ def in_place(name: str, rule: Callable[..., Any]) -> Callable[..., None]:
 
     def run(p: Any, g: Any, kept: tuple[Any, ...], numbers: tuple[float, ...], how: tuple[str, ...]) -> None:
         kind = p.dtype
-        form = forms.get((how, kind.char))
+        large = p.size > ALONE
+        form = forms.get((how, kind.char, large))
         if form is None:
-            form = forms[how, kind.char] = _written(name, rule, len(kept), len(numbers), how, kind)
+            form = forms[how, kind.char, large] = _written(name, rule, len(kept), len(numbers), how, kind, large)
         write, count = form
-        if p.size <= ALONE:
+        if not large:
             write(p, g, *kept, *_numbers(numbers, kind), *_scratch(count, p.size, kind))
             return
         scalars = [np.asarray(number, kind) for number in numbers]
@@ -151,13 +152,19 @@ def cleared(x: Any, mask: Any, out: Any) -> None:
     np.bitwise_and(bits, x.view(whole), out.view(whole))
 
 
+def grown(x: Any, factor: Any, y: Any) -> None:
+    """x = x * factor + y, where BLAS can in one pass."""
+    if not multiply_and_add(x, factor.item(), y):
+        np.add(np.multiply(x, factor, x), y, x)
+
+
 # Writing -----------------------------------------------------------------------------------------------
 
 
 def _written(
-    name: str, rule: Any, kept: int, numbers: int, how: tuple[str, ...], kind: Any
+    name: str, rule: Any, kept: int, numbers: int, how: tuple[str, ...], kind: Any, large: bool
 ) -> tuple[Callable[..., None], int]:
-    """The function for one form of the rule and one type, and how many scratch arrays it needs."""
+    """The function for one form of the rule, one type, small or large arrays, and how many scratch arrays it needs."""
     trace = Trace()
     p, g, *state = (Value(trace, False) for _ in range(2 + kept))
     scalars = [Value(trace, True) for _ in range(numbers)]
@@ -165,7 +172,7 @@ def _written(
     owned = ["p", *(f"k{i}" for i in range(kept))]
     given = [f"n{i}" for i in range(numbers)]
     places = dict(zip((p, *state, g, *scalars), (*owned, "g", *given), strict=True))
-    writer = _Writer(trace, places, dict(zip(outputs, owned, strict=True)), set(owned))
+    writer = _Writer(trace, places, dict(zip(outputs, owned, strict=True)), set(owned), large)
     lines = writer.lines()
     lines += [
         f"copyto({place}, {places[each]})" for each, place in zip(outputs, owned, strict=True) if places[each] != place
@@ -174,7 +181,12 @@ def _written(
     text = f"def {name}({', '.join(arguments)}):\n" + "".join(f"    {line}\n" for line in lines)
     file = f"<clarion update {name} {' '.join(how)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"__name__": __name__, "copyto": np.copyto, "cleared": cleared}
+    scope: dict[str, Any] = {
+        "__name__": __name__,
+        "copyto": np.copyto,
+        "cleared": cleared,
+        "grown": grown,
+    }
     scope |= {function: getattr(np, function) for function, _, _ in trace.steps if function not in scope}
     scope |= {name: kept_number(value, kind) for value, name in writer.constants.items()}
     exec(compile(text, file, "exec"), scope)
@@ -191,8 +203,10 @@ class _Writer:
     own place if they can, and are copied there at the end otherwise.
     """
 
-    def __init__(self, trace: Trace, places: dict[Value, str], wanted: dict[Value, str], owned: set[str]) -> None:
-        self.steps, self.places, self.wanted, self.owned = trace.steps, places, wanted, owned
+    def __init__(
+        self, trace: Trace, places: dict[Value, str], wanted: dict[Value, str], owned: set[str], large: bool
+    ) -> None:
+        self.steps, self.places, self.wanted, self.owned, self.large = trace.steps, places, wanted, owned, large
         self.last = {each: len(self.steps) for each in wanted}  # results are needed at the end
         for i, (_, operands, _) in enumerate(self.steps):
             for each in operands:
@@ -216,8 +230,23 @@ class _Writer:
             self.places[result] = place
             self.content[place] = result
             self.free = [room for room in self.scratch if self._done(room, i)]
-            found.append(f"{function}({words}, {OUT.get(function, '')}{place})")
+            added = self._added(i) if self.large else None
+            if added is not None:
+                found.append(f"grown({words}, {self.places[added]})")
+            elif not (self.large and i and self._added(i - 1)):
+                found.append(f"{function}({words}, {OUT.get(function, '')}{place})")
         return found
+
+    def _added(self, i: int) -> Value | None:
+        """What the next step adds, in place, to the result of this one, which is something that lies there times a number; or None."""
+        (function, operands, product), following = self.steps[i], self.steps[i + 1 : i + 2]
+        if function != "multiply" or not following or following[0][0] != "add" or self.last[product] != i + 1:
+            return None
+        (x, number), (first, second), home = operands, following[0][1], self.wanted.get(following[0][2])
+        other = second if first is product else first
+        if not all(isinstance(each, Value) for each in (x, number, other)) or x.small or other.small:
+            return None
+        return other if number.small and home == self.places[x] and self.last[x] == i else None
 
     def _constant(self, value: float) -> str:
         """The name of a number that stands in the rule."""
