@@ -6,7 +6,7 @@ from typing import Any
 
 from ..events import hub
 from . import modes, provenance
-from .versions import INFERENCE, VersionCounter
+from .versions import INFERENCE, MirroredCounter, VersionCounter
 
 
 def bump(tensors: list[Any]) -> None:
@@ -20,7 +20,7 @@ def bump(tensors: list[Any]) -> None:
         if counter is None:
             counter = tensor._vc = VersionCounter()
             counter.n, counter.place = 1, place
-        elif counter.shadow_of is not None:
+        elif counter.shadow_of is not None or type(counter) is MirroredCounter:
             counter.bump()
         elif counter is not INFERENCE:
             counter.n += 1

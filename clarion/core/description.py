@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import errors
+from ..kernels.mirrors import where_it_lies
 from .devices import CPU, HOST, device, kind_of
 from .dtypes import FROM_NUMPY, Size, channels_last, channels_last_3d, dtype, strided
 
@@ -96,7 +97,7 @@ class Description:
 
     def data_ptr(self) -> int:
         """Address of the first element (0 for an empty tensor)."""
-        return kind_of(self._array).address(self._array) if self._array.size else 0
+        return kind_of(self._array).address(where_it_lies(self._array)) if self._array.size else 0
 
     def is_floating_point(self) -> bool:
         """Is the type float16, bfloat16, float32 or float64?"""

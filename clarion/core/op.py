@@ -46,6 +46,7 @@ class Op:
     """
 
     looks_first = False  # no write in place without a look at the types
+    mirrors = False  # a view whose memory is another's in other words: conjugates (kernels/mirrors.py)
     checks_types = False  # a subclass looks at the types of its inputs (`raw_operands`) before it runs
 
     def __init__(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..events import hub
 from ..footprint import Footprint
+from ..kernels.mirrors import Mirror, follow
 from . import provenance
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ class VersionCounter:
     exported  NumPy has this memory, too: it was handed over, or comes from there
     handed    (place, n, silent, digest of the values) when it was handed over, if somebody listened; (place, 0, 0, None)
               where it comes from there
+    mirrors   conjugates that follow what is written, and the other way round: of a MirroredCounter alone
     """
 
-    __slots__ = ("exported", "handed", "n", "parts", "place", "shadow_of", "silent", "watched")
+    __slots__ = ("exported", "handed", "mirrors", "n", "parts", "place", "shadow_of", "silent", "watched")
 
     def __init__(self, shadow_of: VersionCounter | None = None) -> None:
         self.n = 0
@@ -47,6 +49,8 @@ class VersionCounter:
             shadowed.place = self.place
             if hub.silently_overwritten is not None:
                 shadowed.note_part(written)
+            if type(shadowed) is MirroredCounter:
+                shadowed.mirrors = follow(shadowed.mirrors, written)
             shadowed = shadowed.shadow_of
 
     def note_part(self, written: Any) -> None:
@@ -69,6 +73,27 @@ class VersionCounter:
         self.place = provenance.here()
         if hub.silently_overwritten is not None:
             self.note_part(other)
+
+
+class MirroredCounter(VersionCounter):
+    """The counter of memory whose conjugates somebody has: they follow (NOTE [Mirrors] in kernels/mirrors.py)."""
+
+    __slots__ = ()
+    mirrors: list[Mirror]
+
+    def bump(self, written: Any = None) -> None:
+        super().bump(written)
+        self.place = provenance.here(3)
+        self.mirrors = follow(self.mirrors, written)
+
+
+def mirrored(counter: VersionCounter, originals: Any, conjugates: Any) -> None:
+    """From now on the conjugates follow what is written to the originals, and the other way round."""
+    if type(counter) is not MirroredCounter:
+        counter.__class__ = MirroredCounter
+        counter.mirrors = []  # type: ignore[attr-defined]
+    known = [mirror for mirror in counter.mirrors if mirror.conjugates() is not None]  # type: ignore[attr-defined]
+    counter.mirrors = [*known, Mirror(originals, conjugates)]  # type: ignore[attr-defined]
 
 
 # The counter of inference tensors: they have none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels import registry
-from ..kernels.layout import laid_out
+from ..kernels.layout import laid_out, replace
 from ..kernels.layout import replay as replay_raw
 from .node import FREED, Node
 
@@ -52,7 +52,7 @@ class CopySlices(Node):
         whole = laid_out(g, self.layout)
         part = replay_raw(self.chain, whole)
         grads = self.inner.apply_raw(part.copy())
-        part[...] = 0 if grads[0] is None else grads[0]
+        replace(self.chain, whole, part, 0 if grads[0] is None else grads[0])
         return (whole, *grads[1:])
 
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:

@@ -157,6 +157,25 @@ def replay(chain: tuple[Any, ...], array: Any) -> Any:
     return array
 
 
+def replace(chain: tuple[Any, ...], array: Any, part: Any, value: Any) -> None:
+    """Write into `part`, the view of an array that `chain` describes: through its conjugates if it was taken from those."""
+    taken = steps(chain)
+    at = next((i for i, (op, _, _) in enumerate(taken) if op.mirrors), None)
+    if at is None:
+        part[...] = value
+        return
+    originals = replay(extended((), taken[:at]), array)
+    conjugates = laid_out(originals.conj(), (originals.shape, originals.strides, originals.dtype))
+    rest = extended((), taken[at + 1 :])
+    replace(rest, conjugates, replay(rest, conjugates), value)
+    originals[...] = conjugates.conj()
+
+
+def turns(chain: tuple[Any, ...]) -> bool:
+    """Does a view show the conjugates of its base?"""
+    return sum([op.mirrors for op, _, _ in steps(chain)]) % 2 == 1
+
+
 def apart(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel of one array whose result never shares its memory, though it may be the same elements in another shape."""
 

@@ -27,6 +27,7 @@ AREAS = (
     "assignment",
     "views",
     "view_rules",
+    "conjugates",
     "function",
     "function_state",
     "saved",

@@ -14,6 +14,7 @@ from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ...kernels import shared
 from ...kernels.layout import memory_root
+from ...kernels.mirrors import where_it_lies
 from ...kernels.shared import bytes_of_file
 from ..faces.options import flat_memory, tensor_argument
 from .from_data import array_of
@@ -305,4 +306,4 @@ def _from_bytes(data: bytes, cls: type[UntypedStorage]) -> UntypedStorage:
 
 def untyped_storage(self: Any) -> UntypedStorage:
     """The memory this tensor is a part of."""
-    return storage_of(memory_root(tensor_argument("untyped_storage", self, "self")._array))
+    return storage_of(memory_root(where_it_lies(tensor_argument("untyped_storage", self, "self")._array)))

@@ -14,6 +14,7 @@ from ...core.saved import hand_to_numpy
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
 from ...events import hub
+from ...kernels.mirrors import mirror_of
 from ..faces.api import METHODS, method, public
 from .from_data import share, warn_left
 
@@ -117,6 +118,12 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.\n"
                 + (f"It was computed at {place_text(self._edge.place)}." if self._edge is not None else "It is a leaf.")
                 + " What NumPy computes is not recorded, so no gradient would flow through it."
+            )
+    if mirror_of(self._array) is not None and not force:
+        word, bit = ("conjugate", "conj") if self.is_complex() else ("negative", "neg")
+        if bit == "conj" or self.is_neg():
+            raise EngineError(
+                f"Can't call numpy() on Tensor that has {word} bit set. Use tensor.resolve_{bit}().numpy() instead."
             )
     if hub.left is not None:  # also what was detached before: a value that is followed goes out of sight
         hub.left(self, "numpy")

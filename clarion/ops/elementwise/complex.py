@@ -1,17 +1,22 @@
 """Complex tensors: parts, conjugates, and the same memory seen as pairs of real numbers.
 
-`conj` computes: there is no lazy conjugate bit, so `is_conj()` is False and `resolve_conj` has nothing to do.
+`conj` is a view, as PyTorch's: its values lie in memory of their own, which follows (NOTE [Mirrors] in kernels/mirrors.py). On other
+devices, and of inference tensors, it is a copy.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...core import modes
+from ...core.devices import ndarray
 from ...core.dtypes import COMPLEX, FROM_NUMPY, c32, f16, f32, f64
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
+from ...core.versions import INFERENCE, mirrored
 from ...errors import EngineError, not_a_tensor
+from ...kernels.mirrors import is_negated, mirror_of
 from ..faces.api import METHODS, public
 from ..faces.autocast import autocast
 
@@ -23,6 +28,14 @@ view_as_complex_op = Op("view_as_complex", "x", view=True, traits="rearranges").
     x=lambda g, ops: ops.view_as_real(g)
 )
 
+
+class MirrorOp(Op):
+    """A view of conjugates."""
+
+    mirrors = True
+
+
+conj_view_op = MirrorOp("conj_view", "x", node="ConjBackward0", view=True).vjp(x=lambda g, ops: ops.conj(g))
 conj_op = Op("conj", "x", elementwise=True).vjp(x=lambda g, ops: ops.conj(g))
 conj_physical_op = Op("conj_physical", "x", elementwise=True).vjp(x=lambda g, ops: ops.conj_physical(g))
 
@@ -57,6 +70,11 @@ def view_as_real(input: Any) -> Any:
     """A complex tensor as pairs of real numbers, in the same memory."""
     if array_of(input, "view_as_real").dtype not in COMPLEX:
         raise EngineError("view_as_real is only supported for complex tensors")
+    if is_conj(input):
+        raise EngineError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as "
+            "real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original."
+        )
     return view_as_real_op.call(input)
 
 
@@ -84,8 +102,16 @@ def view_as_complex(input: Any) -> Any:
 
 @public()
 def conj(input: Any) -> Any:
-    """The complex conjugate; a real tensor itself."""
-    return conj_op.call(input) if array_of(input, "conj").dtype in COMPLEX else input
+    """The complex conjugate, a view; a real tensor itself."""
+    array = array_of(input, "conj")
+    if array.dtype not in COMPLEX:
+        return input
+    if type(array) is not ndarray or input._vc is INFERENCE or modes.state.inference:
+        return conj_op.call(input)
+    out = conj_view_op.call(input)
+    if mirror_of(array) is None:
+        mirrored(input._vc, array, out._array)
+    return out
 
 
 @public(out=True)
@@ -102,27 +128,24 @@ def conj_physical_(input: Any) -> Any:
 
 @public()
 def resolve_conj(input: Any) -> Any:
-    """The tensor itself: conjugation is never pending here."""
-    array_of(input, "resolve_conj")
-    return input
+    """The tensor itself, or a copy of it if it is a view of conjugates."""
+    return input.clone() if array_of(input, "resolve_conj").dtype in COMPLEX and is_conj(input) else input
 
 
 @public()
 def resolve_neg(input: Any) -> Any:
-    """The tensor itself: negation is never pending here."""
-    array_of(input, "resolve_neg")
-    return input
+    """The tensor itself, or a copy of it if it shows imaginary parts of conjugates."""
+    return input.clone() if is_neg(input) else input
 
 
 @public()
 def is_conj(input: Any) -> bool:
-    """False: conjugation is never pending here."""
-    array_of(input, "is_conj")
-    return False
+    """Is it a view of conjugates?"""
+    array = array_of(input, "is_conj")
+    return array.dtype in COMPLEX and mirror_of(array) is not None
 
 
 @public()
 def is_neg(input: Any) -> bool:
-    """False: negation is never pending here."""
-    array_of(input, "is_neg")
-    return False
+    """Is it a view of the imaginary parts of conjugates?"""
+    return is_negated(array_of(input, "is_neg"))

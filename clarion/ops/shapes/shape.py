@@ -9,11 +9,12 @@ from typing import Any
 from ...core import provenance
 from ...core.description import normalize_dim
 from ...core.devices import ndarray
-from ...core.dtypes import FROM_NUMPY, NumpyNumber, meant
+from ...core.dtypes import COMPLEX, FROM_NUMPY, NumpyNumber, meant
 from ...core.dtypes import dtype as DType
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, ShapeError, not_a_tensor
+from ...kernels.mirrors import mirror_of
 from ..faces.api import method, public
 from .rearrange import clone_op
 
@@ -158,6 +159,11 @@ def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
 def _view_dtype(x: Tensor, kind: DType) -> Tensor:
     array, new = x._array, kind.numpy
+    if mirror_of(array) is not None and new != array.dtype:
+        word = "conjugate" if array.dtype in COMPLEX else "negative"
+        raise EngineError(
+            f"torch.Tensor.view is not supported for {word} view tensors when converting to a different dtype."
+        )
     if array.itemsize == new.itemsize:
         return _with_bits_of(x, new)
     pair = f"to view {FROM_NUMPY[array.dtype].old} as {FROM_NUMPY[new].old} (different element sizes)"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from ..row import Row
+from ..row import Row, either
 
 SHAPES = ((3, 4),)
 EDGES = (((0,),), ((),), ((2, 0, 3),))
@@ -158,7 +158,8 @@ def pairs(z: Any) -> Any:
 ROWS += [
     Row("real", named("real"), ref=np.real, inputs=complex_input),
     Row("imag", named("imag"), ref=np.imag, inputs=complex_input),
-    Row("conj", named("conj"), ref=np.conj, inputs=complex_input),
+    Row("conj_view", named("conj"), ref=np.conj, inputs=complex_input),
+    Row("conj", either("conj", (), lambda t, x: x.conj()), ref=np.conj, inputs=complex_input),
     Row("conj_physical", named("conj_physical"), ref=np.conj, inputs=complex_input, out=True,
         inplace=written("conj_physical")),
     Row("angle_complex", named("angle"), ref=np.angle, inputs=complex_input, out=True),

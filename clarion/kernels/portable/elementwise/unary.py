@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...mirrors import conjugated
 from ...quiet import quietly
 from ...registry import kernel, ufunc
 
@@ -26,6 +27,7 @@ ufunc("isinf")
 ufunc("isfinite")
 ufunc("conj", "conjugate")
 ufunc("conj_physical", "conjugate")
+kernel("conj_view")(lambda xp, x: conjugated(x))
 ufunc("flat", "zeros_like")
 ufunc("abs", "absolute")
 

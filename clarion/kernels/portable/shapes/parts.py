@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from ...everywhere import from_host
-from ...layout import blank, empty_like, laid_out, may_overlap, replay, strided
+from ...layout import blank, empty_like, laid_out, may_overlap, replace, replay, strided, turns
 from ...registry import bind, kernel
 
 ALL = slice(None)
@@ -138,12 +138,13 @@ def view_put(xp: Any, part: Any, chain: Any, layout: Any) -> Any:
     whole = blank(layout, xp)
     target = replay(chain, whole)
     if not may_overlap(target):
-        target[...] = part
+        replace(chain, whole, target, part)
         return whole
     # Elements that the view shows several times get the sum: let the view say which element is where.
     places = blank((layout[0], tuple([s // whole.itemsize * 8 for s in layout[1]]), numpy.dtype(numpy.int64)), xp)
     places[...] = xp.arange(whole.size).reshape(whole.shape)
     flat = xp.zeros(whole.size, xp.float32 if whole.dtype.itemsize == 2 else whole.dtype)
+    part = part.conj() if turns(chain) else part
     xp.add.at(flat, replay(chain, places).reshape(-1), part.reshape(-1))
     return flat.reshape(whole.shape).astype(whole.dtype)
 
@@ -152,7 +153,7 @@ def view_put(xp: Any, part: Any, chain: Any, layout: Any) -> Any:
 def view_scatter(xp: Any, x: Any, part: Any, chain: Any, layout: Any) -> Any:
     """`x` with the view that `chain` describes replaced by `part`."""
     whole = laid_out(x, layout)
-    replay(chain, whole)[...] = part
+    replace(chain, whole, replay(chain, whole), part)
     return whole
 
 
