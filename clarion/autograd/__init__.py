@@ -151,11 +151,6 @@ def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple
     return shape, grad.shape[1:] if is_grads_batched else grad.shape
 
 
-def variable(*args: Any, **kwargs: Any) -> Any:
-    """Gone from PyTorch, too."""
-    raise EngineError("Legacy autograd function 'variable' is gone; use torch.tensor(...)")
-
-
 def __getattr__(name: str) -> Any:
     import importlib
 

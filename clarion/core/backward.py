@@ -69,7 +69,10 @@ def backward(
             seed = _ONE.get(array.dtype) if simple else kind_of(array).one(array)
             execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
             return
+    inputs = tuple(inputs.values()) if isinstance(inputs, dict) else inputs
     tensors_ = _as_tuple(tensors)
+    if not tensors_:
+        return
     seeds = _as_tuple(grad_tensors) if grad_tensors is not None else (None,) * len(tensors_)
     keep = create_graph if retain_graph is None else retain_graph
     this = Pass(bool(keep), bool(create_graph))
@@ -110,6 +113,8 @@ def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -
         if isinstance(t, GradientEdge):
             goals.add(t.node.variable if isinstance(t.node, AccumulateGrad) else t.node)
             continue
+        if not isinstance(t, Tensor):
+            raise errors.EngineError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
         if not t.requires_grad:
             raise errors.EngineError(
                 "can't retain_grad on Tensor that has requires_grad=False\n"
@@ -159,7 +164,7 @@ def gradients(
             nr = t.output_nr
         else:
             if not isinstance(t, Tensor):
-                raise errors.ArgumentTypeError(f"inputs must be Tensors or GradientEdges, but got {type(t).__name__}")
+                raise errors.EngineError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
             if not t.requires_grad or type(t._view) is Claim:
                 raise errors.EngineError("One of the differentiated Tensors does not require grad")
             if t._view is not None:
@@ -225,6 +230,8 @@ def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool)
                 raise _no_history(i, root)
             if root._view is not None:
                 sync(root)
+                if type(root._view) is Claim and root._edge is None:
+                    raise _no_history(i, root)
             target, nr = root._edge or root, root._nr
             shape, dtype = root._array.shape, root._array.dtype
         else:

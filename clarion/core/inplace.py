@@ -20,7 +20,7 @@ from .devices import HOST, as_array, write
 from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64, i64
 from .node import Node
 from .tensor import Tensor, new_tensor
-from .versions import INFERENCE, Claim, MirroredCounter, VersionCounter, View
+from .versions import INFERENCE, Claim, MirroredCounter, Turned, VersionCounter
 from .view_nodes import AsStridedBackward0 as AsStridedBackward0
 from .view_nodes import CopySlices as CopySlices
 from .view_nodes import taken_from
@@ -177,7 +177,7 @@ def refuse_creation(x: Tensor, writer_requires: bool, happens: str = "and is bei
     if view.creation == "normal" or not (writer_requires or x._rg or view.base._rg):
         return
     nr, origin = x._nr, type(x._edge).__name__ if x._edge is not None else "None"
-    title = origin.removesuffix("Backward0")  # (of a custom Function the whole name)
+    title = origin.removesuffix("0").removesuffix("Backward")
     text = (
         f"Output {nr} of {title} is a view {happens}."
         if x._edge is not None
@@ -235,9 +235,9 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
                     op.kernel(array, *operands, out=array)
                 except ValueError as error:
                     raise _misfit(x, [array, *operands[: len(op.inputs) - 1]], error) from None
-                except TypeError:
+                except TypeError as error:
                     if not any(isinstance(each, Coo) for each in operands):
-                        raise
+                        raise _miscast(x, error) from None
                     return _inplace_general(op, x, _dense(args), recording)
                 wrote(x)
                 if modes.special and hub.applied is not None:
@@ -264,9 +264,9 @@ def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) 
             op.kernel(x._array, *operands, out=x._array)
         except ValueError as error:
             raise _misfit(x, [x._array, *operands[: n_in - 1]], error) from None
-        except TypeError:
+        except TypeError as error:
             if not any(isinstance(each, Coo) for each in operands):
-                raise
+                raise _miscast(x, error) from None
             return _inplace_general(op, x, _dense(args), recording)
     else:
         arrays, _ = op.raw_operands(list(inputs))
@@ -327,6 +327,15 @@ def _misfit(x: Tensor, arrays: list[Any], error: ValueError) -> Exception:
     except ValueError:
         return broadcast_error(*shapes)
     return error if shape == x._array.shape else _wrong_shape(x, shape)
+
+
+def _miscast(x: Tensor, error: TypeError) -> Exception:
+    """A kernel computed something that does not fit into `x`: say so PyTorch's way."""
+    if not str(error).startswith("Cannot cast ufunc"):
+        return error
+    return errors.DtypeError(
+        f"result type Float can't be cast to the desired output type {FROM_NUMPY[x._array.dtype].old}"
+    )
 
 
 def check_result(x: Tensor, result: Any) -> None:
@@ -447,7 +456,7 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
     if x._view is None and x._vc is not None and x._vc is not INFERENCE and not (x._rg and x._edge is None):
         below = new_tensor(x._array)
         below._edge, below._nr, below._rg, below._vc = x._edge, x._nr, x._rg, x._vc
-        x._view = View(below, (), x._vc.n, "normal")
+        x._view = Turned(below, (), x._vc.n, "normal")
     x._array = array
     wrote(x)
     if x._view is not None:

@@ -24,6 +24,9 @@ sequence = itertools.count(0, -1)
 FREED: Any = []
 
 
+_BY_HAND = ("CopyBackwards", "NotImplemented")
+
+
 class Node:
     """Base of all `grad_fn`s. Operations make a subclass each, named as in PyTorch (`MulBackward0`).
 
@@ -112,8 +115,9 @@ class Node:
     # What users see ------------------------------------------------------------------------------
 
     def name(self) -> str:
-        """The node's name, as in PyTorch."""
-        return type(self).__name__
+        """The node's name, as in PyTorch: those that it writes by hand have its namespace before them."""
+        own = type(self).__name__
+        return f"torch::autograd::{own}" if own in _BY_HAND else own
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -207,6 +211,15 @@ class AccumulateGrad(Node):
 
     def _sequence_nr(self) -> int:
         return 2**64 - 1
+
+    def __call__(self, *grads: Any) -> Any:
+        """Add a gradient to the leaf's, as a backward pass that ends here would."""
+        from .backward import backward
+
+        if len(grads) != 1:
+            raise ArgumentTypeError(f"expected 1 arguments, got {len(grads)} instead")
+        backward((self.variable,), grads, inputs=(self.variable,))
+        return ()
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         return self._leaf_hooks().add(self._leaf_hooks().post, fn)

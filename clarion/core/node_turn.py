@@ -21,11 +21,17 @@ from .user_hooks import check_tuple, guarded, run_prehooks, to_tensor, to_world
 
 
 def before_node(this: Pass, node: Node, g: Any) -> Any:
-    """Tensor hooks, then retained gradients and captures, then prehooks of the node (if it is to run)."""
+    """Tensor hooks, then retained gradients, then prehooks of the node if it is to run.
+
+    A gradient that is asked for is what the hooks made of it if the pass ends here; if the node runs, what came to it.
+    """
     many = type(g) is tuple
     parts = list(g) if many else [g]
     numbers = range(len(parts)) if many else _numbers(node)
     hooks = node.hooks
+    runs = this.needed is None or node in this.needed
+    if runs:
+        _capture(this, node, numbers, parts)
     for i, nr in enumerate(numbers):
         if hooks is not None and nr in hooks.tensor:  # of several outputs, those without a gradient get None
             given = None if parts[i] is None else to_tensor(parts[i])
@@ -34,14 +40,20 @@ def before_node(this: Pass, node: Node, g: Any) -> Any:
             keeper = hooks.retain[nr]()
             if keeper is not None:
                 keeper._grad = accumulated(this, keeper._grad, parts[i], keeper._array)
-        key = node if nr == 0 else (node, nr)
-        if this.capture is not None and key in this.capture:
-            for position in this.capture[key]:
-                this.captured[position] = parts[i]
-    if hooks is not None and hooks.pre and (this.needed is None or node in this.needed):
+    if not runs:
+        _capture(this, node, numbers, parts)
+    if hooks is not None and hooks.pre and runs:
         before = tuple(to_tensor(p) if p is not None else None for p in parts)
         parts = [to_world(this, p) for p in run_prehooks(this, hooks, before)]
     return tuple(parts) if many else parts[0]
+
+
+def _capture(this: Pass, node: Node, numbers: Sequence[int], parts: list[Any]) -> None:
+    """Keep the gradients of outputs that were asked for."""
+    if this.capture is not None:
+        for nr, part in zip(numbers, parts, strict=True):
+            for position in this.capture.get(node if nr == 0 else (node, nr), ()):
+                this.captured[position] = part
 
 
 def _numbers(node: Node) -> Sequence[int]:

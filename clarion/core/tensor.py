@@ -17,9 +17,9 @@ from ..kernels.random import torch_names
 from . import modes, origins, provenance
 from .description import Description, computes
 from .devices import kind_of
-from .dtypes import FROM_NUMPY, INEXACT
+from .dtypes import FROM_NUMPY, INEXACT, dtype
 from .hooks import NodeHooks, RemovableHandle
-from .versions import INFERENCE, Claim, VersionCounter, View
+from .versions import INFERENCE, Claim, Turned, VersionCounter, View
 
 if TYPE_CHECKING:
     from .methods import Methods  # a stub: what operations add to the class
@@ -134,7 +134,7 @@ class Tensor(Description, Methods):
 
     @property
     def _base(self) -> Tensor | None:
-        return self._view.base if self._view is not None else None
+        return self._view.base if self._is_view() else None  # type: ignore[union-attr]
 
     @property
     def _cdata(self) -> int:
@@ -142,7 +142,7 @@ class Tensor(Description, Methods):
         return id(self)
 
     def _is_view(self) -> bool:
-        return self._view is not None
+        return self._view is not None and type(self._view) is not Turned
 
     def is_inference(self) -> bool:
         """Was it made in inference mode?"""
@@ -267,6 +267,8 @@ class Tensor(Description, Methods):
     def grad_dtype(self, value: Any) -> None:
         if self.grad_fn is not None:
             raise errors.EngineError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and not isinstance(value, dtype):
+            raise errors.EngineError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
         if value is not None and self._grad is not None and self._grad.dtype is not value:
             raise errors.EngineError(
                 f"Cannot set grad_dtype to '{value.old}' because there is already a gradient with dtype "

@@ -117,6 +117,12 @@ class View:
         self.creation = creation
 
 
+class Turned(View):
+    """Of a tensor whose shape was changed in place (`x.t_()`): what lies under it is its own memory, for older views of it."""
+
+    __slots__ = ()
+
+
 class Claim(View):
     """Of a view without history whose base requires a gradient: it says that it does, too, and its own gradients vanish.
 

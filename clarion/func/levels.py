@@ -37,7 +37,8 @@ class Level:
             raise ArgumentValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
         if self.recorded and value.requires_grad:
             return lifted.alias(value)  # type: ignore[no-any-return]
-        return self.leaf(value.detach())  # type: ignore[attr-defined]
+        alone: Any = value
+        return self.leaf(alone.clone() if alone.is_inference() else alone.detach())
 
     def leaf(self, tensor: Any) -> Tensor:
         """Begin to record a tensor, for this call alone."""
@@ -78,7 +79,7 @@ def run(
     kwargs: dict[str, Any] | None = None,
 ) -> tuple[list[Tensor], Any, Any, Any]:  # fmt: skip
     """Run the function on inputs of this level: (inputs, tree of all inputs, outputs, aux)."""
-    with modes.enable_grad():
+    with modes.inference_mode(False):  # a transform records, wherever it is called
         chosen = args if argnums is None else take(args, argnums)
         values, spec = tree_flatten(chosen)
         inputs = [level.input(value) for value in values]

@@ -50,7 +50,7 @@ def _grad_and_value(
             f"{what}: Expected f(*args) to return a scalar Tensor, got tensor with {output._array.ndim} dims. Maybe you "
             "wanted to use the vjp or jacrev APIs instead?"
         )
-    with modes.enable_grad():
+    with modes.inference_mode(False):  # which records
         found = derivatives([output], inputs, [None], level.is_callers([output]), retain=aux is not None)
     given = [zero_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
     value = level.result((output, aux) if has_aux else output)
@@ -95,7 +95,7 @@ def pullback(
         records = modes.recording() if create_graph is None else create_graph
         level.recorded = level.recorded and records
         create = records and (callers or any(v.requires_grad for v in vectors))
-        with modes.enable_grad():
+        with modes.inference_mode(False):  # which records
             found = derivatives(outputs, inputs, vectors, create, retain_graph)
         result = [zero_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
         return list(level.result(result))
@@ -164,7 +164,7 @@ def pushforward(
             "with strict=True."
         )
     callers = level.is_callers(outputs)
-    with modes.enable_grad():
+    with modes.inference_mode(False):  # which records
         moving = [i for i, out in enumerate(outputs) if out.requires_grad]
         weights = [level.leaf(zero_like(outputs[i])) for i in moving]
         rows = derivatives([outputs[i] for i in moving], inputs, weights, True)
@@ -174,7 +174,7 @@ def pushforward(
         create = modes.recording() and (callers or any(v.requires_grad for v in vectors))
         found: list[Tensor | None] = [None] * len(weights)
         if pairs:
-            with modes.enable_grad():
+            with modes.inference_mode(False):  # which records
                 found = derivatives([row for row, _ in pairs], weights, [v for _, v in pairs], create)
         result: list[Any] = [None] * len(outputs)
         for i, tangent in zip(moving, found, strict=True):

@@ -28,6 +28,24 @@ from .recomputation import CheckpointError as CheckpointError
 from .recomputation import GraphExecGroup as GraphExecGroup
 from .recomputation import Region, as_remembered, leaf_like
 
+__all__ = [  # noqa: F822  (the selective ones are loaded when they are asked for)
+    "CheckpointError",
+    "CheckpointFunction",
+    "CheckpointPolicy",
+    "DefaultDeviceType",
+    "GraphExecGroup",
+    "SelectiveCheckpointContext",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "get_device_states",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+    "set_device_states",
+]  # fmt: skip
 _SELECTIVE = (
     "CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts", "_CachingTorchDispatchMode",
     "_CachedTorchDispatchMode",

@@ -333,7 +333,8 @@ def _debug_text(first: retrace.Trace | None, again: retrace.Trace | None) -> str
         runs.append(f"Operations executed {title}:\n\n{lines}")
     return (
         " An error happened while unpacking tensors; dumping logs of latest computation\n"
-        "because you passed `debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\n"
+        "because you passed `debug=True` to `torch.utils.checkpoint.checkpoint()`.\n"
+        "Scroll all the way down for guidance on how to navigate these logs.\n\n"
         + "\n\n".join(runs)
         + "\n\n ERROR: Detected non-determinism while running activation checkpointing\n\n"
         " You are seeing this error because you passed `debug=True` to checkpoint and\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.devices import HOST, kind_of, to_host
-from ...core.dtypes import f64
+from ...core.dtypes import COMPLEX, f64
 from ...core.inplace import inplace as write
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...errors import EngineError, not_a_tensor
+from ...errors import EngineError, NotSupportedError, not_a_tensor
 from ...kernels.random import default_generator, uniform
 from ..elementwise.cast import cast_number
 from ..elementwise.trig import tanh
@@ -23,7 +23,18 @@ NN_FUNCTIONAL["tanh"] = tanh
 
 # ReLU and its kin ----------------------------------------------------------------------------------
 
-relu_op = TypedOp("relu", "x", elementwise=True, traits="activation rectifier").refusing(
+
+class ReluOp(TypedOp):
+    """Refuses booleans, and complex numbers in the words of another operation."""
+
+    def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:
+        arrays, half = super().raw_operands(operands)
+        if arrays[0].dtype in COMPLEX:
+            raise NotSupportedError("clamp is not supported for complex types")
+        return arrays, half
+
+
+relu_op = ReluOp("relu", "x", elementwise=True, traits="activation rectifier").refusing(
     "b", "Boolean inputs not supported for relu"
 )
 relu_op.vjp(x=lambda g, out, ops: ops.relu_backward(g, out))

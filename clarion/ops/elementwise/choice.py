@@ -7,7 +7,7 @@ from typing import Any
 from ...core.devices import kind_of
 from ...core.dtypes import b1, result_type, uint8
 from ...core.general_call import general_call
-from ...core.inplace import inplace, refuse
+from ...core.inplace import inplace, refuse, wrote
 from ...core.op import Op
 from ...core.op_node import cast as cast_array
 from ...core.tensor import Tensor
@@ -323,6 +323,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write the values of `src`, broadcast and converted to this type."""
     if src is self:
         refuse(self, "copy_")
+        wrote(self)
         return self
     if isinstance(src, Tensor):
         given, own = src._array, self._array

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import modes
 from ...core.devices import ndarray
 from ...core.dtypes import COMPLEX, FROM_NUMPY, c32, f16, f32, f64
 from ...core.inplace import inplace
@@ -106,7 +105,7 @@ def conj(input: Any) -> Any:
     array = array_of(input, "conj")
     if array.dtype not in COMPLEX:
         return input
-    if type(array) is not ndarray or input._vc is INFERENCE or modes.state.inference:
+    if type(array) is not ndarray or input._vc is INFERENCE:
         return conj_op.call(input)
     out = conj_view_op.call(input)
     if mirror_of(array) is None:
@@ -122,8 +121,9 @@ def conj_physical(input: Any) -> Any:
 
 @public("conj_physical_")
 def conj_physical_(input: Any) -> Any:
-    """Conjugate in place."""
-    return inplace(conj_physical_op, input) if array_of(input, "conj_physical_").dtype in COMPLEX else input
+    """Conjugate in place: a write, also of real numbers."""
+    array_of(input, "conj_physical_")
+    return inplace(conj_physical_op, input)
 
 
 @public()

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ..faces.api import FUNCTIONS, with_out
-from ..faces.typed import TypedOp, no_gradient, not_implemented, one_tensor
+from ..faces.typed import TypedOp, not_implemented, one_tensor
 
 
 def _title(name: str) -> str:
@@ -18,10 +18,12 @@ def _title(name: str) -> str:
 def _one(name: str, rule: Any, words: str) -> Op:
     """`torch.special.name(input)`, found among the functions as special_name."""
     node = f"Special{_title(name)}Backward0"
-    op = TypedOp(f"special_{name}", "x", elementwise=True, promote="float", node=node).refusing(
+    known = rule is not None  # PyTorch's others end the history
+    op = TypedOp(f"special_{name}", "x", elementwise=True, promote="float", node=node, differentiable=known).refusing(
         "c", title=f"{name}_cpu"
     )
-    op.vjp(x=rule or no_gradient(f"special_{name}"))
+    if known:
+        op.vjp(x=rule)
 
     def function(input: Any) -> Any:
         return op.call(input)

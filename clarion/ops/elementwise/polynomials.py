@@ -1,4 +1,4 @@
-"""`torch.special`: the orthogonal polynomials of Chebyshev, Hermite, Laguerre and Legendre. PyTorch has no gradient for them."""
+"""`torch.special`: the orthogonal polynomials of Chebyshev, Hermite, Laguerre and Legendre. PyTorch has no gradient for them: they end the history."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ..faces.api import FUNCTIONS, with_out
-from ..faces.typed import TypedOp, no_gradient, one_tensor
+from ..faces.typed import TypedOp, one_tensor
 
 _NAMES = (
     *[f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"],
@@ -16,9 +16,9 @@ _NAMES = (
 
 def _declare(short: str) -> None:
     name = f"special_{short}"
-    node = "".join(part.title() for part in name.split("_")) + "Backward0"
-    op = TypedOp(name, "x n", node=node, elementwise=True, promote="float").refusing("c", title=f"{short}_cpu")
-    op.vjp(x=no_gradient(name), n=no_gradient(name))
+    op = TypedOp(name, "x n", elementwise=True, promote="float", differentiable=False).refusing(
+        "c", title=f"{short}_cpu"
+    )
 
     def function(input: Any, n: Any) -> Any:
         one_tensor(name, input, n)

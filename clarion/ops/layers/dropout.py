@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from ...core.devices import HOST, Kind, as_array, kind_of
-from ...core.dtypes import f32
+from ...core.dtypes import FLOATING, f32
 from ...core.inplace import inplace as write_into
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentValueError, EngineError, not_a_tensor
+from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedError, not_a_tensor
 from ...events import hub
 from ...kernels.layout import dense_order
 from ...kernels.random import default_generator, dropout_mask
@@ -51,6 +51,8 @@ def noise_like(array: Any, p: float) -> Any:
 
 
 def _apply(input: Tensor, factors: Any, p: float, inplace: bool) -> Any:
+    if input._array.dtype not in FLOATING:
+        _refuse_type(input.dtype)
     if hub.dropped is not None:
         hub.dropped(input, p)
     other = new_tensor(factors)
@@ -62,6 +64,12 @@ def _check(p: Any, input: Any) -> None:
         raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not isinstance(input, Tensor):
         raise not_a_tensor("dropout", "input", input, 1)
+
+
+def _refuse_type(kind: Any) -> None:
+    if kind.is_complex:
+        raise NotSupportedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{kind.old}'")
+    raise DtypeError(f"result type Float can't be cast to the desired output type {kind.old}")
 
 
 @functional()
