@@ -114,7 +114,7 @@ class TorchFinder(importlib.metadata.DistributionFinder):
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of `torch.x`, whose module is `clarion.x`; a refusal where there is none."""
-        if name != "functorch" and name.partition(".")[0] != "torch":
+        if name.partition(".")[0] not in ("torch", "functorch"):
             if not overriding._below:
                 _look_in_module(name, path)
             return None
@@ -143,7 +143,7 @@ class TorchLoader(importlib.abc.Loader):
 
 
 def _clarion_name(name: str) -> str:
-    return "clarion.functorch" if name == "functorch" else "clarion" + name.removeprefix("torch")
+    return f"clarion.{name}" if name.partition(".")[0] == "functorch" else "clarion" + name.removeprefix("torch")
 
 
 def _is_there(name: str) -> bool:
@@ -237,7 +237,7 @@ def alias() -> Iterator[ModuleType]:
 
 
 def _torch_modules() -> list[str]:
-    return [name for name in sys.modules if name in ("torch", "functorch") or name.startswith("torch.")]
+    return [name for name in sys.modules if name.partition(".")[0] in ("torch", "functorch")]
 
 
 # Processes that begin anew ---------------------------------------------------------------------------------

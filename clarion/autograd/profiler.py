@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from ..core import function, inplace, op_node, provenance
 from ..core.node import Node
+from ..core.overriding import CALL
 from ..core.tensor import Tensor
 from ..errors import EngineError, NotSupportedError
 from ..ops.faces.api import FUNCTIONS
@@ -114,7 +115,9 @@ def _identify(frame: FrameType) -> Any:
     code = frame.f_code
     file, name = code.co_filename, code.co_name
     found: Any = None
-    if file.startswith("<call of ") and name == "call" and "op" in frame.f_globals:
+    if file == CALL:  # that looks who takes the call over; the operation comes after it
+        found = None
+    elif file.startswith("<call of ") and name == "call" and "op" in frame.f_globals:
         found = f"aten::{frame.f_globals['op'].name}"
     elif file.startswith("<gradient of ") and name == "apply":
         found = _name_of_node

@@ -37,6 +37,7 @@ class _State(threading.local):
     anomaly_check_nan: bool = True
     # Are tangents computed? Only looked at while a level is open.
     forward: bool = True
+    tangents: bool = False  # is a function run for its tangents, which no_grad does not end? See func/transforms.py
     grad_layout: bool = True  # do new gradients of leaves lie as the leaves do?
     view_replay: bool = False  # is a view of a written base taken anew step by step?
     multithreading: bool = True  # a promise only: backward runs in the thread that called it
@@ -94,7 +95,7 @@ def watch(on: bool, who: str = "diagnoses") -> None:
 def recording() -> bool:
     """Are operations recorded in this thread?"""
     own = state
-    return own.grad and not own.inference
+    return (own.grad and not own.inference) or own.tangents
 
 
 def switch(grad: bool, inference: bool | None = None) -> tuple[bool, bool]:

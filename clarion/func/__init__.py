@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..errors import NotSupportedError
+from ..errors import EngineError, NotSupportedError
 from .jacobians import hessian as hessian
 from .jacobians import jacfwd as jacfwd
 from .jacobians import jacrev as jacrev
@@ -24,11 +26,20 @@ def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
     return tensor
 
 
-def functionalize(func: Any, *, remove: str = "mutations") -> NoReturn:
-    """Not there: programs are not traced."""
-    raise NotSupportedError(
-        "clarion does not have torch.func.functionalize: programs are not traced; write out of place"
-    )
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """The function as it is: how it comes to its results can only be seen by who traces it, and nothing is traced here."""
+    if remove not in ("mutations", "mutations_and_views"):
+        raise EngineError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the program\n"
+            "     remove='mutations_and_views': all inplace, out=, and view operators will be removed"
+        )
+
+    @functools.wraps(func)
+    def same(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return same
 
 
 def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> NoReturn:

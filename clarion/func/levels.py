@@ -18,7 +18,7 @@ from ..core.namespace import lifted
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
 from ..ops.faces.api import FUNCTIONS
-from ..pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from ..pytree import TreeSpec, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 Argnums = int | tuple[int, ...]
 
@@ -76,21 +76,45 @@ class Level:
 
 def run(
     what: str, level: Level, func: Callable[..., Any], args: tuple[Any, ...], argnums: Argnums | None, has_aux: bool,
-    kwargs: dict[str, Any] | None = None,
+    kwargs: dict[str, Any] | None = None, forwards: bool = False,
 ) -> tuple[list[Tensor], Any, Any, Any]:  # fmt: skip
-    """Run the function on inputs of this level: (inputs, tree of all inputs, outputs, aux)."""
+    """Run the function on inputs of this level: (inputs, tree of all inputs, outputs, aux).
+
+    `forwards`: for tangents, which the function may write to its inputs for, and which no_grad inside it does not end.
+    """
+    before, modes.state.tangents = modes.state.tangents, forwards
+    try:
+        return _run(what, level, func, args, argnums, has_aux, kwargs, forwards)
+    finally:
+        modes.state.tangents = before
+
+
+def _run(
+    what: str, level: Level, func: Callable[..., Any], args: tuple[Any, ...], argnums: Argnums | None, has_aux: bool,
+    kwargs: dict[str, Any] | None, forwards: bool,
+) -> tuple[list[Tensor], Any, Any, Any]:  # fmt: skip
     with modes.inference_mode(False):  # a transform records, wherever it is called
         chosen = args if argnums is None else take(args, argnums)
         values, spec = tree_flatten(chosen)
         inputs = [level.input(value) for value in values]
-        changed = tree_unflatten(inputs, spec)
+        changed = tree_unflatten([_writable(x) for x in inputs] if forwards else inputs, spec)
         output = func(*(changed if argnums is None else put(args, changed, argnums)), **(kwargs or {}))
         aux = None
         if has_aux:
             if not (isinstance(output, tuple) and len(output) == 2):
                 raise EngineError(f"{what}: output of function f should be a tuple: (output, aux) if has_aux is True")
             output, aux = output
+            for each in tree_leaves(aux):
+                if not isinstance(each, Tensor):
+                    raise EngineError(f"Expected tensors, got unsupported type {type(each)}")
     return inputs, spec, output, aux
+
+
+def _writable(x: Tensor) -> Tensor:
+    """The same memory, as the result of an operation: what is written to it is recorded."""
+    out: Tensor = lifted.alias(x)
+    out._view = None
+    return out
 
 
 def take(args: tuple[Any, ...], argnums: Argnums) -> Any:
@@ -126,7 +150,7 @@ def _position(argnum: Any, count: int) -> int:
 def tensors_of(what: str, output: Any) -> tuple[list[Tensor], TreeSpec]:
     """The outputs of a function, which must be tensors."""
     outputs, spec = tree_flatten(output)
-    if not outputs:
+    if not outputs or outputs == [None]:
         raise EngineError(f"{what}: Expected f to be a function that has non-empty output (got output = {outputs})")
     for each in outputs:
         if not isinstance(each, Tensor):

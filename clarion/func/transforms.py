@@ -121,10 +121,10 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
         )
     for what, values in (("primals", flat), ("tangents", vectors)):
         if not values:
-            raise EngineError(f"{_JVP}: Expected {what} to be non-empty.")
+            raise EngineError(f"{_JVP}: Expected {what} to contain at least one Tensor.")
         for value in values:
             if not isinstance(value, Tensor):
-                raise EngineError(f"{_JVP}: Expected {what} to be made up only of Tensors, got {type(value)}")
+                raise EngineError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(value)}")
     output, push, out_spec, aux = pushforward(func, primals, None, has_aux, strict)
     result = tree_unflatten(push(vectors), out_spec)
     return (output, result, aux) if has_aux else (output, result)
@@ -156,7 +156,7 @@ def pushforward(
 ) -> tuple[Any, Callable[[list[Tensor]], list[Tensor]], TreeSpec, Any]:
     """Output, a function from flat tangents of the inputs to those of the outputs, the structure of the outputs, aux."""
     level = Level()
-    inputs, _, output, aux = run(_JVP, level, func, primals, argnums, has_aux)
+    inputs, _, output, aux = run(_JVP, level, func, primals, argnums, has_aux, forwards=True)
     outputs, out_spec = tensors_of(_JVP, output)
     if strict and not all(out.requires_grad for out in outputs):
         raise EngineError(

@@ -217,3 +217,13 @@ def test_schedules_are_pytorchs():
     assert {action.name for action in ProfilerAction} <= set(theirs.ProfilerAction.__members__)
     with pytest.raises(AssertionError, match="Invalid profiler schedule arguments"):
         schedule(wait=-1, warmup=1, active=1)
+
+
+def test_operations_that_a_class_may_take_over_are_counted_once():
+    class Own(torch.Tensor):
+        pass
+
+    with profile() as prof:
+        torch.ones(2).exp()
+        torch.ones(2).as_subclass(Own).exp()
+    assert counts(prof.events())["aten::exp"] == 2

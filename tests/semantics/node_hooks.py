@@ -462,3 +462,21 @@ def full_order(t):
         x.register_hook(lambda g, name=name: seen.append(name))
     e.sum().backward()
     return seen
+
+
+def a_gradient_asked_for_on_the_way(t):
+    """Where the pass goes on, what came to the node; where it ends, what the hooks made of it."""
+    x = t.ones(2, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: g * 2)
+    z = (y * 3).sum()
+    ends = t.autograd.grad(z, [y], retain_graph=True)
+    return ends, t.autograd.grad(z, [x, y], retain_graph=True)
+
+
+def an_accumulator_that_is_called(t):
+    x = t.ones(2, requires_grad=True)
+    node = t.autograd.graph.get_gradient_edge(x).node
+    first = node(t.ones(2))
+    node(t.full((2,), 3.0))
+    return first, x.grad

@@ -336,3 +336,53 @@ def refusals_of_maps(t):
         refusal(lambda: f(lambda a: a, randomness="maybe")(y), 60),
         refusal(lambda: f(lambda a: a)(), 60),
     )
+
+
+def transforms_inside_inference_mode(t):
+    x = t.tensor([1.0, 2.0])
+    cube = lambda a: (a**3).sum()
+    with t.inference_mode():
+        inner = t.tensor([1.0, 2.0])
+        return (
+            t.func.grad(cube)(x),
+            t.func.grad(cube)(inner),
+            t.func.vjp(lambda a: a * a, x)[1](x)[0],
+            t.func.jvp(lambda a: a * a, (x,), (x,))[1],
+            t.func.jacrev(lambda a: a * a)(x),
+            t.func.hessian(cube)(x),
+            t.func.vmap(t.func.grad(lambda a: a**3))(x),
+        )
+
+
+def no_grad_ends_gradients_and_not_tangents(t):
+    x = t.tensor([1.0, 2.0])
+
+    def half_hidden(a):
+        with t.no_grad():
+            b = a * 3
+        return (a * b).sum()
+
+    return t.func.grad(half_hidden)(x), t.func.jvp(half_hidden, (x,), (x,)), t.func.jacfwd(half_hidden)(x)
+
+
+def functions_that_write_to_their_inputs(t):
+    def doubling(a):
+        a.mul_(2)
+        return (a * a).sum()
+
+    x = t.tensor([1.0, 2.0])
+    return t.func.jvp(doubling, (x,), (t.ones(2),)), x.tolist(), t.func.jacfwd(doubling)(x), x.tolist()
+
+
+def refused_transforms(t):
+    x = t.tensor([1.0, 2.0])
+    return [
+        refusal(act)
+        for act in (
+            lambda: t.func.grad(lambda a: (a.sum(), 1), has_aux=True)(x),
+            lambda: t.func.vjp(lambda a: None, x),
+            lambda: t.func.jvp(lambda a: None, (x,), (x,)),
+            lambda: t.func.jvp(lambda a: a, (1.0,), (x,)),
+            lambda: t.func.jvp(lambda a: a, (), ()),
+        )
+    ]
