@@ -15,6 +15,7 @@ import sys
 from typing import Any
 
 from . import engine as engine
+from . import images as images
 from . import operations as operations
 from . import optimizers as optimizers
 from . import small as small

@@ -66,7 +66,8 @@ def mlp_large_inference_mode(t: Any) -> Callable[[], object]:
     return _inference(t, *LARGE, t.inference_mode)
 
 
-def _train(t: Any, model: Any, loss: Callable[[], Any]) -> Callable[[], object]:
+def train(t: Any, model: Any, loss: Callable[[], Any]) -> Callable[[], object]:
+    """Steps of Adam on a loss."""
     optimizer = t.optim.Adam(model.parameters(), lr=1e-3)
 
     def step() -> object:
@@ -81,7 +82,7 @@ def _train_mlp(t: Any, batch: int, sizes: tuple[int, ...]) -> Callable[[], objec
     t.manual_seed(0)
     model, x = _mlp(t, *sizes), t.randn(batch, sizes[0])
     y = t.randint(0, sizes[-1], (batch,))
-    return _train(t, model, lambda: t.nn.functional.cross_entropy(model(x), y))
+    return train(t, model, lambda: t.nn.functional.cross_entropy(model(x), y))
 
 
 @workload
@@ -109,7 +110,7 @@ def _transformer(t: Any, run: Callable[[Any, Any], Any]) -> Callable[[], object]
             z = run(layer, z)
         return z.square().mean()
 
-    return _train(t, layers, loss)
+    return train(t, layers, loss)
 
 
 @workload
@@ -142,7 +143,7 @@ def character_gpt(t: Any) -> Callable[[], object]:
         logits = head(block(embed(tokens[:, :-1]), src_mask=mask))
         return F.cross_entropy(logits.reshape(-1, 65), tokens[:, 1:].reshape(-1))
 
-    return _train(t, parts, loss)
+    return train(t, parts, loss)
 
 
 @workload
@@ -155,7 +156,7 @@ def cnn_training(t: Any) -> Callable[[], object]:
         nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.Flatten(), nn.Linear(32 * 49, 10),
     )  # fmt: skip
     x, y = t.randn(16, 1, 14, 14), t.randint(0, 10, (16,))
-    return _train(t, model, lambda: nn.functional.cross_entropy(model(x), y))
+    return train(t, model, lambda: nn.functional.cross_entropy(model(x), y))
 
 
 @workload
@@ -163,7 +164,7 @@ def lstm_training(t: Any) -> Callable[[], object]:
     """An LSTM over 35 steps."""
     t.manual_seed(0)
     model, x = t.nn.LSTM(64, 128), t.randn(35, 16, 64)
-    return _train(t, model, lambda: model(x)[0].square().mean())
+    return train(t, model, lambda: model(x)[0].square().mean())
 
 
 @workload
@@ -189,7 +190,7 @@ def gradient_penalty(t: Any) -> Callable[[], object]:
         (g,) = t.autograd.grad(score.sum(), x, create_graph=True)
         return score.mean() + (g.norm(dim=1) - 1).square().mean()
 
-    return _train(t, model, loss)
+    return train(t, model, loss)
 
 
 @workload
