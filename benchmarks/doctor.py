@@ -131,7 +131,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     rows: dict[str, tuple[Callable[[], tuple[float, float]], Callable[[float], float]]] = {
-        "smallest": (lambda: at_rest(smallest, 200, 8), lambda plain: SMALLEST),
+        "smallest": (lambda: at_rest(smallest, 200, 30), lambda plain: SMALLEST),
         "rest": (lambda: at_rest(transformer, 8, 6), lambda plain: REST * plain),
         "first": (lambda: first_steps(transformer), lambda plain: FIRST * plain),
     }

@@ -317,6 +317,8 @@ class Session:
     def steps(self) -> int:
         """Steps so far, those at rest with them."""
         self.surface()
+        if self.resting:
+            self.ledger.count_untold()
         return self.ledger.step
 
     def wake(self, *_: Any) -> None:
@@ -366,7 +368,7 @@ class Session:
         error: Any,
     ) -> Finding | None:
         """Take a finding: once per line, unless it is silenced there."""
-        self.surface()
+        step = self.steps()
         file, line = places.file_line(where) or places.file_line(engine.here()) or ("<unknown>", 0)
         key = (rule.name, file, line)
         if key in self._said:
@@ -375,7 +377,7 @@ class Session:
             return None
         lines = dict.fromkeys(filter(None, map(places.file_line, also)))
         others = [{"file": f, "line": n} for f, n in lines if (f, n) != (file, line)]
-        finding = Finding(rule.name, level, file, line, what, why, fix, self.ledger.step, others)
+        finding = Finding(rule.name, level, file, line, what, why, fix, step, others)
         finding.silence = f"`# clarion: allow {rule.name}` on {shown(file)}:{line}"
         if error is not None:
             error.finding = finding

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import functools
 import re
-from math import inf, nan
-from threading import get_ident
-from time import perf_counter
 from typing import Any
 
 import torch
 from torch._C import TensorBase
 
 from ..events import hub
-from . import checkpoints, dangers, engine, lines, listening, memory, nodes, telling, values
-from .nodes import View, at_home, held
+from . import checkpoints, dangers, engine, home, lines, listening, memory, nodes, values
+from .nodes import View, held
 from .patching import itself, patch, safely
 
 _read = TensorBase.grad.__get__
 _requires_grad = TensorBase.requires_grad.__get__
-_sequence = torch.autograd._get_sequence_nr
 _seeds: Any = None  # the gradients that the user gave to the pass that begins
-_TOLD = 64  # one pass in so many is told at rest
-untold = 0  # passes at rest that were not
-_limit = inf  # losses beyond this are told
-_SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
-_skipped = 0  # 1: every other is read there
-_told_at = 0.0
-_ended = 0  # the number of nodes when the last pass at rest ended
 
 
 def forget() -> None:
     """A new session begins."""
-    global _seeds, untold, _skipped, _told_at, _limit
-    _seeds, untold, _skipped, _told_at, _limit = None, 0, 0, 0.0, inf
+    global _seeds
+    _seeds = None
 
 
-def start() -> None:
+def start(at_rest: Any) -> None:
     """Patch what `Tensor.backward` and `autograd.grad` go through, however they were imported."""
 
     def making(original: Any) -> Any:
@@ -58,12 +47,12 @@ def start() -> None:
         def _engine_run_backward(roots: Any, grads: Any, retain: Any, create: Any, *args: Any, **kwargs: Any) -> Any:
             global _seeds
             given, _seeds = _seeds or (None,) * len(roots), None
-            if not at_home():
-                _elsewhere(roots)
+            if not home.pass_begins():
+                return elsewhere(original, roots, grads, retain, create, *args, **kwargs)
             if hub.backward_began is None or held.aside:
                 return original(roots, grads, retain, create, *args, **kwargs)
             accumulates = bool(kwargs.get("accumulate_grad", False))
-            this = _Pass(roots, accumulates)
+            this = Pass(roots, accumulates)
             if held.running:
                 safely("checkpoints", checkpoints.reentered, roots)
             if this.has_history:
@@ -84,42 +73,27 @@ def start() -> None:
         return _engine_run_backward
 
     for owner in (torch.autograd, torch.autograd.graph):
-        patch(owner, "_engine_run_backward", running, _resting)
+        patch(owner, "_engine_run_backward", running, at_rest)
     patch(torch.autograd, "_make_grads", making, itself)
 
 
-def _resting(original: Any) -> Any:
-    """At rest as little as can be: a pass is told if its loss is out of all proportion, and one in some; and why it was refused."""
-
-    @functools.wraps(original)
-    def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
-        global untold, _ended
-        if get_ident() != nodes.home_number and not at_home():
-            _elsewhere(roots)
-            return original(roots, *args, **kwargs)
-        untold += 1
-        if not untold & _skipped:
-            try:
-                value = roots[0].item() if roots[0].is_cpu else nan
-            except (RuntimeError, AttributeError):  # several elements, no values, no tensor
-                value = 0.0 if isinstance(roots[0], torch.Tensor) else nan
-            if not -inf < value < _limit or untold >= _TOLD:
-                _tell_beginning(roots, args, kwargs)
-        try:
-            result = original(roots, *args, **kwargs)
-        except RuntimeError as error:
-            if hub.refused is not None and not held.aside:
-                held.ended = min(held.ended, 0.5 - _ended)
-                safely("backward passes", _Pass(roots, kwargs.get("accumulate_grad", False)).refused, error)
-            raise
-        _ended = _sequence()
-        return result
-
-    return _engine_run_backward
+_others = 0  # passes of threads that are not diagnosed
 
 
-def _elsewhere(roots: Any) -> None:
-    """A pass of another thread begins: nothing is told of it, and its leaves are no longer looked at."""
+def elsewhere(run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
+    """A pass of another thread: nothing is told of it, and its leaves are no longer looked at."""
+    global _others
+    if not _others and torch._C._current_graph_task_id() >= 0:
+        return run(roots, *args, **kwargs)  # inside of ours: on a GPU the engine has threads of its own
+    _leave_alone(roots)
+    _others += 1
+    try:
+        return run(roots, *args, **kwargs)
+    finally:
+        _others -= 1
+
+
+def _leave_alone(roots: Any) -> None:
     seen: set[Any] = set()
     found = [root.grad_fn for root in roots if isinstance(root, torch.Tensor)]
     while found:
@@ -127,39 +101,8 @@ def _elsewhere(roots: Any) -> None:
         if fn is not None and fn not in seen:
             seen.add(fn)
             found += [each for each, _ in fn.next_functions]
-    with telling.lock:
+    with home.lock:
         engine.leave_alone([fn.variable for fn in seen if hasattr(fn, "variable")])
-
-
-def _tell_beginning(roots: Any, args: Any, kwargs: Any) -> None:
-    global _skipped, _told_at
-    if untold >= _TOLD:
-        before, _told_at = _told_at, perf_counter()
-        _skipped = int(_told_at - before < untold * _SHORT)
-    _, retain, create = args[:3]
-    told = hub.backward_began is not None and not held.aside
-    if told and (not isinstance(roots[0], torch.Tensor) or _requires_grad(roots[0])):
-        held.backward, held.roots = lines.here(), roots
-        facts = (None,) * len(roots), bool(retain or create), bool(create), kwargs.get("accumulate_grad", False)
-        safely("backward passes", hub.backward_began, roots, *facts)
-        held.roots = ()
-
-
-def passes_untold() -> int:
-    """Passes since the last that was told, this one with them."""
-    global untold
-    passes, untold = max(untold, 1), 0
-    return passes
-
-
-def expect_losses(limit: float) -> None:
-    """From now on a loss below this is nothing to speak of."""
-    global _limit
-    _limit = limit
-
-
-engine.passes_untold = passes_untold
-engine.expect_losses = expect_losses
 
 
 def _refused_shape(error: Any, outputs: Any, grads: Any) -> None:
@@ -170,7 +113,7 @@ def _refused_shape(error: Any, outputs: Any, grads: Any) -> None:
             return
 
 
-class _Pass:
+class Pass:
     """One pass: the gradients that leaves had before it."""
 
     def __init__(self, roots: Any, accumulates: bool) -> None:

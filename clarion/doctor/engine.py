@@ -8,6 +8,7 @@ import random
 import sys
 import weakref
 from collections.abc import Iterable, Iterator
+from threading import get_ident
 from time import perf_counter
 from types import SimpleNamespace
 from typing import Any
@@ -123,7 +124,7 @@ def is_inference(t: Any) -> bool:
 
 # Stories lie beside the tensors: an attribute of a Parameter would travel into files.
 _stories: dict[int, tuple[weakref.ref[Any], Any]] = {}
-_others: dict[int, weakref.ref[Any]] = {}  # leaves of other threads
+_others: dict[int, tuple[weakref.ref[Any], int]] = {}  # leaves of other threads, and whose (0: of several)
 
 
 def story(t: Any) -> Any:
@@ -149,10 +150,20 @@ def is_others(leaf: Any) -> bool:
 
 def leave_alone(found: Iterable[Any]) -> None:
     """Some leaves are another thread's: `leaves` does not give them any more."""
+    this = get_ident()
     for leaf in found:
         key = id(leaf)
         if key not in _others:
-            _others[key] = weakref.ref(leaf, lambda _, key=key: _others.pop(key, None))  # type: ignore[misc]
+            _others[key] = weakref.ref(leaf, lambda _, key=key: _others.pop(key, None)), this  # type: ignore[misc]
+        elif _others[key][1] != this:
+            _others[key] = _others[key][0], 0
+
+
+def take_back() -> None:
+    """This thread is diagnosed from now on: the leaves that were its own are looked at again."""
+    for key, (_, thread) in list(_others.items()):
+        if thread == get_ident():
+            _others.pop(key, None)
 
 
 def forget() -> None:
@@ -250,12 +261,16 @@ def operand_running() -> Any:
 
 
 def passes_untold() -> int:
-    """Replaced by `backward`."""
+    """Replaced by `resting`."""
     return 1
 
 
 def expect_losses(limit: float) -> None:
-    """Replaced by `backward`."""
+    """Replaced by `resting`."""
+
+
+def count_steps() -> None:
+    """Replaced by `resting`."""
 
 
 def leave_untold(passes: int) -> None:

@@ -6,8 +6,8 @@ of its own handler: until it can be, it lets calls through (`Ear.open`).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from torch._C import TensorBase
 from torch.overrides import TorchFunctionMode, _pop_mode, _push_mode
 
 from ..events import hub
-from . import later, lines, memory
+from . import engine, home, later, lines, memory
 from .hearing import operate
 from .nodes import held
 from .telling import guarded
@@ -122,7 +122,6 @@ def _stands_aside() -> bool:
 # The stack -----------------------------------------------------------------------------------------
 
 ear = Ear()
-_owner: threading.Thread | None = None  # on whose stack it lies
 
 
 def set_open(on: bool) -> None:
@@ -132,21 +131,20 @@ def set_open(on: bool) -> None:
 
 
 def settle() -> None:
-    """Bring the stack in line with what is wanted, unless a handler is running."""
-    global _owner
-    if _owner is None and not ear.open:
+    """Bring the stack of this thread in line with what is wanted, unless a handler is running."""
+    wanted = ear.open and get_ident() == home.number
+    if wanted is held.listens or held.handling:
         return
-    this = threading.current_thread()
-    if _owner is not None and not _owner.is_alive():  # its stack went with it
-        _owner = None
-    if held.handling or _owner not in (None, this):
-        return
-    if ear.open and _owner is None:
-        _change(lambda stack: [ear, *stack])
-        _owner = this
-    elif not ear.open and _owner is not None:
-        _change(lambda stack: [mode for mode in stack if mode is not ear])
-        _owner = None
+    held.listens = wanted
+    _change(lambda stack: [ear, *stack] if wanted else [mode for mode in stack if mode is not ear])
+
+
+def _moved() -> None:
+    engine.take_back()
+    settle()
+
+
+home.moved = _moved
 
 
 def _change(new: Callable[[list[Any]], list[Any]]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from threading import get_ident
 from typing import Any
 
 import torch
@@ -38,12 +37,14 @@ hooks = Hooks()
 
 
 class _Held(threading.local):
-    """Views that hold their `grad_fn` at the moment, and the roots of the event that is told."""
+    """What is known of a thread: views that hold their `grad_fn` at the moment, the roots of the event that is told, …"""
 
     def __init__(self) -> None:
         self.views: list[View] = []
         self.aside = 0  # above 0: what runs is ours, or PyTorch's own business
         self.elsewhere = False  # it is aside because another thread is diagnosed
+        self.patience = 25  # looks at a thread that has just begun this one (home.py)
+        self.listens = False  # does the ear lie on its stack? (listening.py)
         self.taking = 0  # calls of state_dict() inside each other
         self.handling = 0  # calls of the mode's handler
         self.roots: Any = ()
@@ -55,31 +56,6 @@ class _Held(threading.local):
 
 
 held = _Held()
-_home: threading.Thread | None = None
-home_number = 0  # of that thread: quicker to compare
-
-
-def at_home() -> bool:
-    """Is this the thread that is diagnosed: the one that began the session, as long as it lives?
-
-    Of others nothing is told, and their parameters are left alone: PyTorch's engine writes gradients while no lock keeps us from
-    reading them.
-    """
-    if get_ident() == home_number:
-        return True
-    if _home is None or not _home.is_alive():
-        be_home()
-    elif not held.elsewhere:
-        held.elsewhere, held.aside = True, held.aside + 1
-    return get_ident() == home_number
-
-
-def be_home() -> None:
-    """From now on this thread is diagnosed."""
-    global _home, home_number
-    _home, home_number = threading.current_thread(), get_ident()
-    if held.elsewhere:
-        held.elsewhere, held.aside = False, held.aside - 1
 
 
 class View:
@@ -295,6 +271,5 @@ def in_order(roots: Any) -> list[View]:
 
 def forget() -> None:
     """A new session begins."""
-    be_home()
     _lines.clear()
     hooks.seen, hooks.depth = False, 0

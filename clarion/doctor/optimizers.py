@@ -6,27 +6,40 @@ import functools
 from typing import Any
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ..events import hub
 from . import lines, listening, memory
-from .nodes import at_home, held
+from .home import at_home
+from .nodes import held
 from .patching import itself, patch, safely, telling, undo
 
 
 def start() -> None:
     """Patch them."""
-    from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-
     telling(torch.optim.Optimizer, "__init__", after=_optimizer_made)
     patch(torch.optim.Optimizer, "zero_grad", _clearing, itself)
-    for handle in (register_optimizer_step_pre_hook(_step_began), register_optimizer_step_post_hook(_stepped)):
-        undo.append(handle.remove)
+    hear(step_began, stepped)
+    undo.append(hear)
     patch(torch.amp.GradScaler, "_maybe_opt_step", _skipping)
     _clipping()
 
 
+_hooks: list[Any] = []  # of all optimizers
+
+
+def hear(before: Any = None, after: Any = None) -> None:
+    """From now on these hear of steps, and nobody else of ours."""
+    while _hooks:
+        _hooks.pop().remove()
+    if before is not None:
+        _hooks.append(register_optimizer_step_pre_hook(before))
+    if after is not None:
+        _hooks.append(register_optimizer_step_post_hook(after))
+
+
 def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
-    if hub.optimizer_made is not None:
+    if hub.optimizer_made is not None and at_home(True):
         safely("optimizers", hub.optimizer_made, optimizer)
 
 
@@ -43,7 +56,8 @@ def _clearing(original: Any) -> Any:
 def _skipping(original: Any) -> Any:
     @functools.wraps(original)
     def _maybe_opt_step(self: Any, optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        before = steps
+        global scaled
+        scaled, before = True, steps
         result = original(self, optimizer, state, *args, **kwargs)
         if steps == before and hub.step_skipped is not None:
             safely("optimizers", hub.step_skipped, optimizer)
@@ -53,26 +67,22 @@ def _skipping(original: Any) -> Any:
 
 
 steps = 0  # of all optimizers
-resting = False  # set by `watching`
+scaled = False  # has a GradScaler stepped? Whether it left one out is seen by their number
 
 
-def _step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
-    if resting or not at_home():
-        return
+def step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """An optimizer is about to step."""
     listening.settle()
+    if not at_home():
+        return
     if hub.step_began is not None:
         safely("optimizers", hub.step_began, optimizer)
 
 
-def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
+def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """An optimizer has stepped."""
     global steps
     steps += 1
-    if resting:
-        story = optimizer.__dict__.get("_story")
-        if story is not None:
-            story.untold += 1
-            if story.untold < story.pause:
-                return
     if not at_home():
         return
     if listening.ear.open:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from ..errors import DiagnosisError, DiagnosisWarning
-from .nodes import at_home, held, release
+from . import home
+from .home import at_home
+from .nodes import held, release
 
 failures: dict[str, BaseException] = {}
-lock = threading.RLock()  # held while something is told: what another thread begins meanwhile has to wait
-
-
-def _unlocked() -> None:
-    global lock
-    lock = threading.RLock()  # whoever held it stayed behind
-
-
-os.register_at_fork(after_in_child=_unlocked)
 
 
 def tell(handler: Any, *args: Any) -> None:
@@ -29,7 +21,7 @@ def tell(handler: Any, *args: Any) -> None:
     aside = held.aside
     held.aside = aside + 1  # what a handler computes is not the program's
     try:
-        with lock:
+        with home.lock:
             handler(*args)
     finally:
         held.aside = aside

@@ -13,7 +13,21 @@ import torch
 from torch._C import TensorBase
 
 from ..events import hub
-from . import backward, engine, hearing, later, lines, listening, memory, nodes, optimizers, patching, ranks
+from . import (
+    backward,
+    engine,
+    hearing,
+    home,
+    later,
+    lines,
+    listening,
+    memory,
+    nodes,
+    optimizers,
+    patching,
+    ranks,
+    resting,
+)
 from .nodes import held
 from .patching import itself, patch, safely, telling, undo
 from .vocabulary import Operation
@@ -22,16 +36,18 @@ from .vocabulary import Operation
 def start() -> None:
     """Patch everything."""
     lines.begin(torch.__path__[0])
+    home.move()
     nodes.forget()
     engine.forget()
     memory.forget()
     later.post.forget()
     backward.forget()
+    resting.forget()
     _modes()
     _modules()
     optimizers.start()
     _tensors()
-    backward.start()
+    backward.start(resting.running)
     from . import checkpoints, compiled
 
     checkpoints.start(patch)
@@ -40,7 +56,6 @@ def start() -> None:
 
 def stop() -> None:
     """Put back what was there."""
-    optimizers.resting = False
     listening.set_open(False)
     _set_properties(False)
     _set_module_hooks(False)
@@ -62,10 +77,10 @@ def take_out(what: str, error: BaseException) -> None:
 # How much is heard -----------------------------------------------------------------------------------
 
 
-def watch(on: bool, resting: bool = False) -> None:
+def watch(on: bool, at_rest: bool = False) -> None:
     """The session changed its mode: hear every call, or only what is patched, or (at rest) less than that."""
-    optimizers.resting = resting
-    patching.rest(resting)
+    patching.rest(at_rest)
+    resting.rest(at_rest)
     listening.set_open(on)
     _set_module_hooks(on and hub.module_entered is not None)
     _set_properties(not on and hub.looked is not None)
@@ -210,7 +225,7 @@ def _modules() -> None:
 
 
 def _module_made(result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
-    if hub.module_made is not None:
+    if hub.module_made is not None and home.at_home(True):
         safely("modules", hub.module_made, module)
 
 
@@ -265,7 +280,7 @@ def _taking(original: Any) -> Any:
 def _parameter(original: Any) -> Any:
     def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(cls, *args, **kwargs)
-        if hub.made is not None and isinstance(made, torch.nn.Parameter):
+        if hub.made is not None and isinstance(made, torch.nn.Parameter) and home.at_home(True):
             safely("parameters", hub.made, made)
         return made
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
 REST_AFTER = 192
 _JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
-_PAUSE = 64  # steps at rest of which an engine tells one at least
+_PAUSE = 256  # steps at rest of which an engine tells one at least
 
 
 def story_of(leaf: Any) -> Story:
@@ -148,6 +148,7 @@ class Ledger:
         """backward() or autograd.grad begins."""
         this = Backward(self.passes, self.step, here(), retained, create, self._thread.stepping > 0)
         self.recent.append(this)
+        self.loss_limit = math.inf
         root = tensors[0]
         if engine.is_tensor(root):  # not a GradientEdge
             if engine.size(root) == 1 and engine.kind(root) == "f":
@@ -407,6 +408,7 @@ class Ledger:
     def count_untold(self) -> None:
         """The rest is over: steps that were only counted, as passes or by an engine."""
         self.pace.count()
+        engine.count_steps()
         for optimizer in self.optimizers:
             story = optimizer.__dict__.get("_story")
             if story is not None:
@@ -426,7 +428,9 @@ class Ledger:
         before = self.passes
         self.passes = before + engine.passes_untold()
         if is_time(before, self.passes):
+            limit = self.loss_limit
             self.session.wake()
+            self.loss_limit = limit  # whoever hears of this pass after us may compare
 
     def begin_rest(self) -> None:
         """What is out of all proportion is to be told at rest, too."""

@@ -1,0 +1,197 @@
+"""Passes and steps of PyTorch's while the session rests: of an ordinary one nothing is told.
+
+Of each pass its loss is looked at; steps are counted. Where one optimizer steps once after every pass, steps are not heard of
+at all: they are counted as passes, until the pass before one that is to be told. In the smallest loops every microsecond is felt.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from math import inf, nan
+from threading import get_ident
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch._C import TensorBase
+
+from .. import diagnose
+from ..events import hub
+from . import engine, home, lines, optimizers
+from .backward import Pass, elsewhere
+from .nodes import held, hooks
+from .patching import safely
+
+_requires_grad = TensorBase.requires_grad.__get__
+_sequence = torch.autograd._get_sequence_nr
+_TOLD = 64  # one pass in so many is told, unless steps are counted as passes
+_SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
+_skipped = 0  # 1: every other is read there
+_limit = inf  # losses beyond this are told
+_ended = 0  # the number of nodes when the last pass ended, where every loss is read
+_mark = (0, 0)  # elsewhere: the number of nodes and of passes, now and then,
+_rate = 0.0  # and how many nodes each pass had
+_threads: Any = getattr(threading, "_active", (None, None))  # Python's threads: mostly there is one
+_passes = 0
+_told = 0  # of them, when the last one was told
+_clock = (0.0, 0)  # a time, and the passes till then
+_next = _TOLD  # the pass that is to be told
+_alone: tuple[Any, int] | None = None  # the optimizer's story whose steps are counted as passes, since which
+_pace: tuple[Any, int, int] | None = None  # the story that was looked at last, the passes and its steps till then
+_OFTEN = 7  # one less than the steps after which that is done
+
+
+def forget() -> None:
+    """A new session begins."""
+    global _passes, _told, _next, _skipped, _limit, _alone, _pace
+    _passes, _told, _next, _skipped, _limit, _alone, _pace = 0, 0, _TOLD, 0, inf, None, None
+
+
+def rest(on: bool) -> None:
+    """The session rests, or no longer."""
+    global _alone, _pace, _clock, _next, _mark
+    _alone = _pace = None
+    if on:
+        _clock, _mark, _next = (perf_counter(), _passes), (_sequence(), _passes), _passes + _TOLD
+        optimizers.hear(None, _stepped)
+    else:
+        optimizers.hear(optimizers.step_began, optimizers.stepped)
+
+
+# Passes --------------------------------------------------------------------------------------------
+
+
+def running(original: Any) -> Any:
+    """A pass is told if its loss is out of all proportion, and one in some; and why it was refused."""
+
+    @functools.wraps(original)
+    def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
+        global _passes, _ended
+        if len(_threads) > 1 and get_ident() != home.number and not home.pass_begins():
+            return elsewhere(original, roots, *args, **kwargs)
+        _passes += 1
+        if _passes >= _next or not _passes & _skipped:
+            try:
+                value = roots[0].item() if roots[0].is_cpu else nan
+            except (RuntimeError, AttributeError):  # several elements, no values, no tensor
+                value = 0.0 if isinstance(roots[0], torch.Tensor) else nan
+            ordinary = -inf < value < _limit
+            if not ordinary or _passes >= _next:
+                _look(ordinary, roots, args, kwargs)
+        try:
+            result = original(roots, *args, **kwargs)
+        except RuntimeError as error:
+            if hub.refused is not None and not held.aside:
+                held.ended = min(held.ended, 0.5 - (_estimated_end() if _skipped else _ended))
+                safely("backward passes", Pass(roots, kwargs.get("accumulate_grad", False)).refused, error)
+            raise
+        if not _skipped:
+            _ended = _sequence()
+        return result
+
+    return _engine_run_backward
+
+
+def _look(ordinary: bool, roots: Any, args: Any, kwargs: Any) -> None:
+    """A pass begins that is not to be passed over: tell it, unless it is ordinary and its step alone is waited for."""
+    global _skipped, _clock, _next, _mark, _rate, _pace
+    if _passes >= _next:
+        (then, before), _clock = _clock, (perf_counter(), _passes)
+        _skipped = int(_clock[0] - then < (_passes - before) * _SHORT)
+        _next = _passes + _TOLD
+        (nodes_then, _), _mark = _mark, (_sequence(), _passes)
+        _rate = (_mark[0] - nodes_then) / (_passes - before)
+    if _hear_steps() and ordinary:
+        return
+    _pace = None  # on a GPU every pass is told: nothing is gained there by not hearing of steps
+    _, retain, create = args[:3]
+    told = hub.backward_began is not None and not held.aside
+    if told and (not isinstance(roots[0], torch.Tensor) or _requires_grad(roots[0])):
+        held.backward, held.roots = lines.here(), roots
+        facts = (None,) * len(roots), bool(retain or create), bool(create), kwargs.get("accumulate_grad", False)
+        safely("backward passes", hub.backward_began, roots, *facts)
+        held.roots = ()
+
+
+def _estimated_end() -> int:
+    """The number of nodes when the last pass ended, if passes make as many as they did."""
+    nodes, passes = _mark
+    return nodes + int((_passes - 1 - passes) * _rate)
+
+
+def passes_untold() -> int:
+    """Passes since the last that was told, this one with them."""
+    global _told
+    since, _told = _passes - _told, _passes
+    return max(since, 1)
+
+
+def expect_losses(limit: float) -> None:
+    """From now on a loss below this is nothing to speak of."""
+    global _limit
+    _limit = limit
+
+
+# Steps ---------------------------------------------------------------------------------------------
+
+
+def _stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
+    story = optimizer.__dict__.get("_story")
+    if story is None:
+        optimizers.stepped(optimizer, args, kwargs)
+        return
+    story.untold += 1
+    if story.untold >= story.pause:
+        optimizers.stepped(optimizer, args, kwargs)
+        _compare(story)
+        return
+    optimizers.steps += 1
+    if not story.untold & _OFTEN:
+        _compare(story)
+
+
+def _compare(story: Any) -> None:
+    """Has every pass been followed by one step of this optimizer? Then passes alone are heard of, until the next step that is to be told."""
+    global _pace, _alone, _next
+    session = diagnose._session
+    if session is None or not session.resting or get_ident() != home.number:
+        return
+    steps = story.steps + story.untold
+    before, _pace = _pace, (story, _passes, steps)
+    if (
+        before is None
+        or before[0] is not story
+        or hooks.seen
+        or optimizers.scaled
+        or len(session.ledger.optimizers) != 1
+    ):
+        return
+    if _passes - before[1] == steps - before[2] > 0:
+        _alone, _next = (story, _passes), _passes + max(1, story.pause - story.untold)
+        optimizers.hear()
+
+
+def _hear_steps() -> bool:
+    """A pass begins, and its step is to be heard. Is that new?"""
+    global _alone
+    if _alone is None:
+        return False
+    (story, since), _alone = _alone, None
+    story.untold += _passes - since - 1
+    optimizers.hear(None, _stepped)
+    return True
+
+
+def count_steps() -> None:
+    """Somebody asks how many there were, or the rest is over."""
+    global _alone
+    if _alone is not None:
+        story, since = _alone
+        story.untold += _passes - since
+        _alone = story, _passes
+
+
+engine.passes_untold = passes_untold
+engine.expect_losses = expect_losses
+engine.count_steps = count_steps
