@@ -25,7 +25,9 @@ CHEAP = (
 )  # elements from which a loop that only waits for memory gains by threads
 GRADIENTS = 1 if config.COMPILE == "all" else 8192  # elements from which a gradient rule is worth compiling
 # Operations whose compiled results may have other last bits than the array library's.
-FUNCTIONS_OF_ITS_OWN = frozenset(["exp", "expm1", "exp2", "log", "log1p", "tanh", "erf", "sin", "cos", "pow", "sum"])
+FUNCTIONS_OF_ITS_OWN = frozenset(
+    ["exp", "expm1", "exp2", "log", "log1p", "tanh", "erf", "ndtr", "sin", "cos", "pow", "sum"]
+)
 
 SHORT = 32  # elements of a row below which it is not worth a call of its own
 BLOCK = 512  # elements of a long sum that are added up by themselves

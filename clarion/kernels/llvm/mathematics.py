@@ -36,6 +36,10 @@ _ERF64 = (5.9571761477489114e-11, -1.13728488567916737e-9, 1.46597752740474358e-
 _ERF32 = (-1.08054827410312204e-8, 3.3760508709067932e-7, -4.7856078685317682e-6, 0.0000405873873524704548,
           -0.000227120307747172075, 0.000854247559008414, -0.0019342060756835222, 0.000351144110440589871,
           0.0190764096875084862, -0.102762360323820765, -0.636620592051647918, -1.12837915582039837)  # fmt: skip
+# (log2(ndtr(-t)) + 1) / t for 0 <= t <= 6: the closer, the more of the result it is; and (exp2(r) - 1) / r for |r| <= 1/2
+_NDTR32 = (2.56825561e-09, -9.60230579e-08, 1.5913721e-06, -1.52736266e-05, 9.11882162e-05, -0.000309061026,
+           3.20196559e-05, 0.00693190284, -0.0524423234, -0.459218085, -1.15110469)  # fmt: skip
+_EXP2 = (0.000154614478, 0.00133908668, 0.00961805694, 0.0555035695, 0.240226507, 0.693147182)
 # For |x| <= 0.4: (tanh(x) / x - 1) / x^2 and erf(x) / x - 1, polynomials in x^2
 _SMALL_TANH32 = (0.0192680459746147873, -0.0537151214187553596, 0.133325320803038957, -0.333333293351701435)
 _SMALL_ERF32 = (-0.0252531073604255424, 0.112678400074186169, -0.376121307114785316, 0.128379141706849805)
@@ -217,7 +221,11 @@ class Mathematics:
     def _near_exp(self, x: str) -> str:
         """exp of numbers whose result is neither subnormal nor infinite: the exponent is added to the bits."""
         n, _, e = self._reduced(x)
-        bits = self.f.cast("bitcast", self.t, self.add(e, self.c(1)), self.i)
+        return self._shifted(self.add(e, self.c(1)), n)
+
+    def _shifted(self, value: str, n: str) -> str:
+        """value times 2 to the n, neither subnormal nor infinite: the exponent is added to the bits."""
+        bits = self.f.cast("bitcast", self.t, value, self.i)
         shifted = self.f.op("shl", self.i, n, literal(self.i, self.fraction))
         return self.f.cast("bitcast", self.i, self.f.op("add", self.i, bits, shifted), self.t)
 
@@ -397,6 +405,20 @@ class Mathematics:
         ratio = self.div(self.horner(t, _ERFC_P), self.horner(t, _ERFC_Q))
         large = self.sub(self.c(1), self.mul(self._near_exp(self.neg(self.mul(t, t))), ratio))
         return self.pick(self.compare("ogt", t, self.c(1)), large, small)
+
+    def ndtr(self, x: str) -> str:
+        """The normal distribution function (in float32 the probability is 2^p(t) beyond t = |x|, and nothing beyond 6)."""
+        if self.double:
+            return self.mul(self.c(0.5), self.add(self.c(1), self.erf(self.mul(x, self.c(math.sqrt(0.5))))))
+        t = self.at_most(x, 6.0)
+        p = self.fma(self.horner(t, _NDTR32), t, self.c(-1))
+        n = self.f.intrinsic("rint", self.t, p)
+        r = self.sub(p, n)
+        tail = self._shifted(self.fma(self.horner(r, _EXP2), r, self.c(1)), self.f.cast("fptosi", self.t, n, self.i))
+        tail = self.pick(self.beyond(x, 6.0), self.c(0), tail)
+        below = self.f.op("icmp slt", self.i, self.f.cast("bitcast", self.t, x, self.i), literal(self.i, 0))
+        result = self.pick(below, tail, self.sub(self.c(1), tail))
+        return self.pick(self.compare("uno", x, x), x, result)
 
     # Sine and cosine -----------------------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ _OPERATORS |= {"neg": "-{}", "abs": "tl.abs({})", "not": "{} == 0", "where": "tl
 _OPERATORS |= {
     "minimum": "tl.minimum({}, {}, tl.PropagateNan.ALL)",
     "maximum": "tl.maximum({}, {}, tl.PropagateNan.ALL)",
+    "ndtr": "(0.5 * (1 + libdevice.erf({} * 0.7071067811865476)))",
 }
 _FUNCTIONS = {
     "div": "div_rn",

@@ -20,14 +20,21 @@ _TANH_B = 0.044715
 # GELU -----------------------------------------------------------------------------------------------
 
 
+def _normal(xp: Any, x: Any) -> Any:
+    """The normal distribution function."""
+    if hasattr(xp, "ndtr"):  # a function of its own
+        return xp.ndtr(x)
+    return 0.5 * (1 + erf(xp, x * _SQRT_HALF))
+
+
 @kernel("gelu")
 def gelu(xp: Any, x: Any) -> Any:
-    return x * (0.5 * (1 + erf(xp, x * _SQRT_HALF)))
+    return x * _normal(xp, x)
 
 
 @kernel("gelu_backward")
 def gelu_backward(xp: Any, g: Any, x: Any) -> Any:
-    return g * (0.5 * (1 + erf(xp, x * _SQRT_HALF)) + x * (_PHI0 * xp.exp(-0.5 * x * x)))
+    return g * (_normal(xp, x) + x * (_PHI0 * xp.exp(-0.5 * x * x)))
 
 
 # tanh-GELU is x * sigmoid(2a(x + bx^3)): one exponential, which is cheaper than a tanh.
