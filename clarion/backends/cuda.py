@@ -8,21 +8,36 @@ from enum import Enum
 from typing import Any
 
 from ..absent import rest
+from ..core import devices
 from ..errors import EngineError
+from ..ops.faces.api import FUNCTIONS
 from .switches import Precision, no
 
-is_built = is_flash_attention_available = is_ck_sdpa_available = no
+is_flash_attention_available = is_ck_sdpa_available = no
 can_use_flash_attention = can_use_efficient_attention = can_use_cudnn_attention = no
 _attention = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True, "reduction_math": False}
+
+
+def is_built() -> bool:
+    """Can anything be computed on a GPU of NVIDIA's here?"""
+    return devices.is_available("cuda")
 
 
 class cuBLASModule(Precision):
     """Switches of matrix products on a GPU."""
 
-    allow_tf32 = False
     allow_fp16_reduced_precision_reduction = True
     allow_bf16_reduced_precision_reduction = True
     allow_fp16_accumulation = False
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Are products of float32 computed by tensor cores?"""
+        return FUNCTIONS["get_float32_matmul_precision"]() != "highest"
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        FUNCTIONS["set_float32_matmul_precision"]("high" if allowed else "highest")
 
 
 matmul = cuBLASModule()

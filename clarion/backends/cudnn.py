@@ -1,9 +1,15 @@
-"""`torch.backends.cudnn`: NVIDIA's library of layers, which clarion does not use."""
+"""`torch.backends.cudnn`: NVIDIA's library of layers, which computes convolutions and recurrent layers on a GPU."""
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from ..absent import rest
-from .switches import Precision, no, switches
+from ..core import devices
+from ..kernels import precision
+from .switches import Precision, switches
 
 enabled, benchmark, deterministic, allow_tf32 = True, False, False, True
 benchmark_limit = None
@@ -19,11 +25,40 @@ set_flags, flags = switches(
     fp32_precision="none",
     depthwise_kernel="auto",
 )
-is_available = is_acceptable = no
 
 
-def version() -> None:
-    """There is no version of what is not there."""
+class _Switches(ModuleType):
+    """The one switch that changes something has to be heard of."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "allow_tf32":
+            precision.layers = bool(value)
+
+
+sys.modules[__name__].__class__ = _Switches
+
+
+def version() -> int | None:
+    """The version of the library; None where it is not there."""
+    if not devices.is_available("cuda"):
+        return None
+    from ..kernels.cuda.libraries import library
+
+    try:
+        return int(library("cudnn").cudnnGetVersion())
+    except OSError:
+        return None
+
+
+def is_available() -> bool:
+    """Is it there?"""
+    return version() is not None
+
+
+def is_acceptable(tensor: Any) -> bool:
+    """Is it for this tensor?"""
+    return bool(tensor.is_cuda and tensor.dtype.is_floating_point and is_available())
 
 
 __getattr__ = rest(__name__)

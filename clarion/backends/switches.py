@@ -1,4 +1,4 @@
-"""Switches of a library that is not here: they are kept, and change nothing."""
+"""Switches of libraries: they are kept, and most of them change nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def switches(module: str, **inside: Any) -> tuple[Callable[..., Any], Callable[.
             if name not in inside:
                 raise ArgumentTypeError(f"set_flags() got an unexpected keyword argument '{name}'")
             if value is not None:
-                own[name] = value
+                setattr(sys.modules[module], name, value)
         return before
 
     @contextmanager

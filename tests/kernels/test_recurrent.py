@@ -83,7 +83,7 @@ def test_gradients_and_biases_that_are_broadcast():
     for one, other in zip(results, expected, strict=True):
         np.testing.assert_allclose(one, other, 1e-4, 1e-5)
     g = np.broadcast_to(np.float32(0.1), (18, SIZE)), None
-    arguments = (g, x[::-1], w_ih, w_hh, h0, steps, True, expected[0], (True,) * 6)
+    arguments = (g, x[::-1], w_ih, w_hh, h0, steps, True, expected[0], *expected[2:], (True,) * 6)
     name = "rnn_layer_backward"
     for one, other in zip(
         registry.offers(name)["llvm"].function(*arguments), registry.portable(name)(*arguments), strict=True

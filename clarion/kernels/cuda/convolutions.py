@@ -16,6 +16,7 @@ import cupy
 import numpy as np
 from ml_dtypes import bfloat16
 
+from .. import precision
 from ..choosing import always
 from ..portable.layers.convolution import transposed_size
 from ..registry import offer
@@ -33,8 +34,6 @@ _TYPES: dict[Any, int] = {
 _NCHW, _NHWC = 0, 1
 _CROSS_CORRELATION = 1
 _TENSOR_CORES, _FLOAT32_EXACTLY = 1, 3
-
-allow_tf32 = True  # `torch.backends.cudnn.allow_tf32`, which PyTorch has on
 
 
 class _Perf(ctypes.Structure):
@@ -175,7 +174,7 @@ class _Plan:
         )
         check("cudnnSetConvolutionNdDescriptor", status)
         check("cudnnSetConvolutionGroupCount", dnn.cudnnSetConvolutionGroupCount(self.convolution, groups))
-        math = _FLOAT32_EXACTLY if kind == 0 and not allow_tf32 else _TENSOR_CORES
+        math = _FLOAT32_EXACTLY if kind == 0 and not precision.layers else _TENSOR_CORES
         check("cudnnSetConvolutionMathType", dnn.cudnnSetConvolutionMathType(self.convolution, math))
         filters = _filter(weight, channels_last)
         images, results = _tensor(x), _tensor(y)
@@ -223,7 +222,7 @@ _plans: dict[Any, Any] = {}
 
 def _run(which: str, x: Any, weight: Any, y: Any, geometry: Any, channels_last: bool) -> Any:
     """One of the three convolutions, whose result is written into `y`, `x` or `weight`; the plan that it was run by."""
-    key = (which, x.shape, weight.shape, y.shape, x.dtype, geometry, channels_last, allow_tf32)
+    key = (which, x.shape, weight.shape, y.shape, x.dtype, geometry, channels_last, precision.layers)
     plan = _plans.get(key)
     if plan is None:
         plan = _plans[key] = _graph_plan(which, x, weight, y, geometry) or _Plan(
@@ -306,7 +305,7 @@ _prepared: dict[Any, _Ready] = {}
 
 def _ready(which: str, a: Any, b: Any, sizes: Any, geometry: Any) -> Any:
     """Run it. `sizes()`: the shape of the result."""
-    key = (which, a.shape, a.strides, b.shape, b.strides, a.dtype, b.dtype, geometry, sizes, allow_tf32)
+    key = (which, a.shape, a.strides, b.shape, b.strides, a.dtype, b.dtype, geometry, sizes, precision.layers)
     found = _prepared.get(key)
     if found is None:
         if not _accepts(a, b):

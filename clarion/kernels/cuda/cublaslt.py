@@ -19,6 +19,7 @@ import cupy
 import numpy as np
 from ml_dtypes import bfloat16
 
+from .. import precision
 from .arrays import new
 from .libraries import LibraryError, check, library
 from .memory import pool
@@ -44,8 +45,6 @@ _POINTERS = {4, 36, 164, 208, 256, 512, 6}  # epilogues that read or write a vec
 _SECONDS = {160, 164, 192, 208}  # those with an auxiliary matrix
 
 WORKSPACE = 32 << 20  # bytes; what NVIDIA advises for Hopper
-
-tensor_cores_for_float32 = False  # `set_float32_matmul_precision("high")`
 
 
 class _Heuristic(ctypes.Structure):
@@ -104,7 +103,7 @@ class Plan:
         lt, handle = _handle()
         kind, double = _TYPES[a.dtype], a.dtype.itemsize == 8
         compute = _COMPUTE_F64 if double else _COMPUTE_F32
-        if kind == _F32 and tensor_cores_for_float32:
+        if kind == _F32 and precision.products:
             compute = _COMPUTE_TF32
         (ta, lda), (tb, ldb), (_, ldc) = layout(a), layout(b), layout(out)  # type: ignore[misc]
         (m, k), n = a.shape[-2:], b.shape[-1]
@@ -221,7 +220,7 @@ def product(
 
 def plan_for(a: Any, b: Any, out: Any, epilogue: str = "") -> Plan:
     """The plan of a product of matrices that lie so."""
-    key = (a.shape, a.strides, b.shape, b.strides, a.dtype, out.strides, out.dtype, epilogue, tensor_cores_for_float32)
+    key = (a.shape, a.strides, b.shape, b.strides, a.dtype, out.strides, out.dtype, epilogue, precision.products)
     plan = _plans.get(key)
     if plan is None:
         plan = _plans[key] = Plan(a, b, out, EPILOGUES[epilogue])

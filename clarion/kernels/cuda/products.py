@@ -8,9 +8,9 @@ from typing import Any
 import cupy
 import numpy as np
 
+from .. import precision
 from ..choosing import always
 from ..registry import offer, raw
-from . import cublaslt
 from .arrays import new
 from .cublaslt import knows, layout, plan_for, product
 
@@ -58,7 +58,7 @@ def _fold(name: str, x: Any, y: Any, matrices: Any, shape: Any, vector: Any = No
     try:
         key = (
             name, x.shape, x._c_contiguous or x.strides, y.shape, y._c_contiguous or y.strides, x.dtype, y.dtype,
-            None if vector is None else (vector.dtype, vector._c_contiguous), cublaslt.tensor_cores_for_float32,
+            None if vector is None else (vector.dtype, vector._c_contiguous), precision.products,
         )  # fmt: skip
     except AttributeError:  # an array of the host, or none
         return NotImplemented

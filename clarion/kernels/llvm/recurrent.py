@@ -318,7 +318,7 @@ def rnn_layer(cell: Compiled) -> Layer:
             return NotImplemented
         turns.run(arrays)
         last = steps[-1][0]
-        return out, out[last : last + rows].copy()
+        return out, out[last : last + rows].copy(), out[:0], out[:0]
 
     return run
 
@@ -328,8 +328,9 @@ def rnn_layer_backward(cell: Compiled) -> Layer:
     written = Written()
 
     def run(
-        g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, steps: Steps, relu: bool, out: Any, needs: tuple[bool, ...]
-    ) -> Any:
+        g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, steps: Steps, relu: bool, out: Any, notes: Any, space: Any,
+        needs: tuple[bool, ...],
+    ) -> Any:  # fmt: skip
         g_out, g_h = g
         pace = _pace(steps, x, w_ih, w_hh, h0, g_out, g_h)
         if pace is None:

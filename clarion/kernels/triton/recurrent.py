@@ -1,4 +1,5 @@
-"""Recurrent layers over batches of equal lengths on the GPU: for each time step one product and one cell, each launched as prepared.
+"""Recurrent layers over batches of equal lengths, where they are not cuDNN's (cuda/recurrent.py): for each time step one product and one
+cell, each launched as prepared.
 
 What does not depend on the order of steps is one product for all of them. Packed sequences and projections of the state take the portable
 kernels (kernels/portable/layers/recurrent.py), which say what is computed.
@@ -16,6 +17,7 @@ import triton.language as tl
 from ..cuda.arrays import new
 from ..cuda.cublaslt import plan_for
 from ..cuda.products import fold_mm, fold_tn, linear
+from ..cuda.recurrent import takes
 from ..registry import offer, raw
 from . import recurrent_text as text
 from .build import FLOATS, Kernel, Launch
@@ -52,6 +54,7 @@ def _fits(x: Any, h0: Any, steps: Any, *others: Any) -> bool:
     kinds = {each.dtype for each in (x, h0, *others) if each is not None}
     return (
         x.dtype in FLOATS
+        and not takes(x)
         and len(kinds) == 1
         and bool(steps)
         and h0.size > 0
@@ -245,7 +248,7 @@ def rnn_layer(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, steps
         now = At(out, start)
         product.run(h, turned, now, beta=1.0)
         cell.run(now)
-    return out, _last(out, steps)
+    return out, _last(out, steps), out[:0], out[:0]
 
 
 def _accepts_rnn_backward(g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, steps: Any, *_: Any) -> bool:
@@ -254,7 +257,7 @@ def _accepts_rnn_backward(g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, steps: 
 
 @offer("rnn_layer_backward", "triton", accepts=_accepts_rnn_backward)
 def rnn_layer_backward(
-    g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, steps: Any, relu: bool, out: Any, needs: Any
+    g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, steps: Any, relu: bool, out: Any, notes: Any, space: Any, needs: Any
 ) -> Any:
     """Gradients of all inputs."""
     g_out, g_h = g

@@ -12,6 +12,7 @@ import cupy
 import numpy as np
 from ml_dtypes import bfloat16
 
+from .. import precision
 from ..choosing import always
 from ..cuda import cublaslt, products
 from ..cuda.arrays import new, over
@@ -34,7 +35,7 @@ def is_small(m: int, n: int, k: int) -> bool:
 
 
 def _precision(kind: Any) -> str:
-    return "tf32" if kind.itemsize == 4 and cublaslt.tensor_cores_for_float32 else "ieee"
+    return "tf32" if kind.itemsize == 4 and precision.products else "ieee"
 
 
 def _tile(kind: Any, m: int, n: int) -> tuple[int, int, int]:
@@ -127,7 +128,7 @@ def linear_gradients(g: Any, x: Any, w: Any, needs: Any, wide: Any) -> Any:
     """Of input, weight and bias: one launch for what is small. (`wide`: in float32, where that costs nothing.)"""
     key = (
         g.shape, g.dtype, g._c_contiguous, x is None or (x.dtype, x.shape[-1], x._c_contiguous),
-        w is None or (w.dtype, w.shape, w._c_contiguous), needs, wide, cublaslt.tensor_cores_for_float32,
+        w is None or (w.dtype, w.shape, w._c_contiguous), needs, wide, precision.products,
     )  # fmt: skip
     plan = _plans.get(key, _MISSING)
     if plan is _MISSING:

@@ -12,6 +12,7 @@ from ...core.dtypes import iinfo as numpy_iinfo
 from ...core.listed_dtypes import ListedDtype
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
+from ...kernels import precision as float32
 from ...kernels import threads
 from ..faces.api import FUNCTIONS, public
 from ..faces.determinism import asked
@@ -208,16 +209,17 @@ _switches: dict[str, Any] = {
 
 @public(method=False)
 def get_float32_matmul_precision() -> str:
-    """What was set; products of float32 are always computed in full precision."""
+    """What was set. On the CPU products of float32 are always computed in full precision."""
     return str(_switches["precision"])
 
 
 @public(method=False)
 def set_float32_matmul_precision(precision: str) -> None:
-    """Accepted ('highest', 'high', 'medium'); products of float32 are always computed in full precision."""
+    """How exactly products of float32 are computed on a GPU: in full ('highest'), or by tensor cores, in TF32 ('high', 'medium')."""
     if precision not in ("highest", "high", "medium"):
         raise ArgumentValueError(f"precision must be 'highest', 'high' or 'medium', not {precision!r}")
     _switches["precision"] = precision
+    float32.products = precision != "highest"
 
 
 @public(method=False)

@@ -131,11 +131,12 @@ gru_layer_op.vjp(_gru_rule)
 
 
 def _rnn_rule(
-    g: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, steps: Any, relu: bool, out: Any, needs: Any,
-    ops: Any,
+    g: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, steps: Any, relu: bool, out: Any, notes: Any,
+    space: Any, needs: Any, ops: Any,
 ) -> Any:  # fmt: skip
+    g = g[:2]
     if isinstance(ops, RawNamespace):
-        return ops.rnn_layer_backward(g, x, w_ih, w_hh, h0, steps, relu, out, needs)
+        return ops.rnn_layer_backward(g, x, w_ih, w_hh, h0, steps, relu, out, notes, space, needs)
 
     def run(x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any) -> tuple[Any, ...]:
         return _by_steps(lambda a, h: rnn_step(a, h, w_hh, b_hh, relu), _linear(x, w_ih, b_ih), [h0], steps)
@@ -144,7 +145,8 @@ def _rnn_rule(
 
 
 rnn_layer_op = Op(
-    "rnn_layer", "x w_ih w_hh b_ih? b_hh? h0", "steps relu", outputs="out h", grad_outputs=(0, 1), node="RnnBackward0", traits="layer recurrent"
+    "rnn_layer", "x w_ih w_hh b_ih? b_hh? h0", "steps relu", outputs="out h notes space", grad_outputs=(0, 1),
+    node="RnnBackward0", traits="layer recurrent",
 )  # fmt: skip
 rnn_layer_op.vjp(_rnn_rule)
 
@@ -193,11 +195,13 @@ def _gru_layer(x: Any, weights: tuple[Any, ...], states: list[Any], steps: Any) 
 
 
 def _tanh_layer(x: Any, weights: tuple[Any, ...], states: list[Any], steps: Any) -> tuple[Any, ...]:
-    return rnn_layer_op.call(x, *weights[:4], *states, steps, False)  # type: ignore[no-any-return]
+    out: tuple[Any, ...] = rnn_layer_op.call(x, *weights[:4], *states, steps, False)
+    return out[:2]
 
 
 def _relu_layer(x: Any, weights: tuple[Any, ...], states: list[Any], steps: Any) -> tuple[Any, ...]:
-    return rnn_layer_op.call(x, *weights[:4], *states, steps, True)  # type: ignore[no-any-return]
+    out: tuple[Any, ...] = rnn_layer_op.call(x, *weights[:4], *states, steps, True)
+    return out[:2]
 
 
 def _stacked(

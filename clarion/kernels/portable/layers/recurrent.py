@@ -258,7 +258,7 @@ def rnn_cell_backward(xp: Any, dh: Any, g: Any, out: Any, relu: bool) -> Any:
 @kernel("rnn_layer")
 @quietly
 def rnn_layer(xp: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: Any, steps: Steps, relu: bool) -> Any:
-    """Outputs and last state."""
+    """Outputs and last state; the backward pass needs nothing else (a library's may: kernels/cuda/recurrent.py)."""
     out = _projected(xp, x, w_ih, b_ih, b_hh)
     h, turned = h0.copy(), w_hh.T
     for start, rows in steps:
@@ -269,14 +269,14 @@ def rnn_layer(xp: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h0: A
         else:
             xp.tanh(a, out=a)
         h[:rows] = a
-    return out, h
+    return out, h, out[:0], out[:0]
 
 
 @kernel("rnn_layer_backward")
 @quietly
 def rnn_layer_backward(
     xp: Any, g: Any, x: Any, w_ih: Any, w_hh: Any, h0: Any, steps: Steps, relu: bool, out: Any,
-    needs: tuple[bool, ...],
+    notes: Any, space: Any, needs: tuple[bool, ...],
 ) -> Any:  # fmt: skip
     """Gradients of all inputs."""
     g_out, g_h = g
