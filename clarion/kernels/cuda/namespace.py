@@ -150,16 +150,17 @@ def make_known() -> None:
     Strangers.refuse = staticmethod(refuse_strangers)
     registry.describe("views", "results that need no copy")
     registry.describe("cublaslt", "matrix products by NVIDIA's library")
-    registry.describe("cudnn", "convolutions by NVIDIA's library")
+    registry.describe("cudnn", "convolutions and recurrent layers by NVIDIA's library")
     registry.describe("cuda draws", "random numbers made on the GPU")
     registry.describe("triton", "kernels compiled for this GPU", lambda: missing)
-    _load("cuda", "batch_norm", "convolutions", "draws", "products", "views")
+    _load("cuda", "batch_norm", "convolutions", "draws", "products", "recurrent", "views")
     if missing is not None:
         registry.know("cupy", cupy.ndarray, xp, ("views", "cublaslt", "cudnn", "cuda draws"), adapted)
         return
     _load(
-        "triton", "attention", "batch_norm", "recurrent", "reductions", "rows", "small_products", "together", "updates"
-    )
+        "triton", "attention", "batch_norm", "group_norm", "pooling", "recurrent", "reductions", "rows", "small_products",
+        "together", "updates",
+    )  # fmt: skip
     from ..triton import elements
 
     TAKES_ANY.update(linear=_always, linear_rows=_always, layer_norm=_norm_of_singles)

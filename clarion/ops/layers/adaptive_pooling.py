@@ -11,7 +11,7 @@ from ...errors import ArgumentValueError, EngineError, ShapeError, not_a_tensor
 from ...kernels.layout import as_image, channels_last
 from ..faces.api import FUNCTIONS, functional, public
 from ..faces.autocast import autocast
-from .pooling import refuse_types
+from .pooling import at_places, refuse_types
 
 Sizes = tuple[int, ...]
 
@@ -34,7 +34,7 @@ def _max_op(n: int) -> Op:
 
     def back(g: Any, indices: Any, x_shape: Sizes, output_size: Sizes, ops: Any) -> Any:
         _refuse_nothing(op.name, x_shape, output_size)
-        return ops.add_at_places(g, indices, x_shape, n)
+        return at_places(g, indices, x_shape, n, None, ops)
 
     return op.vjp(x=back)
 

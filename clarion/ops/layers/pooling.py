@@ -9,6 +9,7 @@ from ...core.dtypes import FROM_NUMPY, i64
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError, ShapeError, not_a_tensor
+from ...kernels.registry import RawNamespace
 from ..faces.api import functional, public, with_out
 from ..faces.autocast import autocast
 from ..faces.determinism import alert
@@ -22,13 +23,22 @@ take_at_places_op = Op("take_at_places", "x places", "n", node="MaxUnpool2DBackw
 take_at_places_op.vjp(x=lambda g, places, x_shape, n, ops: ops.add_at_places(g, places, x_shape, n))
 
 
+def at_places(g: Any, places: Any, shape: Sizes, n: int, windows: Any, ops: Any) -> Any:
+    """The gradient of the largest of windows (of one size; None: that cover the input): each element of g at its place."""
+    if isinstance(ops, RawNamespace):
+        return ops.max_pool_backward(g, places, shape, n, windows)
+    return ops.add_at_places(g, places, shape, n)
+
+
 def _max_pool_op(n: int) -> Op:
     op = Op(
         f"max_pool{n}d", "x", "kernel_size stride padding dilation out_size", outputs="out indices",
         node=f"MaxPool{n}DWithIndicesBackward0", saved_as={"result1": "indices"}, traits="pools fused",
     )  # fmt: skip
     return op.vjp(
-        x=lambda g, indices, x_shape, kernel_size, ops: ops.add_at_places(g, indices, x_shape, len(kernel_size))
+        x=lambda g, indices, x_shape, kernel_size, stride, padding, dilation, ops: at_places(
+            g, indices, x_shape, len(kernel_size), (kernel_size, stride, padding, dilation), ops
+        )
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...layout import ARRAYS, as_image, as_images, in_rows
-from ...registry import kernel
+from ...registry import kernel, raw
 
 Sizes = tuple[int, ...]
 
@@ -183,6 +183,12 @@ def add_at_places(xp: Any, g: Any, places: Any, shape: Sizes, n: int) -> Any:
 def laid_as_places(made: Any, places: Any, n: int) -> Any:
     """Images whose places lie with their channels last were so themselves."""
     return as_image(made, places) if made.ndim == n + 2 else made
+
+
+@kernel("max_pool_backward")
+def max_pool_backward(xp: Any, g: Any, places: Any, shape: Sizes, n: int, windows: Any) -> Any:
+    """Each gradient at the place of its window's largest element. (`windows` says who can have looked at a place.)"""
+    return raw.add_at_places(g, places, shape, n)
 
 
 @kernel("take_at_places")
