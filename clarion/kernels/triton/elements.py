@@ -474,6 +474,11 @@ def kernel(name: str, otherwise: Callable[..., Any]) -> Element:
     return Element(lambda arguments: tracer.trace_kernel(name, arguments), otherwise)
 
 
+def _scalar(a: Any) -> Any:
+    """A number of the host as CuPy's arrays are multiplied by it: they take no array of NumPy's."""
+    return _number(a) if type(a) is np.ndarray and not a.ndim else a
+
+
 _ON_AS_IT_IS = (lambda g: g).__code__.co_code
 
 
@@ -483,7 +488,7 @@ def rule(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., An
         return function
     missing = object()
     place = names.index("ops") + 1 if "ops" in names else None
-    otherwise = function if place is None else lambda *args: missing
+    otherwise = (lambda *args: function(*map(_scalar, args))) if place is None else lambda *args: missing
     element = Element(lambda arguments: tracer.trace_rule(function, names, arguments), otherwise)
     quick = element.called_by_type(element._planned)
     if place is None:
@@ -491,6 +496,6 @@ def rule(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., An
 
     def call(*args: Any) -> Any:
         result = quick(*args[:place], *args[place + 1 :])
-        return function(*args) if result is missing else result
+        return function(*map(_scalar, args)) if result is missing else result
 
     return call
