@@ -100,7 +100,7 @@ def _make() -> Kind:
 
     from ..kernels import mt19937
     from ..kernels.choosing import Strangers
-    from ..kernels.cuda import capture, draws, memory, namespace, philox
+    from ..kernels.cuda import capture, draws, memory, namespace, philox, waits
 
     class Cuda(_Making):
         """NVIDIA GPUs."""
@@ -122,6 +122,8 @@ def _make() -> Kind:
             return capture.received(array)
 
         def to_host(self, array: Any) -> Any:
+            if waits.mode:
+                waits.noticed()
             return array.get()
 
         def address(self, array: Any) -> int:

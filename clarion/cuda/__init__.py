@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections import OrderedDict
 from typing import Any, NoReturn
 
@@ -53,10 +54,13 @@ def manual_seed_all(seed: int) -> None:
 
 def seed() -> None:
     """Seeds the generator of the CUDA device from the operating system, if there is one."""
+    if is_available():
+        manual_seed(int.from_bytes(os.urandom(7), "little"))
 
 
 def seed_all() -> None:
     """Seeds the generators of all CUDA devices from the operating system."""
+    seed()
 
 
 def empty_cache() -> None:
@@ -94,18 +98,21 @@ def max_memory_reserved(device: Any = None) -> int:
 
 def get_rng_state_all() -> list[Any]:
     """The states of the generators of all CUDA devices."""
-    return [get_rng_state(i) for i in range(device_count())]  # type: ignore[name-defined]  # noqa: F821
+    return [__getattr__("get_rng_state")(i) for i in range(device_count())]
 
 
 def set_rng_state_all(new_states: Any) -> None:
     """Set the states of the generators of all CUDA devices: one for each."""
     for i, state in enumerate(new_states):
-        set_rng_state(state, i)  # type: ignore[name-defined]  # noqa: F821
+        __getattr__("set_rng_state")(state, i)
 
 
 def get_arch_list() -> list[str]:
-    """The architectures that kernels were compiled for."""
-    return []
+    """The architectures that kernels were compiled for: that of the device which is there."""
+    if not is_available():
+        return []
+    major, minor = __getattr__("get_device_capability")()
+    return [f"sm_{major}{minor}"]
 
 
 def _refuse(name: str) -> NoReturn:
@@ -137,6 +144,11 @@ def __getattr__(name: str) -> Any:
         globals().update(importlib.import_module("..ops.creation.typed_storage", __name__).legacy_classes("torch.cuda"))
         if name in globals():
             return globals()[name]
+    if name.endswith("Tensor") and name in _CLASSES and is_available():
+        found = globals()[name] = importlib.import_module("..ops.creation.tensor_types", __name__).on_device(
+            name, "cuda"
+        )
+        return found
     if name in _CLASSES:
         found = type(name, (), {"__new__": lambda cls, *args, **kwargs: _refuse(name), "__module__": "torch.cuda"})
         globals()[name] = found
@@ -168,5 +180,6 @@ _NEEDS_DEVICE = frozenset(
     memory_summary mem_get_info reset_peak_memory_stats reset_max_memory_allocated init ipc_collect
     get_rng_state set_rng_state CUDAGraph graph make_graphed_callables set_per_process_memory_fraction
     get_sync_debug_mode set_sync_debug_mode caching_allocator_alloc caching_allocator_delete memory_snapshot
+    reset_accumulated_memory_stats get_allocator_backend
     """.split()  # noqa: SIM905
 )

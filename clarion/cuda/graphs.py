@@ -182,3 +182,12 @@ def _users_line(error: BaseException) -> str:
 def _is_users(filename: str) -> bool:
     """Is a file the user's: not clarion's, and not one of a compiled library, which is not there?"""
     return not provenance.is_inside(filename) and os.path.exists(filename) and "site-packages" not in filename
+
+
+def __getattr__(name: str) -> Any:
+    """PyTorch has these names here, too."""
+    if name in ("make_graphed_callables", "is_current_stream_capturing"):
+        from . import present
+
+        return getattr(present, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +10,10 @@ import cupy
 
 from ..core import devices
 from ..core.tensor import new_tensor
+from ..errors import EngineError
 from ..errors import OutOfMemoryError as OutOfMemoryError
 from ..kernels import captures as _captures
+from ..kernels.cuda import waits as _waits
 from ..kernels.cuda.memory import pool as _pool
 from ..kernels.cuda.philox import default_generator as _generator
 from .graphed import make_graphed_callables as make_graphed_callables
@@ -54,10 +54,14 @@ def synchronize(device: Any = None) -> None:
         _runtime.deviceSynchronize()
 
 
+class _CudaDeviceProperties(SimpleNamespace):
+    """What is known of a device."""
+
+
 def get_device_properties(device: Any = None) -> Any:
     """What the driver says of a device."""
     found = _runtime.getDeviceProperties(_number(device))
-    return SimpleNamespace(
+    return _CudaDeviceProperties(
         name=found["name"].decode(),
         major=found["major"],
         minor=found["minor"],
@@ -92,7 +96,8 @@ class Stream:
     """A queue of work: what is put into it is done in order."""
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
-        self._stream = cupy.cuda.Stream(non_blocking=True)
+        with cupy.cuda.Device(_number(device)):
+            self._stream = cupy.cuda.Stream(non_blocking=True, priority=priority)
 
     @classmethod
     def _of(cls, stream: Any) -> Stream:
@@ -104,6 +109,17 @@ class Stream:
     def cuda_stream(self) -> int:
         """The address of the driver's stream."""
         return int(self._stream.ptr)
+
+    @property
+    def device(self) -> devices.device:
+        """Whose queue it is."""
+        number = self._stream.device_id
+        return devices.device("cuda", current_device() if number < 0 else number)
+
+    @property
+    def priority(self) -> int:
+        """Lower numbers come first."""
+        return int(self._stream.priority)
 
     def synchronize(self) -> None:
         """Wait until all work in the queue is done."""
@@ -186,14 +202,61 @@ def set_stream(stream: Stream) -> None:
     stream._stream.use()
 
 
-@contextlib.contextmanager
-def stream(stream: Stream | None) -> Iterator[None]:
-    """Put work into another queue inside the block."""
-    if stream is None:
-        yield
-    else:
-        with stream._stream:
-            yield
+class StreamContext:
+    """What `stream(…)` gives in PyTorch: work goes into another queue inside the block."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        if self.stream is not None:
+            self.stream.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self.stream is not None:
+            self.stream.__exit__(*error)
+
+
+stream = StreamContext
+
+
+class device:
+    """Another device inside the block; None or a negative number leaves it as it is."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = -1 if device is None else _number(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        self.prev_idx = current_device()
+        if self.idx >= 0:
+            _runtime.setDevice(self.idx)
+
+    def __exit__(self, *error: Any) -> None:
+        _runtime.setDevice(self.prev_idx)
+
+
+class device_of(device):
+    """The device of a tensor inside the block; one of the host leaves it as it is."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.get_device() if obj.is_cuda else None)
+
+
+def get_sync_debug_mode() -> int:
+    """What happens when the host waits for a value: 0 nothing, 1 a warning, 2 an error."""
+    return _waits.mode
+
+
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """Have it said ("warn") or refused ("error") when the host waits for a value of the GPU."""
+    if isinstance(debug_mode, str):
+        if debug_mode not in _waits.NAMES:
+            raise EngineError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
+        debug_mode = _waits.NAMES.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise EngineError("invalid value of debug_mode, expected one of 0, 1, 2")
+    _waits.mode = debug_mode
 
 
 def is_current_stream_capturing() -> bool:
@@ -253,14 +316,23 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     return "\n".join([rule, f"| {'GPU memory':24} | {get_device_name(device)[:16]:16} |", rule, *rows, rule])
 
 
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Counts begin anew."""
+    _pool.count = 0
+
+
+def memory_snapshot(mempool_id: Any = None) -> list[dict[str, Any]]:
+    """The blocks that the driver has given, by size: how many there are, and how many of them wait for the next tensor."""
+    return _pool.snapshot()
+
+
+def get_allocator_backend() -> str:
+    """Who lends memory: blocks of one size each, on shelves (kernels/cuda/memory.py)."""
+    return "native"
+
+
 def ipc_collect() -> None:
     """Nothing to do: clarion shares no GPU memory between processes."""
-
-
-def get_arch_list() -> list[str]:
-    """Kernels are compiled for the device that is there."""
-    major, minor = get_device_capability()
-    return [f"sm_{major}{minor}"]
 
 
 def is_initialized() -> bool:

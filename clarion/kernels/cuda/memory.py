@@ -95,6 +95,9 @@ class Pool:
         self.used = self.peak = self.held = self.held_peak = self.count = 0
         self.waiting: list[tuple[list[Any], Any, int]] = []  # freed blocks that other streams may still read
         self.graphs = 0  # captured graphs that replay in this memory
+        self.blocks = self.retries = self.failures = (
+            0  # of the driver: given, asked for again after giving back, refused
+        )
         self._lock = threading.Lock()
 
     def malloc(self, size: int) -> Any:
@@ -141,11 +144,14 @@ class Pool:
                 ptr = cupy.cuda.runtime.malloc(size)
             except cupy.cuda.runtime.CUDARuntimeError:
                 self.release()
+                self.retries += 1
                 try:
                     ptr = cupy.cuda.runtime.malloc(size)
                 except cupy.cuda.runtime.CUDARuntimeError as error:
+                    self.failures += 1
                     raise self._too_much(size) from error
             self.held += size
+            self.blocks += 1
             self.held_peak = max(self.held_peak, self.held)
             return int(ptr)
 
@@ -165,16 +171,32 @@ class Pool:
             while shelf:
                 cupy.cuda.runtime.free(shelf.pop())
                 self.held -= size
+                self.blocks -= 1
+
+    def snapshot(self) -> list[dict[str, Any]]:
+        """The shelves: the size of their blocks, the stream that they are for, and how many lie on them."""
+        found = [(stream, size, len(shelf)) for (stream, size), shelf in self.shelves.items()]
+        return [
+            {"stream": stream, "total_size": size * n, "block_size": size, "inactive": n} for stream, size, n in found
+        ]
 
     def stats(self) -> dict[str, int]:
         """PyTorch's names for what the books say. What captured graphs keep to themselves is in use as long as they are."""
         apart = sum(each.held for each in _apart)
+        unused = sum([len(shelf) for shelf in self.shelves.values()]) + len(self.waiting)
         return {
             "allocated_bytes.all.current": self.used + apart,
             "allocated_bytes.all.peak": self.peak + apart,
             "reserved_bytes.all.current": self.held + apart,
             "reserved_bytes.all.peak": self.held_peak + apart,
+            "active_bytes.all.current": self.used + apart,
+            "active_bytes.all.peak": self.peak + apart,
+            "allocation.all.current": self.blocks - unused,
             "allocation.all.allocated": self.count,
+            "allocation.all.freed": self.count - self.blocks + unused,
+            "segment.all.current": self.blocks,
+            "num_alloc_retries": self.retries,
+            "num_ooms": self.failures,
         }
 
     def reset_peak(self) -> None:

@@ -62,6 +62,7 @@ class _TypeMeta(type):
     """`isinstance(x, torch.FloatTensor)` asks for the dtype; calling one makes a tensor of it."""
 
     numpy: Any
+    place: str
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
         if bases:
@@ -69,13 +70,14 @@ class _TypeMeta(type):
         super().__init__(name, bases, body)
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Tensor) and value._array.dtype == cls.numpy and value.layout is strided
+        fits = isinstance(value, Tensor) and value._array.dtype == cls.numpy and value.layout is strided
+        return fits and value.device.type == cls.place
 
     def __call__(cls, *args: Any, **options: Any) -> Tensor:
-        return legacy(cls.numpy, args, options)
+        return legacy(cls.numpy, args, {"device": cls.place, **options})
 
     def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
+        return f"<class 'torch.{'' if cls.place == 'cpu' else cls.place + '.'}{cls.__name__}'>"
 
 
 def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any = None) -> Tensor:
@@ -113,7 +115,15 @@ for _kind in ALL:
     if not _kind.old.startswith(("UInt", "Complex")):
         _title = f"{_kind.old}Tensor"
         _OLD_TYPES[f"torch.{_title}"] = _kind
-        FUNCTIONS[_title] = _TypeMeta(_title, (), {"numpy": _kind.numpy, "dtype": _kind, "is_cuda": False})
+        FUNCTIONS[_title] = _TypeMeta(
+            _title, (), {"numpy": _kind.numpy, "dtype": _kind, "place": "cpu", "is_cuda": False}
+        )
+
+
+def on_device(title: str, kind: str) -> Any:
+    """The old type of this name on another kind of device: `torch.cuda.FloatTensor`."""
+    dtype = _OLD_TYPES[f"torch.{title}"]
+    return _TypeMeta(title, (), {"numpy": dtype.numpy, "dtype": dtype, "place": kind, "is_cuda": kind == "cuda"})
 
 
 @method("type")
@@ -125,11 +135,13 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_: Any)
     if dtype is Tensor or dtype == "torch.Tensor":
         dtype = get_default_dtype()
     elif isinstance(dtype, str):
-        if dtype not in _OLD_TYPES:
+        elsewhere = dtype.startswith("torch.cuda.")
+        if dtype.replace("torch.cuda.", "torch.") not in _OLD_TYPES:
             raise ArgumentValueError(f"invalid type: '{dtype}'")
-        dtype = _OLD_TYPES[dtype]
+        dtype = _OLD_TYPES[dtype.replace("torch.cuda.", "torch.")]
+        return self.to("cuda" if elsewhere else "cpu", dtype)
     elif isinstance(dtype, _TypeMeta):
-        dtype = dtype.dtype  # type: ignore[attr-defined]
+        return self.to(dtype.place, dtype.dtype)  # type: ignore[attr-defined]
     elif type(dtype) is type:
         raise ArgumentValueError(f"invalid type: '{dtype.__name__}'")
     return self.to(dtype)
