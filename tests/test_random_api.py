@@ -116,7 +116,6 @@ def test_draws_from_tensors_have_zero_gradient(draw, node):
         (lambda: torch.multinomial(torch.ones(3), 5), RuntimeError, "without replacement"),
         (lambda: torch.ones(3).uniform_(3, 1), RuntimeError, "found from=3 > to=1"),
         (lambda: torch.ones(3).bernoulli_(torch.ones(2)), RuntimeError, "The expanded size of the tensor"),
-        (lambda: torch.Generator("cuda"), RuntimeError, "cuda"),
     ],
 )
 def test_refusals(call, kind, phrase):

@@ -57,8 +57,14 @@ def _restore(storage: Any, location: str) -> Any:
             return found
     if location == "cpu":
         return storage
-    kind = location.partition(":")[0]
+    kind, _, number = location.partition(":")
     if kind == "meta" or (kind == "cuda" and is_available("cuda")):
+        count = kind_named(kind).count() if number.isdigit() else 0
+        if number.isdigit() and int(number) >= count:
+            raise EngineError(
+                f"Attempting to deserialize object on CUDA device {number} but torch.cuda.device_count() is {count}. Please use "
+                "torch.load with map_location to map your storages to an existing device."
+            )
         return LoadedStorage(find(kind).receive(storage._root))
     if kind in ("cuda", "xpu") and not is_available(kind):
         raise NoDeviceError(

@@ -13,6 +13,8 @@ from clarion.nn.functional import cross_entropy, linear  # held from before the 
 from clarion.ops.faces.api import NN_FUNCTIONAL
 from clarion.utils import checkpoint
 
+from ..without_gpu import without_gpu
+
 
 @pytest.fixture
 def weight() -> Any:
@@ -68,10 +70,14 @@ def test_nesting_dtype_and_errors(weight: Any) -> None:
     assert not torch.is_autocast_enabled("cpu")
     with pytest.raises(RuntimeError, match="device type at start of device string: tpu"):
         torch.autocast("tpu")
-    with pytest.warns(UserWarning, match="CUDA is not available"), torch.autocast("cuda"):
-        assert linear(x, weight).dtype is torch.float32
     with pytest.warns(UserWarning, match="only supports dtypes"), torch.autocast("cpu", dtype=torch.float64):
         assert linear(x, weight).dtype is torch.float32
+
+
+@without_gpu
+def test_without_a_gpu(weight: Any) -> None:
+    with pytest.warns(UserWarning, match="CUDA is not available"), torch.autocast("cuda"):
+        assert linear(torch.rand(3, 4), weight).dtype is torch.float32
 
 
 def test_decorator_and_old_names(weight: Any) -> None:

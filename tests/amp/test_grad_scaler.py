@@ -10,6 +10,8 @@ import pytest
 
 import clarion as torch
 
+from ..without_gpu import without_gpu
+
 
 @pytest.fixture
 def setup() -> tuple[Any, Any, Any]:
@@ -90,5 +92,9 @@ def test_disabled(setup: Any) -> None:
     off.update()
     assert w.tolist() == [0.5, 1.5]
     assert (off.get_scale(), off.state_dict(), off.is_enabled()) == (1.0, {}, False)
+
+
+@without_gpu
+def test_without_a_gpu() -> None:
     with pytest.warns(UserWarning, match="CUDA is not available"):
         assert not torch.amp.GradScaler().is_enabled()

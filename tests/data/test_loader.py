@@ -11,6 +11,8 @@ import clarion as torch
 from clarion.utils.data import DataLoader, IterableDataset, Subset, TensorDataset
 from clarion.utils.data._utils.collate import default_collate_fn_map
 
+from ..without_gpu import without_gpu
+
 
 class Count(IterableDataset[int]):
     def __init__(self, n: int, says: int | None = None) -> None:
@@ -117,6 +119,7 @@ def test_batches_can_be_written_to() -> None:
     assert x.tolist() == [0.0] * 4
 
 
+@without_gpu
 def test_pin_memory_is_accepted() -> None:
     loader = DataLoader(range(2), pin_memory=True)
     with pytest.warns(UserWarning, match="no accelerator is found"):

@@ -110,6 +110,8 @@ def test_custom_function(capsys):
 
 def test_checkpointed_transformer(capsys):
     lines, names = run("checkpointed_transformer", capsys)
+    if torch.cuda.is_available():
+        assert re.fullmatch(r"Peak GPU memory: \d+\.\d MB", lines.pop(0))
     assert lines == [
         "Output shape: torch.Size([4, 64, 500])",
         "Embedding gradient exists: True",
