@@ -30,7 +30,8 @@ def _three(sizes: Sizes, first: int = 1) -> Sizes:
 
 
 def _prefers_last(x: Any, n: int) -> bool:
-    return bool(x.ndim == n + 2 and not x._c_contiguous and is_channels_last(x))
+    """Do the results lie with their channels side by side? (In three dimensions they never do.)"""
+    return bool(n == 2 and x.ndim == 4 and not x._c_contiguous and is_channels_last(x))
 
 
 class _Images:
