@@ -24,6 +24,7 @@ from .versions import Claim
 # The gradient that backward() of a scalar begins with. Shared: the engine never writes into what it was given.
 _ONE = {dtype: HOST.xp.ones((), dtype) for dtype in (f32, f64, f16, bf16)}
 
+_LEAST = -math.inf
 
 _cycle_told = False
 
@@ -62,7 +63,7 @@ def backward(
             array = root._array
             simple = array.ndim == 0 and type(array) is ndarray
             if hub.backward_began is not None:
-                if unheard.count < unheard.until and simple and -math.inf < array.item() <= unheard.limit:
+                if unheard.count < unheard.until and simple and _LEAST < array.item() <= unheard.limit:
                     unheard.count += 1
                 else:
                     hub.backward_began((root,), (None,), bool(retain_graph), False, True)
@@ -98,7 +99,7 @@ def _is_ordinary(root: Any) -> bool:
     """Is it one finite number on the host, not above the limit? (NOTE: `events.Unheard`.)"""
     array = getattr(root, "_array", None)  # (a GradientEdge has none)
     value = array.item() if type(array) is ndarray and array.size == 1 else None
-    return type(value) is float and -math.inf < value <= unheard.limit
+    return type(value) is float and _LEAST < value <= unheard.limit
 
 
 def _needs_tangents(create_graph: bool) -> bool:

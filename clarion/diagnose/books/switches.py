@@ -216,14 +216,14 @@ class Switches:
 
     def shortly(self, proper: Callable[..., None]) -> Callable[..., None]:
         """The same in front of a handler: what is passed over does not come to it."""
-        thread, usual, machinery = self._thread, self._usual, engine.mode_files
+        thread, usual, machinery, decorates = self._thread, self._usual, engine.mode_files, engine.decorates
 
         def heard(mode: Any, entered: bool) -> None:
             if entered:
-                frame: Any = _getframe(1)
-                while frame.f_code.co_filename in machinery:
+                frame: Any = _getframe(2)  # past what tells it
+                while (code := frame.f_code).co_filename in machinery:
                     frame = frame.f_back
-                if (id(frame.f_code), frame.f_lasti) in usual and engine.decorates(mode) is None:
+                if (id(code), frame.f_lasti) in usual and decorates(mode) is None:
                     return
             elif not thread.stack:
                 return
