@@ -215,7 +215,7 @@ def make_tensor(
 ) -> Tensor:
     """A tensor of uniform random values in [low, high), by default in [-9, 9) (booleans in [0, 2))."""
     where = place("make_tensor", device)
-    kind, size = numpy_type("make_tensor", dtype), size_of("make_tensor", shape)
+    kind, size = numpy_type("make_tensor", dtype), size_of("make_tensor", shape or ((),))
     if noncontiguous and math.prod(size) > 1:
         size = (*size[:-1], 2 * size[-1])
     lowest, highest = _limits(kind, low, high)

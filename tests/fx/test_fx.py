@@ -170,3 +170,20 @@ def test_a_replacement_brings_its_modules() -> None:
 def test_import_loads_no_tracer() -> None:
     code = "import sys, clarion; clarion.nn.Linear(1, 1); sys.exit('clarion.fx.graph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_signatures_are_the_functions_own_while_others_stand_in() -> None:
+    from clarion.fx.names import python_signature
+
+    class Wrapper(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return torch.ones(2)
+
+    torch.Tensor._make_wrapper_subclass(Wrapper, (2,)) + 1  # the functions look at their arguments from here on
+    with torch.autocast("cpu"):  # and autocast stands in for them
+        names = [
+            list(python_signature(each).parameters) for each in (torch.norm, torch.matmul, torch.t, torch.zeros_like)
+        ]
+    assert names[:3] == [["input", "p", "dim", "keepdim", "out", "dtype"], ["input", "other"], ["input"]]
+    assert names[3][0] == "input"
