@@ -254,7 +254,7 @@ def alike(result: Any, x: Any) -> Any:
 def empty_like(x: Any, dtype: Any = None, xp: Any = None) -> Any:
     """Room for a result in the layout of `x`; where it was expanded, in the order in which PyTorch puts its dimensions."""
     xp = _xp(x) if xp is None else xp
-    if x.flags.c_contiguous:
+    if x.flags.c_contiguous and not channels_last(x):
         return xp.empty(x.shape, dtype or x.dtype)
     order = dense_order(x)
     return xp.empty([x.shape[d] for d in order], dtype or x.dtype).transpose(numpy.argsort(order).tolist())

@@ -226,3 +226,23 @@ def test_to_a_memory_format(shape: tuple[int, ...]) -> None:
         return found
 
     assert outcome(ours, program) == outcome(theirs, program)
+
+
+@pytest.mark.parametrize("shape", [(8, 1, 3, 3), (8, 4, 1, 1), (2, 4, 3, 3)])
+def test_a_weight_keeps_its_format(shape: tuple[int, ...]) -> None:
+    def program(torch: Any) -> Any:
+        x = torch.ones(shape).to(memory_format=torch.channels_last)
+        made = [x.clone(), torch.zeros_like(x), torch.empty_like(x), torch.rand_like(x), torch.randint_like(x, 3)]
+        image = torch.ones(2, shape[1], 5, 5)
+        return [each.stride() for each in made], torch.nn.functional.conv2d(image, made[1])
+
+    assert outcome(ours, program) == outcome(theirs, program)
+
+
+def test_no_channels() -> None:
+    def program(torch: Any) -> Any:
+        bias = torch.ones(3, requires_grad=True)
+        out = torch.nn.functional.conv1d(torch.ones(2, 0, 5), torch.ones(3, 0, 2), bias)
+        return out, torch.autograd.grad(out.sum(), bias)
+
+    assert outcome(ours, program) == outcome(theirs, program)

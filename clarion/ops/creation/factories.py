@@ -221,7 +221,7 @@ def zeros_like(
     """Zeros in the shape and type of a tensor."""
     if dtype is layout is device is memory_format is None and isinstance(input, Tensor):
         array = input._array
-        if array.flags.c_contiguous and not pin_memory:
+        if array.flags.c_contiguous and not pin_memory and (array.ndim < 4 or 1 not in array.shape):
             return created(xp_of(array).zeros(array.shape, array.dtype), requires_grad)
     array = like("zeros_like", input, dtype, layout, device, memory_format, pin_memory)
     array.fill(0)

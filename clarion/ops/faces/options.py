@@ -23,6 +23,7 @@ from ...core.inplace import refuse, wrote
 from ...core.provenance import warn_user as warn_user
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
+from ...kernels.layout import channels_last as has_channels_last
 from ...kernels.layout import dense_order
 from .api import FUNCTIONS
 
@@ -185,7 +186,7 @@ def allocate_like(array: Any, kind: Any, memory_format: Any = None, xp: Any = No
     """An uninitialised array of `array`'s shape, with its order of dimensions in memory unless told otherwise."""
     xp = xp_of(array) if xp is None else xp
     if memory_format is None or memory_format is preserve_format:
-        if array.flags.c_contiguous:
+        if array.flags.c_contiguous and not has_channels_last(array):
             return xp.empty(array.shape, kind)
         order = dense_order(array)
         return xp.empty([array.shape[d] for d in order], kind).transpose(inverse(order))

@@ -257,7 +257,8 @@ def _convolve(
     _refuse_shapes(x.shape, w.shape, None if bias is None else bias._array.shape, transposed, groups)
     _refuse_sizes(x.shape[0], x.shape[2:], w.shape[2:], stride, padding, dilation, transposed, output_padding)
     _refuse_types(input, weight, bias)
-    return convolution_op.call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    made = convolution_op.call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return made if x.shape[1] else made[:, :0].clone()  # PyTorch has no channels out where none come in
 
 
 def _named_padding(input: Any, ksize: Sizes, padding: str, stride: Sizes, dilation: Sizes) -> tuple[Any, Sizes]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import distributions, random
 from ...everywhere import from_host, on_host
-from ...layout import dense_order, host_like
+from ...layout import alike, channels_last, dense_order, host_like
 from ...registry import kernel
 
 
@@ -23,7 +23,9 @@ def zeros_like(xp: Any, x: Any) -> Any:
 
 def fill(array: Any, values: Any) -> Any:
     """`values`, in the order drawn, arranged as PyTorch fills memory laid out like `array`."""
-    return values if array.flags.c_contiguous else random.write(host_like(array), values)
+    if array.flags.c_contiguous:
+        return alike(values, array) if channels_last(array) else values
+    return random.write(host_like(array), values)
 
 
 @kernel("uniform")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layout import as_images, as_laid_out, in_rows
+from ...layout import as_images, as_laid_out, channels_last, in_rows
 from ...registry import kernel
 
 
 @kernel("clone")
 def clone(xp: Any, x: Any, order: str) -> Any:
-    if order == "channels_last":
+    if order == "channels_last" or (order == "K" and x.flags.c_contiguous and channels_last(x)):
         last = (0, *range(2, x.ndim), 1)
         back = (0, x.ndim - 1, *range(1, x.ndim - 1))
         return x.transpose(last).copy().transpose(back)
