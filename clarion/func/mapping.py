@@ -49,7 +49,7 @@ def vmap(
             return _empty(name, func, values, dims, spec, out_dims, kwargs)
         results, out_spec = [], None
         for i in range(size):
-            sample = [x if d is None else x.select(d, i) for x, d in zip(values, dims, strict=True)]
+            sample = [x if d is None else _sample(x, d, i) for x, d in zip(values, dims, strict=True)]
             output = _called(
                 functools.partial(func, *tree_unflatten(sample, spec), **kwargs), randomness, i == 0, i == size - 1
             )
@@ -111,12 +111,12 @@ def _in_dim(call: str, dim: Any, value: Any) -> int | None:
         raise ArgumentValueError(
             f"{call}: Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
         )
-    if not isinstance(value, Tensor):
+    if not isinstance(value, Tensor) and not hasattr(value, "_add_batch_dim"):
         raise ArgumentValueError(
             f"{call}: Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over non-Tensor "
             "arguments, please use None as the respective in_dim"
         )
-    rank = value._array.ndim
+    rank = value.ndim
     if not -rank <= dim < rank:
         raise ArgumentValueError(
             f"{call}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {rank} so expected "
@@ -125,8 +125,13 @@ def _in_dim(call: str, dim: Any, value: Any) -> int | None:
     return dim % rank
 
 
+def _sample(value: Any, dim: int, i: int) -> Any:
+    """One sample of a tensor, or of another library's collection of tensors that takes part (it has `_add_batch_dim`)."""
+    return value.select(dim, i) if isinstance(value, Tensor) else value[(slice(None),) * dim + (i,)]
+
+
 def _batch_size(values: list[Any], dims: list[int | None]) -> int:
-    sizes = [value._array.shape[dim] for value, dim in zip(values, dims, strict=True) if dim is not None]
+    sizes = [value.shape[dim] for value, dim in zip(values, dims, strict=True) if dim is not None]
     if not sizes:
         raise ArgumentValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 import tempfile
 import weakref
 from typing import Any
 
 import numpy as np
 
-from .layout import address, memory_root
+from .layout import address, memory_root, strided
 
 # The shared pieces of memory that this process sees: address -> (size, descriptor).
 _pieces: dict[int, tuple[int, int]] = {}
@@ -48,6 +49,21 @@ def share(array: Any) -> Any:
     shared = np.ndarray(root.shape, root.dtype, piece, strides=root.strides)
     shared[...] = array
     return shared
+
+
+def share_both(whole: Any, part: Any) -> tuple[Any, Any] | None:
+    """An array and a view of it, moved into shared memory; None where a third array sees their memory: it would stay behind."""
+    root, lone = memory_root(whole), np.empty(0)
+    count, one = sys.getrefcount, sys.getrefcount(lone)
+    # Each tensor holds its own array, and both arrays hold the memory; a second name here counts once more.
+    if count(part) - one != 1 or memory_root(part) is not root:
+        return None
+    if count(root) - one != 3 if root is whole else count(whole) - one != 1 or count(root) - one != 2:
+        return None
+    moved = share(whole)
+    if moved.strides != whole.strides:
+        return None
+    return moved, strided(moved, part.shape, part.strides, address(part) - address(whole))
 
 
 def find(array: Any) -> tuple[int, int, int] | None:

@@ -94,3 +94,18 @@ def what_is_dropped_follows_memory(t):
         t.manual_seed(0)
         found.append((drop(images, 0.5, True) > 0.9).flatten().tolist())
     return found
+
+
+def images_of_one_channel(t):
+    images, function = t.ones(2, 1, 6, 6), t.nn.functional
+    sampled = function.grid_sample(images, t.zeros(2, 6, 6, 2), align_corners=False)
+    after = function.max_pool2d(function.conv2d(sampled, t.ones(3, 1, 3, 3)), 2)
+    return [list(each.stride()) for each in (sampled, after)], list(after.view(2, -1).shape)
+
+
+def a_view_is_shared_with_its_base(t):
+    base = t.arange(6.0)
+    view = base.view(2, 3)
+    view.share_memory_()
+    base[0] = 9.0
+    return t.arange(4.0).view(2, 2).share_memory_().is_shared(), view.is_shared(), base.is_shared(), view.tolist()

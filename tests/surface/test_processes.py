@@ -60,12 +60,17 @@ def test_spawn():
 
 def test_what_is_shared():
     x = torch.arange(6.0)
-    view = x[2:]
+    view, other = x[2:], x[:2]
     with pytest.raises(NotImplementedError, match="share the base before taking views"):
         view.share_memory_()
+    assert not x.is_shared()
+    del other
+    view.share_memory_()
+    view[0] = 9.0
+    assert x.is_shared()
+    assert x.tolist() == [0.0, 1.0, 9.0, 3.0, 4.0, 5.0]
     shared = torch.ones(2, 3, dtype=torch.bfloat16).share_memory_()
     assert shared.is_shared()
     assert shared[1].is_shared()
-    assert not x.is_shared()
     assert shared.dtype is torch.bfloat16
     assert shared.tolist() == [[1.0] * 3] * 2

@@ -21,11 +21,17 @@ def share_memory_(self: Tensor) -> Tensor:
     """Move the data into memory that other processes see: forked ones, and those it is sent to."""
     if shared.find(self._array) is not None:
         return self
-    if self._view is not None:
+    if self._view is None:
+        self._array = shared.share(self._array)
+        return self
+    base = self._view.base
+    both = shared.share_both(base._array, self._array)
+    if both is None:
         raise NotSupportedError(
-            "share_memory_() of a view would leave its base behind: share the base before taking views of it, or share a clone()"
+            "share_memory_() of a view would leave other views of its base behind: share the base before taking views of it, "
+            "or share a clone()"
         )
-    self._array = shared.share(self._array)
+    base._array, self._array = both
     return self
 
 

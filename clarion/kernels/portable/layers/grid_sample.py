@@ -146,7 +146,9 @@ class Around:
 
     def image(self, rows: Any, shape: Orders) -> Any:
         """Rows back to (batch, channel, …)."""
-        return self.xp.ascontiguousarray(self.xp.moveaxis(rows.reshape(*shape, rows.shape[-1]), -1, 1))
+        image = self.xp.empty((shape[0], rows.shape[-1], *shape[1:]), rows.dtype)
+        image[...] = self.xp.moveaxis(rows.reshape(*shape, rows.shape[-1]), -1, 1)
+        return image
 
 
 def grid_sampler(xp: Any, x: Any, grid: Any, mode: str, padding: str, align: bool, orders: Orders) -> Any:
