@@ -58,6 +58,12 @@ class _Server:
                 connection, _ = self.socket.accept()
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
+    def close(self) -> None:
+        """Free the port. (A thread that waits for connections holds it until it is woken.)"""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
     def _serve(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
             while True:
@@ -114,7 +120,7 @@ class TCPStore(Store):
                     f"The server socket has failed to listen on any local network address. port: {port}, {error}"
                 ) from None
             port = self._server.port
-            weakref.finalize(self, self._server.socket.close)
+            weakref.finalize(self, self._server.close)
         self.port = port
         self._connection = self._connect()
         weakref.finalize(self, self._connection.close)

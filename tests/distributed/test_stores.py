@@ -161,3 +161,12 @@ def test_a_group_from_a_store():
         assert dist.get_world_size() == 1
     finally:
         dist.destroy_process_group()
+
+
+def test_the_port_of_a_store_that_is_gone_is_free():
+    port = dist.TCPStore("127.0.0.1", 0, 1, True).port
+    for _ in range(2):
+        store = dist.TCPStore("127.0.0.1", port, 1, True)
+        store.set("key", "value")
+        assert store.get("key") == b"value"
+        del store
