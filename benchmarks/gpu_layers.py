@@ -23,6 +23,7 @@ def recurrent(
     def make(t: Any) -> Step:
         t.manual_seed(0)
         net = getattr(t.nn, kind)(inputs, size, **options).to("cuda", getattr(t, dtype))
+        net.flatten_parameters()
         x = t.randn(length, batch, inputs, device="cuda", dtype=getattr(t, dtype), requires_grad=True)
         lengths = t.tensor([length - i * length // (2 * batch) for i in range(batch)])
 
