@@ -103,6 +103,12 @@ def unpack_returns_a_number(t):
     y.sum().backward()
 
 
+@refused("_push_saved_tensors_default_hooks(): incompatible function arguments.", TypeError)
+def unpack_hook_is_nothing(t):
+    with t.autograd.graph.saved_tensors_hooks(lambda x: x, None):
+        _ = leaf(t) * t.ones(3)
+
+
 @refused("A saved tensor pack hook is modifying its input in place.")
 def pack_writes_in_place(t):
     with t.autograd.graph.saved_tensors_hooks(lambda x: x.add_(1), lambda x: x):
