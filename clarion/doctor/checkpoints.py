@@ -45,7 +45,7 @@ class Meta(dict):  # type: ignore[type-arg]
         if isinstance(first, Meta) and isinstance(again, Again) and first.region is not None:
             if differs:
                 first.region.shapes.append(first.place)
-            elif first.print is not None and first.print != _print_of(again.tensor):
+            elif first.print is not None and first.print != _print_of(again.tensor) and not _is_statistic(again.tensor):
                 first.region.differs.append(first.place)
         return differs
 
@@ -59,6 +59,7 @@ class Again(Meta):
 
 
 _regions: list[Region] = []  # of this step
+_written: list[tuple[Any, Place | None]] = []  # normalisations that were run again, and where
 _current: tuple[int, int, Region] | None = None  # the call that is running
 
 
@@ -122,9 +123,13 @@ def _region() -> Region | None:
 def module_entered(module: Any) -> None:
     """A module is called; while a pass runs, it is a recomputation: does it write its statistics once more?"""
     if isinstance(module, torch.nn.modules.batchnorm._NormBase) and module.training and module.track_running_stats:
-        place = lines.here()
-        for region in _regions[-1:]:
-            region.written.append((module.running_mean, place))
+        _written.append((module, lines.here()))
+
+
+def _is_statistic(t: Any) -> bool:
+    """Is it a running mean or variance? Those are written by each run, and no gradient depends on them."""
+    kept = {values.address(s) for module, _ in _written for s in (module.running_mean, module.running_var)}
+    return values.address(t) in kept
 
 
 def refused(message: str) -> dict[str, Any]:
@@ -143,6 +148,10 @@ def refused(message: str) -> dict[str, Any]:
 
 def passed() -> None:
     """A pass has ended: tell what its recomputations did."""
+    for module, place in _written if _regions else ():
+        where = [region for region in _regions if place in region.saved] or _regions
+        where[-1].written.append((module.running_mean, place))
+    _written.clear()
     regions = list(_regions)
     _regions.clear()
     for region in regions:
