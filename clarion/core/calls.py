@@ -45,6 +45,10 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
             return general_call(op, args)
         if op.name == "eq" and isinstance(args[1], ndarray) and args[1].dtype in FROM_NUMPY:
             return general_call(op, (args[0], new_tensor(args[1])))  # (else Python would compare identities)
+        if hasattr(type(args[1]), "__torch_function__"):  # an object that is no tensor, and takes calls over
+            from .overriding import dispatch
+
+            return dispatch(getattr(Tensor, op.name), [args[1]], args, {}, True)
         return NotImplemented
 
     scope = scope_of(op) | {"otherwise": other_operand}

@@ -179,6 +179,7 @@ def install() -> None:
     members = list(tables)
     for name in MODULES:
         module = importlib.import_module(name)
+        _prefixed(module)
         members.append(
             {key: each for key, each in vars(module).items() if key in getattr(module, "__all__", vars(module))}
         )
@@ -187,10 +188,28 @@ def install() -> None:
             if not isinstance(function, types.FunctionType) or not function.__module__.startswith("clarion."):
                 continue
             own = name if not name.startswith("__") or name in ("__getitem__", "__setitem__") else None
-            if table.get(function.__name__) is not function:
+            if table.get(function.__name__) is not function and function.__name__ not in _full(name):
                 function.__name__ = name  # so that who takes a call over can read what was called
             if own is not None and function not in _below and name not in UNSEEN:
                 _look_first(function, name in MODES_ONLY)
+
+
+_FAMILIES = ("linalg", "fft", "special")
+
+
+def _full(name: str) -> tuple[str, ...]:
+    return tuple([f"{family}_{name}" for family in _FAMILIES])
+
+
+def _prefixed(module: Any) -> None:
+    """PyTorch's functions of these modules have the module in their names: linalg_inv, fft_fft, special_bessel_j0."""
+    family = module.__name__.rpartition(".")[2]
+    if family in _FAMILIES:
+        elsewhere = {id(function) for table in tables for function in table.values()}
+        for name, function in vars(module).items():
+            own = isinstance(function, types.FunctionType) and function.__module__.startswith("clarion.")
+            if own and name[0] != "_" and (id(function) not in elsewhere or function.__name__ == f"{family}_{name}"):
+                function.__name__ = f"{family}_{name}"
 
 
 def look_in(file: str) -> None:
@@ -307,10 +326,16 @@ def _owner(cls: Any, name: str) -> Any:
     return next((each for each in cls.__mro__ if name in vars(each)), None)
 
 
+def plain_members() -> dict[str, Any]:
+    """Tensor's members as they are while no mode is entered."""
+    own = {**vars(Tensor), **_lent}
+    return {**vars(Description), **{name: member for name, member in own.items() if member is not None}}
+
+
 def _give(cls: Any, wanted: Callable[[str], bool]) -> dict[str, Any]:
     """Put the looking forms of Tensor's members on a class; what was given."""
     given = {}
-    for name, member in {**vars(Description), **vars(Tensor)}.items():
+    for name, member in plain_members().items():
         if name in UNSEEN or name in MODES_ONLY or not wanted(name) or (name[0] == "_" and name[:2] != "__"):
             continue
         if isinstance(member, property):
@@ -332,7 +357,7 @@ _NOT_CALLED = frozenset(["__new__", "__init__", "__init_subclass__", "__torch_fu
 def _method(name: str) -> Any:
     bare = name.strip("_")
     operator = name.startswith("__") and name.endswith("__")
-    plain = vars(Tensor).get(name) or vars(Description)[name]
+    plain = plain_members()[name]
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         found = takers((self, *args, *kwargs.values())) if state.enabled else []

@@ -15,10 +15,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..core.description import Description
 from ..core.devices import HOST
 from ..core.dtypes import FROM_NUMPY, int64, sparse_coo, sparse_csc, sparse_csr
-from ..core.overriding import Disabled
+from ..core.overriding import Disabled, plain_members
 from ..core.printing import add_suffixes
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
@@ -50,8 +49,7 @@ _SAFE = frozenset(
 
 @functools.cache
 def _property_names() -> dict[property, str]:
-    members = {**vars(Description), **vars(Tensor)}
-    return {member: name for name, member in members.items() if isinstance(member, property)}
+    return {member: name for name, member in plain_members().items() if isinstance(member, property)}
 
 
 class SparseTensor(Tensor):

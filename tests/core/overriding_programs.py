@@ -182,6 +182,25 @@ def questions(t: Any) -> Any:
     )  # fmt: skip
 
 
+def operators(t: Any) -> Any:
+    """Operators of a plain tensor with an object that is none; functions of modules tell theirs; sparse tensors inside a mode."""
+
+    class Told:
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func.__name__
+
+    class Through(t.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    x, other = t.ones(2), Told()
+    with Through():
+        entries = t.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,))
+        dense = entries.shape[0], entries.to_dense().tolist()
+    return x + other, x * other, x == other, x < other, x @ other, t.fft.fft(other), t.special.bessel_j0(other), dense
+
+
 def main(name: str) -> None:
     """Run all programs on a library and print what they give as JSON."""
     t = importlib.import_module(name)
@@ -196,6 +215,7 @@ def main(name: str) -> None:
         modes,
         values_beside,
         questions,
+        operators,
     ]
     print(json.dumps({program.__name__: program(t) for program in found}, indent=1))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any
 
 import numpy as np
@@ -335,7 +336,17 @@ def from_file(
             missing = size * kind.itemsize - file.tell()
             if missing > 0:
                 file.write(b"\0" * missing)
-    array = np.memmap(filename, kind, "r+" if shared else "c", shape=(size,)) if size else np.empty(0, kind)
+    try:
+        array = np.memmap(filename, kind, "r+" if shared else "c", shape=(size,)) if size else np.empty(0, kind)
+    except OSError as error:
+        raise EngineError(
+            f"unable to open file <{filename}> in read-only mode: {error.strerror} ({error.errno})"
+        ) from None
+    except ValueError:
+        have, need = os.path.getsize(filename), size * kind.itemsize
+        raise EngineError(
+            f"file <{filename}> size <{have}> is smaller than the required mapping size <{need}>"
+        ) from None
     return new_tensor(np.asarray(array)).requires_grad_(requires_grad)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core import modes
 from ...core.description import normalize_dim
 from ...core.dtypes import FROM_NUMPY, NumpyNumber, i64, int32
 from ...core.op import Op
@@ -16,6 +17,20 @@ from ..faces.typed import no_gradient
 
 gather_op = Op("gather", "x index", "dim", moves=True, traits="rearranges", saved_constants={"sparse_grad": False})
 gather_op.vjp(x=lambda g, index, x_shape, dim, ops: ops.gather_backward(g, index, x_shape, dim)).jvp("each")
+
+# The same with a gradient that holds the places that were read only.
+sparse_gather_op = Op(
+    "sparse_gather", "x index", "dim", node="GatherBackward0", moves=True, saved_constants={"sparse_grad": True}
+)
+
+
+def _sparse_rule(g: Any, x_shape: Any, index: Any, dim: int, ops: Any) -> Any:
+    if isinstance(g, Tensor):  # under create_graph, where gradients are dense
+        return ops.gather_backward(g, index, x_shape, dim)
+    return ops.gather_sparse_backward(g, index, x_shape, dim)
+
+
+sparse_gather_op.vjp(x=_sparse_rule)
 
 gather_backward_op = Op("gather_backward", "g index", "shape dim", node="ScatterAddBackward0", moves=True)
 gather_backward_op.vjp(g=lambda g, index, dim, ops: ops.gather(g, index, dim)).jvp("each")
@@ -189,7 +204,8 @@ def gather(input: Any, dim: Any, index: Any, *, sparse_grad: bool = False) -> An
     """The values of `input` along `dim` at the places in `index`."""
     dim, index = along_index("gather", input, dim, index, gather=True)
     check_places(input, dim, index)
-    return gather_op.call(input, index, dim)
+    few = sparse_grad and input.is_leaf and input.requires_grad and modes.recording()
+    return (sparse_gather_op if few else gather_op).call(input, index, dim)
 
 
 @public(inplace=True, out=True)

@@ -13,6 +13,7 @@ from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedE
 from ...kernels.portable.layers.batch_norm import move, statistics
 from ...kernels.registry import RawNamespace, raw
 from ..faces.api import NN_FUNCTIONAL, functional, no_gradient, public
+from .pooling import refuse_types
 
 # Backward saves the input and the statistics. Second derivatives have to know how the statistics depend on the input,
 # so that the rules on Tensors compute them once more.
@@ -271,6 +272,7 @@ def _torch_group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
                 f"{list(each._array.shape)} and input of shape {list(shape)}"
             )
+    refuse_types("GroupNormKernelImpl", input, "biuc")
     return group_norm_op.call(input, weight, bias, num_groups, eps)[0]
 
 

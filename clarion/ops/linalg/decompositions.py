@@ -334,6 +334,8 @@ def qr(A: Any, mode: str = "reduced") -> Any:
 def eigh(A: Any, UPLO: str = "L") -> Any:
     """Eigenvalues and eigenvectors of a symmetric (Hermitian) matrix, of which one triangle is read."""
     matrices("linalg.eigh", A)
+    if UPLO.upper() not in ("L", "U"):
+        raise EngineError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     return return_types.linalg_eigh(*eigh_op.call(A, UPLO.upper()))
 
 

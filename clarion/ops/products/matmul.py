@@ -204,7 +204,8 @@ def _matmul_vector(input: Any, other: Any, a: Any, b: Any) -> Any:
 
 
 def _matmul_operator(self: Any, other: Any) -> Any:
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    taken = isinstance(other, Tensor) or hasattr(type(other), "__torch_function__")
+    return matmul(self, other) if taken else NotImplemented
 
 
 METHODS["__matmul__"] = _matmul_operator

@@ -10,7 +10,7 @@ from ...core.dtypes import FROM_NUMPY
 from ...core.namespace import OPS
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentIndexError, EngineError, NotSupportedError
+from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
 from ..faces.api import public
 from ..faces.strict_out import strict_out
 from .sums import array_of, reduced_dims, restore_dims
@@ -121,11 +121,20 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, other: Any) -> Any:
     return getattr(return_types, name)(*OPS[name + "_dim"].call(input, dim, keepdim))
 
 
+def _one_dim(name: str, dim: Any) -> None:
+    if isinstance(dim, (tuple, list)):
+        raise ArgumentTypeError(
+            f"{name}() received an invalid combination of arguments - got ({type(dim).__name__}), but it takes one dimension; "
+            f"a{name} takes several"
+        )
+
+
 @public(out=True)
 def max(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The largest element; (values, indices) along a dimension; elementwise with another tensor."""
+    _one_dim("max", dim)
     return _extreme("max", input, dim if axis is None else axis, keepdim or keepdims, other)
 
 
@@ -134,6 +143,7 @@ def min(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The smallest element; (values, indices) along a dimension; elementwise with another tensor."""
+    _one_dim("min", dim)
     return _extreme("min", input, dim if axis is None else axis, keepdim or keepdims, other)
 
 

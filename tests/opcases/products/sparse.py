@@ -23,7 +23,12 @@ def _picked(t, weight):
     return t.nn.functional.embedding(t.tensor([[1, 2], [1, 0]]), weight, sparse=True)
 
 
+def _gathered(t, x):
+    return x.gather(0, t.tensor([[0, 2]]), sparse_grad=True)
+
+
 ROWS = [
     Row("coo_mm", _product, ((5,), (4, 2)), _reference, dtypes=("complex128",)),
+    Row("sparse_gather", _gathered, ((3, 2),), lambda x: x[[0, 2], [0, 1]][None], grad=()),
     Row("sparse_embedding", _picked, ((4, 3),), lambda w: w[np.array([[1, 2], [1, 0]])], grad=()),
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...coo import Coo
 from ...everywhere import combine_at
 from ...registry import kernel
 from .reading import accumulator, add_rows, along_positions, wrapped, writer
@@ -19,6 +20,17 @@ def gather(xp: Any, x: Any, index: Any, dim: int) -> Any:
     if not index.size:
         return xp.empty(index.shape, x.dtype)
     return x.reshape(-1).take(along_positions(xp, x.shape, dim, index))
+
+
+kernel("sparse_gather")(gather)
+
+
+@kernel("gather_sparse_backward")
+def gather_sparse_backward(xp: Any, g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
+    """`g` at the places that `gather` read; those that it read twice add up when somebody needs the sum."""
+    places = list(xp.indices(index.shape))
+    places[dim] = index
+    return Coo(xp.stack([each.reshape(-1) for each in places]), g.reshape(-1).copy(), shape)
 
 
 @kernel("gather_backward")
