@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.op import Op
 from ...errors import EngineError
 from ..faces.api import FUNCTIONS, public
 from .batch_norm import _torch_batch_norm, _torch_group_norm
 from .normalization import layer_norm
-
-# A statistic that belongs to a result with a gradient: it has a history, as PyTorch's has, but no gradient goes through it.
-beside_op = Op("beside", "x input weight bias", node="NativeGroupNormBackward0", moves=True)
-beside_op.vjp(input=lambda g: None, weight=lambda g: None, bias=lambda g: None)
 
 
 def _statistics(input: Any, dims: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
@@ -35,8 +30,9 @@ def native_group_norm(
 ) -> tuple[Any, Any, Any]:
     """`group_norm`, and for each group of each image its mean and one over its standard deviation."""
     out = _torch_group_norm(input, group, weight, bias, eps)
-    var, mean = _statistics(input.detach().reshape(N, group, -1), (-1,), False)
-    return out, *[beside_op.call(each, input, weight, bias) for each in (mean, (var + eps).rsqrt())]
+    # As PyTorch's, and unlike those of the other norms, they have gradients.
+    var, mean = FUNCTIONS["var_mean"](input.reshape(N, group, C // group * HxW), (-1,), correction=0)
+    return out, mean, (var + eps).rsqrt()
 
 
 @public(method=False)

@@ -19,7 +19,7 @@ from ...errors import (
     ShapeError,
     not_a_tensor,
 )
-from ..faces.api import method, public, with_numpys_names
+from ..faces.api import METHODS, method, public, with_numpys_names
 from ..faces.autocast import autocast
 
 # Arguments -----------------------------------------------------------------------------------------
@@ -238,9 +238,11 @@ def sum_to_size(self: Any, *size: Any) -> Any:
     dims = tuple([i for i, (have, n) in pairs if n == 1 != have])
     if len([i for i, (have, n) in pairs if n == have]) + len(dims) < len(pairs):
         raise ShapeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
+    if not wanted:
+        return METHODS["sum"](self)
     if not extra and not dims:
         return self
-    total = lifted.sum(self, tuple(range(extra)) + dims, True)
+    total = METHODS["sum"](self, tuple(range(extra)) + dims, True)  # (of integers in int64)
     return reshaped(total, wanted) if extra else total
 
 

@@ -37,13 +37,6 @@ ROWS = [
         label="weight",
     ),
     Row("normalize", lambda t, x: t.nn.functional.normalize(x, dim=1), ((3, 4),), None),
-    Row(
-        "beside",
-        lambda t, x: t.native_group_norm(x, None, None, 2, 4, 3, 2, 0.1)[1],
-        ((2, 4, 3),),
-        lambda x: x.reshape(2, 2, 6).mean(-1),
-        grad=(),
-    ),
 ]
 
 # Parts of gradients: their own derivatives are what second derivatives are made of.

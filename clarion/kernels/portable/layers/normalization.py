@@ -95,9 +95,3 @@ def layer_norm_gradients(
         raw.sum_of_rows(g * normal, ndim) if needs[1] else None,
         raw.sum_of_rows(g, ndim) if needs[2] else None,
     )
-
-
-@kernel("beside")
-def beside(xp: Any, x: Any, *others: Any) -> Any:
-    """The first of several arrays."""
-    return x.copy()
