@@ -96,6 +96,7 @@ def test_default_type():
         torch.set_default_dtype(torch.int32)
 
 
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list of numpy.ndarrays")  # (said once in a process)
 @pytest.mark.parametrize(
     ("data", "dtype", "shape"),
     [

@@ -256,12 +256,8 @@ def look_below(function: Any, look: Callable[..., Any]) -> None:
         function.__code__ = calling(look, function.__code__)
 
 
-_plain: dict[Any, Any] = {}  # function -> what it was before others stood in for it
-
-
 def set_code(function: Any, code: types.CodeType) -> None:
     """Give a function other code, below the looks at its arguments if there are any."""
-    _plain.setdefault(function, own_form(function))
     if function in _under:
         _under[function] = same_as(function, code)
     elif _below and function in _below:
@@ -271,8 +267,8 @@ def set_code(function: Any, code: types.CodeType) -> None:
 
 
 def own_form(function: Any) -> Any:
-    """What a function runs if nobody takes its calls over, looks at them or stands in, as a function of its own."""
-    return _plain.get(function) or _under.get(function) or _below.get(function) or same_as(function)
+    """What a function runs if nobody takes its calls over or looks at them, as a function of its own."""
+    return _under.get(function) or _below.get(function) or same_as(function)
 
 
 def same_as(function: Any, code: types.CodeType | None = None) -> Any:

@@ -309,9 +309,11 @@ _WITH_OUT = {"norm": "input p dim keepdim out dtype", "tensordot": "a b dims out
 
 def python_signature(function: Any) -> inspect.Signature:
     """The parameters of a public function, as PyTorch has them."""
+    from ..amp.standins import originals
     from ..core.overriding import own_form
 
-    shown = inspect.signature(own_form(inspect.unwrap(function)))
+    plain = inspect.unwrap(function)
+    shown = inspect.signature(originals.get(plain) or own_form(plain))
     parameters = {name: each for name, each in shown.parameters.items() if name != "run"}
     known = spelled(function)
     if known is not None and known.name in _WITH_OUT:

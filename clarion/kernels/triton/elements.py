@@ -479,17 +479,16 @@ def _scalar(a: Any) -> Any:
     return _number(a) if type(a) is np.ndarray and not a.ndim else a
 
 
-_ON_AS_IT_IS = (lambda g: g).__code__.co_code
+_ON_AS_IT_IS = (lambda g: g).__code__.co_code  # what only hands a gradient on
 
 
 def rule(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     """A gradient rule of an elementwise operation, as one launch where it can be traced."""
     if getattr(getattr(function, "__code__", None), "co_code", None) == _ON_AS_IT_IS:
         return function
-    missing = object()
-    place = names.index("ops") + 1 if "ops" in names else None
+    missing, place = object(), names.index("ops") + 1 if "ops" in names else None
     otherwise = (lambda *args: function(*map(_scalar, args))) if place is None else lambda *args: missing
-    element = Element(lambda arguments: tracer.trace_rule(function, names, arguments), otherwise)
+    element = Element(lambda given: tracer.trace_rule(function, names, given), otherwise)
     quick = element.called_by_type(element._planned)
     if place is None:
         return quick

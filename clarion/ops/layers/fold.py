@@ -56,7 +56,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     ksize, dilation = _pair("kernel_size", kernel_size), _pair("dilation", dilation)
     padding, stride = _pair("padding", padding), _pair("stride", stride)
     _refuse_numbers(ksize, dilation, padding, stride)
-    refuse_types("im2col_out_cpu", input, "iuc")
+    refuse_types("im2col_out_cpu", input, "iu")
     shape = input._array.shape
     if len(shape) == 2:
         raise ArgumentIndexError("Dimension out of range (expected to be in range of [-2, 1], but got 2)")
