@@ -6,6 +6,7 @@ python -m tests.doctor.write_vocabulary      # after operations or traits were c
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import clarion
 from clarion.core.namespace import OPS
@@ -30,17 +31,22 @@ _HEAD = """\
 # (m: moves, v: view, e: elementwise, b: broadcasts), its traits."""
 
 
+def _own() -> list[tuple[str, Any]]:
+    """clarion's operations, without those that a program has made of functions of its own."""
+    return [(name, op) for name, op in OPS.items() if not name.startswith("pointwise_")]
+
+
 def text() -> str:
     """The table."""
     titles: dict[str, str] = {}
-    for name, op in OPS.items():
+    for name, op in _own():
         titles.setdefault(op.node_class.__name__, name)
     titles.update(_USUAL)
     rows = []
     for title, name in sorted(titles.items()):
         if title != "NotImplemented":
             rows.append(f"{title} {_row(name)}")
-    rows += [f"- {_row(name)}" for name in sorted(OPS) if name not in titles.values()]
+    rows += [f"- {_row(name)}" for name, _ in sorted(_own(), key=lambda each: each[0]) if name not in titles.values()]
     return "\n".join([_HEAD, *rows, ""])
 
 
