@@ -44,8 +44,8 @@ def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
         except ValueError:  # it reaches beyond `x` into the memory that `x` is a part of
             pass
     root = memory_root(x)
-    if not (root.flags.c_contiguous or root.flags.f_contiguous):
-        # Memory lent by another owner, whose extent is not known here.
+    if 0 in shape or not (root.flags.c_contiguous or root.flags.f_contiguous):
+        # Of no elements, or memory lent by another owner, whose extent is not known here.
         return numpy.lib.stride_tricks.as_strided(x, shape, strides)
     return numpy.ndarray(shape, x.dtype, root, address(x) - address(root) + offset, strides)
 
