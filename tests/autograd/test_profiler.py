@@ -206,7 +206,7 @@ def test_what_is_not_there_says_so():
 
 @pytest.mark.compare
 def test_schedules_are_pytorchs():
-    theirs = pytest.importorskip("torch.profiler")
+    theirs = pytest.importorskip("torch.profiler", reason="compares with PyTorch")
     for plan in (
         {"wait": 2, "warmup": 1, "active": 3},
         {"wait": 0, "warmup": 2, "active": 1, "repeat": 2, "skip_first": 3},

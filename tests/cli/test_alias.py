@@ -153,7 +153,7 @@ def test_version_can_be_compared():
     "other", ["2.4", "2.13", "2.13.0", "2.13.0+clarion", "2.13.1", "10.0", (2, 13), (2, 14), (1, 9, 1)]
 )
 def test_version_compares_as_pytorch_does(other):
-    pytorch = pytest.importorskip("torch.torch_version")
+    pytorch = pytest.importorskip("torch.torch_version", reason="compares with PyTorch")
     ours, theirs = TorchVersion("2.13.0+clarion"), pytorch.TorchVersion("2.13.0+clarion")
     for comparison in ("__lt__", "__le__", "__eq__", "__ge__", "__gt__"):
         assert getattr(ours, comparison)(other) == getattr(theirs, comparison)(other), comparison

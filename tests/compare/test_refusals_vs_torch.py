@@ -9,7 +9,7 @@ from tests.semantics import refusals_custom as refusals_custom
 from tests.semantics.refusal import REFUSALS, Refusal
 
 torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
-pytest.importorskip("torch.utils.checkpoint")
+pytest.importorskip("torch.utils.checkpoint", reason="compares with PyTorch")
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.name)

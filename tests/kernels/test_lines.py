@@ -7,7 +7,7 @@ import pytest
 
 from clarion.kernels import registry
 
-pytest.importorskip("llvmlite")
+pytest.importorskip("llvmlite", reason="compiled kernels need llvmlite")
 RNG = np.random.default_rng(0)
 SHAPES = [(7001,), (90, 77), (3, 40, 50), (4, 1, 2000), (1, 130, 41)]
 

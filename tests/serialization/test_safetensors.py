@@ -14,7 +14,7 @@ from clarion.serialization import load_safetensors, save_safetensors
 
 
 def test_round_trip(tmp_path: pathlib.Path) -> None:
-    numpy_functions = pytest.importorskip("safetensors.numpy")
+    numpy_functions = pytest.importorskip("safetensors.numpy", reason="reads files of safetensors")
     path = tmp_path / "a.safetensors"
     tensors = {
         str(d): torch.tensor([[0, 1, 2], [3, 4, 5]]).to(d)
@@ -38,7 +38,7 @@ def test_round_trip(tmp_path: pathlib.Path) -> None:
 
 
 def test_refusals(tmp_path: pathlib.Path) -> None:
-    pytest.importorskip("safetensors.numpy")
+    pytest.importorskip("safetensors.numpy", reason="reads files of safetensors")
     path = tmp_path / "a.safetensors"
     x = torch.ones(4)
     with pytest.raises(RuntimeError, match="Some tensors share memory"):

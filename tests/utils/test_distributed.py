@@ -86,7 +86,7 @@ def test_samplers_ask_the_group(world):
 
 @pytest.mark.compare
 def test_pytorch_refuses_alike_without_a_group():
-    theirs = pytest.importorskip("torch.distributed")
+    theirs = pytest.importorskip("torch.distributed", reason="compares with PyTorch")
     for name in ("get_rank", "get_world_size", "barrier", "get_backend"):
         with pytest.raises(ValueError, match="Default process group has not been initialized"):
             getattr(theirs, name)()

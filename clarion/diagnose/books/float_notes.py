@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...events import unheard
 from .. import engine
 from ..source.places import Place, here
+from .passes import CountsPasses
 
 _PER_PASS = 64  # notes between two backward passes: the first ones count
 _SMALL = 4096  # elements of an operand that are kept with a note
@@ -32,20 +32,11 @@ class Note(NamedTuple):
     operand: Any = None  # what an operation on one tensor was given, if that is small
 
 
-class Notes:
+class Notes(CountsPasses):
     """The last errors, and every line that ever had one outside of a backward pass."""
 
     def __init__(self) -> None:
         self.clear()
-
-    @property
-    def passes(self) -> int:
-        """Backward passes that have begun, told or not."""
-        return self._told + unheard.count
-
-    @passes.setter
-    def passes(self, count: int) -> None:
-        self._told = count - unheard.count
 
     def clear(self) -> None:
         """Forget everything."""

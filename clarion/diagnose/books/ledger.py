@@ -17,13 +17,13 @@ from collections import deque
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from ...events import unheard
 from .. import engine
 from ..graph.names import names_of
 from ..source.places import Place, here
 from .alive import Alive
 from .departures import Departures
 from .history import all_finite, sample
+from .passes import CountsPasses
 from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
 from .resting import Pace, is_time
 from .switches import Switches
@@ -64,7 +64,7 @@ class _Thread(threading.local):
         self.stepping = 0  # inside an optimizer's step()
 
 
-class Ledger:
+class Ledger(CountsPasses):
     """The books of one process."""
 
     def __init__(self, session: Session) -> None:
@@ -95,15 +95,6 @@ class Ledger:
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
         self._by_memory: dict[Any, weakref.ref[Any]] = {}
-
-    @property
-    def passes(self) -> int:
-        """Backward passes that deposited, told or not."""
-        return self._told + unheard.count
-
-    @passes.setter
-    def passes(self, count: int) -> None:
-        self._told = count - unheard.count
 
     # Leaves, modules, optimizers -----------------------------------------------------------------
 

@@ -133,6 +133,17 @@ def clear_flags(f: Function, x86: bool) -> None:
     f.call("llvm.x86.sse.ldmxcsr", "void", f"ptr {place}")
 
 
+def all_chunks(f: Function, chunk: str, context: str, count: str, parallel: str, x86: bool) -> None:
+    """Call `chunk(context, number)` for each number, by several threads if there are several chunks and somebody who shares them
+    out (`parallel`, or null). As BLAS, it says nothing of floating-point errors."""
+    several = f.op("and", "i1", f.op("icmp sgt", "i64", count, "1"), f.op("icmp ne", "ptr", parallel, "null"))
+    with f.when(several):
+        f.line(f"call void {parallel}(ptr @{chunk}, ptr {context}, i64 {count})")
+    with f.when(f.op("xor", "i1", several, "true")), f.counted("0", count) as number:
+        f.line(f"call void @{chunk}(ptr {context}, i64 {number})")
+    clear_flags(f, x86)
+
+
 def processor(f: Function) -> str:
     """The number of the processor that this thread runs on, -1 where nobody says."""
     return f.cast("sext", "i32", f.call("sched_getcpu", "i32"), "i64") if _LINUX else "-1"

@@ -23,7 +23,7 @@ from .. import threads
 from . import build, machine
 from .places import address
 from .plan import GRAIN, LANES, MOST, SIZES
-from .pool import clear_flags
+from .pool import all_chunks, clear_flags
 from .products.blocks import FIELDS, PLACE, SLACK
 from .products.calls import products
 from .products.packed import DEEPEST
@@ -183,12 +183,7 @@ def _run(x86: bool) -> Function:
     f = Function("run", "void", "ptr shared", "ptr parallel")
     rows, each = _at(f, "%shared", _ALL_ROWS), _at(f, "%shared", _EACH)
     parts = f.op("sdiv", "i64", f.op("add", "i64", rows, f.op("sub", "i64", each, "1")), each)
-    several = f.op("icmp sgt", "i64", parts, "1")
-    with f.when(several):
-        f.line(f"call void %parallel(ptr @some_rows, ptr %shared, i64 {parts})")
-    with f.when(f.op("xor", "i1", several, "true")):
-        f.line("call void @some_rows(ptr %shared, i64 0)")
-    clear_flags(f, x86)
+    all_chunks(f, "some_rows", "%shared", parts, "%parallel", x86)
     f.end()
     return f
 

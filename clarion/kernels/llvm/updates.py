@@ -20,7 +20,7 @@ from . import build, machine
 from .kernel import Update
 from .places import address
 from .plan import GRAIN, MOST
-from .pool import clear_flags
+from .pool import all_chunks
 from .text import Function, module
 
 SHARE = 1024  # elements of a parameter that are not divided
@@ -74,13 +74,8 @@ def _chunk() -> Function:
 def _all(x86: bool) -> Function:
     """All shares, by several threads if there are several."""
     f = Function("update_all", "void", "ptr context")
-    chunks = _at(f, "%context", _CHUNKS)
-    several = f.op("icmp sgt", "i64", chunks, "1")
-    with f.when(several):
-        f.line(f"call void {_at(f, '%context', _PARALLEL, 'ptr')}(ptr @update_chunk, ptr %context, i64 {chunks})")
-    with f.when(f.op("xor", "i1", several, "true")):
-        f.line("call void @update_chunk(ptr %context, i64 0)")
-    clear_flags(f, x86)
+    chunks, parallel = _at(f, "%context", _CHUNKS), _at(f, "%context", _PARALLEL, "ptr")
+    all_chunks(f, "update_chunk", "%context", chunks, parallel, x86)
     f.end()
     return f
 

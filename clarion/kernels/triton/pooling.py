@@ -61,10 +61,6 @@ def _windows(kind: Any, windows: Windows | None, longest: Sizes) -> dict[str, An
     return modes | {"ADAPTIVE": windows is None, "KIND": tl.float64 if kind.itemsize == 8 else tl.float32, "B": _BLOCK}
 
 
-def _without_distances(modes: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in modes.items() if name not in ("DZ", "DY", "DX")}
-
-
 def _longest(size: Sizes, out_size: Sizes) -> Sizes:
     """Places of the longest window in each dimension, of so many that cover the input."""
     return tuple(max(-(-(i + 1) * n // o) - i * n // o for i in range(o)) for n, o in zip(size, out_size, strict=True))
@@ -88,22 +84,25 @@ def _pooled(x: Any, out_size: Sizes) -> bool:
     return x.dtype in FLOATS and 0 < x.size < _MOST and 0 not in out_size
 
 
+def _forward(
+    kernel: Kernel, x: Any, windows: Windows | None, out_size: Sizes, last: bool, *told: int, **modes: bool
+) -> tuple[_Images, Launch]:
+    """How the results of windows lie, and the launch that makes them."""
+    size = x.shape[x.ndim - len(out_size) :]
+    images = _Images(x, size, out_size, last)
+    count = math.prod(images.lead) * math.prod(out_size)
+    modes = modes | _windows(x.dtype, windows, _longest(size, out_size) if windows is None else windows[0])
+    return images, Launch(kernel, _blocks(count), (count, *images.told, *told), **modes)
+
+
 # The largest ---------------------------------------------------------------------------------------------------------
 
 
 def _largest(x: Any, windows: Windows | None, out_size: Sizes) -> tuple[Any, Any]:
-    n = len(out_size)
-    last = _prefers_last(x, n)
+    last = _prefers_last(x, len(out_size))
     x = laid(x, last)
-
-    def make() -> tuple[_Images, Launch]:
-        size = x.shape[x.ndim - n :]
-        images = _Images(x, size, out_size, last)
-        count = math.prod(images.lead) * math.prod(out_size)
-        modes = _windows(x.dtype, windows, _longest(size, out_size) if windows is None else windows[0])
-        return images, Launch(_max_pool, _blocks(count), (count, *images.told), **modes)
-
-    images, launch = _kept(("max_pool", x.shape, x.dtype, last, windows, out_size), make)
+    key = ("max_pool", x.shape, x.dtype, last, windows, out_size)
+    images, launch = _kept(key, lambda: _forward(_max_pool, x, windows, out_size, last))
     out, places = images.new(out_size, x.dtype), images.new(out_size, _PLACES)
     launch.run(x, out, places)
     return out, places
@@ -129,19 +128,15 @@ def max_pool_backward(g: Any, places: Any, shape: Sizes, n: int, windows: Window
 
 
 def _mean(x: Any, windows: Windows | None, out_size: Sizes, padded: bool, divisor: int | None) -> Any:
-    n = len(out_size)
-    last = _prefers_last(x, n)
+    last = _prefers_last(x, len(out_size))
     x = laid(x, last)
-
-    def make() -> tuple[_Images, Launch]:
-        size = x.shape[x.ndim - n :]
-        images = _Images(x, size, out_size, last)
-        count = math.prod(images.lead) * math.prod(out_size)
-        modes = _windows(x.dtype, windows, _longest(size, out_size) if windows is None else windows[0])
-        modes = _without_distances(modes) | {"PADDED": padded, "GIVEN": divisor is not None}
-        return images, Launch(_avg_pool, _blocks(count), (count, *images.told, divisor or 1), **modes)
-
-    images, launch = _kept(("avg_pool", x.shape, x.dtype, last, windows, out_size, padded, divisor), make)
+    modes, key = (
+        {"PADDED": padded, "GIVEN": divisor is not None},
+        ("avg_pool", x.shape, x.dtype, last, windows, out_size),
+    )
+    images, launch = _kept(
+        (*key, padded, divisor), lambda: _forward(_avg_pool, x, windows, out_size, last, divisor or 1, **modes)
+    )
     out = images.new(out_size, x.dtype)
     launch.run(x, out)
     return out

@@ -50,6 +50,18 @@ def _first_inside(start, D: tl.constexpr):
 
 
 @triton.jit
+def _tap(
+    number, z0, y0, x0, nz, ny, nx, depth, height, width, KY: tl.constexpr, KX: tl.constexpr, DZ: tl.constexpr, DY: tl.constexpr,
+    DX: tl.constexpr,
+):  # fmt: skip
+    """One place of a window: whether it is one and inside the image, and where in the plane."""
+    i, j, k = number // (KY * KX), number // KX % KY, number % KX
+    z, y, x = z0 + i * DZ, y0 + j * DY, x0 + k * DX
+    met = (i < nz) & (j < ny) & (k < nx) & (z >= 0) & (y >= 0) & (x >= 0) & (z < depth) & (y < height) & (x < width)
+    return met, (z * height + y) * width + x
+
+
+@triton.jit
 def max_pool(
     x, out, places, count, inner, idepth, iheight, iwidth, depth, height, width, KZ: tl.constexpr, KY: tl.constexpr,
     KX: tl.constexpr, SZ: tl.constexpr, SY: tl.constexpr, SX: tl.constexpr, PZ: tl.constexpr, PY: tl.constexpr, PX: tl.constexpr,
@@ -64,13 +76,10 @@ def max_pool(
     x0, nx = _window(ox, iwidth, width, KX, SX, PX, ADAPTIVE)
     best = tl.full([B], float("-inf"), KIND)
     place = (_first_inside(z0, DZ) * iheight + _first_inside(y0, DY)) * iwidth + _first_inside(x0, DX)
-    for tap in range(KZ * KY * KX):
-        i, j, k = tap // (KY * KX), tap // KX % KY, tap % KX
-        a, b, e = z0 + i * DZ, y0 + j * DY, x0 + k * DX
-        met = inside & (i < nz) & (j < ny) & (k < nx) & (a >= 0) & (b >= 0) & (e >= 0)
-        met = met & (a < idepth) & (b < iheight) & (e < iwidth)
-        here = (a * iheight + b) * iwidth + e
-        plane = o * (idepth * iheight * iwidth)
+    plane = o * (idepth * iheight * iwidth)
+    for number in range(KZ * KY * KX):
+        met, here = _tap(number, z0, y0, x0, nz, ny, nx, idepth, iheight, iwidth, KY, KX, DZ, DY, DX)
+        met = met & inside
         v = tl.load(x + (plane + here) * inner + c, mask=met, other=float("-inf")).to(KIND)
         better = met & ((v > best) | (v != v))
         best = tl.where(better, v, best)
@@ -83,7 +92,8 @@ def max_pool(
 def avg_pool(
     x, out, count, inner, idepth, iheight, iwidth, depth, height, width, divisor, KZ: tl.constexpr, KY: tl.constexpr,
     KX: tl.constexpr, SZ: tl.constexpr, SY: tl.constexpr, SX: tl.constexpr, PZ: tl.constexpr, PY: tl.constexpr, PX: tl.constexpr,
-    ADAPTIVE: tl.constexpr, PADDED: tl.constexpr, GIVEN: tl.constexpr, KIND: tl.constexpr, B: tl.constexpr,
+    DZ: tl.constexpr, DY: tl.constexpr, DX: tl.constexpr, ADAPTIVE: tl.constexpr, PADDED: tl.constexpr, GIVEN: tl.constexpr,
+    KIND: tl.constexpr, B: tl.constexpr,
 ):  # fmt: skip
     """The sum of each window over the number of its elements, or over a GIVEN number."""
     at = tl.program_id(0) * B + tl.arange(0, B)
@@ -93,20 +103,17 @@ def avg_pool(
     y0, ny = _window(oy, iheight, height, KY, SY, PY, ADAPTIVE)
     x0, nx = _window(ox, iwidth, width, KX, SX, PX, ADAPTIVE)
     total = tl.zeros([B], KIND)
-    for tap in range(KZ * KY * KX):
-        i, j, k = tap // (KY * KX), tap // KX % KY, tap % KX
-        a, b, e = z0 + i, y0 + j, x0 + k
-        met = inside & (i < nz) & (j < ny) & (k < nx) & (a >= 0) & (b >= 0) & (e >= 0)
-        met = met & (a < idepth) & (b < iheight) & (e < iwidth)
-        here = ((o * idepth + a) * iheight + b) * iwidth + e
-        total += tl.load(x + here * inner + c, mask=met, other=0.0).to(KIND)
+    plane = o * (idepth * iheight * iwidth)
+    for number in range(KZ * KY * KX):
+        met, here = _tap(number, z0, y0, x0, nz, ny, nx, idepth, iheight, iwidth, KY, KX, DZ, DY, DX)
+        total += tl.load(x + (plane + here) * inner + c, mask=met & inside, other=0.0).to(KIND)
     if GIVEN:
         total = total / divisor
     else:
-        number = _counted(oz, idepth, depth, KZ, SZ, PZ, ADAPTIVE, PADDED)
-        number *= _counted(oy, iheight, height, KY, SY, PY, ADAPTIVE, PADDED)
-        number *= _counted(ox, iwidth, width, KX, SX, PX, ADAPTIVE, PADDED)
-        total = total / number.to(KIND)
+        counted = _counted(oz, idepth, depth, KZ, SZ, PZ, ADAPTIVE, PADDED)
+        counted *= _counted(oy, iheight, height, KY, SY, PY, ADAPTIVE, PADDED)
+        counted *= _counted(ox, iwidth, width, KX, SX, PX, ADAPTIVE, PADDED)
+        total = total / counted.to(KIND)
     tl.store(out + at, total.to(out.dtype.element_ty), mask=inside)
 
 

@@ -203,12 +203,7 @@ def share(name: str, by_blocks: bool, x86: bool) -> Function:
 
     total = times(f, field("count"), field("blocks")) if by_blocks else field("count")
     chunks = shares(f, total, field("per"))
-    several = f.op("icmp sgt", "i64", chunks, "1")
-    with f.when(several):
-        f.line(f"call void {field('parallel', 'ptr')}(ptr @{name}_chunk, ptr %context, i64 {chunks})")
-    with f.when(f.op("xor", "i1", several, "true")):
-        f.line(f"call void @{name}_chunk(ptr %context, i64 0)")
-    pool.clear_flags(f, x86)
+    pool.all_chunks(f, f"{name}_chunk", "%context", chunks, field("parallel", "ptr"), x86)
     f.end()
     return f
 

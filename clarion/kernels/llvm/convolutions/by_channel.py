@@ -6,7 +6,7 @@ whatever the stride. Results whose tap meets the zeros around an image are left 
 
 from __future__ import annotations
 
-from ..pool import clear_flags
+from ..pool import all_chunks
 from ..products.blocks import least, plus, times
 from ..products.tiles import Shape, masked_load, masked_store, transposed
 from ..text import Function, literal, with_lanes
@@ -168,18 +168,7 @@ def _untangle(
 def run(x86: bool) -> Function:
     """All items, by several threads if there is who shares the work; gives back to Python."""
     f = Function("by_channel", "void", "ptr context")
-    parallel, items = _get(f, "parallel"), _get(f, "items")
-    shared, alone, after = f.labels("shared", "alone", "after")
-    f.line(f"br i1 {f.op('icmp ne', 'ptr', parallel, 'null')}, label %{shared}, label %{alone}")
-    f.begin(shared)
-    f.line(f"call void {parallel}(ptr @by_channel_chunk, ptr %context, i64 {items})")
-    f.jump(after)
-    f.begin(alone)
-    with f.counted("0", items) as number:
-        f.line(f"call void @by_channel_chunk(ptr %context, i64 {number})")
-    f.jump(after)
-    f.begin(after)
-    clear_flags(f, x86)
+    all_chunks(f, "by_channel_chunk", "%context", _get(f, "items"), _get(f, "parallel"), x86)
     f.end()
     return f
 

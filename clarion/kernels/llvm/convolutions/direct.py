@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..products.blocks import least, plus, times
+from ..products.blocks import by_width, least, plus, times
 from ..products.tiles import Shape, masked_load, masked_store, transposed
 from ..text import Function, literal, with_lanes
 from . import slabs
@@ -181,7 +181,6 @@ def chunk(shape: Shape, plan: Plan) -> Function:
             added = f.element(bias, f.let(f"select i1 {there}, i64 {column}, i64 0"), shape.scalar)
             top = times(f, block, height)
             out = f.offset(result_at(f, image, group, top), times(f, column, get(f, "out_o")))
-            narrow = f.op("icmp sle", "i64", left, str(shape.lanes))
             with f.counted("0", height, str(plan.rows)) as some, f.counted("0", o_w, str(plan.width)) as wide:
                 row = least(f, some, f.op("sub", "i64", height, str(plan.rows)))
                 w = least(f, wide, f.op("sub", "i64", o_w, str(plan.width)))
@@ -190,13 +189,7 @@ def chunk(shape: Shape, plan: Plan) -> Function:
                 here = f.element(own, plus(f, times(f, row, q_w), w), shape.scalar)
                 to = f.offset(f.offset(out, times(f, row, get(f, "out_h"))), times(f, w, get(f, "out_w")))
                 arguments = f"ptr %context, ptr {here}, ptr {b}, ptr {to}, i64 {taps[0]}, i64 {taps[1]}, i64 {left}, ptr {added}"
-                one, two, after = f.labels("one", "two", "after")
-                f.line(f"br i1 {narrow}, label %{one}, label %{two}")
-                for label, vectors in ((one, 1), (two, shape.vectors)):
-                    f.begin(label)
-                    f.line(f"call void @{_name(vectors)}({arguments})")
-                    f.jump(after)
-                f.begin(after)
+                by_width(f, shape, left, _name, arguments)
     f.call("free", "void", f"ptr {slab}")
     f.end()
     return f

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..pool import clear_flags
+from ..pool import all_chunks
 from ..products.blocks import least, plus, shares, strip, times
 from ..products.tiles import Shape
 from ..products.tiles import panel as plain_panel
@@ -212,16 +212,7 @@ def run(name: str, x86: bool) -> Function:
     """All chunks, by several threads where there are several; gives back to Python."""
     f = Function(name, "void", "ptr context")
     chunks = shares(f, all_parts(f), get(f, "per"))
-    shared, alone, after = f.labels("shared", "alone", "after")
-    f.line(f"br i1 {f.op('icmp sgt', 'i64', chunks, '1')}, label %{shared}, label %{alone}")
-    f.begin(shared)
-    f.line(f"call void {get(f, 'parallel')}(ptr @{name}_chunk, ptr %context, i64 {chunks})")
-    f.jump(after)
-    f.begin(alone)
-    f.line(f"call void @{name}_chunk(ptr %context, i64 0)")
-    f.jump(after)
-    f.begin(after)
-    clear_flags(f, x86)
+    all_chunks(f, f"{name}_chunk", "%context", chunks, get(f, "parallel"), x86)
     f.end()
     return f
 

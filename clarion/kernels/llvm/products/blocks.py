@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..pool import clear_flags
 from ..text import Function
 from . import rooms
@@ -64,6 +66,17 @@ def further(f: Function, start: str, offset: str) -> str:
     return f.offset(start, f.let(f"select i1 {there}, i64 {offset}, i64 0"))
 
 
+def by_width(f: Function, shape: Shape, columns: str, name: Callable[[int], str], arguments: str) -> None:
+    """Call the tile that is wide enough for so many columns: of one vector, or of all; `name(vectors)` says which that is."""
+    one, two, after = f.labels("one", "two", "after")
+    f.line(f"br i1 {f.op('icmp sle', 'i64', columns, str(shape.lanes))}, label %{one}, label %{two}")
+    for label, vectors in ((one, 1), (two, shape.vectors)):
+        f.begin(label)
+        f.line(f"call void @{name(vectors)}({arguments})")
+        f.jump(after)
+    f.begin(after)
+
+
 def strip(shape: Shape, height: int) -> Function:
     """`height` rows of a block: tile after tile. `panel_step` leads from one panel of b to the next."""
     parameters = (
@@ -79,14 +92,7 @@ def strip(shape: Shape, height: int) -> Function:
         arguments = (
             f"i64 %k, ptr %a, i64 %a_step, ptr {b.get()}, i64 %b_step, ptr {c}, i64 %c_step, i64 {left}, ptr {start}"
         )
-        narrow = f.op("icmp sle", "i64", left, str(shape.lanes))
-        one, two, after = f.labels("one", "two", "after")
-        f.line(f"br i1 {narrow}, label %{one}, label %{two}")
-        for label, vectors in ((one, 1), (two, shape.vectors)):
-            f.begin(label)
-            f.line(f"call void @{tile_name(height, vectors)}({arguments})")
-            f.jump(after)
-        f.begin(after)
+        by_width(f, shape, left, lambda vectors: tile_name(height, vectors), arguments)
         b.set(f.offset(b.get(), "%panel_step"))
     f.end()
     return f
