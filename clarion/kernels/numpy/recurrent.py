@@ -9,6 +9,7 @@ other, and is given out as (step, sequence, gate, feature): reshaped it is what 
 from __future__ import annotations
 
 import functools
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -107,23 +108,22 @@ def lstm_layer_backward(
     gates: Any, cells: Any, needs: tuple[bool, ...],
 ) -> Any:  # fmt: skip
     """Gradients of all inputs."""
-    (rows, size), count, forwards = c0.shape, len(steps), steps[0][0] == 0
+    (rows, size), count, forwards, kind = c0.shape, len(steps), steps[0][0] == 0, x.dtype
     gates, cells = gates.transpose(2, 0, 3, 1), cells.swapaxes(1, 2)
-    slopes, through = _slopes(gates, cells, _before(c0.T, cells, forwards))
-    g_out = None if g[0] is None else np.ascontiguousarray(_turned(g[0], rows))
-    dh, dc = (np.zeros((size, rows), x.dtype) if each is None else np.array(each.T, order="C") for each in g[1:])
-    d, product = np.empty((count, 4, size, rows), x.dtype), np.empty_like(dh)
-    forget, back = gates[1], np.ascontiguousarray(w_hh.T)
-    for start, _ in reversed(steps):
-        t = start // rows
-        if g_out is not None:
-            np.add(dh, g_out[t], dh)
-        np.add(dc, np.multiply(dh, through[t], product), dc)
-        now = d[t]
-        np.multiply(slopes[:3, t], dc, now[:3])
-        np.multiply(slopes[3, t], dh, now[3])
-        np.multiply(dc, forget[t], dc)
-        np.matmul(back, now.reshape(4 * size, rows), dh)
+    d, through = _slopes(gates, cells, _before(c0.T, cells, forwards))  # the loop turns slopes into gradients
+    g_out = repeat(None) if g[0] is None else np.ascontiguousarray(_turned(g[0], rows))[_way(steps)][::-1]
+    dh, dc = (np.zeros((size, rows), kind) if each is None else np.array(each.T, order="C") for each in g[1:])
+    back, product = np.ascontiguousarray(w_hh.T), np.empty_like(dh)
+    parts = through, d[:, :3], d[:, 3], d.reshape(count, 4 * size, rows), gates[1]
+    each = zip(g_out, *[part[_way(steps)][::-1] for part in parts], strict=False)
+    for from_out, to_cell, inner, last, whole, forget in each:
+        if from_out is not None:
+            np.add(dh, from_out, dh)
+        np.add(dc, np.multiply(dh, to_cell, product), dc)
+        np.multiply(inner, dc, inner)
+        np.multiply(last, dh, last)
+        np.multiply(dc, forget, dc)
+        np.matmul(back, whole, dh)
     d = np.ascontiguousarray(_rows(d.reshape(count, 4 * size, rows)).T).view(x.dtype).reshape(4 * size, len(x))
     before = _before(h0, out.reshape(count, rows, size), forwards).reshape(out.shape) if needs[2] else None
     bias = np.matmul(d, np.ones(len(x), x.dtype)) if needs[3] or needs[4] else None
@@ -155,19 +155,17 @@ def _before(first: Any, after: Any, forwards: bool) -> Any:
 
 
 def _slopes(gates: Any, cells: Any, before: Any) -> tuple[Any, Any]:
-    """Derivatives of the cell by what goes into the first three gates, of the output by what goes into the last, and by the cell.
-
-    `before` is overwritten.
-    """
+    """Derivatives of the cell by what goes into the first three gates, of the output by what goes into the last, step by step; then
+    of the output by the cell. `before` is overwritten."""
     i, f, z, o = gates
-    one, bent = _ONE[cells.dtype.char], np.tanh(cells)
-    slopes = np.empty_like(gates)
-    for gate, factor, slope in ((i, z, slopes[0]), (f, before, slopes[1]), (o, bent, slopes[3])):
-        np.subtract(one, gate, slope)
-        np.multiply(slope, gate, slope)
-        np.multiply(slope, factor, slope)
-    for value, factor, slope in ((z, i, slopes[2]), (bent, o, before)):
-        np.multiply(value, value, slope)
-        np.subtract(one, slope, slope)
-        np.multiply(slope, factor, slope)
+    one, bent, room = _ONE[cells.dtype.char], np.tanh(cells), np.empty_like(cells)
+    slopes = np.empty((len(cells), 4, *cells.shape[1:]), cells.dtype)
+    for gate, factor, slope in ((i, z, slopes[:, 0]), (f, before, slopes[:, 1]), (o, bent, slopes[:, 3])):
+        np.subtract(one, gate, room)
+        np.multiply(room, gate, room)
+        np.multiply(room, factor, slope)
+    for value, factor, slope in ((z, i, slopes[:, 2]), (bent, o, before)):
+        np.multiply(value, value, room)
+        np.subtract(one, room, room)
+        np.multiply(room, factor, slope)
     return slopes, before

@@ -83,6 +83,8 @@ ROWS = [
     Row("convolution", conv("conv2d", dilation=2), ((1, 2, 6, 5), (2, 2, 3, 2)),
         lambda x, w: correlated(x, w, dilation=2), label="dilated"),
     Row("convolution", conv("conv1d", padding="same"), ((2, 2, 6), (3, 2, 4)), same, label="same"),
+    Row("convolution", conv("conv2d", padding=1, groups=2), ((4, 4, 3, 5), (2, 2, 3, 3), (2,)),
+        lambda x, w, b: correlated(x, w, b, padding=1, groups=2), label="rows-of-all-images"),
     Row("convolution", conv("conv1d", groups=2), ((2, 4, 24), (6, 2, 3), (6,)),
         lambda x, w, b: correlated(x, w, b, groups=2), label="flat"),
     Row("convolution", conv("conv1d", padding=1, dilation=2), ((2, 2, 32), (2, 2, 3)),

@@ -121,9 +121,18 @@ def correlate(xp: Any, x: Any, weight: Any, stride: Sizes, padding: Sizes, dilat
     if is_depthwise(weight.shape, groups):
         return depthwise(xp, x, weight, stride, padding, dilation, size)
     out = xp.empty((n, o, *size), x.dtype)
+    copied = math.prod((x.shape[1], *ksize, *size))
+    together = blocks(n, copied)
+    if has_short_rows(n, size, copied, o, stride):
+        for block in together:
+            made = correlate(
+                xp, batch_last(x[block]), weight[..., None], *with_batch(stride, padding, dilation), groups
+            )
+            out[block] = batch_first(made)
+        return out
     columns = Columns(xp, x, ksize, padding, groups, size)
     matrices = by_group(weight, groups)
-    for block in blocks(n, math.prod((x.shape[1], *ksize, *size))):
+    for block in together:
         made = matrices @ columns.of(block, stride, dilation)
         out[block] = channels_first(made.reshape(o, -1, *size))
     return out
@@ -147,11 +156,19 @@ def correlate_input(
     padded = tuple(m + 2 * p for m, p in zip(in_size, padding, strict=True))
     if lies_flat(size, padded, stride):
         return flat_input(xp, g, weight, padding, dilation, groups, in_size, padded)
-    matrices = by_group(weight, groups).swapaxes(-1, -2)
     out = xp.empty((n, c, *in_size), g.dtype)
+    copied = math.prod((c, *ksize, *size))
+    together = blocks(n, copied)
+    if has_short_rows(n, size, copied, g.shape[1], stride):
+        for block in together:
+            seen, sizes = batch_last(g[block]), with_batch(stride, padding, dilation)
+            made = correlate_input(xp, seen, weight[..., None], *sizes, groups, (*in_size, seen.shape[-1]))
+            out[block] = batch_first(made)
+        return out
+    matrices = by_group(weight, groups).swapaxes(-1, -2)
     whole = inner(in_size, padding)
     columns = room = None
-    for block in blocks(n, math.prod((c, *ksize, *size))):
+    for block in together:
         count = block.stop - block.start
         if room is None or room.shape[1] != count:  # the last block may be smaller
             columns = xp.empty((groups, matrices.shape[1], count * math.prod(size)), g.dtype)
@@ -186,10 +203,43 @@ def correlate_weight(
     padded = tuple(m + 2 * p for m, p in zip(x.shape[2:], padding, strict=True))
     if lies_flat(size, padded, stride):
         return flat_weight(xp, g, x, padding, dilation, groups, ksize, padded)
+    copied = math.prod((c, *ksize, *size))
+    together = blocks(n, copied)
+    if has_short_rows(n, size, copied, o, stride):
+        for block in together:
+            seen, sizes = (batch_last(g[block]), batch_last(x[block])), with_batch(stride, padding, dilation)
+            total += correlate_weight(xp, *seen, *sizes, groups, (*ksize, 1)).reshape(total.shape)
+        return total.reshape(shape)
     columns = Columns(xp, x, ksize, padding, groups, size)
-    for block in blocks(n, math.prod((c, *ksize, *size))):
+    for block in together:
         total += grouped_rows(g[block], groups) @ columns.of(block, stride, dilation).swapaxes(-1, -2)
     return total.reshape(shape)
+
+
+# Small images: their rows are short, and to copy many short rows takes long. With the batch as the last dimension a row of all images
+# is one long row; the kernel is one image wide there.
+
+SHORT = 16  # elements of a row
+
+
+def has_short_rows(n: int, size: Sizes, columns: int, o: int, stride: Sizes) -> bool:
+    """Are there several images whose rows are worth joining? (The outputs are turned for it: there must be more to copy than those.)"""
+    return n > 3 and size[-1] <= SHORT and stride[-1] == 1 and columns >= 4 * o * math.prod(size)
+
+
+def batch_last(x: Any) -> Any:
+    """(N, C, *S) seen as (1, C, *S, N)."""
+    return x.transpose(*range(1, x.ndim), 0)[None]
+
+
+def batch_first(x: Any) -> Any:
+    """(1, C, *S, N) seen as (N, C, *S)."""
+    return x[0].transpose(x.ndim - 2, *range(x.ndim - 2))
+
+
+def with_batch(stride: Sizes, padding: Sizes, dilation: Sizes) -> tuple[Sizes, Sizes, Sizes]:
+    """The same geometry with the batch as the last dimension."""
+    return (*stride, 1), (*padding, 0), (*dilation, 1)
 
 
 # Stride 1 on large images: with the padded image as one long row, what a place of the kernel meets is that row, shifted.
