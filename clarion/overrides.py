@@ -16,6 +16,7 @@ from typing import Any
 from .core import overriding
 from .core.overriding import MODES_ONLY, UNSEEN, Disabled
 from .core.tensor import Tensor
+from .errors import ArgumentTypeError
 
 __all__ = [
     "BaseTorchFunctionMode",
@@ -30,6 +31,7 @@ __all__ = [
     "has_torch_function_variadic",
     "is_tensor_like",
     "is_tensor_method_or_property",
+    "redispatch_function",
     "resolve_name",
     "wrap_torch_function",
 ]
@@ -46,6 +48,8 @@ def is_tensor_like(inp: Any) -> bool:
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Will one of the arguments, or a mode, take the call over?"""
+    if not isinstance(relevant_args, (list, tuple)) and not hasattr(relevant_args, "__iter__"):
+        raise ArgumentTypeError(f"expected a sequence of arguments, got {type(relevant_args).__name__}")
     return overriding.wants(relevant_args)
 
 
@@ -61,7 +65,13 @@ def has_torch_function_variadic(*values: Any) -> bool:
 
 def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     """Let the arguments (and modes) take a call of `public_api` over."""
-    return overriding.dispatch(public_api, overriding.takers(relevant_args), args, kwargs)
+    found = overriding.takers(relevant_args) if overriding.state.enabled else []
+    return overriding.dispatch(public_api, found, args, kwargs)
+
+
+def redispatch_function(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """Call `func` without asking anybody this once; what it calls can be taken over again."""
+    return overriding.once_below(func, args, kwargs or {})
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Any], Any]:
@@ -82,6 +92,52 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[A
 
 # Which functions --------------------------------------------------------------------------------------
 
+# Functions that are given no tensor: they make them, or ask about settings.
+_NO_TENSORS = frozenset(
+    [
+        "arange",
+        "are_deterministic_algorithms_enabled",
+        "bartlett_window",
+        "blackman_window",
+        "can_cast",
+        "empty",
+        "empty_permuted",
+        "empty_strided",
+        "eye",
+        "fftfreq",
+        "from_file",
+        "frombuffer",
+        "full",
+        "get_default_device",
+        "get_default_dtype",
+        "get_deterministic_debug_mode",
+        "get_float32_matmul_precision",
+        "get_num_interop_threads",
+        "get_num_threads",
+        "get_rng_state",
+        "hamming_window",
+        "hann_window",
+        "initial_seed",
+        "is_deterministic_algorithms_warn_only_enabled",
+        "is_warn_always_enabled",
+        "kaiser_window",
+        "linspace",
+        "logspace",
+        "ones",
+        "promote_types",
+        "rand",
+        "randint",
+        "randn",
+        "randperm",
+        "range",
+        "rfftfreq",
+        "scalar_tensor",
+        "seed",
+        "tril_indices",
+        "triu_indices",
+        "zeros",
+    ]
+)
 _PLACES = ("torch", "torch.functional", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
 
 
@@ -99,7 +155,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
 
 
 def _is_offered(name: str, each: Any) -> bool:
-    public = not name.startswith("_") and name not in MODES_ONLY and name not in UNSEEN
+    public = not name.startswith("_") and name not in MODES_ONLY and name not in UNSEEN and name not in _NO_TENSORS
     return public and isinstance(each, types.FunctionType) and each in overriding._below
 
 

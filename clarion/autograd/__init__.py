@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import backward as _entry
+from ..core import overriding
 from ..core.modes import enable_grad as enable_grad
 from ..core.modes import inference_mode as inference_mode
 from ..core.modes import no_grad as no_grad
@@ -69,6 +70,19 @@ def grad(
     `inputs` may be a tensor, a sequence, or a dictionary (then a dictionary of gradients is returned).
     With `is_grads_batched` the first dimension of each grad_output is a batch of vectors.
     """
+    if overriding._below:  # somebody may take calls over
+        asked = [tuple(g) if isinstance(g, (list, tuple)) else (g,) for g in (outputs, inputs)]
+        if not any(_is_sparse(t) for group in asked for t in group) and overriding.wants((*asked[0], *asked[1])):
+            more = {
+                "grad_outputs": grad_outputs,
+                "retain_graph": retain_graph,
+                "create_graph": create_graph,
+                "only_inputs": only_inputs,
+                "allow_unused": allow_unused,
+                "is_grads_batched": is_grads_batched,
+                "materialize_grads": materialize_grads,
+            }
+            return overriding.dispatch(grad, overriding.takers((*asked[0], *asked[1])), tuple(asked), more)
     keys = None
     if isinstance(inputs, graph.GradientEdge):
         inputs = (inputs,)

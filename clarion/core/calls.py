@@ -51,6 +51,8 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
             return dispatch(getattr(Tensor, op.name), [args[1]], args, {}, True)
         return NotImplemented
 
+    if len(op.inputs) == 1:  # (a function of its own: op.call asks nobody, see core/overriding.py)
+        return written_at_first_call(op, lambda: call_texts.unary(op), scope_of(op), f"{op.name}, the operator")
     scope = scope_of(op) | {"otherwise": other_operand}
     return written_at_first_call(op, lambda: call_texts.binary(op, True), scope, f"{op.name}, the operator")
 

@@ -7,7 +7,19 @@ from typing import Any
 from .. import errors
 from .devices import HOST, find, ndarray
 from .dtypes import NumpyNumber, Size, default_float
-from .tensor import Tensor
+from .namespace import OPS
+from .tensor import Tensor, _blank
+
+_SLOTS = [name for name in Tensor.__slots__ if name[:2] != "__"]
+
+
+def construct(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Tensor(...)`, and that of subclasses that have no `__new__` of their own."""
+    if len(args) == 1 and isinstance(args[0], Tensor) and not kwargs:
+        return view_as(cls, args[0])
+    tensor = object.__new__(cls)
+    _blank(tensor, legacy_array(*args, **kwargs))
+    return tensor
 
 
 def legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:
@@ -17,7 +29,7 @@ def legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: An
         return xp.empty((0,), kind)
     if len(args) == 1:
         value = args[0]
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor):  # (with a device)
             return value._array
         if isinstance(value, Size):
             return xp.empty(tuple(value), kind)
@@ -33,3 +45,17 @@ def legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: An
         f"new(): invalid arguments ({', '.join(type(a).__name__ for a in args)}): "
         "Tensor() takes sizes, a sequence or a tensor; torch.tensor(data) is what you want"
     )
+
+
+def view_as(cls: type, x: Tensor) -> Any:
+    """A view of a tensor, with its history, in another class."""
+    view: Any = OPS["alias"].call(x)
+    try:
+        view.__class__ = cls
+    except TypeError:  # a class with slots of its own
+        made: Any = object.__new__(cls)
+        for name in _SLOTS:
+            if hasattr(view, name):
+                setattr(made, name, getattr(view, name))
+        return made
+    return view

@@ -4,8 +4,8 @@ NOTE [Overriding]: nothing here runs, and no call of a plain Tensor is longer by
 takes calls over is defined (a subclass of Tensor), a TorchFunctionMode is entered, `torch.overrides` is imported, or a
 program's text names `__torch_function__` (a class that is no tensor tells nobody that it is there: `look_in`). Then
 the public functions get other code, which looks at their arguments first (`stand_in`: the functions stay the objects they
-are, so it does not matter who holds them), and a subclass of Tensor gets methods and properties of its own that do so
-(Tensor itself only while a mode is entered).
+are, so it does not matter who holds them). So do Tensor's methods, operators and properties once a subclass is defined, and
+while a mode is entered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, EngineError
 from .description import Description
 from .tensor import Tensor
 
@@ -25,6 +25,7 @@ from .tensor import Tensor
 class _State(threading.local):
     enabled: bool = True  # do arguments take calls over in this thread?
     modes: tuple[Any, ...] = ()  # the modes entered in this thread, innermost last
+    skip: bool = False  # does nobody take the next call over?
 
 
 state = _State()
@@ -106,7 +107,21 @@ def _add(found: list[Any], value: Any) -> None:
 
 def wants(values: Iterable[Any]) -> bool:
     """Will the call be taken over?"""
-    return bool(state.modes) or (state.enabled and bool(takers(values)))
+    return (bool(state.modes) or (state.enabled and bool(takers(values)))) and not _skipped()
+
+
+def once_below(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call what would be taken over, and let nobody take this one call over; calls inside it are."""
+    state.skip = True
+    try:
+        return func(*args, **kwargs)
+    finally:
+        state.skip = False
+
+
+def _skipped() -> bool:
+    skip, state.skip = state.skip, False
+    return skip
 
 
 def dispatch(func: Any, found: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any], operator: bool = False) -> Any:
@@ -148,7 +163,7 @@ def converted(result: Any, cls: Any) -> Any:
     if cls is Tensor:
         return result
     if isinstance(result, Tensor):
-        return result if isinstance(result, cls) else result.as_subclass(cls)
+        return result if isinstance(result, cls) else own_form(vars(Tensor)["as_subclass"])(result, cls)
     if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
         parts = [converted(each, cls) for each in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
@@ -166,7 +181,7 @@ MODULES = ("clarion.linalg", "clarion.fft", "clarion.special", "clarion.function
 # Only a mode sees these: they make tensors, or ask what something is.
 MODES_ONLY = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "is_tensor", "as_subclass", "new_tensor"])
 UNSEEN = frozenset(
-    ["__reduce_ex__", "__setstate__", "__hash__", "__array_wrap__", "is_storage", "typename", "manual_seed"]
+    ["__reduce_ex__", "__setstate__", "__hash__", "__array_wrap__", "__iter__", "is_storage", "typename", "manual_seed"]
 )
 
 _below: dict[Any, Any] = {}  # function -> what it runs if nobody takes the call over
@@ -230,7 +245,7 @@ def _look_first(function: Any, modes_only: bool) -> None:
     def call(*args: Any, **kwargs: Any) -> Any:
         if state.modes or (state.enabled and not modes_only):
             found = takers((*args, *kwargs.values())) if state.enabled else []
-            if found or state.modes:
+            if (found or state.modes) and not _skipped():
                 return dispatch(function, found, args, kwargs)
         elif state.enabled:
             with Disabled():
@@ -299,131 +314,122 @@ def _template(cells: tuple[str, ...]) -> types.CodeType:
     return code
 
 
-# Methods, operators and properties of a subclass --------------------------------------------------------
+# Methods, operators and properties -----------------------------------------------------------------------
 
 # PyTorch calls the operators by the names of their methods.
 _OPERATORS = {
     "add": "add", "radd": "add", "iadd": "add_", "sub": "sub", "isub": "sub_", "mul": "mul", "rmul": "mul", "imul": "mul_",
     "truediv": "div", "itruediv": "div_", "mod": "remainder", "imod": "remainder_", "matmul": "matmul", "lt": "lt",
     "le": "le", "gt": "gt", "ge": "ge", "ne": "ne", "neg": "neg", "abs": "abs", "pow": "pow", "ipow": "pow_", "rtruediv": "__rdiv__",
+    "ifloordiv": "floor_divide_", "rand": "bitwise_and", "ror": "bitwise_or", "rxor": "bitwise_xor",
 }  # fmt: skip
-_SWAPPED = {"rsub": "sub", "rmatmul": "matmul", "rpow": "pow", "rtruediv": "div"}  # of another tensor: other - self
 
 
 def adopt(cls: Any) -> None:
-    """A subclass of Tensor was defined: let its functions, methods and properties look at their arguments first."""
-    if cls.__torch_function__ is disabled:
-        return
-    install()
-    _give(cls, lambda name: _owner(cls, name) in (Tensor, Description))
-
-
-def _owner(cls: Any, name: str) -> Any:
-    return next((each for each in cls.__mro__ if name in vars(each)), None)
+    """A subclass of Tensor was defined: let functions, methods and properties look at their arguments first, for good."""
+    global _lookers
+    if cls.__torch_function__ is not disabled:
+        install()
+        _members_look()
+        _lookers += 1
 
 
 def plain_members() -> dict[str, Any]:
-    """Tensor's members as they are while no mode is entered."""
-    own = {**vars(Tensor), **_lent}
-    return {**vars(Description), **{name: member for name, member in own.items() if member is not None}}
-
-
-def _give(cls: Any, wanted: Callable[[str], bool]) -> dict[str, Any]:
-    """Put the looking forms of Tensor's members on a class; what was given."""
-    given = {}
-    for name, member in plain_members().items():
-        if name in UNSEEN or name in MODES_ONLY or not wanted(name) or (name[0] == "_" and name[:2] != "__"):
-            continue
-        if isinstance(member, property):
-            given[name] = _property(member)
-        elif (
-            isinstance(member, types.FunctionType)
-            and name not in _NOT_CALLED
-            and (member not in _below or name[0] == "_")
-        ):
-            given[name] = _method(name)
-    for name, member in given.items():
-        setattr(cls, name, member)
-    return given
+    """Tensor's members."""
+    return {**vars(Description), **vars(Tensor)}
 
 
 _NOT_CALLED = frozenset(["__new__", "__init__", "__init_subclass__", "__torch_function__", "__class_getitem__"])
+_lookers = 0  # subclasses defined, modes entered
+_looking: list[Any] = []  # the functions of Tensor's members, while they look at their arguments first
 
 
-def _method(name: str) -> Any:
-    bare = name.strip("_")
-    operator = name.startswith("__") and name.endswith("__")
-    plain = plain_members()[name]
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        found = takers((self, *args, *kwargs.values())) if state.enabled else []
-        if not found and not state.modes:
-            return plain(self, *args, **kwargs)
-        if operator and bare in _SWAPPED and args and isinstance(args[0], Tensor):
-            return dispatch(getattr(Tensor, _SWAPPED[bare]), found, (args[0], self), kwargs, True)
-        seen = getattr(Tensor, _OPERATORS.get(bare, name) if operator else name)
-        return dispatch(seen, found, (self, *args), kwargs, operator and bool(args))
-
-    method.__name__ = name
-    method.__doc__ = plain.__doc__
-    return method
+def _members_look() -> None:
+    """Give Tensor's methods, and the functions of its properties, code that looks at the arguments first."""
+    if _looking:
+        return
+    for name, member in plain_members().items():
+        if name in UNSEEN or name in MODES_ONLY or name in _NOT_CALLED or (name[0] == "_" and name[:2] != "__"):
+            continue
+        if isinstance(member, property):
+            _member_looks(member.fget, member.__get__, False)
+            if member.fset is not None:
+                _member_looks(member.fset, member.__set__, False)
+        elif isinstance(member, types.FunctionType):
+            _member_looks(member, name, name.startswith("__") and name.endswith("__"))
 
 
-def _property(plain: property) -> property:
-    def read(self: Any) -> Any:
-        found = takers((self,)) if state.enabled else []
-        return dispatch(plain.__get__, found, (self,), {}) if found or state.modes else plain.__get__(self)
+def _members_rest() -> None:
+    """Give them their own code again."""
+    for function in _looking:
+        if function not in _under:
+            function.__code__ = _below.pop(function).__code__
+    _looking.clear()
 
-    def write(self: Any, value: Any) -> None:
-        found = takers((self, value)) if state.enabled else []
-        if found or state.modes:
-            dispatch(plain.__set__, found, (self, value), {})
-        else:
-            plain.__set__(self, value)
 
-    return property(read, write if plain.fset is not None else None, plain.fdel, plain.__doc__)
+def _member_looks(function: Any, seen: Any, operator: bool) -> None:
+    """`seen` is what is given to who takes the call over, or the name of the method."""
+    if function in _below:
+        return
+    _below[function] = same_as(function)
+    _looking.append(function)
+    bare = seen.strip("_") if operator else ""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not _entered:
+            for each in args:
+                if _kinds.get(type(each)) != _IGNORED:
+                    break
+            else:
+                return _below[function](*args)
+        found = takers((*args, *kwargs.values())) if state.enabled else []
+        if (not found and not state.modes) or _skipped():
+            return _below[function](*args, **kwargs)
+        if bare == "eq" and found and not isinstance(found[0], Tensor):
+            return dispatch(getattr(Tensor, "eq"), found, args, kwargs, True)  # noqa: B009
+        asked = getattr(Tensor, _OPERATORS.get(bare, seen)) if type(seen) is str else seen
+        return dispatch(asked, found, args, kwargs, operator and len(args) > 1)
+
+    function.__code__ = calling(call, function.__code__)
 
 
 # Modes ------------------------------------------------------------------------------------------------
 
-_entered = 0
-_lent: dict[str, Any] = {}  # Tensor's own members, while they look at their arguments first
+_entered = 0  # modes, in all threads
 
 
 class Looking:
     """While it is entered, methods and operators of plain tensors look at their arguments, too."""
 
     def __enter__(self) -> None:
-        global _entered
+        global _lookers
         install()
-        if not _entered:
-            _lent.update({name: vars(Tensor).get(name) for name in (*vars(Description), *vars(Tensor))})
-            for name in _lent.keys() - _give(Tensor, lambda name: True).keys():
-                del _lent[name]
-        _entered += 1
+        _members_look()
+        _lookers += 1
 
     def __exit__(self, *_: object) -> None:
-        global _entered
-        _entered -= 1
-        if not _entered:
-            for name, member in _lent.items():
-                if member is None:
-                    delattr(Tensor, name)
-                else:
-                    setattr(Tensor, name, member)
-            _lent.clear()
-
-
-_looking = Looking()
+        global _lookers
+        _lookers -= 1
+        if not _lookers:
+            _members_rest()
 
 
 def enter(mode: Any) -> None:
     """From now on `mode` sees every call of this thread."""
-    _looking.__enter__()
+    global _entered
+    if isinstance(getattr(mode.__torch_function__, "__self__", None), type):
+        raise EngineError(
+            f"Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain method: "
+            f"{type(mode).__name__}"
+        )
+    Looking().__enter__()
+    _entered += 1
     state.modes = (*state.modes, mode)
 
 
 def leave() -> None:
     """The innermost mode sees no more calls."""
+    global _entered
     state.modes = state.modes[:-1]
-    _looking.__exit__()
+    _entered -= 1
+    Looking().__exit__()

@@ -57,18 +57,16 @@ class Tensor(Description, Methods):
     _widens = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        from .constructor import legacy_array
+        from .constructor import construct
 
-        tensor = object.__new__(cls)
-        _blank(tensor, legacy_array(*args, **kwargs))
-        return tensor
+        return construct(cls, *args, **kwargs)  # type: ignore[no-any-return]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
     @staticmethod
     def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **options: Any) -> Any:
-        """A tensor of a subclass around the data of another: what the `__new__` of subclasses calls."""
+        """A tensor of a subclass around the data of another."""
         return make_subclass(cls, data, require_grad)
 
     @classmethod

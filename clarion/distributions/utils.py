@@ -17,6 +17,8 @@ euler_constant = 0.57721566490153286060
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """All arguments as tensors of one shape; numbers take the type of the first tensor."""
+    if any(hasattr(v, "__torch_function__") and not isinstance(v, Tensor) for v in values):
+        return _broadcast_tensor_like(values)
     if not all(isinstance(v, (Tensor, Number)) for v in values):
         raise ArgumentValueError(
             "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
@@ -25,6 +27,13 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     kind = clarion.get_default_dtype() if first is None else first.dtype
     tensors = [v if isinstance(v, Tensor) else clarion.tensor(v, dtype=kind) for v in values]
     return tuple(clarion.broadcast_tensors(*tensors))
+
+
+def _broadcast_tensor_like(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same where objects that are no tensors behave as some."""
+    like = next(v for v in values if hasattr(v, "__torch_function__"))
+    alike = [v if hasattr(v, "__torch_function__") else clarion.tensor(v, dtype=like.dtype) for v in values]
+    return tuple(clarion.broadcast_tensors(*alike))
 
 
 def sum_rightmost(value: Tensor, dim: int) -> Tensor:

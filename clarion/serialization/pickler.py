@@ -17,6 +17,7 @@ from ..errors import NotSupportedError
 from ..nn.modules.state import StateDict
 from ..nn.parameter import Buffer, Parameter
 from ..ops.creation.memory import UntypedStorage
+from ..ops.creation.pickling import slots_of
 from ..ops.creation.typed_storage import TypedStorage
 from ..ops.random.generator import Generator
 from . import rebuild
@@ -120,12 +121,15 @@ class _Mixin(Base):  # type: ignore[misc]
             if attributes:
                 return rebuild.rebuild_parameter_with_state, (*data, attributes)
             return rebuild.rebuild_parameter, data
+        if "_is_parameter" in tensor.__dict__:  # of a class of its own, made a parameter
+            attributes["_is_param"] = True
         function, args = self._plain(tensor)
         if kind is Buffer:  # PyTorch's is a Tensor with these attributes
             kind, attributes = Tensor, attributes | {"_is_buffer": True}
         if kind is Tensor and not attributes:
             return function, args
-        return rebuild.rebuild_from_type_v2, (function, kind, args, attributes)
+        slots = slots_of(tensor)
+        return rebuild.rebuild_from_type_v2, (function, kind, args, (attributes, slots) if slots else attributes)
 
     def _plain(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         array = tensor._array

@@ -131,13 +131,16 @@ def set_attributes(tensor: Any, state: Any) -> Any:
     both = state if isinstance(state, tuple) else (state, None)
     if len(both) != 2 or not all(part is None or isinstance(part, dict) for part in both):
         raise FileDamagedError("a tensor of the file has attributes that are not stored by name")
-    for part in both:
+    for part, keep in zip(both, (tensor.__dict__.__setitem__, tensor.__setattr__), strict=True):
         for name, value in (part or {}).items():
+            if name == "_is_param":  # of a class of its own, made a parameter
+                tensor._is_parameter = value is True
+                continue
             if is_internal(name):
                 raise FileDamagedError(
                     f"the file would set {str(name)[:60]!r} of a tensor, which is no attribute of the user's"
                 )
-            tensor.__dict__[name] = value
+            keep(name, value)
     return tensor
 
 

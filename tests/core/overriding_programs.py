@@ -6,6 +6,7 @@ They run in a process of their own, because the first class that takes calls ove
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import operator
@@ -201,6 +202,76 @@ def operators(t: Any) -> Any:
     return x + other, x * other, x == other, x < other, x @ other, t.fft.fft(other), t.special.bessel_j0(other), dense
 
 
+def members(t: Any) -> Any:
+    """Methods of Tensor called through the class or `super()`, walks over elements, and tensors made of tensors."""
+    seen: list[str] = []
+
+    class Mine(t.Tensor):  # type: ignore[misc, name-defined]
+        __slots__ = ["note"]
+
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs)
+
+        def __add__(self, other: Any) -> Any:
+            return super().__add__(other)
+
+        def new_empty(self, *args: Any, **kwargs: Any) -> Any:
+            return t.empty(*args, **kwargs).as_subclass(Mine)
+
+    x = t.ones(2, requires_grad=True)
+    mine = Mine(x * 3)
+    kinds = [type(each).__name__ for each in (mine + 1, t.Tensor.__mul__(x, mine), t.Tensor.detach(mine), *mine)]
+    same = [getattr(Mine, name) is getattr(t.Tensor, name) for name in ("size", "dtype", "__mul__", "grad", "dim")]
+    mine.sum().backward()
+    found = t.autograd.grad((mine * mine).sum(), mine)
+    bits = t.ones(2, dtype=t.int64).as_subclass(Mine)
+    (2 & bits), (2 | bits), bits.__ifloordiv__(1), bits.__rpow__(2)
+    leaf = t.nn.Parameter(t.ones(2).as_subclass(Mine))
+    leaf.note = "kept"
+    copied = copy.deepcopy(leaf)
+    texts = repr(leaf), copied.note, isinstance(copied, t.nn.Parameter), copied.requires_grad
+    seen = [name for name in seen if name != "dim"]  # (PyTorch asks for it before it walks)
+    return kinds, same, x.grad.tolist(), [type(found[0]).__name__, found[0].tolist()], texts, seen
+
+
+def once_below(t: Any) -> Any:
+    """`redispatch_function`: one call that nobody takes over; modes that are made as they must not be."""
+    seen: list[str] = []
+
+    class Logged(t.Tensor):  # type: ignore[misc, name-defined]
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            return t.overrides.redispatch_function(func, types, args, kwargs)
+
+    def both(a: Any, b: Any) -> Any:
+        if t.overrides.has_torch_function((a, b)):
+            return t.overrides.handle_torch_function(both, (a, b), a, b)
+        return a * b + 1
+
+    x = Logged(t.tensor([3.0]))
+    kinds = [type(each).__name__ for each in (both(x, x), x + 1, x.exp(), x.shape)]
+
+    class Wrong(t.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    try:
+        with Wrong():
+            t.ones(1).abs()
+        refused = False
+    except RuntimeError as error:
+        refused = "please make it a plain method" in str(error)
+    try:
+        t.overrides.has_torch_function(object())
+    except TypeError as error:
+        return kinds, seen, refused, "expected a sequence" in str(error)
+    return kinds, seen, refused
+
+
 def main(name: str) -> None:
     """Run all programs on a library and print what they give as JSON."""
     t = importlib.import_module(name)
@@ -216,6 +287,8 @@ def main(name: str) -> None:
         values_beside,
         questions,
         operators,
+        members,
+        once_below,
     ]
     print(json.dumps({program.__name__: program(t) for program in found}, indent=1))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 from typing import Any
 
 from ...core.devices import kind_of, xp_of
@@ -34,7 +35,22 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     attributes = _attributes(self)
     if attributes:
         new.__dict__.update(copy.deepcopy(attributes, memo))
+    for name, value in slots_of(self).items():
+        setattr(new, name, copy.deepcopy(value, memo))
     return new
+
+
+def slots_of(x: Tensor) -> dict[str, Any]:
+    """What lies in the `__slots__` of the user's classes."""
+    of = type(x)
+    if of is Tensor or of._is_parameter:
+        return {}
+    own = of.__mro__[: of.__mro__.index(Tensor)]
+    named = [name for cls in own for name in copyreg._slotnames(cls) if name not in _OURS]  # type: ignore[attr-defined]
+    return {name: getattr(x, name) for name in dict.fromkeys(named) if hasattr(x, name)}
+
+
+_OURS = frozenset(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
 
 
 def _attributes(x: Tensor) -> dict[str, Any]:
@@ -64,13 +80,17 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
     """Pickles data, requires_grad and attributes; not the graph, the gradient or hooks, as PyTorch."""
-    return _rebuild, (type(self), self._array, self.requires_grad, _attributes(self) or None)
+    return _rebuild, (type(self), self._array, self.requires_grad, _attributes(self) or None, slots_of(self))
 
 
-def _rebuild(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any] | None) -> Tensor:
+def _rebuild(
+    cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any] | None, slots: dict[str, Any] | None = None
+) -> Tensor:
     new: Tensor = make_subclass(cls, new_tensor(array), requires_grad)
     if attributes:
         new.__dict__.update(attributes)
+    for name, value in (slots or {}).items():
+        setattr(new, name, value)
     return new
 
 

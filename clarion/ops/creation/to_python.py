@@ -180,10 +180,10 @@ def suffixes(self: Tensor) -> list[str]:
 
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     cls = type(self)
-    plain = cls is Tensor or self._is_parameter
+    plain = cls is Tensor or "_is_parameter" in vars(cls)
     if tensor_contents is not None:
         return f"{'tensor' if plain else cls.__name__}({', '.join([str(tensor_contents), *suffixes(self)])})"
-    return tensor_text(
+    text = tensor_text(
         self._array if self.is_meta else to_host(self._array),
         prefix="tensor(" if plain else f"{cls.__name__}(",
         default_dtype=repr(get_default_dtype()),
@@ -192,6 +192,7 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
         suffixes=suffixes(self),
         values=not self.is_meta,
     )
+    return f"Parameter({text})" if "_is_parameter" in self.__dict__ else text  # of a class of its own
 
 
 def _format(self: Tensor, spec: str) -> str:

@@ -107,4 +107,4 @@ rtruediv.__name__ = "__rdiv__"  # PyTorch's name
 METHODS["__rtruediv__"] = METHODS["__rdiv__"] = rtruediv
 METHODS["__pow__"], METHODS["__imod__"], METHODS["__ipow__"] = power, imod, ipow
 METHODS["__invert__"] = invert
-METHODS["__neg__"] = a.neg_op.call
+METHODS["__neg__"] = operator_call(a.neg_op)

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from ...core.constructor import view_as
 from ...core.description import computes, normalize_dim
 from ...core.general_call import general_call
 from ...core.namespace import OPS
@@ -157,8 +158,7 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
     """The same data and history as a tensor of another class."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise ArgumentTypeError(f"as_subclass(): argument 'cls' must be a subclass of Tensor, not {cls!r}")
-    result: Any = alias_op.call(self)
-    result.__class__ = cls
+    result = view_as(cls, self)
     if computes(cls):
         importlib.import_module("clarion.core.wrapped").enlist(cls)
     return result  # type: ignore[no-any-return]
