@@ -159,7 +159,9 @@ def _slopes(gates: Any, cells: Any, before: Any) -> tuple[Any, Any]:
     of the output by the cell. `before` is overwritten."""
     i, f, z, o = gates
     one, bent, room = _ONE[cells.dtype.char], np.tanh(cells), np.empty_like(cells)
-    slopes = np.empty((len(cells), 4, *cells.shape[1:]), cells.dtype)
+    count, size, rows = cells.shape
+    # A row more: what is read in steps of a power of two falls into few places of the cache.
+    slopes = np.empty((count, 4 * size + 1, rows), cells.dtype)[:, : 4 * size].reshape(count, 4, size, rows)
     for gate, factor, slope in ((i, z, slopes[:, 0]), (f, before, slopes[:, 1]), (o, bent, slopes[:, 3])):
         np.subtract(one, gate, room)
         np.multiply(room, gate, room)
