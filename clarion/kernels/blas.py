@@ -41,6 +41,13 @@ def set_threads(n: int) -> None:
 
 
 @functools.cache
+def first_threads() -> int:
+    """How many threads it had when this was asked first: what the machine, or the environment, gave it."""
+    ask = _function("openblas_get_num_threads")
+    return 1 if ask is None else int(ask())
+
+
+@functools.cache
 def _of_vectors(name: str, kind: str, factors: int) -> Callable[..., Any] | None:
     """A function of two vectors, the first with a factor, the second with one or none."""
     function: Any = _function(f"cblas_{'s' if kind == 'f' else 'd'}{name}") if kind in "fd" else None

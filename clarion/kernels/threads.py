@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from .. import config
+from ..forks import fork_safe
 from . import blas
 
 _limit: int | None = config.THREADS
@@ -49,6 +51,35 @@ def quiet_blas() -> None:
     if not _quiet_blas:
         _quiet_blas = True
         blas.set_threads(1)
+
+
+class one_in_blas:
+    """Inside, BLAS keeps to one thread: its callers are several, or its threads would look for work while others have some."""
+
+    depth, lock = 0, fork_safe(threading.Lock())
+
+    def __enter__(self) -> None:
+        with one_in_blas.lock:
+            one_in_blas.depth += 1
+            if one_in_blas.depth == 1:
+                blas.first_threads()
+                blas.set_threads(1)
+
+    def __exit__(self, *_: Any) -> None:
+        with one_in_blas.lock:
+            one_in_blas.depth -= 1
+            if not one_in_blas.depth:
+                blas.set_threads(1 if _quiet_blas else _limit or blas.first_threads())
+
+
+def _nobody_inside() -> None:
+    if one_in_blas.depth:  # the threads that were inside do not exist in a forked process
+        one_in_blas.depth = 0
+        blas.set_threads(1 if _quiet_blas else _limit or blas.first_threads())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_nobody_inside)
 
 
 def for_blas(kernel: Callable[..., Any]) -> Callable[..., Any]:

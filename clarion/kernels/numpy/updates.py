@@ -18,8 +18,9 @@ import numpy as np
 from ..blas import WORTH, add_multiple, multiply_and_add
 from ..crew import PIECE, share
 from ..flat import kept_number
-from ..portable.updates.orthogonal import multiply_add
+from ..portable.updates.orthogonal import LARGE, multiply_add, orthogonal
 from ..registry import offer
+from ..threads import one_in_blas
 from ..updates import RULES
 
 ALONE = 1 << 16  # elements up to which nobody else is asked
@@ -275,6 +276,26 @@ for _name, _rule in RULES.items():
     offer(f"{_name}_", "numpy", in_place(f"{_name}_", _rule))
 
 
+# Muon --------------------------------------------------------------------------------------------------
+
+
+def _several_large(x: Any, *_: Any) -> bool:
+    return len(x) > 1 and x[0].size > LARGE
+
+
+@offer("muon_orthogonal", "numpy", accepts=_several_large)
+def orthogonal_numpy(x: Any, coefficients: tuple[float, float, float], steps: int) -> Any:
+    """A matrix for each thread: BLAS takes as long for a symmetric product with two threads as with one."""
+
+    def some(begin: int, end: int) -> None:
+        for k in range(begin, end):
+            x[k] = orthogonal(np, x[k : k + 1], coefficients, steps)[0]
+
+    with one_in_blas():
+        share(some, len(x), 1)
+    return x
+
+
 # Sums of multiples -------------------------------------------------------------------------------------
 
 
@@ -285,7 +306,9 @@ def multiply_add_numpy(x: Any, factor: Any, y: Any, to: Any) -> Any:
         return multiply_add(np, x, factor, y, to)
     if to is not y:
         np.copyto(to, y)
-    return to if add_multiple(x, factor, to) else multiply_add(np, x, factor, to, to)
+    with one_in_blas():
+        done = add_multiple(x, factor, to)
+    return to if done else multiply_add(np, x, factor, to, to)
 
 
 @offer("descended", "numpy", writes=True)
