@@ -6,12 +6,15 @@ from reading them.
 
 from __future__ import annotations
 
+import linecache
 import os
 import queue
+import re
 import selectors
 import sys
 import threading
 import time
+from itertools import islice
 from threading import get_ident
 from typing import Any
 
@@ -22,6 +25,7 @@ number = 0  # of that thread: quicker to compare
 _trained = False  # has it run a backward pass? Then it stays, as long as it lives
 lock = threading.RLock()  # held while something is told: what another thread begins meanwhile has to wait
 _MOMENT = 0.002  # seconds
+_SLEEP = re.compile(rb"(\w+\.)*sleep\(")
 _WAITING = (threading.__file__, queue.__file__, selectors.__file__)
 
 
@@ -78,11 +82,22 @@ def _waits() -> bool:
 def _standard_calls() -> list[str]:
     """The functions that the thread which is diagnosed is in, as far as they are Python's own for waiting; none if it has trained."""
     frame: Any = None if _trained else sys._current_frames().get(number)
+    if frame is not None and _sleeps(frame):
+        return ["sleep"]
     calls = []
     while frame is not None and frame.f_code.co_filename in _WAITING:
         calls.append(frame.f_code.co_name)
         frame = frame.f_back
     return calls
+
+
+def _sleeps(frame: Any) -> bool:
+    """Is a frame in a call of `sleep`, as one that looks now and then whether the others are done? (C's functions have no frames.)"""
+    first, last, begin, end = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    if first is None or begin is None:
+        return False
+    line = linecache.getline(frame.f_code.co_filename, first).encode()
+    return _SLEEP.match(line[begin : end if first == last else None]) is not None
 
 
 def moved() -> None:

@@ -282,6 +282,9 @@ def _parameter(original: Any) -> Any:
         made = original(cls, *args, **kwargs)
         if hub.made is not None and isinstance(made, torch.nn.Parameter) and home.at_home(True):
             safely("parameters", hub.made, made)
+            data = args[0] if args else kwargs.get("data")
+            if listening.ear.open and hub.entered is not None and data is not None and data.grad_fn is not None:
+                safely("parameters", hub.entered, made, data)
         return made
 
     return staticmethod(__new__)

@@ -48,6 +48,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         made: Parameter = make_subclass(cls, data, requires_grad)
         if hub.made is not None:
             hub.made(made)
+        if hub.entered is not None and data._edge is not None:
+            hub.entered(made, data)
         return made
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:

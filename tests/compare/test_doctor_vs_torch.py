@@ -272,7 +272,17 @@ def _in_a_thread(work):
     thread.join()
 
 
-@pytest.mark.parametrize("run", [_in_a_pool, _in_a_thread])
+def _in_a_thread_that_is_polled(work):
+    import threading
+    import time
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("run", [_in_a_pool, _in_a_thread, _in_a_thread_that_is_polled])
 @pytest.mark.parametrize("builds", [True, False])
 @pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
 def test_another_thread_trains_while_the_first_waits(run, builds):

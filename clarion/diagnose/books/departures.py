@@ -113,6 +113,8 @@ class Departure:
             return "becomes a NumPy array"
         if self.how == "tensor":
             return "is copied by torch.tensor()"
+        if self.how == "Parameter":
+            return "is made a new Parameter"
         if self.how in ("detach", "detach_", "data"):
             return f"is cut off by `.{self.how}{'' if self.how == 'data' else '()'}`"
         if self.how == "cast":
@@ -291,7 +293,8 @@ class Departures:
     def near_entered(self, tensor: Any, data: Any) -> None:
         """A tensor was made of data: numbers, lists, arrays, another tensor's."""
         if engine.is_tensor(data):
-            self._copied(data, tensor, "data" if engine.memory(data) == engine.memory(tensor) else "tensor")
+            shared = engine.memory(data) == engine.memory(tensor)
+            self._copied(data, tensor, "Parameter" if engine.is_parameter(tensor) else "data" if shared else "tensor")
             return
         if engine.kind(tensor) not in "fc":
             return
@@ -326,7 +329,8 @@ class Departures:
             if engine.is_parameter(tensor) and 1 < engine.size(tensor) <= _MEASURED:
                 self._note_penalties(departure, engine.array(tensor))
         if marks:
-            self._mark(other, marks)
+            computed = engine.is_parameter(other) and engine.node_of(tensor) is not None
+            self._mark(other, marks, computed and bool(self._ledger.optimizers))
 
     def _depart(self, how: str, sources: list[Any], value: Any) -> Departure:
         """Values leave at the user's line."""
@@ -363,8 +367,9 @@ class Departures:
         if departure is not None:
             departure.how = "cast"
 
-    def _mark(self, tensor: Any, marks: frozenset[Any]) -> None:
-        if engine.is_parameter(tensor) or len(marks) > 64:
+    def _mark(self, tensor: Any, marks: frozenset[Any], computed: bool = False) -> None:
+        """A Parameter begins anew, unless it was computed from others while these were trained."""
+        if (engine.is_parameter(tensor) and not computed) or len(marks) > 64:
             return
         key = id(tensor)
         known = self._marks
@@ -407,7 +412,7 @@ def _leads_to(left: Place | None, entered: Place | None) -> bool:
     if left is None or entered is None or left[0] is not entered[0]:
         return False
     found = file_line(left)
-    return found is not None and found[1] in origins(entered)
+    return found is not None and (found == file_line(entered) or found[1] in origins(entered))
 
 
 def _key(place: Place | None, how: str) -> tuple[int, int, str]:

@@ -101,7 +101,7 @@ def holders(things: Iterable[Any]) -> Iterator[Holder]:
     frontier = [_Found(thing) for thing in things]
     del things
     seen = {id(found.thing) for found in frontier}
-    frames = list(_user_frames())
+    frames = _user_frames()
     for _ in range(_DEPTH):
         above: list[_Found] = []
         for found in frontier:
@@ -118,14 +118,17 @@ def holders(things: Iterable[Any]) -> Iterator[Holder]:
         frontier = above
 
 
-def _user_frames() -> Iterator[types.FrameType]:
+def _user_frames() -> list[types.FrameType]:
     """The frames of the user's code in every thread, innermost first."""
+    found = []
     for innermost in sys._current_frames().values():
         frame: types.FrameType | None = innermost
         while frame is not None:
             if not engine.is_library(frame.f_code.co_filename):
-                yield frame
+                found.append(frame)
             frame = frame.f_back
+    innermost = None  # type: ignore[assignment]  # a frame that holds itself keeps its callers, and what they look at
+    return found
 
 
 def _variables(found: _Found, frames: list[types.FrameType]) -> Iterator[Holder]:

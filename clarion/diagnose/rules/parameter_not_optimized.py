@@ -197,7 +197,8 @@ class ParameterNotOptimized(Diagnosis):
             if related != {UPSTREAM} or (id(leaf) in self._late and self._has_owned_siblings(seat)):
                 return True
             unowned = sum(engine.size(p) for p in leaves if table.get(id(p)) and table[id(p)].root is seat.root)
-            return bool(unowned < _SMALL * sum(engine.size(p) for p in owned))
+            small = unowned < _SMALL * sum(engine.size(p) for p in owned)
+            return bool(small or self._is_beside_frozen(seat))
         return self._is_second_model(leaf, seat, related, table)
 
     def _has_owned_siblings(self, seat: Seat) -> bool:
@@ -206,13 +207,25 @@ class ParameterNotOptimized(Diagnosis):
         parts = [seat.root.get_submodule(".".join(path[:depth])) for depth in (len(path), len(path) - 1) if depth > 0]
         return any(is_owned(p, self.ledger) for part in parts for p in part.parameters())
 
+    def _is_beside_frozen(self, seat: Seat) -> bool:
+        """Is what shall stay as it is frozen by name, in the only training there is? Then the rest is to be trained."""
+        if len(self.ledger.optimizers) > 1 or any(seat.module in set(m.modules()) for m in self._loaded):
+            return False
+        return any(
+            not engine.requires_grad(parameter)
+            and engine.story(parameter) is not None
+            and engine.story(parameter).frozen is not None
+            and _KEPT.search(name) is None
+            for name, parameter in seat.root.named_parameters()
+        )
+
     def _is_second_model(self, leaf: Any, seat: Seat, related: set[str], table: dict[int, Seat]) -> bool:
         """A model of its own, all of which nobody owns: a part that was forgotten, or a network that only judges?"""
         below = UPSTREAM in related and APPLIED not in related  # the same size at most: a probe stands on a larger one
         if not (below or related == {APPLIED}) or seat.root in self._loaded or engine.story(leaf).made is None:
             return False
-        if is_users(seat.module) and not below:
-            return True  # weights of a loss
+        if not below and (is_users(seat.module) or seat.module is seat.root):
+            return True  # weights of a loss, or a single layer: a network that judges has several
         size = sum(engine.size(p) for p in seat.root.parameters())
         optimizers = list(self.ledger.optimizers)
         trained = [p for o in optimizers for g in o.param_groups for p in g["params"] if id(p) in table]

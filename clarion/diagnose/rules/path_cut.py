@@ -250,6 +250,8 @@ def _remedy(departure: Departure) -> str:
         return "keep the tensor in the computation (leave `.item()` away), and use `.item()` for the log only."
     if how == "tensor":
         return "`torch.stack([...])`, or the tensor itself, instead of `torch.tensor(...)`: these keep the history."
+    if how == "Parameter":
+        return "compute on with the value itself: a Parameter is a leaf, it does not know what it was made of."
     if how == "numpy":
         return "compute this with torch functions instead of NumPy."
     if how in ("detach", "detach_", "data"):
