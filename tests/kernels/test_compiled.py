@@ -24,7 +24,8 @@ pytestmark = pytest.mark.skipif(not machine.installed(), reason="llvmlite is not
 
 OFFERED = sorted(name for name in registry.names() if any(o.backend == "llvm" for o in registry.chain(name)))
 KINDS: dict[str, type] = {name: type(registry._offers[name]["llvm"].function) for name in OFFERED}
-ROWS = [name for name in OFFERED if KINDS[name] is Rows and name not in ("softmax_and_loss", "sum", "mean", "var")]
+_REDUCTIONS = ("sum", "mean", "var", "amax", "amin", "prod", "vector_norm")
+ROWS = [name for name in OFFERED if KINDS[name] is Rows and name not in ("softmax_and_loss", *_REDUCTIONS)]
 EACH = [name for name in OFFERED if KINDS[name] is Compiled and name != "where"]
 SPECIAL = [
     np.nan,
@@ -178,6 +179,41 @@ def test_sums_and_means_of_rows(shape, dtype):
                         np.testing.assert_allclose(
                             registry.raw.mean(form, dim, keep), wide.mean(dim, keepdims=keep), **close
                         )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (2, 3, 17), (5, 130), (5, 700), (2, 7000)])
+def test_other_reductions_of_rows(shape, dtype, any_size):
+    x = np.random.default_rng(0).uniform(0.99, 1.01, shape).astype(dtype)
+    x[0].reshape(-1)[: len(SPECIAL)] = SPECIAL[: x[0].size]
+    close = {"rtol": 1e-5} if dtype == "float32" else {"rtol": 1e-12}
+    dim = (x.ndim - 1,)
+    for name, before in (("amax", ()), ("amin", ()), ("prod", ()), ("vector_norm", (2,)), ("vector_norm", (2.0,))):
+        for keep in (True, False):
+            with np.errstate(all="ignore"):
+                expected = registry.portable(name)(x, *before, dim, keep)
+                found = any_size(name)(x, *before, dim, keep)
+            if found is NotImplemented:  # sums of long rows are made elsewhere, in blocks
+                assert name == "vector_norm"
+                assert shape[-1] > 4096
+                continue
+            assert found.shape == expected.shape
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, **close, err_msg=name)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["add_scaled", "sub_scaled", "lerp"])
+def test_two_arrays_and_a_number_give_the_same_bits(name, dtype):
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((300, 300)).astype(dtype) for _ in range(2))
+    for a, b in ((x, y), (x.T, y), (x, y[::-1])):
+        for number in (0.1, -0.3, 0.5, 0.7, 1, 2, -3, 1e-30):
+            expected = registry.portable(name)(a, b, number)
+            assert np.array_equal(getattr(registry.raw, name)(a, b, number), expected)
+            written = np.empty_like(a)
+            getattr(registry.raw, name)(a, b, number, out=written)
+            assert np.array_equal(written, expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..trace.graph import Program, Term, Untraceable
+from ..trace.graph import REDUCTIONS, Program, Term, Untraceable
 from . import rounding
 from .mathematics import Mathematics
 from .text import Function, Variable, element_type, literal, module, with_lanes
@@ -73,7 +73,7 @@ class Steps:
         word = term.operation
         if word == "constant":
             return literal(self.type_of(term), term.value)
-        if word in ("input", "length", "sum", "max", "min"):
+        if word in ("input", "length", *REDUCTIONS):
             return self.read(term)
         operands = [self.value(operand) for operand in term.operands]
         if word == "cast":

@@ -21,6 +21,7 @@ from ..updates import RULES
 from . import (
     channels,
     choices,
+    copying,
     groups,
     halves,
     in_half,
@@ -151,7 +152,7 @@ def _all_of_it(x: Any) -> Any:
 
 
 def _whole(function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
-    """The program of a reduction of one row."""
+    """The program of a function of rows."""
 
     def trace(args: Sequence[Any]) -> Any:
         from ..trace import tracer
@@ -206,6 +207,14 @@ def _var(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     total, n = xp.sum(off * off, dim, keepdim), xp.sum(xp.where(x == x, one, one), dim, keepdim)
     total = xp.where(xp.max(x, dim, keepdim) == xp.min(x, dim, keepdim), x.dtype.type(0), total)
     return total / xp.maximum(n - x.dtype.type(correction), x.dtype.type(0))
+
+
+def _norm(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return xp.sqrt(xp.sum(x * x, dim, keepdim))
+
+
+def _norm_along_rows(x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
+    return _along_rows(x, dim, keepdim) if ord == 2 and x.dtype.kind == "f" else None
 
 
 def _var_along_rows(x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
@@ -268,6 +277,31 @@ def _traced_multiply_add(args: Sequence[Any]) -> Any:
     return tracer.trace(call, args)
 
 
+def _expression(function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
+    def trace(args: Sequence[Any]) -> Any:
+        from ..trace import tracer
+
+        return tracer.trace(function, args)
+
+    return trace
+
+
+def _with_number(name: str, *functions: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of two arrays and a number: the number is an array without dimensions, so that one version is for all of them.
+    Of two functions the second one is for numbers from a half on."""
+    forms = [Compiled(name, _expression(function)) for function in functions]
+    for form in forms:
+        form.for_any_size = True
+
+    def run(x: Any, y: Any, number: Any, *, out: Any = None) -> Any:
+        if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.shape != y.shape or type(number) not in (int, float):
+            return NotImplemented
+        form = forms[-1] if abs(number) >= 0.5 else forms[0]
+        return form(x, y, numpy.asarray(number, x.dtype), out=out)
+
+    return run
+
+
 _narrow: dict[str, Compiled] = {}  # what is made for half precision, too
 
 
@@ -284,6 +318,12 @@ def _make_elementwise() -> None:
     fused = Compiled("multiply_add", _traced_multiply_add)
     fused.for_any_size = True
     registry.offer("multiply_add", "llvm", _multiply_add(fused), least=FEW)
+    for name, functions in {
+        "add_scaled": (lambda xp, x, y, alpha: x + y * alpha,),
+        "sub_scaled": (lambda xp, x, y, alpha: x - y * alpha,),
+        "lerp": (lambda xp, x, y, weight: x + (y - x) * weight, lambda xp, x, y, weight: y + (y - x) * (weight - 1)),
+    }.items():
+        registry.offer(name, "llvm", _with_number(name, *functions), writes=True, least=CHEAP)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)
@@ -309,6 +349,15 @@ def _make_reductions() -> None:
     variance = Rows("var", _whole(_var), _var_along_rows, (), ROWS)
     variance.largest, variance.longest = 4096, 4096
     registry.offer("var", "llvm", variance, least=ROWS)
+    norm = Rows("vector_norm", _whole(_norm), _norm_along_rows, (), ROWS)
+    norm.largest, norm.longest = 4096, 4096
+    registry.offer("vector_norm", "llvm", norm, least=ROWS)
+    for name, function in {
+        "amax": lambda xp, x, dim, keepdim: xp.max(x, dim, keepdim),
+        "amin": lambda xp, x, dim, keepdim: xp.min(x, dim, keepdim),
+        "prod": lambda xp, x, dim, keepdim: xp.prod(x, dim, keepdim),
+    }.items():
+        registry.offer(name, "llvm", Rows(name, _whole(function), _along_rows, (), ROWS), least=ROWS)
     sums: Rows | None = None
     for name, function, otherwise in (
         ("sum", lambda xp, x, dim, keepdim: xp.sum(x, dim, keepdim), _sum),
@@ -361,7 +410,7 @@ def make() -> None:
     pairs.make()
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
         room.make()
-    for room in (updates, choices, losses, groups, lines, turning, resampling, selecting):
+    for room in (updates, choices, losses, groups, lines, turning, copying, resampling, selecting):
         room.make(FEW)
 
 

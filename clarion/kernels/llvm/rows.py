@@ -17,8 +17,9 @@ from .lower import COSTS, Steps, load, memory_type, store
 from .mathematics import Mathematics
 from .text import Function, Variable, literal, module, with_lanes
 
-_NEUTRAL = {"sum": 0.0, "max": -math.inf, "min": math.inf}
+_NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
 _EXPENSIVE = 10
+_WAYS = 4  # cheap reductions at a time: none waits for the one before
 
 
 def _levels(program: Program) -> dict[Term, int]:
@@ -153,9 +154,19 @@ class _Rows:
         ]
         if not reductions and not results:
             return
-        totals = [f.variable(self._type(t), literal(self._type(t), _NEUTRAL[t.operation])) for t in reductions]
+        cheap = not results and not any(self._expensive(t.operands[0]) for t in reductions)
+        several = [
+            [f.variable(self._type(t), literal(self._type(t), _NEUTRAL[t.operation])) for t in reductions]
+            for _ in range(_WAYS if cheap else 1)
+        ]
+        totals, done = several[0], "0"
+        if cheap:
+            done = f.op("sub", "i64", "%length", f.op("srem", "i64", "%length", str(_WAYS * lanes)))
+            with f.counted("0", done, str(_WAYS * lanes)) as i:
+                for k, some in enumerate(several):
+                    self._vector(f.op("add", "i64", i, str(k * lanes)), None, level, reductions, some, [])
         whole = f.op("sub", "i64", "%length", f.op("srem", "i64", "%length", str(lanes)))
-        with f.counted("0", whole, str(lanes)) as i:
+        with f.counted(done, whole, str(lanes)) as i:
             self._vector(i, None, level, reductions, totals, results)
         rest = f.op("sub", "i64", "%length", whole)
         with f.when(f.op("icmp sgt", "i64", rest, "0")):
@@ -164,8 +175,11 @@ class _Rows:
             places = "<" + ", ".join(f"i64 {k}" for k in range(lanes)) + ">"
             mask = f.op("icmp slt", numbers, places, count)
             self._vector(whole, mask, level, reductions, totals, results)
-        for term, total in zip(reductions, totals, strict=True):
-            self.row_values[term] = self._across(term, total.get())
+        for term, *parts in zip(reductions, *several, strict=True):
+            total = parts[0].get()
+            for part in parts[1:]:
+                total = self._joined(term, total, part.get())
+            self.row_values[term] = self._across(term, total)
 
     def _type(self, term: Term) -> str:
         return with_lanes(self.lanes, "double" if term.dtype.itemsize == 8 else "float")
@@ -198,6 +212,8 @@ class _Rows:
         m = Mathematics(self.f, self._type(term))
         if term.operation == "sum":
             return m.add(a, b)
+        if term.operation == "prod":
+            return m.mul(a, b)
         return m.extreme("ogt" if term.operation == "max" else "olt", a, b)
 
     def _across(self, term: Term, total: str) -> str:

@@ -199,4 +199,4 @@ def _swapped(targets: Any) -> Any:
 def make(least: int) -> None:
     """Make all offers."""
     offer("topk", "llvm", _topk, least=1)
-    offer("swapped", "llvm", _swapped, least=least)
+    offer("swapped", "llvm", _swapped, least=1)

@@ -168,6 +168,13 @@ def _embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: 
     return out.reshape(*indices.shape, width)
 
 
+def _index_select(x: Any, index: Any, dim: int) -> Any:
+    if dim or x.ndim < 2 or not x.flags.c_contiguous:
+        return NotImplemented
+    found = _embedding(x.reshape(len(x), -1), index.reshape(-1), -1, False)
+    return found if found is NotImplemented else found.reshape(-1, *x.shape[1:])
+
+
 def _gradient(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     if indices.dtype is not _INT64 or scale_grad_by_freq or not g.size:
         return NotImplemented
@@ -212,6 +219,7 @@ def _index_add(x: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
 def make() -> None:
     """Make all offers."""
     offer("embedding", "llvm", _embedding, least=1)
+    offer("index_select", "llvm", _index_select, least=max(LEAST, GRAIN))
     offer("index_select_backward", "llvm", _index_select_backward, least=LEAST)
     offer("index_add", "llvm", _index_add, least=LEAST)
     offer("embedding_dense_backward", "llvm", _gradient, least=LEAST)

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 from .. import threads
+from ..layout import channels_last
 from ..portable.shapes.rearrange import clone
 from ..registry import offer
 from . import build, machine
+from .copying import LEAST, copied
 from .places import address
+from .pool import all_chunks
 from .products.tiles import transposed
 from .text import Function, module, with_lanes
 
@@ -88,11 +91,7 @@ def _chunk(size: int, lanes: int) -> Function:
 
 def _run() -> Function:
     f = Function("turn", "void", "ptr context", "i64 chunks")
-    several = f.op("icmp sgt", "i64", "%chunks", "1")
-    with f.when(several):
-        f.line(f"call void {_get(f, 'parallel')}(ptr @turn_chunk, ptr %context, i64 %chunks)")
-    with f.when(f.op("xor", "i1", several, "true")):
-        f.line("call void @turn_chunk(ptr %context, i64 0)")
+    all_chunks(f, "turn_chunk", "%context", "%chunks", _get(f, "parallel"), machine.x86())
     f.end()
     return f
 
@@ -152,6 +151,10 @@ def _clone(x: Any, order: str) -> Any:
         found = turned(x)
         if found is not None:
             return found
+    elif order != "channels_last" and x.flags.c_contiguous and x.nbytes >= LEAST and not channels_last(x):
+        out = np.empty(x.shape, x.dtype)
+        if copied(out, x, True):
+            return out
     return clone(np, x, order)
 
 

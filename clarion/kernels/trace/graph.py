@@ -26,7 +26,7 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 COMPARISONS = frozenset(["lt", "le", "gt", "ge", "eq", "ne"])
 LOGIC = frozenset(["and", "or", "xor", "not"])
-REDUCTIONS = frozenset(["sum", "max", "min"])
+REDUCTIONS = frozenset(["sum", "prod", "max", "min"])
 
 
 class Untraceable(Exception):

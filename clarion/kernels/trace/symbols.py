@@ -371,6 +371,7 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "clip": _clip,
     "where": where,
     "sum": lambda x, axis=None, keepdims=False: reduce("sum", x, axis, keepdims),
+    "prod": lambda x, axis=None, keepdims=False: reduce("prod", x, axis, keepdims),
     "max": lambda x, axis=None, keepdims=False: reduce("max", x, axis, keepdims),
     "min": lambda x, axis=None, keepdims=False: reduce("min", x, axis, keepdims),
     "mean": _mean,

@@ -30,6 +30,7 @@ from ..faces.options import (
     tensor_argument,
     warn_user,
 )
+from .constants import fill, full_of
 from .uninitialised import filling, known, uninitialised
 
 _host = HOST.xp
@@ -55,7 +56,9 @@ def _filled(xp: Any, shape: tuple[int, ...], fill: Any, kind: Any) -> Any:
     try:
         if fill == 0:
             return xp.zeros(shape, kind)
-        return uninitialised(xp, shape, kind) if fill is None else xp.full(shape, fill, kind)
+        if fill is None:
+            return uninitialised(xp, shape, kind)
+        return full_of(xp, shape, fill, kind)
     except (ValueError, MemoryError) as error:
         raise out_of_memory(error, shape) from None
 
@@ -93,7 +96,7 @@ def ones(*size: Any, **options: Any) -> Tensor:
         array = _host.empty(size_of("ones", size), default_float())
     except (ValueError, MemoryError) as error:
         raise out_of_memory(error, size) from None
-    array.fill(1)
+    fill(array, 1)
     return created(array) if modes.special or devices.HALVES else new_tensor(array)
 
 
@@ -126,7 +129,7 @@ def full(
     value = fill_number("full", fill_value)
     if out is not None:
         kind = out_type("full", out, dtype)
-        return put("full", out, xp.full(shape, cast_number(value, kind), kind), requires_grad)
+        return put("full", out, full_of(xp, shape, cast_number(value, kind), kind), requires_grad)
     kind = _value_kind(value) if dtype is None else numpy_type("full", dtype)
     return created(_filled(xp, shape, cast_number(value, kind), kind), requires_grad)
 
@@ -224,8 +227,7 @@ def zeros_like(
         if array.flags.c_contiguous and not pin_memory and (array.ndim < 4 or 1 not in array.shape):
             return created(xp_of(array).zeros(array.shape, array.dtype), requires_grad)
     array = like("zeros_like", input, dtype, layout, device, memory_format, pin_memory)
-    array.fill(0)
-    return created(array, requires_grad)
+    return created(fill(array, 0), requires_grad)
 
 
 @public(method=False)
@@ -241,8 +243,7 @@ def ones_like(
 ) -> Tensor:
     """Ones in the shape and type of a tensor."""
     array = like("ones_like", input, dtype, layout, device, memory_format, pin_memory)
-    array.fill(1)
-    return created(array, requires_grad)
+    return created(fill(array, 1), requires_grad)
 
 
 @public(method=False)
@@ -276,8 +277,7 @@ def full_like(
     """One value in the shape and type of a tensor."""
     value = fill_number("full_like", fill_value)
     array = like("full_like", input, dtype, layout, device, memory_format, pin_memory)
-    array.fill(cast_number(value, array.dtype))
-    return created(array, requires_grad)
+    return created(fill(array, cast_number(value, array.dtype)), requires_grad)
 
 
 # Methods that take the type from a tensor ------------------------------------------------------------
@@ -298,7 +298,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **o
     """Like torch.full, in this tensor's type."""
     kind, requires_grad, _, where = take_options("new_full", {"dtype": dtype or self.dtype, **options}, self._array)
     value = cast_number(fill_number("new_full", fill_value), kind)
-    return created(where.xp.full(one_size("new_full", size), value, kind), requires_grad)
+    return created(full_of(where.xp, one_size("new_full", size), value, kind), requires_grad)
 
 
 def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Tensor:
