@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 from ..forks import fork_safe
 from .registry import raw
@@ -30,6 +31,16 @@ _STATE = np.dtype(
         "itemsize": _STATE_SIZE,
     }
 )
+
+
+class _NoSeed(ISeedSequence):
+    """What a new bit generator starts from at no cost: it is seeded at once, and NumPy's own first state takes 0.15 ms."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        return (0,) * n_words
+
+
+_NO_SEED: Any = _NoSeed()
 
 
 class Generator:
@@ -62,7 +73,7 @@ class Generator:
     DEFAULT_SEED = 67280421310721  # what a new torch.Generator() starts from
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
-        self._bits = np.random.MT19937(0)
+        self._bits = np.random.MT19937(_NO_SEED)
         self._seeder = np.random.RandomState(self._bits)  # only to reach init_genrand
         self._lock = fork_safe(threading.Lock())
         fork_safe(self._bits.lock)  # NumPy's own, around each of its draws

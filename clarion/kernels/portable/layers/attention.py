@@ -37,7 +37,9 @@ def attention(xp: Any, q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: floa
         if causal or mask is not None:
             total = xp.where(total == 0, total.dtype.type(1), total)
         scores /= total
-    return xp.matmul(scores if drop is None else scores * drop, v), scores
+    if drop is not None or q.ndim != 4 or q.strides[-1] != q.itemsize:
+        return xp.matmul(scores if drop is None else scores * drop, v), scores
+    return xp.matmul(scores, v, out=empty_beside(xp, q, v.shape[-1])), scores
 
 
 @kernel("attention_backward")

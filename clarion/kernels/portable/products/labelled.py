@@ -51,7 +51,7 @@ def _plan(sx: Labels, sy: Labels, so: Labels) -> _Plan:
         turned if as_it_lies else _order(sy, batch, summed, columns),
         as_it_lies,
         None if back == tuple(range(len(back))) else back,
-        batch + columns + rows == list(so) and bool(rows) and bool(columns),
+        bool(rows) and bool(columns) and so.index(columns[-1]) < so.index(rows[0]),
     )
 
 
@@ -68,7 +68,6 @@ def _matrices(x: Any, order: _Order) -> tuple[Any, tuple[int, ...]]:
 
 
 @kernel("contract")
-@in_rows
 def contract(xp: Any, x: Any, y: Any, sx: Labels, sy: Labels, so: Labels) -> Any:
     """Every label of x stands in y or in the result, and every label of y in x or in the result."""
     plan = _plan(sx, sy, so)
@@ -97,6 +96,7 @@ def cross(xp: Any, x: Any, y: Any, dim: int) -> Any:
 
 
 @kernel("cdist")
+@in_rows
 def cdist(xp: Any, x: Any, y: Any, p: float) -> Any:
     """Norms of the differences of all pairs of rows."""
     return vector_norm(xp, x[..., :, None, :] - y[..., None, :, :], p, (max(x.ndim, y.ndim),), False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layout import as_laid_out
+from ...layout import as_laid_out, rows
 from ...registry import kernel
 from ..reductions.sums import add_up
 
@@ -75,9 +75,14 @@ def blas_ready(xp: Any, x: Any) -> Any:
     return xp.ascontiguousarray(x)
 
 
+def _matmul(xp: Any, x: Any, y: Any) -> Any:
+    out = xp.matmul(blas_ready(xp, x), blas_ready(xp, y))
+    return out if out.ndim < 4 else rows(out)  # NumPy lets several batch dimensions lie as those of its inputs do
+
+
 @kernel("matmul")
 def matmul(xp: Any, x: Any, y: Any) -> Any:
-    return xp.matmul(blas_ready(xp, x), blas_ready(xp, y))
+    return _matmul(xp, x, y)
 
 
 @kernel("matmul_into")
@@ -88,12 +93,12 @@ def matmul_into(xp: Any, x: Any, y: Any, out: Any) -> Any:
 
 @kernel("matmul_nt")
 def matmul_nt(xp: Any, x: Any, y: Any) -> Any:
-    return xp.matmul(blas_ready(xp, x), blas_ready(xp, y.swapaxes(-1, -2)))
+    return _matmul(xp, x, y.swapaxes(-1, -2))
 
 
 @kernel("matmul_tn")
 def matmul_tn(xp: Any, x: Any, y: Any) -> Any:
-    return xp.matmul(blas_ready(xp, x.swapaxes(-1, -2)), blas_ready(xp, y))
+    return _matmul(xp, x.swapaxes(-1, -2), y)
 
 
 @kernel("mv")
