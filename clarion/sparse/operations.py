@@ -110,7 +110,16 @@ handles("data")(lambda x: x.alike(x._held.detach()))
 handles("detach_")(lambda x: x.become(x.alike(x._held.detach())))
 handles("is_same_size")(lambda x, y: tuple(x.shape) == tuple(y.shape))
 handles("zero_")(lambda x: x.become(make(x._at[:, :0], x._held[:0].detach(), x.shape, True)))
-handles("copy_")(lambda x, other, non_blocking=False: x.become(in_places(other)))
+
+
+@handles("copy_")
+def copy_(x: Any, other: Any, non_blocking: bool = False) -> Any:
+    """Takes the values of another sparse tensor."""
+    if not (is_sparse(x) and is_sparse(other)):
+        raise EngineError(
+            f"copy_() between dense and sparse Tensors is not implemented! Found self type = {x.type()} and src type = {other.type()}"
+        )
+    return x.become(in_places(other))
 
 
 @handles("type", "type_")
@@ -198,7 +207,7 @@ def sub(x: Any, other: Any, *, alpha: Any = 1) -> Any:
 def _in_place(name: str, run: Any) -> None:
     def write(x: Any, *args: Any, **options: Any) -> Any:
         result = run(x, *args, **options)
-        return x.become(result) if is_sparse(x) else x.copy_(result)
+        return x.become(result) if is_sparse(x) else x.copy_(result.to_dense() if is_sparse(result) else result)
 
     handles(name)(write)
 

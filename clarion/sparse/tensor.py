@@ -43,7 +43,7 @@ def handles(*names: str) -> Callable[[Any], Any]:
 _SAFE = frozenset(
     ["size", "dim", "ndimension", "numel", "nelement", "element_size", "is_floating_point", "is_complex", "is_signed",
      "shape", "dtype", "device", "ndim", "itemsize", "is_cpu", "is_cuda", "is_meta", "is_tensor", "is_inference", "get_device",
-     "is_pinned", "result_type", "can_cast", "output_nr", "_version"]
+     "is_pinned", "result_type", "can_cast", "output_nr", "_version", "backward"]
 )  # fmt: skip
 
 
@@ -66,6 +66,9 @@ class SparseTensor(Tensor):
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         owner = getattr(func, "__self__", None)
+        if func.__name__ == "__set__":  # an attribute of another tensor becomes a sparse one
+            with Disabled():
+                return func(*args)
         name = _property_names()[owner] if isinstance(owner, property) else func.__name__
         if "coalesce" not in HANDLERS:  # a gradient may be the first sparse tensor of a program
             from . import making, operations  # noqa: F401

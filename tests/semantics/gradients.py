@@ -476,3 +476,13 @@ def hessian_vector_product_of_a_network(t):
     x = t.arange(32.0, dtype=t.float64).reshape(2, 1, 4, 4).sin()
     grads = t.autograd.grad(net(x).pow(2).sum(), list(net.parameters()), create_graph=True)
     return t.autograd.grad(grads, list(net.parameters()), [t.ones_like(g) for g in grads])
+
+
+def second_derivatives_of_norms_at_zero(t):
+    rows = t.tensor([[0.0, 0.0], [3.0, 4.0]], requires_grad=True)
+    found = []
+    for norm in (lambda x: x.norm(dim=1), lambda x: t.linalg.vector_norm(x), lambda x: t.nn.functional.normalize(x)):
+        (g,) = t.autograd.grad(norm(rows).sum(), rows, create_graph=True)
+        (h,) = t.autograd.grad((g * g).sum(), rows)
+        found.append([g.detach().round(decimals=4).tolist(), [str(round(v, 4) + 0.0) for v in h.flatten().tolist()]])
+    return found

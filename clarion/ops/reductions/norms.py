@@ -23,7 +23,7 @@ def vector_norm_grad(g: Any, x: Any, out: Any, x_shape: Any, ord: float, dim: An
         return ops.sgn(x) * g
     out = restore_dims(out, x_shape, dim, keepdim, ops)
     if ord == 2:
-        return x * ops.divide_or_zero(g, out)
+        return ops.away_from_zero(x, ops.divide_or_zero(g, out), out)
     if math.isinf(ord):
         return ops.sgn(x) * (g * ops.tie_share(abs(x), out, dim))
     if ord < 1:
@@ -37,6 +37,15 @@ def vector_norm_grad(g: Any, x: Any, out: Any, x_shape: Any, ord: float, dim: An
 
 vector_norm_op = Op("vector_norm", "x", "ord dim keepdim", node="LinalgVectorNormBackward0", conj=False, traits="norm")
 vector_norm_op.vjp(x=vector_norm_grad)
+
+# x times a scale: the gradient of a norm. It is 0 where the norm is 0, and has no derivative there: NaN, as PyTorch's.
+away_from_zero_op = Op("away_from_zero", "x scale norm", broadcast=True)
+away_from_zero_op.vjp(
+    x=lambda g, scale, norm, ops: ops.nan_where_zero(g * scale, norm),
+    scale=lambda g, x: g * x,
+)
+nan_where_zero_op = Op("nan_where_zero", "value x", broadcast=True)
+nan_where_zero_op.vjp(value=lambda g, x, ops: ops.nan_where_zero(g, x))
 
 zero_where_op = Op("zero_where", "value x")
 zero_where_op.vjp(value=lambda g, x, ops: ops.zero_where(g, x))

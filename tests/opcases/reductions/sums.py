@@ -93,6 +93,11 @@ ROWS += [
         lambda x: np.concatenate([np.ones_like(x[:1]), x[:-1]]),
     ),
     Row("divide_or_zero", either("divide_or_zero", (), lambda t, x, y: x / y), M * 2, lambda x, y: x / y, (0.5, 2.0)),
+    Row(
+        "away_from_zero", either("away_from_zero", (), lambda t, x, y, z: x * y), M * 3, lambda x, y, z: x * y, (0.5, 2.0),
+        grad=(0, 1),
+    ),
+    Row("nan_where_zero", either("nan_where_zero", (), lambda t, x, y: x * (y != 0)), M * 2, lambda x, y: x, (0.5, 2.0), grad=(0,)),
     Row("zero_where", either("zero_where", (), lambda t, x, y: x * (y != 0)), M * 2, lambda x, y: x, (0.5, 2.0), grad=(0,)),
     Row(
         "reverse_cumsum", either("reverse_cumsum", (1,), lambda t, x: x.flip(1).cumsum(1).flip(1)), M,

@@ -83,6 +83,18 @@ def vector_norm(xp: Any, x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
     return add_up(xp, size**ord, dim, keepdim) ** (1.0 / ord)
 
 
+@kernel("away_from_zero")
+def away_from_zero(xp: Any, x: Any, scale: Any, norm: Any) -> Any:
+    """x * scale; the norm is what its derivative asks for."""
+    return x * scale
+
+
+@kernel("nan_where_zero")
+def nan_where_zero(xp: Any, value: Any, x: Any) -> Any:
+    """The value where x is not 0, NaN elsewhere."""
+    return xp.where(x == 0, value.dtype.type(math.nan), value)
+
+
 @kernel("zero_where")
 def zero_where(xp: Any, value: Any, x: Any) -> Any:
     """`value`, and 0 where x is 0."""
