@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from ..core import function, inplace, op_node, provenance
 from ..core.node import Node
-from ..core.overriding import CALL
+from ..core.overriding import CALL, own_form
 from ..core.tensor import Tensor
 from ..errors import EngineError, NotSupportedError
 from ..ops.faces.api import FUNCTIONS
@@ -132,7 +132,7 @@ def _identify(frame: FrameType) -> Any:
 
 def _fixed_names() -> Iterator[tuple[CodeType, Any]]:
     """Functions that serve all operations, and those that make tensors of nothing."""
-    yield inplace.inplace.__code__, lambda frame: f"aten::{frame.f_locals['op'].name}_"
+    yield own_form(inplace.inplace).__code__, lambda frame: f"aten::{frame.f_locals['op'].name}_"
     yield function.Function.apply.__func__.__code__, lambda frame: frame.f_locals["cls"].__name__  # type: ignore[attr-defined]
     for kind in (op_node.OpNode, *Node.__subclasses__()):
         for method in ("apply_raw", "apply_tensors"):
