@@ -179,15 +179,6 @@ def snapshot() -> tuple[Any, ...]:
     )
 
 
-def _tell(mode: Any, *before: bool) -> None:
-    """Tell that a mode was entered; if that is interrupted it was not, for `with` will not leave it."""
-    try:
-        hub.mode(mode, True)  # type: ignore[misc]
-    except BaseException:
-        switch(*before)
-        raise
-
-
 def restore(saved: tuple[Any, ...]) -> None:
     """Take over modes from `snapshot()` of another thread."""
     switch(saved[0], saved[1])
@@ -369,7 +360,11 @@ class no_grad(_Switch):
     def __enter__(self) -> None:
         self._before = switch(False)
         if hub.mode is not None:
-            _tell(self, *self._before)
+            try:  # if that is interrupted the mode was not entered, for `with` will not leave it
+                hub.mode(self, True)
+            except BaseException:
+                switch(*self._before)
+                raise
 
 
 class enable_grad(_Switch):
@@ -382,7 +377,11 @@ class enable_grad(_Switch):
     def __enter__(self) -> None:
         self._before = switch(True)
         if hub.mode is not None:
-            _tell(self, *self._before)
+            try:
+                hub.mode(self, True)
+            except BaseException:
+                switch(*self._before)
+                raise
 
 
 class set_grad_enabled(_Switch):
@@ -437,7 +436,11 @@ class inference_mode(_Switch):
         # Leaving inference mode inside it (mode=False) turns recording back on.
         self._before = switch(not self.mode, self.mode)
         if hub.mode is not None:
-            _tell(self, *self._before)
+            try:
+                hub.mode(self, True)
+            except BaseException:
+                switch(*self._before)
+                raise
 
     def clone(self) -> _Mode:
         return self.__class__(self.mode)

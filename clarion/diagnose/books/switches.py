@@ -220,7 +220,7 @@ class Switches:
 
         def heard(mode: Any, entered: bool) -> None:
             if entered:
-                frame: Any = _getframe(2)  # past what tells it
+                frame: Any = _getframe(2)  # past what tells it: nearly always the line of the block
                 while (code := frame.f_code).co_filename in machinery:
                     frame = frame.f_back
                 if (id(code), frame.f_lasti) in usual and decorates(mode) is None:

@@ -114,9 +114,14 @@ def kind(t: Any) -> str:
 
 
 def eps(t: Any) -> float:
+    return _eps_of(t.dtype)
+
+
+@functools.lru_cache
+def _eps_of(dtype: Any) -> float:
     from ...ops.creation.questions import finfo
 
-    return float(finfo(t.dtype).eps)
+    return float(finfo(dtype).eps)
 
 
 def number(t: Any) -> Any:
