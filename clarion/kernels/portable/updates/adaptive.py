@@ -9,7 +9,8 @@ from ...updates import toward, update
 
 def squares(square: Any, beta: Any, g: Any, rest: Any) -> Any:
     """The moving average of squared gradients."""
-    return square * beta + g * rest * g
+    new = g * rest * g
+    return square * beta + new  # side by side: one pass where they can be
 
 
 @update("adagrad")
@@ -46,7 +47,8 @@ def rmsprop(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ..
     root = xp.sqrt(spread) + eps
     if "momentum" not in how:
         return p - g * lr / root, *new
-    buffer = more[0] * momentum[0] + g / root
+    step = g / root
+    buffer = more[0] * momentum[0] + step
     new.insert(1, buffer)
     return p - buffer * lr, *new
 
