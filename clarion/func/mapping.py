@@ -15,7 +15,7 @@ import numpy as np
 from ..core import alike
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
-from ..ops.faces.api import FUNCTIONS
+from ..ops.random.generator import generators
 from ..ops.shapes.join import stack
 from ..pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
@@ -67,13 +67,13 @@ def _called(call: Callable[[], Any], randomness: str, first: bool, last: bool) -
     """One sample, with the random numbers that are asked for."""
     if randomness == "different" or (randomness == "error" and not first):
         return call()
-    before = FUNCTIONS["get_rng_state"]()
+    before = [(generator, generator.get_state()) for generator in generators]
     output = call()
-    if randomness == "same":
-        if not last:  # the next sample draws the same
-            FUNCTIONS["set_rng_state"](before)
-    elif not np.array_equal(before._array, FUNCTIONS["get_rng_state"]()._array):
-        FUNCTIONS["set_rng_state"](before)
+    drawn = [pair for pair in before if not np.array_equal(pair[1]._array, pair[0].get_state()._array)]
+    if drawn and (randomness == "error" or not last):  # ("same": the next sample draws the same)
+        for generator, state in drawn:
+            generator.set_state(state)
+    if drawn and randomness == "error":
         raise EngineError(_RANDOM)
     return output
 

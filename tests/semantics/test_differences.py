@@ -303,6 +303,27 @@ def test_maps_of_any_function() -> None:
     drawn = clarion.func.vmap(lambda r: clarion.randn(2), randomness="different")(rows)
     clarion.manual_seed(0)
     assert drawn.tolist() == [clarion.randn(2).tolist() for _ in range(2)]
+    clarion.func.vmap(lambda r: r.t(), in_dims=1)(rows.unsqueeze(0)).mul_(2)
+    assert rows.tolist() == [[1.0, -2.0], [3.0, 4.0]]  # nothing that is seen in the arguments
+    same = clarion.func.vmap(lambda r: clarion.bernoulli(r.sigmoid()), randomness="same")(rows[:1].expand(3, 2))
+    assert (same == same[0]).all()
+
+
+def test_what_works_inside_of_transforms() -> None:
+    kept = clarion.zeros(2)
+
+    def total(x: clarion.Tensor) -> clarion.Tensor:
+        kept.copy_(x.detach())
+        square = x * x
+        square.retain_grad()
+        inner = clarion.autograd.functional.jacobian(lambda v: v * v, x.detach().requires_grad_())
+        return square.sum() + inner.sum()
+
+    x = clarion.tensor([1.0, 2.0])
+    assert clarion.func.grad(total)(x).tolist() == [2.0, 4.0]
+    assert kept.tolist() == [1.0, 2.0]
+    with clarion.autograd.graph.saved_tensors_hooks(lambda v: v, lambda v: v):
+        assert clarion.func.grad(lambda v: (v * v).sum())(x).tolist() == [2.0, 4.0]
 
 
 def test_products_of_any_function() -> None:
@@ -310,6 +331,12 @@ def test_products_of_any_function() -> None:
     assert clarion.func.jvp(Cube.apply, (x,), (x,))[1].tolist() == [3.0, 24.0]
     thrice = clarion.func.jacfwd(clarion.func.jacfwd(clarion.func.jacfwd(Cube.apply)))(clarion.tensor(5.0))
     assert thrice.item() == 6.0
+
+
+def test_slices_of_nothing_and_many_dimensions() -> None:
+    assert clarion.ones(6)[6:].storage_offset() == 0
+    with pytest.raises(ValueError, match="64"):
+        clarion.ones([1] * 65)
 
 
 def test_operands_of_another_device() -> None:

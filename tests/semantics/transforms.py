@@ -233,6 +233,17 @@ def map_with_the_same_random_numbers(t):
     return found, t.randn(2)
 
 
+def map_with_a_generator(t):
+    source, rows = t.Generator().manual_seed(3), t.zeros(3, 2)
+    same = t.func.vmap(lambda a: a + t.randn(2, generator=source), randomness="same")(rows)
+    try:
+        t.func.vmap(lambda a: a + t.randn(2, generator=source))(rows)
+        refused = False
+    except RuntimeError as error:
+        refused = "randomness error mode" in str(error)
+    return same, refused, t.rand(1, generator=source)
+
+
 def map_over_nothing(t):
     return t.func.vmap(lambda a: a.sum())(_rows(t)[:0]).shape
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 from ...core import devices
 from ...core.devices import CPU, device, kind_named
@@ -19,6 +20,9 @@ _REFUSALS = {
 }
 
 
+generators: WeakSet[Generator] = WeakSet()  # all that are alive, also the one that draws where none is given
+
+
 class Generator:
     """A source of random numbers with a state of its own: the same numbers as PyTorch's on the CPU."""
 
@@ -33,6 +37,7 @@ class Generator:
                 f"{_REFUSALS.get(kind.name, f'{kind.name.upper()} device type not an accelerator.')}\n{why}"
             )
         self._source = kind.generator()
+        generators.add(self)
 
     @property
     def device(self) -> device:
