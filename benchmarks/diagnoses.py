@@ -89,6 +89,9 @@ LIMITS: dict[str, tuple[Make, float]] = {
 }
 
 
+_SETTLED = 64  # steps after which a session that was switched on rests again
+
+
 def _timed(step: Callable[[], object], count: int) -> float:
     gc.collect()
     began = time.process_time()
@@ -104,10 +107,14 @@ def steady(make: Make, rounds: int, seconds: float = 0.05) -> tuple[float, float
         step = make(clarion)
         for _ in range(300):
             step()
-        count = max(3, round(seconds / _timed(step, 3)))
+        count = max(3, round(seconds / min(_timed(step, 3) for _ in range(3))))
         for _ in range(rounds):
             for on in (True, False):
                 diagnose.on() if on else diagnose.off()
+                for _ in range(
+                    min(count, _SETTLED)
+                ):  # who is switched on listens for some steps, which a long training has not
+                    step()
                 best[on] = min(best[on], _timed(step, count))
         diagnose.on()
     return best[True], best[False]
