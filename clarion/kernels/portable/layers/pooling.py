@@ -50,7 +50,7 @@ def largest_of(xp: Any, parts: Any, shape: Sizes, first: Any, x: Any) -> tuple[A
     tap = xp.empty(shape, first.dtype)
     tap[...] = first
     for number, where, values in parts():
-        seen = best[where]
+        seen, values = best[where], xp.ascontiguousarray(values)  # every second number is read once, not twice
         found = (values > seen).view(xp.uint8)
         xp.maximum(seen, values, out=seen)
         if number:
@@ -67,25 +67,35 @@ def max_pool(xp: Any, x: Any, ksize: Sizes, stride: Sizes, padding: Sizes, dilat
     """The largest element of each window, and its place in the input, counted over the pooled dimensions."""
     n = len(ksize)
     lead, size = x.shape[: x.ndim - n], x.shape[x.ndim - n :]
-    kind = small_type(math.prod(ksize))
 
     def parts() -> Any:
         for number, place in enumerate(itertools.product(*map(range, ksize))):
             met = [meeting(*each) for each in zip(place, size, out_size, stride, padding, dilation, strict=True)]
             yield number, (Ellipsis, *[m[0] for m in met]), x[(Ellipsis, *[m[1] for m in met])]
 
-    # Where everything is -inf the place is the first one inside.
+    geometry = _geometry if xp is np else _geometry.__wrapped__
+    first, base, offsets = geometry(xp, size, ksize, stride, padding, dilation, out_size)
+    best, tap = largest_of(xp, parts, (*lead, *out_size), first, x)
+    places = offsets.take(tap)
+    places += base
+    return best, places
+
+
+@functools.lru_cache(maxsize=64)
+def _geometry(
+    xp: Any, size: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, out_size: Sizes
+) -> tuple[Any, Any, Any]:
+    """Of each window the number of its first place inside, which counts where everything is -inf, and where it begins; then how far from
+    there each of its places is."""
+    n = len(ksize)
     starts = [xp.arange(o) * s - p for o, s, p in zip(out_size, stride, padding, strict=True)]
     inside = [xp.maximum(-(a // d), 0) for a, d in zip(starts, dilation, strict=True)]
     steps = [math.prod(ksize[i + 1 :]) for i in range(n)]
-    first = outer_sum(xp, [a * s for a, s in zip(inside, steps, strict=True)]).astype(kind)
-    best, tap = largest_of(xp, parts, (*lead, *out_size), first, x)
+    first = outer_sum(xp, [a * s for a, s in zip(inside, steps, strict=True)]).astype(small_type(math.prod(ksize)))
     pitch = [math.prod(size[i + 1 :]) for i in range(n)]
     base = outer_sum(xp, [a * s for a, s in zip(starts, pitch, strict=True)])
     offsets = outer_sum(xp, [xp.arange(k) * d * s for k, d, s in zip(ksize, dilation, pitch, strict=True)])
-    places = offsets.reshape(-1)[tap]
-    places += base
-    return best, places
+    return first, base, offsets.reshape(-1)
 
 
 def outer_sum(xp: Any, vectors: list[Any]) -> Any:
