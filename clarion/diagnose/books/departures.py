@@ -11,6 +11,8 @@ Nothing here keeps a tensor alive: marks lie beside the tensors and go with them
 from __future__ import annotations
 
 import math
+import os
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +47,7 @@ class Departure:
     series   values with one element that were made of it, by line, or norms of an array: step -> their sum
     ends     the nodes of the terms of the last value
     behind   departures that what left here comes from, by another way: to mend those alone would not help
-    foreign  a library did it, for the user's line
+    foreign  a library did it, for the user's line; or a distribution, that was asked for a sample
     """
 
     __slots__ = (
@@ -339,7 +341,7 @@ class Departures:
         departure = self._lines.get(key)
         if departure is None:
             departure = self._lines[key] = Departure(len(self._lines), place, how)
-            departure.foreign = engine.by_library()
+            departure.foreign = engine.by_library() or _draws()
         step = self._ledger.step
         if step != self._step:
             self._step = step
@@ -413,6 +415,16 @@ def _leads_to(left: Place | None, entered: Place | None) -> bool:
         return False
     found = file_line(left)
     return found is not None and (found == file_line(entered) or found[1] in origins(entered))
+
+
+def _draws() -> bool:
+    """Is a distribution drawing a sample? That it has no gradient is meant."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and engine.is_library(frame.f_code.co_filename):
+        if f"{os.sep}distributions{os.sep}" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _key(place: Place | None, how: str) -> tuple[int, int, str]:

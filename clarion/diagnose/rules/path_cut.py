@@ -75,12 +75,20 @@ class PathCut(Diagnosis):
         if getattr(optimizer, "_story", None) is not None and optimizer._story.steps == 0:
             self._copies.look(optimizer, self.ledger)
 
+    def at_empty_step(self, update: Update) -> None:
+        """A step without any gradient: where the way is cut is said before the step is blamed."""
+        story = update.story
+        assert story is not None
+        if self.ledger.last_backward is not None:
+            missed = self._missed.setdefault(id(story), [])
+            missed[:] = [*missed[-_CONFIRMED:], self.ledger.last_backward]
+        if story.empty_run >= 2 and self.session.near:
+            self._speak(self._find(update.optimizer, story))
+
     def near_stepped(self, optimizer: Any) -> None:
         """Look for parameters that no gradient has reached."""
         story: OptimizerStory = optimizer._story
         self._judge_terms(optimizer)
-        if story.empty_run and self.ledger.last_backward is not None:
-            self._missed.setdefault(id(story), []).append(self.ledger.last_backward)
         cuts = self._find(optimizer, story)
         self._cuts[id(story)] = (story, cuts)
         if cuts and story.steps < _CONFIRMED:
@@ -151,7 +159,7 @@ class PathCut(Diagnosis):
                 f"No gradient has reached {listed(cut.names)} in {cut.story.steps} updates: here the value that is computed "
                 f"from {'them' if many > 1 else 'it'} {departure.verb} and goes on as a constant.",
                 fix=_remedy(departure),
-                also=cut.others,
+                also=[*cut.others, *([cut.story.stepped] if cut.story.empty_run else [])],
             )
 
     # Terms of the loss ---------------------------------------------------------------------------
