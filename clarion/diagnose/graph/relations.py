@@ -13,11 +13,13 @@ APPLIED = "applied"  # a layer on top of what trained parameters computed
 UPSTREAM = "upstream"  # trained layers are applied to what it computed
 PARALLEL = "parallel"  # a branch of its own, which meets that of trained parameters
 WEIGHT = "weight"  # it stands where a layer has its weight
+COMPILED = "compiled"  # they are inputs of one compiled function: how they stand to each other is not known
 
 # Operations of layers: the first operand is what the layer is applied to, the others are its parameters.
 _MATRIX = having("product", but="accumulates")
 _LAYERS = having("product layer", but="accumulates")
 _SAME = having("reshapes")
+_WHOLE = "CompiledFunction"  # the class of the node that a compiled function makes
 
 
 class _Flow:
@@ -57,8 +59,21 @@ def relations(root: Any, asked: dict[int, Any], is_trained: Callable[[Any], bool
             if position and part.alone and part.asked and name in _MATRIX:
                 for key in part.asked:
                     found[key].add(WEIGHT)
-        flows[node] = _merge(parts, found, len(node.edges) == 1 and name in _SAME, name in _LAYERS)
+        if engine.title(node).startswith(_WHOLE):
+            flows[node] = _whole(parts, found)
+        else:
+            flows[node] = _merge(parts, found, len(node.edges) == 1 and name in _SAME, name in _LAYERS)
     return found
+
+
+def _whole(parts: list[_Flow], found: dict[int, set[str]]) -> _Flow:
+    """What was compiled is one node."""
+    asked = frozenset().union(*[part.asked for part in parts])
+    trained = any(part.trained for part in parts)
+    if trained:
+        for key in asked:
+            found[key].add(COMPILED)
+    return _Flow(frozenset() if trained else asked, trained, False)
 
 
 def _merge(parts: list[_Flow], found: dict[int, set[str]], same: bool, layer: bool) -> _Flow:

@@ -12,7 +12,7 @@ from ..books.freezes import Freezes
 from ..books.records import OptimizerStory, Update
 from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_users, seats, weights_in
 from ..graph.names import listed, names_of
-from ..graph.relations import APPLIED, UPSTREAM, WEIGHT, relations
+from ..graph.relations import APPLIED, COMPILED, UPSTREAM, WEIGHT, relations
 from ..graph.strangers import Copies, Written, is_owned
 from ..rule import Diagnosis
 from ..source.places import Place, here, source, text
@@ -186,6 +186,7 @@ class ParameterNotOptimized(Diagnosis):
     def _is_meant(self, leaf: Any, leaves: list[Any], seat: Seat | None, table: dict[int, Seat]) -> bool:
         """Is it meant to be trained?"""
         related = self._related.get(id(leaf), set()) - {WEIGHT}
+        related = related - {COMPILED} or related
         if seat is None:
             return engine.is_parameter(leaf) and related == {APPLIED}
         if not seat.module.training or _KEPT.search(seat.name) is not None:
@@ -194,11 +195,17 @@ class ParameterNotOptimized(Diagnosis):
             return True
         owned = [p for p in seat.root.parameters() if is_owned(p, self.ledger)]
         if owned:
-            if related != {UPSTREAM} or (id(leaf) in self._late and self._has_owned_siblings(seat)):
-                return True
             unowned = sum(engine.size(p) for p in leaves if table.get(id(p)) and table[id(p)].root is seat.root)
-            small = unowned < _SMALL * sum(engine.size(p) for p in owned)
-            return bool(small or self._is_beside_frozen(seat))
+            share = unowned / max(sum(engine.size(p) for p in owned), 1)
+            if related == {
+                COMPILED
+            }:  # below what is trained, or beside it? It is registered in the order of use, mostly
+                beside = share < 1 and next(
+                    p is not leaf for p in seat.root.parameters() if p is leaf or is_owned(p, self.ledger)
+                )
+            else:
+                beside = related != {UPSTREAM} or (id(leaf) in self._late and self._has_owned_siblings(seat))
+            return bool(beside or share < _SMALL or self._is_beside_frozen(seat))
         return self._is_second_model(leaf, seat, related, table)
 
     def _has_owned_siblings(self, seat: Seat) -> bool:
