@@ -19,7 +19,9 @@ class OptimizedModule(Module):
 
     def __init__(self, mod: Module, call: Any) -> None:
         super().__init__()
-        self.__dict__["_compiled"] = call
+        self.__dict__["_compiled"] = self.__dict__["dynamo_ctx"] = (
+            call  # by the latter libraries know a compiled module
+        )
         self._orig_mod = mod
         self.__dict__["training"] = mod.training
 

@@ -246,7 +246,9 @@ def _needed_edges(this: Pass, node: Node) -> tuple[Any, ...]:
 
 def _deliver_all(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], node: Node, result: Any) -> None:
     """Hand a node's results on where captures, pruning, the order of leaves or output numbers matter."""
-    for i, target in enumerate(node.edges):
+    edges = node.edges
+    for i in node.leaf_order or range(len(edges)):
+        target = edges[i]
         if target is None:
             continue
         if result[i] is None:

@@ -77,6 +77,8 @@ class Node:
     run_by: Callable[[], Any] | None = None
     # Does it run though no gradient has reached it, and do those behind it where it returns None? (NOTE [Undefined gradients])
     hands_on_nothing: ClassVar[bool] = False
+    # In which order leaves with hooks get their gradients, where PyTorch's is not that of the edges.
+    leaf_order: ClassVar[tuple[int, ...] | None] = None
 
     def blank(self) -> None:
         """Set every slot to its empty value (for nodes made off the hot path)."""

@@ -426,3 +426,14 @@ def requires_grad_of_module(t):
 def contiguous_of_leaf_is_itself(t):
     x = leaf(t)
     return x.contiguous() is x, x.view(3) is x, x.reshape(3) is x, x.float() is x, x.cpu() is x, x.to("cpu") is x
+
+
+def order_of_hooks_behind_a_linear_layer(t):
+    def order(x):
+        layer, told = t.nn.Linear(3, 2), []
+        for name, value in (("weight", layer.weight), ("bias", layer.bias), ("input", x)):
+            value.register_hook(lambda g, name=name: told.append(name))
+        layer(x).sum().backward()
+        return told
+
+    return [order(t.ones(*shape, requires_grad=True)) for shape in ((4, 3), (5, 4, 3), (3,))]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import linecache
 
+from .installed import is_installed
 from .places import Where, file_line
 
 
 def is_undone_somewhere(frozen: Where) -> bool:
     """Is the statement that froze something repeated with True, or the function that did so called with True?"""
     found = file_line(frozen)
-    if found is None:
+    if found is None or is_installed(found[0]):  # a library that freezes on demand has the other line for others
         return False
     file, line = found
     try:

@@ -82,6 +82,8 @@ def _shown_rows(x: Any, w: Any, b: Any = _NONE) -> tuple[Any, ...]:
     return (part("AddmmBackward0", *_shown(part("ViewBackward0", x), w, b)),)
 
 
+linear_op.node_class.leaf_order = 2, 0, 1
+linear_rows_op.node_class.leaf_order = 2, 1, 0
 show_parts(linear_op, _shown)
 show_parts(linear_rows_op, _shown_rows)
 show_parts(mm_nt_op, lambda x, w: (x, part("TBackward0", w)))
