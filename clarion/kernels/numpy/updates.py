@@ -197,6 +197,20 @@ def _written(
 OUT = {"maximum": "out=", "minimum": "out="}  # NumPy wants it by name there; by place it is faster
 
 
+def _side_by_side(steps: list[Any], places: dict[Value, str], wanted: dict[Value, str]) -> list[Any]:
+    """The steps, each product that is added to in the memory it is taken from right before the step that adds: `grown` is both."""
+    found = list(steps)
+    for step in steps:
+        function, operands, product = step
+        users = [each for each in found if any(operand is product for operand in each[1])]
+        if function == "multiply" and len(users) == 1 and users[0][0] == "add" and product not in wanted:
+            home = wanted.get(users[0][2])
+            if home is not None and home == places.get(operands[0]):
+                found.remove(step)
+                found.insert(found.index(users[0]), step)
+    return found
+
+
 class _Writer:
     """Gives every result a place, in the order of the steps.
 
@@ -207,7 +221,8 @@ class _Writer:
     def __init__(
         self, trace: Trace, places: dict[Value, str], wanted: dict[Value, str], owned: set[str], large: bool
     ) -> None:
-        self.steps, self.places, self.wanted, self.owned, self.large = trace.steps, places, wanted, owned, large
+        self.steps = _side_by_side(trace.steps, places, wanted) if large else trace.steps
+        self.places, self.wanted, self.owned, self.large = places, wanted, owned, large
         self.last = {each: len(self.steps) for each in wanted}  # results are needed at the end
         for i, (_, operands, _) in enumerate(self.steps):
             for each in operands:

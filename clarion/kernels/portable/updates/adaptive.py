@@ -9,8 +9,7 @@ from ...updates import toward, update
 
 def squares(square: Any, beta: Any, g: Any, rest: Any) -> Any:
     """The moving average of squared gradients."""
-    new = g * rest * g
-    return square * beta + new  # side by side: one pass where they can be
+    return square * beta + g * rest * g
 
 
 @update("adagrad")
@@ -47,8 +46,7 @@ def rmsprop(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ..
     root = xp.sqrt(spread) + eps
     if "momentum" not in how:
         return p - g * lr / root, *new
-    step = g / root
-    buffer = more[0] * momentum[0] + step
+    buffer = more[0] * momentum[0] + g / root
     new.insert(1, buffer)
     return p - buffer * lr, *new
 
