@@ -31,6 +31,38 @@ class UndefinedGradBackward(Node):
     apply_tensors = apply_raw
 
 
+class Unturned(Node):
+    """Behind a tensor whose shape was changed in place without being recorded: its gradient has the new shape."""
+
+    message: str
+    shape: tuple[int, ...]  # of what lies behind
+    fits: bool
+
+    def apply_raw(self, g: Any, edges: Any = None) -> Any:
+        if not self.fits:
+            raise errors.EngineError(self.message)
+        return (g.reshape(self.shape),)
+
+    apply_tensors = apply_raw
+
+
+def turned(before: Tensor, shape: tuple[int, ...]) -> Any:
+    """The node of a tensor that came to have another shape unseen. PyTorch adds the gradient up to the old shape if it can."""
+    behind, name = before._edge, type(before._edge).__name__
+    old = behind.shape if isinstance(behind, Unturned) else before._array.shape
+    node: Any = type(name, (Unturned,), {})()  # (it goes by the name of the one behind it)
+    lacking = len(shape) - len(old)
+    node.shape, node.fits = old, lacking >= 0 and shape[lacking:] == old
+    node.message = (
+        f"Function {name} returned an invalid gradient at index 0 - got {list(shape)} but expected shape compatible with "
+        f"{list(old)}. The shape of its result was changed in place while nothing was recorded."
+    )
+    _joined(node, (before,))
+    if isinstance(behind, Unturned):
+        node.edges, node.nrs = behind.edges, behind.nrs
+    return node
+
+
 class DelayedError:
     """`DelayedError(message, n)(*tensors)`: the same tensors, whose gradients are refused with the message."""
 

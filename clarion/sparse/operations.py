@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.dtypes import sparse_coo, sparse_csc, sparse_csr
 from ..core.tensor import Tensor, new_tensor
-from ..errors import ArgumentIndexError, EngineError, NotSupportedError
+from ..errors import ArgumentIndexError, DtypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
 from .tensor import coalesced, compressed, dense, gathered, handles, in_places, is_sparse, make, np
@@ -63,12 +63,22 @@ _KEEPING_ZERO = [
 
 
 def _mapped(name: str) -> None:
-    def run(x: Any, *args: Any, **options: Any) -> Any:
+    def run(x: Any, *args: Any, out: Any = None, **options: Any) -> Any:
+        if not is_sparse(x):
+            raise EngineError(f"{name}(): the result of a dense tensor cannot be written to a sparse one")
         x = coalesced(x)
-        return x.alike(getattr(x._held, name)(*args, **options))
+        result = x.alike(getattr(x._held, name)(*args, **options))
+        return result if out is None else _written(out, result)
 
     handles(name)(run)
-    handles(f"{name}_")(lambda x, *args, **options: x.become(run(x, *args, **options)))
+    handles(f"{name}_")(lambda x, *args, **options: _written(x, run(x, *args, **options)))
+
+
+def _written(target: Any, result: Any) -> Any:
+    """A result in the place of another sparse tensor, in the type of that one."""
+    if not FUNCTIONS["can_cast"](result.dtype, target.dtype):
+        raise DtypeError(f"result type {result.dtype.old} can't be cast to the desired output type {target.dtype.old}")
+    return target.become(result if result.dtype is target.dtype else result.alike(result._held.to(target.dtype)))
 
 
 for _name in _KEEPING_ZERO:

@@ -73,3 +73,16 @@ def test_stories_are_not_copied() -> None:
         for twin in (copy.deepcopy((model, optimizer)), pickle.loads(pickle.dumps((model, optimizer)))):
             assert getattr(twin[1], "_story", None) is None
             assert twin[0].weight._story is None
+
+
+def test_complex_losses_take_no_rule_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLARION_DIAGNOSE_DEBUG", "1")  # a rule that fails raises
+    with diagnose.watching(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = torch.nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for scale in (1.0, 2.0, float("nan")):
+            optimizer.zero_grad()
+            z = torch.complex(model(torch.ones(3, 2)), model(torch.zeros(3, 2))).sum() * scale
+            z.backward(torch.tensor(1 + 1j))
+            optimizer.step()

@@ -319,3 +319,23 @@ def write_through_detach_is_seen(t):
     z = y * y
     y.detach().add_(1)
     return refusal(z.sum().backward)
+
+
+def shapes_changed_in_place_unrecorded(t):
+    found = []
+    for change in (
+        lambda y: y.t_(),
+        lambda y: y.unsqueeze_(0),
+        lambda y: y.unsqueeze_(1),
+        lambda y: y.unsqueeze_(0).squeeze_(0),
+    ):
+        x = t.arange(6.0).reshape(2, 3).requires_grad_()
+        y = x * 2
+        with t.no_grad():
+            change(y)
+        try:
+            (y * y).sum().backward()
+            found.append((y.grad_fn.name(), x.grad))
+        except RuntimeError as error:
+            found.append((y.grad_fn.name(), str(error)[:102]))
+    return found

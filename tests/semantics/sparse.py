@@ -235,3 +235,17 @@ def sums_of_sparse_tensors_are_merged(t):
     b = t.sparse_coo_tensor(t.tensor([[1, 2]]), t.tensor([3.0, 4.0]), (3,))
     total = a + b
     return total._indices().tolist(), total._values().tolist(), total.is_coalesced()
+
+
+def sparse_results_in_the_place_of_others(t):
+    x = t.tensor([[0.0, -5.0], [6.0, 0.0]]).to_sparse()
+    out = t.sparse_coo_tensor(t.zeros(2, 0, dtype=t.int64), t.zeros(0), (2, 2))
+    dense = t.tensor([[1.0, 2.0], [3.0, 4.0]])
+    dense *= x
+    found = [t.abs(x, out=out) is out, out.to_dense(), dense]
+    for program in (lambda: t.tensor([0, 3]).to_sparse().asin_(), lambda: dense.copy_(x), lambda: x.copy_(dense)):
+        try:
+            program()
+        except RuntimeError as error:
+            found.append(str(error)[:50])
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import cmath
 import weakref
 from time import perf_counter
 from typing import Any
@@ -71,7 +71,7 @@ class DeadUnits(Diagnosis):
         if self._wait > 0 or not accumulates:
             return
         root = tensors[0]
-        broken = engine.size(root) == 1 and not math.isfinite(engine.number(root)) if engine.is_tensor(root) else False
+        broken = engine.is_tensor(root) and engine.size(root) == 1 and not cmath.isfinite(engine.number(root))
         if engine.node_of(root) is None or self.session.said(self.name) or broken:
             self._wait = _LATER
             return

@@ -69,7 +69,7 @@ class NonFiniteForward(Diagnosis):
                 if value - value != 0.0:
                     notes.broken_pass = notes.passes
                     self._look_back(value) if engine.late(loss) else self._look(loss, value)
-                elif value > self.ledger.loss_limit and not engine.late(loss):
+                elif type(value) is not complex and value > self.ledger.loss_limit and not engine.late(loss):
                     self.ledger.loss_jumped(value)
 
     rest_backward_began = on_backward_began
