@@ -97,3 +97,52 @@ def _rounds_twice(kind: str) -> bool:
     factor, result = np.dtype(kind).type(0.9), x.copy()
     function(x.size, 1.0, address(y), 1, factor.item(), address(result), 1)
     return bool((result == x * factor + y).all())
+
+
+# Triangles -----------------------------------------------------------------------------------------------
+
+_BY_ROWS, _RIGHT = 101, 142
+_TRANSPOSED, _UPPER, _UNIT = {False: 111, True: 112}, {True: 121, False: 122}, {False: 131, True: 132}
+_LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+@functools.cache
+def _triangle(kind: str) -> tuple[Any, Any] | None:
+    """The function for a type, and its number one."""
+    function: Any = _function(f"cblas_{_LETTERS[kind]}trsm") if kind in _LETTERS else None
+    if function is None:
+        return None
+    whole = ctypes.c_int64 if _library()[1] else ctypes.c_int32  # type: ignore[index]
+    one: Any = np.ones((), kind)
+    if kind in "fd":
+        number, factor = (ctypes.c_float if kind == "f" else ctypes.c_double), 1.0
+    else:
+        number, factor = ctypes.c_void_p, address(one)
+    words = [ctypes.c_int] * 5
+    function.argtypes = [*words, whole, whole, number, ctypes.c_void_p, whole, ctypes.c_void_p, whole]
+    function.restype = None
+    return function, (factor, one)  # (`one` must live as long as its address is used)
+
+
+def solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    """x with a x = b for (batches of) triangles a, column by column in memory; None where this is not for BLAS."""
+    found = _triangle(b.dtype.char) if a.dtype == b.dtype else None
+    if found is None or not a.size or not b.size:
+        return None
+    function, (one, _) = found
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    n, k = b.shape[-2:]
+    # Rows of the transposed: x^T a^T = b^T.
+    x = np.array(np.broadcast_to(b.swapaxes(-1, -2), (*batch, k, n)), order="C")
+    by_columns = a.swapaxes(-1, -2).flags.c_contiguous and n > 1
+    given = a.swapaxes(-1, -2) if by_columns else np.ascontiguousarray(a)
+    how = _TRANSPOSED[not by_columns], _UPPER[upper != by_columns], _UNIT[unit]
+    size, at = n * k * x.itemsize, address(x)
+    if given.ndim == 2:
+        places = [address(given)] * max(1, x.size // (n * k))
+    else:
+        whole = np.broadcast_to(given, (*batch, n, n))
+        places = [address(whole[index]) for index in np.ndindex(*batch)]
+    for number, place in enumerate(places):
+        function(_BY_ROWS, _RIGHT, how[1], how[0], how[2], k, n, one, place, n, at + number * size, n)
+    return x.swapaxes(-1, -2)

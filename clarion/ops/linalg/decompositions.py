@@ -109,8 +109,9 @@ def _cholesky_grad(g: Any, out: Any, upper: bool, ops: Any) -> Any:
     g, out = (adjoint(g, ops), adjoint(out, ops)) if upper else (g, out)
     lower = ops.tril(adjoint(out, ops) @ g, 0)
     both = 0.5 * (lower + adjoint(ops.tril(lower, -1), ops))
-    left = ops.linalg_solve(adjoint(out, ops), both)
-    return adjoint(ops.linalg_solve(adjoint(out, ops), adjoint(left, ops)), ops)
+    turned = adjoint(out, ops)
+    left = ops.linalg_solve_triangular(turned, both, True, True, False)
+    return adjoint(ops.linalg_solve_triangular(turned, adjoint(left, ops), True, True, False), ops)
 
 
 cholesky_op = Op("linalg_cholesky", "x", "upper", node="LinalgCholeskyExBackward0", conj=False)
@@ -126,7 +127,7 @@ def _tall_qr_grad(gq: Any, gr: Any, q: Any, r: Any, ops: Any) -> Any:
     both = upper + adjoint(upper, ops)
     whole = q @ (both - 0.5 * both * ops.identity_for(r))
     whole = whole if gq is None else whole + gq
-    return adjoint(ops.linalg_solve(r, adjoint(whole, ops)), ops)
+    return adjoint(ops.linalg_solve_triangular(r, adjoint(whole, ops), True, True, False), ops)
 
 
 def _qr_grad(g: Any, x: Any, q: Any, r: Any, mode: str, x_shape: Any, ops: Any) -> Any:

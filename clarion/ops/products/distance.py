@@ -10,7 +10,7 @@ from ...core.messages import broadcast_error
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...errors import EngineError, ShapeError
+from ...errors import ArgumentValueError, EngineError, ShapeError
 from ..faces.api import FUNCTIONS, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..reductions.norms import vector_norm_grad
@@ -75,6 +75,31 @@ cdist_op = Op("cdist", "x y", "p", broadcast=True)
 cdist_op.vjp(_cdist_grad)
 
 
+def _euclidean_grad(g: Any, x: Any, y: Any, out: Any, needs: Any, ops: Any) -> Any:
+    ratio = ops.divide_or_zero(g, out)
+    last = len(out.shape) - 1
+    return (
+        x * ops.sum(ratio, (last,), True) - ops.matmul(ratio, y) if needs[0] else None,
+        y * ops.transpose(ops.sum(ratio, (last - 1,), True), last - 1, last) - ops.matmul_tn(ratio, x)
+        if needs[1]
+        else None,
+    )
+
+
+euclidean_op = Op("euclidean_dist", "x y", node="EuclideanDistBackward0", broadcast=True)
+euclidean_op.vjp(_euclidean_grad)
+
+_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+_MANY = 25  # rows from which on a product is necessary
+
+
+def _by_product(mode: str, rows: int, others: int, p: float) -> bool:
+    """Are distances computed by a product? (As PyTorch does, since their last digits depend on it.)"""
+    if p != 2 or mode == _MODES[2]:
+        return False
+    return mode == _MODES[1] or rows > _MANY or others > _MANY
+
+
 @public(method=False)
 @autocast("float32")
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary") -> Any:
@@ -88,6 +113,12 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = "use_mm_f
     if p < 0:
         raise EngineError("cdist only supports non-negative p values")
     check_types(a, b, "bmm")
+    mode = _MODES[0] if compute_mode is None else compute_mode
+    if mode not in _MODES:
+        raise ArgumentValueError(f"{mode} is not a valid value for compute_mode")
+    if a.size and b.size and _by_product(mode, a.shape[-2], b.shape[-2], p):
+        found = euclidean_op.call(x1, x2)
+        return lifted.view(found, found._array.shape)
     return cdist_op.call(x1, x2, float(p))
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layout import columns, in_columns
+import numpy
+
+from ... import blas
+from ...layout import columns, in_columns, strided
 from ...quiet import quietly
 from ...registry import kernel
 from ...threads import for_blas
@@ -106,13 +109,21 @@ FEW_ROWS = 16
 
 
 @kernel("linalg_solve_triangular")
+@for_blas
 @in_columns
 @quietly
 def linalg_solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     """x with a x = b (or x a = b), reading one triangle of a, or of it only what is off the diagonal."""
     if not left:
         turned = linalg_solve_triangular(xp, a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
-        return turned.swapaxes(-1, -2)
+        out = turned.swapaxes(-1, -2)
+        if xp is not numpy or 1 not in out.shape[-2:]:
+            return out
+        # One column, or one row: its strides are those of columns, too.
+        return strided(out, out.shape, (*out.strides[:-2], out.itemsize, out.shape[-2] * out.itemsize))
+    found = blas.solve_triangular(a, b, upper, unitriangular) if xp is numpy else None
+    if found is not None:
+        return found
     n = a.shape[-1]
     if n <= FEW_ROWS:
         return _row_by_row(xp, a, b, upper, unitriangular)

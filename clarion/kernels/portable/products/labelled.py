@@ -7,6 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 from ...layout import in_rows
+from ...quiet import quietly
 from ...registry import kernel, raw
 from ..reductions.statistics import vector_norm
 
@@ -93,6 +94,19 @@ def cross(xp: Any, x: Any, y: Any, dim: int) -> Any:
     x0, x1, x2 = xp.moveaxis(x, dim, 0)
     y0, y1, y2 = xp.moveaxis(y, dim, 0)
     return xp.stack([x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0], axis=dim)
+
+
+@kernel("euclidean_dist")
+@quietly
+def euclidean_dist(xp: Any, x: Any, y: Any) -> Any:
+    """The same for p = 2 by one product: |x|^2 - 2 x y + |y|^2, which loses some digits where rows are near to each other."""
+
+    def beside(a: Any, *columns: Any) -> Any:
+        return xp.concatenate([a, *columns], axis=-1)
+
+    of_x, of_y = (xp.sum(a * a, axis=-1, keepdims=True) for a in (x, y))
+    product = raw.matmul_nt(beside(x * -2, of_x, xp.ones_like(of_x)), beside(y, xp.ones_like(of_y), of_y))
+    return xp.sqrt(xp.maximum(product, 0))
 
 
 @kernel("cdist")
