@@ -7,8 +7,12 @@ from typing import Any
 
 import clarion
 
+from ..core.devices import ndarray
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, NotSupportedError
+from ..kernels.quiet import quietly
+
+_PLAIN = "fdlqib?"  # types of numbers that arrays compare as tensors do
 
 __all__ = [
     "Constraint",
@@ -239,6 +243,29 @@ class _HalfOpenInterval(_Bounded):
 
     def check(self, value: Tensor) -> Tensor:
         return (self.lower_bound <= value) & (value < self.upper_bound)  # type: ignore[no-any-return]
+
+
+_BY_OPERATORS = (_Boolean, _Real, _Bounded)  # their checks are expressions that an array answers as well as a tensor
+
+
+def holds(constraint: Any, value: Any) -> bool:
+    """Are all values inside? Asked at each distribution and each log_prob: of plain numbers without tensors in between."""
+    each, depth = constraint, 0
+    while type(each) is _IndependentConstraint:
+        depth += each.reinterpreted_batch_ndims
+        each = each.base_constraint
+    array = value._array if type(value) is Tensor else None
+    if type(array) is not ndarray or array.ndim < depth or not array.size or array.dtype.char not in _PLAIN:
+        return bool(constraint.check(value).all())
+    bounds = [getattr(each, name) for name in getattr(each, "_bounds", ())]
+    if not isinstance(each, _BY_OPERATORS) or any(type(bound) not in (int, float) for bound in bounds):
+        return bool(constraint.check(value).all())
+    return bool(_checked(each, array).all())
+
+
+@quietly
+def _checked(constraint: Any, array: Any) -> Any:
+    return constraint.check(array)
 
 
 # Vectors --------------------------------------------------------------------------------------------

@@ -135,6 +135,21 @@ def test_switches():
     assert clarion.set_flush_denormal(True) is False
 
 
+def test_distances_by_a_product():
+    def of(t, mode, rows):
+        x = (t.arange(rows * 3) * 0.37).double().sin().reshape(rows, 3).requires_grad_()
+        y = (t.arange(12) * 0.61).double().cos().reshape(4, 3)
+        d = t.cdist(x, y, compute_mode=mode)
+        (g,) = t.autograd.grad((d**2).sum(), x)
+        return d.detach(), g, type(d.grad_fn).__name__, d.stride()
+
+    for mode in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", None):
+        for rows in (5, 25, 26):
+            for part in range(4):
+                same(lambda t, mode=mode, rows=rows, part=part: of(t, mode, rows)[part])
+    same(lambda t: of(t, "quickly", 5)[0])
+
+
 def test_streams_and_events_of_the_cpu():
     assert clarion.GradScaler is clarion.amp.GradScaler
     for kind in (clarion.Stream, clarion.Event):

@@ -202,24 +202,15 @@ def _added(table: Any, numbers: Any, rows: Any) -> bool:
     return not on.add(context)
 
 
-def _index_select_backward(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
-    if dim or len(shape) < 2:
+def _add_rows(out: Any, dim: int, index: Any, rows: Any) -> Any:
+    if dim or not out.flags.c_contiguous or index.size * (out.size // len(out)) < LEAST:
         return NotImplemented
-    table = np.zeros(shape, g.dtype)
-    return table if _added(table, index, g) else NotImplemented
-
-
-def _index_add(x: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
-    if dim or x.ndim < 2 or alpha != 1:
-        return NotImplemented
-    table = np.array(x, order="C")
-    return table if _added(table, index, source) else NotImplemented
+    return None if _added(out, index, rows) else NotImplemented
 
 
 def make() -> None:
     """Make all offers."""
     offer("embedding", "llvm", _embedding, least=1)
     offer("index_select", "llvm", _index_select, least=max(LEAST, GRAIN))
-    offer("index_select_backward", "llvm", _index_select_backward, least=LEAST)
-    offer("index_add", "llvm", _index_add, least=LEAST)
+    offer("add_rows", "llvm", _add_rows, least=1)
     offer("embedding_dense_backward", "llvm", _gradient, least=LEAST)

@@ -20,17 +20,25 @@ from ...kernels.registry import RawNamespace
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, public
 from ..faces.autocast import autocast
 
-# One step ------------------------------------------------------------------------------------------
+# One step (where nothing is recorded, its gates are one operation) ---------------------------------
 
 
 def _linear(x: Any, weight: Any, bias: Any) -> Any:
     return NN_FUNCTIONAL["linear"](x, weight, bias)
 
 
+lstm_gated_op = Op("lstm_gated", "gates c", outputs="h cell", traits="recurrent")
+gru_gated_op = Op("gru_gated", "projected hidden h", traits="recurrent")
+
+
 def lstm_step(projected: Any, state: tuple[Any, Any], w_hh: Any, b_hh: Any, w_hr: Any = None) -> tuple[Any, Any]:
     """State and cell after one step; `projected` is the input's part of the gates."""
     h, c = state
-    i, f, candidate, o = (projected + _linear(h, w_hh, b_hh)).chunk(4, 1)
+    gates = projected + _linear(h, w_hh, b_hh)
+    if not modes.recording():
+        h, c = lstm_gated_op.call(gates, c)
+        return (h if w_hr is None else _linear(h, w_hr, None)), c
+    i, f, candidate, o = gates.chunk(4, 1)
     c = f.sigmoid() * c + i.sigmoid() * candidate.tanh()
     h = o.sigmoid() * c.tanh()
     return (h if w_hr is None else _linear(h, w_hr, None)), c
@@ -38,8 +46,11 @@ def lstm_step(projected: Any, state: tuple[Any, Any], w_hh: Any, b_hh: Any, w_hr
 
 def gru_step(projected: Any, h: Any, w_hh: Any, b_hh: Any) -> Any:
     """The state after one step."""
+    hidden = _linear(h, w_hh, b_hh)
+    if not modes.recording():
+        return gru_gated_op.call(projected, hidden, h)
     i_r, i_z, i_n = projected.chunk(3, 1)
-    h_r, h_z, h_n = _linear(h, w_hh, b_hh).chunk(3, 1)
+    h_r, h_z, h_n = hidden.chunk(3, 1)
     new = (i_n + (i_r + h_r).sigmoid() * h_n).tanh()
     return (h - new) * (i_z + h_z).sigmoid() + new
 

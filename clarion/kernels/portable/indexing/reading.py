@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from ...layout import alike
-from ...registry import kernel
+from ...registry import kernel, raw
 
 # Writing into a copy, or in place ------------------------------------------------------------------
 
@@ -104,6 +104,7 @@ def _steps(shape: tuple[int, ...]) -> list[int]:
     return steps
 
 
+@kernel("add_rows")
 def add_rows(xp: Any, out: Any, dim: int, index: Any, rows: Any) -> None:
     """`out[:, index] += rows`, where indices may repeat; `out` is contiguous, `index` has one dimension.
 
@@ -163,7 +164,7 @@ def add_at(xp: Any, out: Any, indices: tuple[Any, ...], where: tuple[int, ...], 
         index, dim = indices[0], where[0]
         shape = out.shape[:dim] + index.shape + out.shape[dim + 1 :]
         if 0 not in shape:
-            add_rows(xp, out, dim, index.reshape(-1), xp.broadcast_to(values, shape))
+            raw.add_rows(out, dim, index.reshape(-1), xp.broadcast_to(values, shape))
     elif where == tuple(range(len(where))):
         lead = out.shape[: len(where)]
         line = 0
@@ -174,7 +175,7 @@ def add_at(xp: Any, out: Any, indices: tuple[Any, ...], where: tuple[int, ...], 
         for n in lead:
             count *= n
         if values.size:
-            add_rows(xp, out.reshape(count, -1), 0, line.reshape(-1), values.reshape(line.size, -1))
+            raw.add_rows(out.reshape(count, -1), 0, line.reshape(-1), values.reshape(line.size, -1))
     else:
         places = xp.arange(out.size).reshape(out.shape)[full_index(indices, where)]
         xp.add.at(out.reshape(-1), places.reshape(-1), xp.broadcast_to(values, places.shape).reshape(-1))

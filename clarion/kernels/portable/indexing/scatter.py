@@ -9,8 +9,8 @@ from typing import Any
 
 from ...coo import Coo
 from ...everywhere import combine_at
-from ...registry import kernel
-from .reading import accumulator, add_rows, along_positions, wrapped, writer
+from ...registry import kernel, raw
+from .reading import accumulator, along_positions, wrapped, writer
 
 # Along a dimension: the index has as many dimensions as x ----------------------------------------------
 
@@ -95,7 +95,7 @@ def index_select_backward(xp: Any, g: Any, index: Any, shape: tuple[int, ...], d
     """Zeros of a shape with the rows of `g` added where `index_select` read them."""
     out = xp.zeros(shape, accumulator(xp, g.dtype))
     if g.size:
-        add_rows(xp, _one(out), dim, index.reshape(-1), _one(g).astype(out.dtype, copy=False))
+        raw.add_rows(_one(out), dim, index.reshape(-1), _one(g).astype(out.dtype, copy=False))
     return out.astype(g.dtype, copy=False)
 
 
@@ -103,7 +103,7 @@ def index_select_backward(xp: Any, g: Any, index: Any, shape: tuple[int, ...], d
 def index_add(xp: Any, out: Any, index: Any, source: Any, dim: int, alpha: Any) -> None:
     if source.size:
         rows = _one(source) if alpha == 1 else _one(source) * xp.asarray(alpha).astype(source.dtype)
-        add_rows(xp, _one(out), dim, index.reshape(-1), rows)
+        raw.add_rows(_one(out), dim, index.reshape(-1), rows)
 
 
 @writer("index_copy")

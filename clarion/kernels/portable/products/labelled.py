@@ -104,7 +104,7 @@ def euclidean_dist(xp: Any, x: Any, y: Any) -> Any:
     def beside(a: Any, *columns: Any) -> Any:
         return xp.concatenate([a, *columns], axis=-1)
 
-    of_x, of_y = (xp.sum(a * a, axis=-1, keepdims=True) for a in (x, y))
+    of_x, of_y = (raw.sum(a * a, (a.ndim - 1,), True) for a in (x, y))
     product = raw.matmul_nt(beside(x * -2, of_x, xp.ones_like(of_x)), beside(y, xp.ones_like(of_y), of_y))
     return xp.sqrt(xp.maximum(product, 0))
 
