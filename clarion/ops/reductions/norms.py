@@ -41,7 +41,7 @@ vector_norm_op.vjp(x=vector_norm_grad)
 # x times a scale: the gradient of a norm. It is 0 where the norm is 0, and has no derivative there: NaN, as PyTorch's.
 away_from_zero_op = Op("away_from_zero", "x scale norm", broadcast=True)
 away_from_zero_op.vjp(
-    x=lambda g, scale, norm, ops: ops.nan_where_zero(g * scale, norm),
+    x=lambda g, scale, norm, ops: g * ops.nan_where_zero(scale, norm),
     scale=lambda g, x: g * x,
 )
 nan_where_zero_op = Op("nan_where_zero", "value x", broadcast=True)
