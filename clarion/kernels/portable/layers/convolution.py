@@ -4,7 +4,7 @@ The three kernels are the three derivatives of one trilinear form, sum(g * corre
 forward pass (`correlate`), to x the transposed convolution (`correlate_input`), to the weight its gradient
 (`correlate_weight`). Each one's derivatives are the other two, so that second derivatives need nothing new.
 
-Batches are cut into blocks whose columns fit into the cache. All three take spatial sizes of any number of dimensions:
+Batches are cut into blocks, whose columns fit into the last cache. All three take spatial sizes of any number of dimensions:
 x is (N, C, *S), weight (O, C / groups, *K), g (N, O, *L).
 """
 
@@ -24,7 +24,7 @@ from ...registry import kernel
 
 Sizes = tuple[int, ...]
 
-COLUMNS = 1 << 18  # elements of the columns of one block
+COLUMNS = 1 << 20  # elements of the columns of one block: the last cache has room for them
 
 
 def windows(xp: Any, x: Any, ksize: Sizes, stride: Sizes, dilation: Sizes, out_size: Sizes) -> Any:
