@@ -113,10 +113,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = "use_mm_f
     if p < 0:
         raise EngineError("cdist only supports non-negative p values")
     check_types(a, b, "bmm")
-    mode = _MODES[0] if compute_mode is None else compute_mode
-    if mode not in _MODES:
-        raise ArgumentValueError(f"{mode} is not a valid value for compute_mode")
-    if a.size and b.size and _by_product(mode, a.shape[-2], b.shape[-2], p):
+    if compute_mode not in _MODES:
+        raise ArgumentValueError(f"{compute_mode} is not a valid value for compute_mode")
+    if a.size and b.size and _by_product(compute_mode, a.shape[-2], b.shape[-2], p):
         found = euclidean_op.call(x1, x2)
         return lifted.view(found, found._array.shape)
     return cdist_op.call(x1, x2, float(p))
