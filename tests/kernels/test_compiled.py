@@ -165,7 +165,7 @@ def test_rows_agree_on_infinities(name, any_size):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", [(1,), (3, 5), (2, 3, 17), (5, 700), (5, 7000), (4, 0)])
+@pytest.mark.parametrize("shape", [(1,), (3, 5), (2, 3, 17), (5, 700), (5, 7000), (3, 20000), (4, 0)])
 def test_sums_and_means_of_rows(shape, dtype):
     x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     close = {"rtol": 1e-5, "atol": 1e-4} if dtype == "float32" else {"rtol": 1e-12, "atol": 1e-12}
@@ -182,7 +182,7 @@ def test_sums_and_means_of_rows(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (2, 3, 17), (5, 130), (5, 700), (2, 7000)])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (2, 3, 17), (5, 130), (5, 700), (2, 7000), (2, 20000)])
 def test_other_reductions_of_rows(shape, dtype, any_size):
     x = np.random.default_rng(0).uniform(0.99, 1.01, shape).astype(dtype)
     x[0].reshape(-1)[: len(SPECIAL)] = SPECIAL[: x[0].size]
@@ -195,11 +195,27 @@ def test_other_reductions_of_rows(shape, dtype, any_size):
                 found = any_size(name)(x, *before, dim, keep)
             if found is NotImplemented:  # sums of long rows are made elsewhere, in blocks
                 assert name == "vector_norm"
-                assert shape[-1] > 4096
+                assert shape[-1] > 1 << 14
                 continue
             assert found.shape == expected.shape
             assert found.dtype == expected.dtype
             np.testing.assert_allclose(found, expected, **close, err_msg=name)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_norms_of_whole_arrays(dtype):
+    for size in (1, 500, 700, 16_000, 100_001):
+        x = np.random.default_rng(0).standard_normal(size).astype(dtype)
+        for form in (x, x.reshape(1, -1), x[::-1]):
+            found = registry.raw.vector_norm(form, 2, None, False)
+            assert found.dtype == dtype
+            np.testing.assert_allclose(
+                found, np.sqrt((x.astype("f8") ** 2).sum()), 1e-6 if dtype == "float32" else 1e-14
+            )
+    for value in (np.inf, np.nan):
+        x[70_000] = value
+        with np.errstate(all="ignore"):
+            np.testing.assert_equal(registry.raw.vector_norm(x, 2, None, False), abs(x.dtype.type(value)))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -31,6 +31,7 @@ FUNCTIONS_OF_ITS_OWN = frozenset(
 
 SHORT = 32  # elements of a row below which it is not worth a call of its own
 BLOCK = 512  # elements of a long sum that are added up by themselves
+LONG_ROW = 1 << 14  # elements up to which a row is summed as it is: in 64 parts, so that float32 stays accurate
 WIDE = 2048  # bytes of a row up to which columns are added up faster than by a product with ones
 
 
@@ -213,7 +214,7 @@ class Rows(Compiled):
 class OneRow(Rows):
     """A function of all elements as one row, whose result is one number. Of long rows only a sum is one: of the sums of blocks."""
 
-    largest = 4096
+    largest = LONG_ROW
     sums: Rows | None = None  # of rows; where it is known how a long one is made of those
     mean = False
 

@@ -40,7 +40,20 @@ from . import (
 from .attention import calls as attention
 from .convolutions import calls as convolutions
 from .kept import keeps
-from .kernel import CHEAP, GRADIENTS, Alone, Compiled, Fused, InRows, OneRow, Rows, Update, sum_of_columns
+from .kernel import (
+    BLOCK,
+    CHEAP,
+    GRADIENTS,
+    LONG_ROW,
+    Alone,
+    Compiled,
+    Fused,
+    InRows,
+    OneRow,
+    Rows,
+    Update,
+    sum_of_columns,
+)
 from .products import calls as products
 from .products import pairs
 
@@ -213,6 +226,23 @@ def _norm(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return xp.sqrt(xp.sum(x * x, dim, keepdim))
 
 
+_squares = Rows("squares", _whole(lambda xp, x, dim, keepdim: xp.sum(x * x, dim, keepdim)), _along_rows)
+
+
+def _norm_of_all(x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
+    """The norm of a whole array: of the sums of its blocks' squares."""
+    everything = ord == 2 and (dim is None or len(dim) == x.ndim) and not keepdim and x.ndim > 0
+    if not everything or x.dtype.char not in "fd" or not x.flags.c_contiguous or x.size < BLOCK:
+        return NotImplemented
+    x = x.reshape(-1)
+    whole = x.size if x.size <= LONG_ROW else x.size - x.size % BLOCK
+    found = _squares(x[:whole].reshape(-1, whole if x.size <= LONG_ROW else BLOCK), (1,), False)
+    if found is NotImplemented:
+        return found
+    rest = x[whole:]
+    return numpy.sqrt(numpy.add.reduce(found) + rest.dot(rest))
+
+
 def _norm_along_rows(x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
     return _along_rows(x, dim, keepdim) if ord == 2 and x.dtype.kind == "f" else None
 
@@ -347,10 +377,10 @@ def _make_reductions() -> None:
     registry.offer("sum_rows", "llvm", sum_of_columns, least=FEW)
     registry.offer("sum_of_rows", "llvm", sum_of_columns, least=FEW)
     variance = Rows("var", _whole(_var), _var_along_rows, (), ROWS)
-    variance.largest, variance.longest = 4096, 4096
+    variance.largest, variance.longest = LONG_ROW, LONG_ROW
     registry.offer("var", "llvm", variance, least=ROWS)
     norm = Rows("vector_norm", _whole(_norm), _norm_along_rows, (), ROWS)
-    norm.largest, norm.longest = 4096, 4096
+    norm.largest, norm.longest, norm.otherwise = LONG_ROW, LONG_ROW, _norm_of_all
     registry.offer("vector_norm", "llvm", norm, least=ROWS)
     for name, function in {
         "amax": lambda xp, x, dim, keepdim: xp.max(x, dim, keepdim),
@@ -364,7 +394,11 @@ def _make_reductions() -> None:
         ("mean", lambda xp, x, dim, keepdim: xp.mean(x, dim, keepdim), _mean),
     ):
         rows = Rows(name, _whole(function), _along_rows, (), ROWS)
-        rows.largest, rows.longest, rows.otherwise = 4096, 4096, otherwise  # (longer ones are added up in blocks)
+        rows.largest, rows.longest, rows.otherwise = (
+            LONG_ROW,
+            LONG_ROW,
+            otherwise,
+        )  # (longer ones are added up in blocks)
         sums = sums or rows
         _narrow[name] = rows
         registry.offer(name, "llvm", rows, least=ROWS)
