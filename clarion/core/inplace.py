@@ -468,7 +468,7 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
         made = make_node(op, (before,), params, (x,), 1)
         made.__class__ = _renamed(op, node)
         x._edge, x._nr, x._rg = made, 0, True
-    elif before._rg and before._edge is not None and array.shape != before._array.shape:
+    elif before._rg and x._edge is not None and array.shape != before._array.shape:
         from .delayed import turned
 
         x._edge, x._nr = turned(before, array.shape), 0

@@ -11,6 +11,7 @@ while a mode is entered.
 from __future__ import annotations
 
 import importlib
+import inspect
 import threading
 import types
 from collections.abc import Callable, Iterable
@@ -364,6 +365,7 @@ def _members_rest() -> None:
     for function in _looking:
         if function not in _under:
             function.__code__ = _below.pop(function).__code__
+            del function.__wrapped__
     _looking.clear()
 
 
@@ -371,7 +373,7 @@ def _member_looks(function: Any, seen: Any, operator: bool) -> None:
     """`seen` is what is given to who takes the call over, or the name of the method."""
     if function in _below:
         return
-    _below[function] = same_as(function)
+    _below[function] = function.__wrapped__ = same_as(function)  # (so that its signature can be read)
     _looking.append(function)
     bare = seen.strip("_") if operator else ""
 
@@ -390,12 +392,53 @@ def _member_looks(function: Any, seen: Any, operator: bool) -> None:
         asked = getattr(Tensor, _OPERATORS.get(bare, seen)) if type(seen) is str else seen
         return dispatch(asked, found, args, kwargs, operator and len(args) > 1)
 
-    function.__code__ = calling(call, function.__code__)
+    names = _parameters(function, bare)
+    function.__code__ = _asking(call, function, names) if names else calling(call, function.__code__)
+
+
+_TWO = frozenset(_OPERATORS) - {"neg", "abs"}  # operators of two operands
+
+
+def _parameters(function: Any, bare: str) -> tuple[str, ...]:
+    """The parameters of a function of one or two; none where it has others. (An operator that was not called yet takes anything.)"""
+    code = function.__code__
+    if bare in _TWO:
+        return "self", "other"
+    others = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount
+    return (
+        code.co_varnames[: code.co_argcount]
+        if code.co_argcount < 3 and not others and not function.__defaults__
+        else ()
+    )
+
+
+def _asking(call: Callable[..., Any], function: Any, names: tuple[str, ...]) -> types.CodeType:
+    """Code that looks at one or two arguments itself, and asks `call` only where one of them may take the call over."""
+    own = function.__code__
+    code = _asking_template(names, own.co_freevars)
+    known = {"call": call, "function": function, "forms": _below, "kinds": _kinds, "entered": _entered, "type_of": type}
+    constants = tuple([known.get(c[4:], c) if type(c) is str and c[:4] == "the " else c for c in code.co_consts])
+    return code.replace(co_consts=constants, co_name=own.co_name)
+
+
+@cache
+def _asking_template(names: tuple[str, ...], cells: tuple[str, ...]) -> types.CodeType:
+    given = ", ".join(names)
+    lines = ["def outer():", *[f"    {name} = None" for name in cells], f"    def template({given}):"]
+    for each in ("call", "function", "forms", "kinds", "entered", "type_of"):
+        lines += [f"        the_{each} = 'the {each}'"]
+    plain = " and ".join([f"the_kinds.get(the_type_of({name})) == 0" for name in names])
+    lines += [f"        if {plain} and not the_entered:", f"            return the_forms[the_function]({given})"]
+    lines += [f"        return the_call({given})", *[f"        {name}" for name in cells], "    return template"]
+    scope: dict[str, Any] = {}
+    exec(compile("\n".join(lines), CALL, "exec"), scope)
+    code: types.CodeType = scope["outer"]().__code__
+    return code
 
 
 # Modes ------------------------------------------------------------------------------------------------
 
-_entered = 0  # modes, in all threads
+_entered: list[None] = []  # one for each mode, in all threads
 
 
 class Looking:
@@ -416,20 +459,18 @@ class Looking:
 
 def enter(mode: Any) -> None:
     """From now on `mode` sees every call of this thread."""
-    global _entered
     if isinstance(getattr(mode.__torch_function__, "__self__", None), type):
         raise EngineError(
             f"Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain method: "
             f"{type(mode).__name__}"
         )
     Looking().__enter__()
-    _entered += 1
+    _entered.append(None)
     state.modes = (*state.modes, mode)
 
 
 def leave() -> None:
     """The innermost mode sees no more calls."""
-    global _entered
     state.modes = state.modes[:-1]
-    _entered -= 1
+    _entered.pop()
     Looking().__exit__()
