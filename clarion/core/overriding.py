@@ -340,6 +340,11 @@ def plain_members() -> dict[str, Any]:
     return {**vars(Description), **vars(Tensor)}
 
 
+class _Entered:
+    count = 0  # modes, in all threads
+
+
+_entered = _Entered()
 _NOT_CALLED = frozenset(["__new__", "__init__", "__init_subclass__", "__torch_function__", "__class_getitem__"])
 _lookers = 0  # subclasses defined, modes entered
 _looking: list[Any] = []  # the functions of Tensor's members, while they look at their arguments first
@@ -378,7 +383,7 @@ def _member_looks(function: Any, seen: Any, operator: bool) -> None:
     bare = seen.strip("_") if operator else ""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs and not _entered:
+        if not kwargs and not _entered.count:
             for each in args:
                 if _kinds.get(type(each)) != _IGNORED:
                     break
@@ -416,7 +421,15 @@ def _asking(call: Callable[..., Any], function: Any, names: tuple[str, ...]) -> 
     """Code that looks at one or two arguments itself, and asks `call` only where one of them may take the call over."""
     own = function.__code__
     code = _asking_template(names, own.co_freevars)
-    known = {"call": call, "function": function, "forms": _below, "kinds": _kinds, "entered": _entered, "type_of": type}
+    # (Methods, since code must be hashable, and so must be what stands in it.)
+    known = {
+        "call": call,
+        "function": function,
+        "form": _below.__getitem__,
+        "kind": _kinds.get,
+        "modes": _entered,
+        "type_of": type,
+    }
     constants = tuple([known.get(c[4:], c) if type(c) is str and c[:4] == "the " else c for c in code.co_consts])
     return code.replace(co_consts=constants, co_name=own.co_name)
 
@@ -425,10 +438,10 @@ def _asking(call: Callable[..., Any], function: Any, names: tuple[str, ...]) -> 
 def _asking_template(names: tuple[str, ...], cells: tuple[str, ...]) -> types.CodeType:
     given = ", ".join(names)
     lines = ["def outer():", *[f"    {name} = None" for name in cells], f"    def template({given}):"]
-    for each in ("call", "function", "forms", "kinds", "entered", "type_of"):
+    for each in ("call", "function", "form", "kind", "modes", "type_of"):
         lines += [f"        the_{each} = 'the {each}'"]
-    plain = " and ".join([f"the_kinds.get(the_type_of({name})) == 0" for name in names])
-    lines += [f"        if {plain} and not the_entered:", f"            return the_forms[the_function]({given})"]
+    plain = " and ".join([f"the_kind(the_type_of({name})) == 0" for name in names])
+    lines += [f"        if {plain} and not the_modes.count:", f"            return the_form(the_function)({given})"]
     lines += [f"        return the_call({given})", *[f"        {name}" for name in cells], "    return template"]
     scope: dict[str, Any] = {}
     exec(compile("\n".join(lines), CALL, "exec"), scope)
@@ -437,8 +450,6 @@ def _asking_template(names: tuple[str, ...], cells: tuple[str, ...]) -> types.Co
 
 
 # Modes ------------------------------------------------------------------------------------------------
-
-_entered: list[None] = []  # one for each mode, in all threads
 
 
 class Looking:
@@ -465,12 +476,12 @@ def enter(mode: Any) -> None:
             f"{type(mode).__name__}"
         )
     Looking().__enter__()
-    _entered.append(None)
+    _entered.count += 1
     state.modes = (*state.modes, mode)
 
 
 def leave() -> None:
     """The innermost mode sees no more calls."""
     state.modes = state.modes[:-1]
-    _entered.pop()
+    _entered.count -= 1
     Looking().__exit__()

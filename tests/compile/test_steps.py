@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -192,3 +194,15 @@ def test_loaded_weights_and_state_are_used():
         model[0].weight.zero_()
     for _ in range(4):
         fast(x, y)
+
+
+def test_after_a_subclass_was_defined():
+    """From then on operators and properties of plain tensors have other code; in a process of its own, since that stays."""
+    program = """
+import clarion as torch
+class Mine(torch.Tensor): pass
+f = torch.compile(lambda x, w: ((x * w).relu() + x.shape[0]).sum())
+x, w = torch.ones(2, 3), torch.full((2, 3), 2.0)
+assert [f(x, w).item() for _ in range(5)] == [24.0] * 5
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=100)

@@ -56,6 +56,19 @@ def flat(t, results):
     return t.cat([r.reshape(-1) for r in results])
 
 
+def unrecorded(kind):
+    """The first step by itself, which nobody will differentiate."""
+
+    def call(t, x, *rest):
+        *states, w_ih, w_hh, b_ih, b_hh = rest
+        states = [s[0] for s in states]
+        with t.no_grad():
+            now = getattr(t, f"{kind}_cell")(x[0], states if kind == "lstm" else states[0], w_ih, w_hh, b_ih, b_hh)
+        return flat(t, now) if kind == "lstm" else now.reshape(-1)
+
+    return call
+
+
 def shapes(gates, states, size=H):
     return ((T, B, I), *((1, B, s) for s in states), (gates * H, I), (gates * H, size), (gates * H,), (gates * H,))
 
@@ -98,6 +111,8 @@ def both_ways(gates, states):
 
 
 ROWS = [
+    Row("lstm_gated", unrecorded("lstm"), shapes(4, (H, H)), lambda x, *a: joined(lstm(x[:1], *a)[1:]), grad=()),
+    Row("gru_gated", unrecorded("gru"), shapes(3, (H,)), lambda x, *a: gru(x[:1], *a)[1].ravel(), grad=()),
     Row("lstm_layer", padded("lstm"), shapes(4, (H, H)), lambda *a: joined(lstm(*a))),
     Row("lstm_layer", packed("lstm"), rows(4, (H, H)), label="packed"),
     Row("lstm_layer", padded("lstm", bidirectional=True), both_ways(4, (H, H)), label="both ways"),

@@ -98,7 +98,7 @@ ROWS = [
     # Distances, differences, integrals, chains
     Row("cross", lambda t, x, y, **k: t.cross(x, y, 1, **k), ((2, 3), (2, 3)), np.cross, out=True),
     Row("cdist", lambda t, x, y: t.cdist(x, y), ((3, 2), (4, 2)), lambda x, y: np.linalg.norm(x[:, None] - y, axis=-1)),
-    Row("cdist", lambda t, x, y: t.cdist(x, y, compute_mode="use_mm_for_euclid_dist"), ((3, 2), (2, 4, 2)), lambda x, y: np.linalg.norm(x[:, None] - y[..., None, :, :], axis=-1), label="product"),
+    Row("euclidean_dist", lambda t, x, y: t.cdist(x, y, compute_mode="use_mm_for_euclid_dist"), ((3, 2), (2, 4, 2)), lambda x, y: np.linalg.norm(x[:, None] - y[..., None, :, :], axis=-1)),
     Row("cdist", lambda t, x, y: t.cdist(x, y, 1.0), ((2, 3, 2), (2, 4, 2)), lambda x, y: np.abs(x[:, :, None] - y[:, None]).sum(-1), label="one"),
     Row("diff", lambda t, x: t.diff(x, 2, 0), ((5, 3),), lambda x: np.diff(x, 2, 0)),
     Row("trapezoid", lambda t, y, x: t.trapezoid(y, x), ((3, 4), (4,)), lambda y, x: np.trapezoid(y, x)),
