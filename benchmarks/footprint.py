@@ -14,10 +14,10 @@ from .stored import save
 
 _IMPORT = """
 import time
-began = time.process_time()
+began = time.perf_counter()
 import {name} as t
 t.zeros(1)
-print(time.process_time() - began)
+print(time.perf_counter() - began)
 """
 _MEMORY = """
 import resource
