@@ -52,6 +52,7 @@ NumPy arrays, to be read only.
 | roots_running(), node_running(), operand_running() | of the backward pass under way: its root nodes (None: there is none), the node whose gradient is computed; what a forward operation is working on |
 | passes_untold() | backward passes since the last that was told, this one with them: at rest an engine need not tell each |
 | count_steps() | steps that an engine has not told at rest are written into the stories of their optimizers now |
+| expect_step(steps) | at rest, one of so many steps is to be told |
 | expect_losses(limit) | at rest, a pass whose loss is beyond this is told |
 | leave_untold(passes) | so many others need not be (an engine may choose itself) |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
@@ -134,6 +135,7 @@ passes_untold: _Question
 expect_losses: _Question
 leave_untold: _Question
 count_steps: _Question
+expect_step: _Question
 decorates: _Question
 mode_files: frozenset[str]
 quiet: _Question

@@ -273,6 +273,10 @@ def count_steps() -> None:
     """Replaced by `resting`."""
 
 
+def expect_step(steps: int) -> None:
+    """Replaced by `resting`."""
+
+
 def leave_untold(passes: int) -> None:
     """`backward` chooses itself."""
 

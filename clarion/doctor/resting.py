@@ -133,6 +133,12 @@ def expect_losses(limit: float) -> None:
     _limit = limit
 
 
+def expect_step(steps: int) -> None:
+    """One of so many steps is to be told."""
+    global _next
+    _next = min(_next, _passes + max(1, steps))
+
+
 # Steps ---------------------------------------------------------------------------------------------
 
 
@@ -195,3 +201,4 @@ def count_steps() -> None:
 engine.passes_untold = passes_untold
 engine.expect_losses = expect_losses
 engine.count_steps = count_steps
+engine.expect_step = expect_step

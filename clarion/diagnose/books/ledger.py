@@ -382,7 +382,7 @@ class Ledger(CountsPasses):
             return
         before = self.step
         count, story.untold = story.untold or 1, 0
-        step = self.step = before + count
+        self.step = before + count
         self.updates += count
         steps = story.steps = story.steps + count
         if steps >= story.track.due or steps <= DENSE:
@@ -391,9 +391,13 @@ class Ledger(CountsPasses):
             self._measure(update, story)
         if not engine.knows_all_nodes:  # it is told of some steps only
             story.pause = max(1, min(_PAUSE, story.track.due - steps))
-        if step ^ before > before:  # one bit longer: past a power of two
+        self.counted_since(before)
+
+    def counted_since(self, before: int) -> None:
+        """So many steps were known before. Is it time to look again?"""
+        if self.step ^ before > before:  # one bit longer: past a power of two
             self.session.look_again()
-        elif is_time(before, step):
+        elif is_time(before, self.step):
             self.session.wake()
 
     def count_untold(self) -> None:

@@ -86,6 +86,27 @@ class Pace:
         engine.leave_untold(cycle - 1 - passes % cycle)
 
 
+def hurry(optimizer: Any, pause: int) -> None:
+    """Somebody waits for the next steps of an optimizer: measure one in so many at least."""
+    story: OptimizerStory = optimizer._story
+    story.track.hurry(story.steps, pause)
+    if not engine.knows_all_nodes:  # it is told of some steps only: of which was decided before
+        story.pause = min(story.pause, pause)
+        engine.expect_step(pause)
+
+
+def steps_of(ledger: Ledger, optimizer: Any) -> int:
+    """How many steps an optimizer has made, told or not."""
+    story: OptimizerStory = optimizer._story
+    if not engine.knows_all_nodes:
+        engine.count_steps()
+        before, count, story.untold = ledger.step, story.untold, 0
+        ledger.count_at_rest(story, count)
+        if count and ledger.session.resting:
+            ledger.counted_since(before)
+    return story.steps
+
+
 def _pass(ledger: Ledger, proper: Handler) -> Handler:
     session, pace = ledger.session, ledger.pace
 

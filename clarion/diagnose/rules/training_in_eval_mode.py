@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import engine
 from ..books.records import PAUSE, Sample, Update
+from ..books.resting import hurry, steps_of
 from ..graph.layers import called_on, depends_on_mode, is_frozen_alone, trainer_of
 from ..graph.names import listed
 from ..rule import Diagnosis
@@ -71,8 +72,8 @@ class TrainingInEvalMode(Diagnosis):
         elif optimizer is not None and not is_frozen_alone(module) and self._steps(layer, optimizer) > 0:
             place = here()
             if not self._open or self._open[-1].module() is not module or self._open[-1].place != place:
-                self._open.append(_Phase(module, place, optimizer))
-                optimizer._story.track.hurry(optimizer._story.steps, _PAUSE)
+                self._open.append(_Phase(module, place, optimizer, steps_of(self.session.ledger, optimizer)))
+                hurry(optimizer, _PAUSE)
             self._open[-1].layers.add(id(layer))
         self.session.listen("at_gradients", self, self._stepped, bool(self._open))
 
@@ -121,9 +122,9 @@ class TrainingInEvalMode(Diagnosis):
 class _Phase:
     """A call of `eval()` on a module that was being trained."""
 
-    def __init__(self, module: Any, place: Place | None, optimizer: Any) -> None:
+    def __init__(self, module: Any, place: Place | None, optimizer: Any, steps: int) -> None:
         self.module = weakref.ref(module)
         self.place = place
         self.layers: set[int] = set()  # those of its layers, by identity, that were trained in train mode
         self.optimizer = weakref.ref(optimizer)
-        self.steps: int = optimizer._story.steps
+        self.steps = steps  # that its optimizer had made by then
