@@ -197,9 +197,8 @@ class ParameterNotOptimized(Diagnosis):
         if owned:
             unowned = sum(engine.size(p) for p in leaves if table.get(id(p)) and table[id(p)].root is seat.root)
             share = unowned / max(sum(engine.size(p) for p in owned), 1)
-            if related == {
-                COMPILED
-            }:  # below what is trained, or beside it? It is registered in the order of use, mostly
+            if related == {COMPILED}:
+                # Below what is trained, or beside it? It is registered in the order of use, mostly.
                 beside = share < 1 and next(
                     p is not leaf for p in seat.root.parameters() if p is leaf or is_owned(p, self.ledger)
                 )

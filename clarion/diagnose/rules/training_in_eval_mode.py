@@ -68,11 +68,11 @@ class TrainingInEvalMode(Diagnosis):
             self._open = [phase for phase in self._open if phase.layers]
             if optimizer is not None and not self._open:
                 optimizer._story.track.pause = PAUSE
-            self._since[layer] = id(optimizer), 0 if optimizer is None else optimizer._story.steps
+            self._since[layer] = id(optimizer), 0 if optimizer is None else steps_of(self.ledger, optimizer)
         elif optimizer is not None and not is_frozen_alone(module) and self._steps(layer, optimizer) > 0:
             place = here()
             if not self._open or self._open[-1].module() is not module or self._open[-1].place != place:
-                self._open.append(_Phase(module, place, optimizer, steps_of(self.session.ledger, optimizer)))
+                self._open.append(_Phase(module, place, optimizer, steps_of(self.ledger, optimizer)))
                 hurry(optimizer, _PAUSE)
             self._open[-1].layers.add(id(layer))
         self.session.listen("at_gradients", self, self._stepped, bool(self._open))
@@ -80,7 +80,7 @@ class TrainingInEvalMode(Diagnosis):
     def _steps(self, layer: Any, optimizer: Any) -> int:
         """How many steps this optimizer has made while the layer was in train mode."""
         whose, steps = self._since.get(layer, (0, 0))
-        made: int = optimizer._story.steps
+        made = steps_of(self.ledger, optimizer)
         return made - steps if whose == id(optimizer) else made
 
     def _stepped(self, update: Update, sample: Sample) -> None:
