@@ -16,7 +16,6 @@ import numpy as np
 
 from .. import threads
 from ..layout import channels_last, rows
-from ..portable.elementwise import choice
 from ..portable.shapes import join
 from ..registry import offer
 from . import build, machine
@@ -169,21 +168,12 @@ def filled(target: Any, value: Any) -> bool:
 # Kernels -------------------------------------------------------------------------------------------------
 
 
-def _copy(x: Any, source: Any, *, out: Any = None) -> Any:
-    if out is None:
-        out = choice.empty_like(x, None, np)
-    done = copied(out, source) if getattr(source, "ndim", 0) else np.ndim(source) == 0 and _constant(out, source)
-    return out if done else choice.copy(np, x, source, out=out)
-
-
-def _constant(out: Any, value: Any) -> bool:
-    """A number, cast as NumPy casts it."""
-    given = getattr(value, "dtype", None)
-    return (given is None or given.kind != "c") and not isinstance(value, complex) and filled(out, value)
-
-
-def _zero(x: Any, *, out: Any = None) -> Any:
-    return out if out is not None and filled(out, 0) else choice.zero(np, x, out=out)
+def _write(out: Any, source: Any) -> bool:
+    """An array, or a number, cast as NumPy casts it."""
+    if getattr(source, "ndim", 0):
+        return copied(out, source)
+    kind = getattr(getattr(source, "dtype", None), "kind", "")
+    return kind != "c" and not isinstance(source, complex) and np.ndim(source) == 0 and filled(out, source)
 
 
 def _cat(arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
@@ -224,8 +214,6 @@ def _large(arrays: Sequence[Any], *_: Any) -> bool:
 
 def make(least: int) -> None:
     """Make all offers."""
-    for name in ("copy", "fill", "fill_tensor", "fill_scalar_into", "fill_tensor_into"):
-        offer(name, "llvm", _copy, writes=True, least=_SHARE // 4)
-    offer("zero", "llvm", _zero, writes=True, least=_SHARE // 4)
+    offer("write_at_once", "llvm", _write, least=1)
     for name, function in (("cat", _cat), ("stack", _stack), ("unsplit", _unsplit)):
         offer(name, "llvm", function, accepts=_large)

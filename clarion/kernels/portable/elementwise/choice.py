@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...layout import empty_like
-from ...registry import kernel, ufunc
+from ...registry import kernel, raw, ufunc
 
 ufunc("minimum")
 ufunc("maximum")
@@ -67,10 +67,21 @@ def real_for(value: Any, target: Any) -> Any:
     return value
 
 
+MANY = 1 << 16  # elements from which several threads may write them
+
+
+@kernel("write_at_once")
+def write_at_once(xp: Any, out: Any, source: Any) -> bool:
+    """Write an array, or one number everywhere, by several threads; False where nobody offers that."""
+    return False
+
+
 def copy(xp: Any, x: Any, source: Any, *, out: Any = None) -> Any:
     """`source` in the shape and type of `x`."""
     if out is None:
         out = empty_like(x, None, xp)
+    if out.size >= MANY and raw.write_at_once(out, source):
+        return out
     is_complex = getattr(source, "dtype", out.dtype).kind == "c"
     out[...] = real_for(source, out) if is_complex else source
     return out
@@ -85,5 +96,6 @@ for _name in ("copy", "fill", "fill_tensor", "fill_scalar_into", "fill_tensor_in
 def zero(xp: Any, x: Any, *, out: Any = None) -> Any:
     if out is None:
         return xp.zeros_like(x)
-    out.fill(0)
+    if out.size < MANY or not raw.write_at_once(out, 0):
+        out.fill(0)
     return out
