@@ -206,3 +206,11 @@ x, w = torch.ones(2, 3), torch.full((2, 3), 2.0)
 assert [f(x, w).item() for _ in range(5)] == [24.0] * 5
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=100)
+
+
+@pytest.mark.parametrize("n", [10, 60, 120, 300])
+def test_sums_of_everything(n):
+    total = torch.compile(lambda x: x.sum())
+    for _ in range(6):
+        x = torch.randn(n, n)
+        torch.testing.assert_close(total(x), x.sum())

@@ -224,6 +224,7 @@ class _Flags(NamedTuple):
     writeable: bool = True
 
 
+_LONGEST = 4096  # elements of a single row that are reduced here; of longer ones the parts of threads were not joined
 _WORDS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
 for _name, _word in _WORDS.items():
     setattr(Lowered, f"__{_name}__", lambda self, other, w=_word: self.builder.arithmetic(w, self, other))
@@ -335,6 +336,8 @@ class Builder:
         if inner == 1:
             shape = tuple([1 if i in gone else n for i, n in enumerate(x.shape)]) if keepdims else tuple(rows)
             return x.reshape(shape).copy()
+        if math.prod(rows) == 1 and inner > _LONGEST:
+            raise Untraceable("the reduction of one long row")
         flat = moved.reshape(*rows, inner)
         if flat.strides[-1] != flat.itemsize:
             flat = flat.copy()
