@@ -29,3 +29,20 @@ def test_rows_and_numbers_beside_whole_arrays(monkeypatch, name, shape):
             assert len(kernel.spread) >= made
             assert any(kernel.spread.values())
             np.testing.assert_array_equal(got, registry.portable(name)(x, *others, *rest))
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "addcmul"])
+@pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (0, 2, 1), (2, 0, 1)], ids=str)
+def test_arrays_that_lie_differently(name, order):
+    """Large ones are laid as the first of them before: the same numbers, where the first one has them."""
+    rng = np.random.default_rng(0)
+    kernel = registry._offers[name]["llvm"].function
+    for kind in (np.float32, np.float64):
+        x = rng.uniform(0.5, 2, (40, 41, 42)).astype(kind)
+        shape = x.transpose(order).shape
+        other = rng.uniform(0.5, 2, shape).astype(kind)
+        rest = (other, 0.5) if name == "addcmul" else ()
+        for pair in ((x.transpose(order), other), (other, x.transpose(order))):
+            got = kernel(*pair, *rest)
+            np.testing.assert_array_equal(got, registry.portable(name)(*pair, *rest))
+            assert got.strides == pair[0].strides
