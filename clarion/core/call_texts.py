@@ -164,7 +164,9 @@ def binary(op: Op, is_operator: bool = False) -> str:
         alone=alone,
         turned=turned,
     )
-    text += _REFUSED.format(args="(x, y)") + _NO_MEMORY + (_MEET if op.pointwise else "") + _OUTPUT.format(r="r", out="out")
+    text += (
+        _REFUSED.format(args="(x, y)") + _NO_MEMORY + (_MEET if op.pointwise else "") + _OUTPUT.format(r="r", out="out")
+    )
     text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")

@@ -38,8 +38,10 @@ def test_numbers_at_the_edge_of_int64():
     x = torch.tensor([1, -2])
     top = 2**63 - 1
     assert (x + (2**62)).tolist() == [2**62 + 1, 2**62 - 2]
-    assert (x == top).tolist() == [False, False] and (torch.tensor([top]) == top).item()
-    assert (x * 0).tolist() == [0, 0] and (x + 0).dtype == torch.int64
+    assert (x == top).tolist() == [False, False]
+    assert (torch.tensor([top]) == top).item()
+    assert (x * 0).tolist() == [0, 0]
+    assert (x + 0).dtype == torch.int64
     with pytest.raises((RuntimeError, OverflowError)):
         x + 2**70
 
@@ -55,10 +57,13 @@ def test_a_number_is_not_taken_for_one_of_another_type():
 
 def test_several_inputs_of_whole_numbers():
     k, mask = torch.tensor([[5, 1], [-7, 3]]), torch.tensor([[True, False], [False, True]])
-    assert k.clamp(0, 4).tolist() == [[4, 1], [0, 3]] and k.clamp(0.5, 4).dtype == torch.float32
+    assert k.clamp(0, 4).tolist() == [[4, 1], [0, 3]]
+    assert k.clamp(0.5, 4).dtype == torch.float32
     assert torch.where(mask, k, k * 2).tolist() == [[5, 2], [-14, 3]]
-    assert torch.where(mask, k, 0).dtype == torch.int64 and torch.where(mask, k, 0.5).dtype == torch.float32
+    assert torch.where(mask, k, 0).dtype == torch.int64
+    assert torch.where(mask, k, 0.5).dtype == torch.float32
     assert k.gather(1, torch.tensor([[1], [0]])).tolist() == [[1], [-7]]
-    assert torch.cat([k, k]).dtype == torch.int64 and torch.cat([k, k.float()]).dtype == torch.float32
+    assert torch.cat([k, k]).dtype == torch.int64
+    assert torch.cat([k, k.float()]).dtype == torch.float32
     with pytest.raises(NotImplementedError):
         torch.lerp(k, k, k)

@@ -32,7 +32,7 @@ def test_rows_and_numbers_beside_whole_arrays(monkeypatch, name, shape):
 
 
 @pytest.mark.parametrize("name", ["add", "mul", "addcmul"])
-@pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (0, 2, 1), (2, 0, 1)], ids=str)
+@pytest.mark.parametrize("order", [(2, 1, 0), (0, 2, 1), (2, 0, 1)], ids=str)
 def test_arrays_that_lie_differently(name, order):
     """Large ones are laid as the first of them before: the same numbers, where the first one has them."""
     rng = np.random.default_rng(0)
