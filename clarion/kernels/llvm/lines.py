@@ -102,74 +102,94 @@ def _scan_chunk(scalar: str, name: str, word: str) -> Function:
 # Elements by their numbers ------------------------------------------------------------------------------
 
 
-def _elements_chunk(scalar: str, size: int, name: str) -> Function:
-    """Some of the elements by their numbers along a dimension: taken out ("pick"), put there ("put"; "fill": one element everywhere),
-    or added up there ("add"). All lines have the same numbers where the name says "alike"."""
-    f = Function(f"{name}_chunk", "void", "ptr context", "i64 number", linkage="internal")
-    x, out, numbers = (_get(f, each) for each in ("x", "out", "numbers"))
-    outer, n, m, inner = (_get(f, each) for each in ("outer", "n", "m", "inner"))
-    by_inner = f.op("icmp ne", "i64", _get(f, "by_inner"), "0")
-    first, end = _part(f, f.let(f"select i1 {by_inner}, i64 {inner}, i64 {outer}"))
-    o_first, k_first = (f.let(f"select i1 {by_inner}, i64 {a}, i64 {b}") for a, b in (("0", first), (first, "0")))
-    o_end, k_end = (f.let(f"select i1 {by_inner}, i64 {a}, i64 {b}") for a, b in ((outer, end), (end, inner)))
-    vector = with_lanes(_LANES, "i64")
-    bad, bads = f.variable("i64", "0"), f.variable(vector, literal(vector, 0))
-    what, alike = name.split("_")[0], name.endswith("alike")
-    one = f.load(scalar, x, size) if what == "fill" else ""
+class _Elements:
+    """Elements by their numbers along a dimension: taken out ("pick"), put there ("put"; "fill": one element everywhere), or added up
+    there ("add"). All lines have the same numbers where the name says "alike"."""
 
-    def numbered(place: str, lanes: int = 1) -> str:
+    def __init__(self, scalar: str, size: int, name: str) -> None:
+        self.f = f = Function(f"{name}_chunk", "void", "ptr context", "i64 number", linkage="internal")
+        self.scalar, self.size = scalar, size
+        self.what, self.alike = name.split("_")[0], name.endswith("alike")
+        self.numbers = _get(f, "numbers")
+        self.outer, self.n, self.m, self.inner = (_get(f, each) for each in ("outer", "n", "m", "inner"))
+        x, out = _get(f, "x"), _get(f, "out")
+        self.array, self.beyond = (x, out) if self.what == "pick" else (out, x)
+        self.one = f.load(scalar, x, size) if self.what == "fill" else ""
+        self.vector = with_lanes(_LANES, "i64")
+        self.bad, self.several = f.variable("i64", "0"), f.variable(self.vector, literal(self.vector, 0))
+
+    def numbered(self, place: str, lanes: int = 1) -> str:
         """The number at a place, or several; the first one instead of a wrong one, which is noted."""
-        type_ = with_lanes(lanes, "i64") if lanes > 1 else "i64"
-        which = f.load(type_, f.element(numbers, place, "i64"), 8)
-        outside = f.op("icmp uge", type_, which, f.spread(type_, n) if lanes > 1 else n)
-        noted = bads if lanes > 1 else bad
-        noted.set(f.op("or", type_, noted.get(), f.cast("sext", f"<{lanes} x i1>" if lanes > 1 else "i1", outside, type_)))
+        f, many = self.f, lanes > 1
+        type_, bits, noted = (self.vector, f"<{lanes} x i1>", self.several) if many else ("i64", "i1", self.bad)
+        which = f.load(type_, f.element(self.numbers, place, "i64"), 8)
+        outside = f.op("icmp uge", type_, which, f.spread(type_, self.n) if many else self.n)
+        noted.set(f.op("or", type_, noted.get(), f.cast("sext", bits, outside, type_)))
         return f.select(type_, outside, literal(type_, 0), which)
 
-    def element(place: str, other: str) -> None:
+    def element(self, place: str, here: str) -> None:
         """An element in the array, and the one beyond that goes with it."""
-        if what == "pick":
+        f, scalar, size = self.f, self.scalar, self.size
+        other = f.element(self.beyond, here, scalar)
+        if self.what == "pick":
             f.store(scalar, f.load(scalar, place, size), other, size)
             return
-        value = one or f.load(scalar, other, size)
-        if what == "add":
+        value = self.one or f.load(scalar, other, size)
+        if self.what == "add":
             word = "add" if scalar[0] == "i" else "fadd"
             value = f.op(word, scalar, f.load(scalar, place, size), value)
         f.store(scalar, value, place, size)
 
-    array, beyond = (x, out) if what == "pick" else (out, x)
-    rows = f.op("icmp eq", "i64", inner, "1")
-    with f.when(rows), f.counted(o_first, o_end) as o:
-        row, base = f.op("mul", "i64", o, m), f.element(array, f.op("mul", "i64", o, n), scalar)
-        whole = f.op("and", "i64", m, str(-_LANES))
-        with f.counted("0", whole, str(_LANES)) as i:
-            here = f.op("add", "i64", row, i)
-            several = numbered(i if alike else here, _LANES)
-            for lane in range(_LANES):
-                which = f.let(f"extractelement {with_lanes(_LANES, 'i64')} {several}, i64 {lane}")
-                other = f.element(beyond, f.op("add", "i64", here, str(lane)), scalar)
-                element(f.element(base, which, scalar), other)
-        with f.counted(whole, m) as i:
-            here = f.op("add", "i64", row, i)
-            element(f.element(base, numbered(i if alike else here), scalar), f.element(beyond, here, scalar))
-    with f.when(f.op("xor", "i1", rows, "true")), f.counted(o_first, o_end) as o:
-        base, row = f.op("mul", "i64", o, n), f.op("mul", "i64", o, m)
-        with f.counted("0", m) as i:
-            start = f.op("mul", "i64", f.op("add", "i64", row, i), inner)
+    def rows(self, first: str, end: str) -> None:
+        """Lines that are rows: numbers are looked at several at a time."""
+        f = self.f
+        with f.counted(first, end) as o:
+            row = f.op("mul", "i64", o, self.m)
+            base = f.element(self.array, f.op("mul", "i64", o, self.n), self.scalar)
+            whole = f.op("and", "i64", self.m, str(-_LANES))
+            with f.counted("0", whole, str(_LANES)) as i:
+                here = f.op("add", "i64", row, i)
+                several = self.numbered(i if self.alike else here, _LANES)
+                for lane in range(_LANES):
+                    which = f.let(f"extractelement {self.vector} {several}, i64 {lane}")
+                    self.element(f.element(base, which, self.scalar), f.op("add", "i64", here, str(lane)))
+            with f.counted(whole, self.m) as i:
+                here = f.op("add", "i64", row, i)
+                self.element(f.element(base, self.numbered(i if self.alike else here), self.scalar), here)
 
-            def line(which: str, base: str = base) -> str:
-                return f.op("mul", "i64", f.op("add", "i64", base, which), inner)
+    def columns(self, first: str, end: str, begin: str, after: str) -> None:
+        """Lines that lie side by side: of some of the outer dimension, some of the inner one."""
+        f = self.f
+        with f.counted(first, end) as o, f.counted("0", self.m) as i:
+            start = f.op("mul", "i64", f.op("add", "i64", f.op("mul", "i64", o, self.m), i), self.inner)
+            base = f.op("mul", "i64", o, self.n)
 
-            same = line(numbered(i)) if alike else ""
-            with f.counted(k_first, k_end) as k:
+            def line(which: str) -> str:
+                return f.op("mul", "i64", f.op("add", "i64", base, which), self.inner)
+
+            same = line(self.numbered(i)) if self.alike else ""
+            with f.counted(begin, after) as k:
                 here = f.op("add", "i64", start, k)
-                there = f.op("add", "i64", same or line(numbered(here)), k)
-                element(f.element(array, there, scalar), f.element(beyond, here, scalar))
-    found = f.call(f"llvm.vector.reduce.or.v{_LANES}i64", "i64", f"{vector} {bads.get()}")
-    found = f.op("and", "i64", f.op("or", "i64", bad.get(), found), "1")
-    f.let(f"atomicrmw add ptr {f.element('%context', str(_PLACE['bad']), 'i64')}, i64 {found} monotonic")
-    f.end()
-    return f
+                there = f.op("add", "i64", same or line(self.numbered(here)), k)
+                self.element(f.element(self.array, there, self.scalar), here)
+
+    def chunk(self) -> Function:
+        """Some of them."""
+        f, outer, inner = self.f, self.outer, self.inner
+        by_inner = f.op("icmp ne", "i64", _get(f, "by_inner"), "0")
+        first, end = _part(f, f.let(f"select i1 {by_inner}, i64 {inner}, i64 {outer}"))
+        pairs = (("0", first), (outer, end), (first, "0"), (end, inner))
+        begin, after, k_begin, k_after = (f.let(f"select i1 {by_inner}, i64 {a}, i64 {b}") for a, b in pairs)
+        rows = f.op("icmp eq", "i64", inner, "1")
+        with f.when(rows):
+            self.rows(begin, after)
+        with f.when(f.op("xor", "i1", rows, "true")):
+            self.columns(begin, after, k_begin, k_after)
+        found = f.call(f"llvm.vector.reduce.or.v{_LANES}i64", "i64", f"{self.vector} {self.several.get()}")
+        found = f.op("and", "i64", f.op("or", "i64", self.bad.get(), found), "1")
+        f.let(f"atomicrmw add ptr {f.element('%context', str(_PLACE['bad']), 'i64')}, i64 {found} monotonic")
+        f.end()
+        return f
 
 
 def _outside_chunk() -> Function:
@@ -211,10 +231,10 @@ _CHUNKS = {
     "sum": lambda scalar, size: _scan_chunk(scalar, "sum", "fadd"),
     "product": lambda scalar, size: _scan_chunk(scalar, "product", "fmul"),
     **{
-        name: lambda scalar, size, name=name: _elements_chunk(f"i{8 * size}", size, name)
+        name: lambda scalar, size, name=name: _Elements(f"i{8 * size}", size, name).chunk()
         for name in ("pick", "pick_alike", "put", "fill", "add_whole")
     },
-    **{name: lambda scalar, size, name=name: _elements_chunk(scalar, size, name) for name in ("add", "add_alike")},
+    **{name: lambda scalar, size, name=name: _Elements(scalar, size, name).chunk() for name in ("add", "add_alike")},
     "outside": lambda scalar, size: _outside_chunk(),
 }
 
