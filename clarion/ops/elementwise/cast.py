@@ -25,8 +25,8 @@ def cast(input: Tensor, kind: Any, copy: bool = False) -> Any:
     """`input` in a NumPy type; itself where that changes nothing."""
     if input._array.dtype == kind and not copy:
         return input
-    if kind not in INEXACT and input._rg:
-        input = input.detach()  # integers have no gradient: the history ends here
+    if kind not in INEXACT and (input._rg or input._view is not None):
+        input = input.detach()  # integers have no gradient: the history ends here (a view has that of its base)
     return cast_op.call(input, kind)
 
 
