@@ -99,49 +99,9 @@ def _rounds_twice(kind: str) -> bool:
     return bool((result == x * factor + y).all())
 
 
-# Matrices turned -----------------------------------------------------------------------------------------
-
-_BY_ROWS, _AS_COLUMNS = 101, 112
-
-
-@functools.cache
-def _turning(kind: str, lock: bool) -> Callable[..., Any] | None:
-    """`lock`: Python's is kept, which takes less time than to ask for it again."""
-    found = _library() if kind in "fd" else None
-    if found is None:
-        return None
-    library = ctypes.PyDLL(found[0]._name) if lock else found[0]
-    function: Any = getattr(library, f"scipy_cblas_{'s' if kind == 'f' else 'd'}omatcopy{found[1]}", None)
-    if function is not None:
-        whole = ctypes.c_int64 if found[1] else ctypes.c_int32
-        number = ctypes.c_float if kind == "f" else ctypes.c_double
-        function.argtypes = [ctypes.c_int] * 2 + [whole, whole, number, ctypes.c_void_p, whole, ctypes.c_void_p, whole]
-        function.restype = None
-    return function  # type: ignore[no-any-return]
-
-
-def turn(a: Any, b: Any) -> bool:
-    """Copy matrices (n, p, q) to (n, q, p), two to five times as fast as NumPy; False, and nothing is done, where this is not for BLAS."""
-    (n, p, q), one = a.shape, a.itemsize
-    function = _turning(a.dtype.char, p * q < WORTH)
-    if (
-        function is None
-        or a.strides[2] != one
-        or b.strides[2] != one
-        or a.strides[1] < q * one
-        or b.strides[1] < p * one
-    ):
-        return False
-    first, second, a_step, b_step = address(a), address(b), a.strides[1] // one, b.strides[1] // one
-    for i in range(n):
-        to = second + i * b.strides[0]
-        function(_BY_ROWS, _AS_COLUMNS, p, q, 1.0, first + i * a.strides[0], a_step, to, b_step)
-    return True
-
-
 # Triangles -----------------------------------------------------------------------------------------------
 
-_RIGHT = 142
+_BY_ROWS, _RIGHT = 101, 142
 _TRANSPOSED, _UPPER, _UNIT = {False: 111, True: 112}, {True: 121, False: 122}, {False: 131, True: 132}
 _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 

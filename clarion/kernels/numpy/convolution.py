@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..blas import turn
 from ..crew import share
 from ..layout import as_image, channels_last, laid_as, strided
 from ..portable.layers.convolution import is_pointwise, transposed_size
@@ -70,9 +69,7 @@ class Job(NamedTuple):
                 np.add(total, more, total)
         if self.bias is not None:
             np.add(total, self.bias, total)
-        made, out = plan.made.of(memory), self.out[unit.images, :, unit.rows]
-        if not (has_planes(out) and turn(made, as_planes(out))):
-            out[...] = made.reshape(len(made), *out.shape[2:], outputs).transpose(0, 3, 1, 2)
+        self.out[unit.images, :, unit.rows] = plan.made.of(memory).transpose(0, 3, 1, 2)
 
 
 def _run(jobs: list[Job]) -> None:

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..blas import turn
 from ..layout import address, strided
 
 Sizes = tuple[int, ...]
 
-ROOM = 1 << 20  # bytes of the matrix of one unit: about the second-level cache
+ROOM = 1 << 21  # bytes of the matrix of one unit
 NARROW = 32  # numbers in a piece from which each row of the kernel gets a product
 BLOCK = 1000000  # multiplications of a product that BLAS computes as it lies
 
@@ -96,7 +95,7 @@ class Plan(NamedTuple):
     copies: list[tuple[Place, Place]]
     zeros: list[Place]
     taps: list[Place]  # what each row of the kernel meets: (image, block, row, number)
-    made: Place  # (image, row * column, O)
+    made: Place  # (image, row, column, O)
     blocks: tuple[Place, Place]  # the same as (image, block, row, O), and room for one more
 
 
@@ -145,7 +144,7 @@ def _plan(geometry: Geometry, images: int, start: int, stop: int, outputs: int, 
         copies,
         [_place(each, memory) for each in zeros if each.size],
         [Place((*shape, width), dtype, matrix + tap, inside) for tap in taps],
-        Place((images, rows * across, outputs), dtype, made, None),
+        Place((images, rows, across, outputs), dtype, made, None),
         (Place((*shape, outputs), dtype, made, None), Place((*shape, outputs), dtype, more, None)),
     )
 
@@ -198,8 +197,12 @@ def met(x: Any, geometry: Geometry, unit: Unit, outputs: int) -> tuple[Plan, Any
 
 def _turned(x: Any, out: Any) -> None:
     """(N, C, H, W) to (N, H, W, C)."""
-    if not (has_planes(x) and turn(as_planes(x), out.reshape(len(x), -1, x.shape[1]))):
-        out[...] = x.transpose(0, 2, 3, 1)
+    if math.gcd(x.strides[1], 4096) * x.shape[1] > 32768 and x.strides[3] == x.itemsize:
+        # The numbers of a pixel lie a power of two apart, and would meet in few places of the cache: a copy where they do not.
+        apart = np.empty((*x.shape[:3], x.shape[3] + 1), x.dtype)[..., :-1]
+        apart[...] = x
+        x = apart
+    out[...] = x.transpose(0, 2, 3, 1)
 
 
 def has_planes(x: Any) -> bool:
