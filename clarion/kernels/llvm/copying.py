@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import threads
-from ..layout import channels_last, rows
-from ..portable.shapes import join
+from ..layout import channels_last
 from ..registry import offer
 from . import build, machine
 from .places import address
@@ -176,16 +175,16 @@ def _write(out: Any, source: Any) -> bool:
     return kind != "c" and not isinstance(source, complex) and np.ndim(source) == 0 and filled(out, source)
 
 
-def _cat(arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
+def _join(arrays: Sequence[Any], dim: int) -> Any:
     first = arrays[0]
     kind, shape = first.dtype, first.shape
-    long = sum(a.nbytes for a in arrays) >= LEAST and dtype is None and first.ndim > 0
+    long = sum(a.nbytes for a in arrays) >= LEAST and first.ndim > 0
     if not long or not all(
         type(a) is np.ndarray and a.dtype is kind and a.flags.c_contiguous and a.ndim == len(shape)
         and a.shape[:dim] == shape[:dim] and a.shape[dim + 1 :] == shape[dim + 1 :]
         for a in arrays
     ) or all(map(channels_last, arrays)):  # fmt: skip
-        return join.cat(np, arrays, dim, dtype)
+        return None
     length = sum(a.shape[dim] for a in arrays)
     out, start = np.empty((*shape[:dim], length, *shape[dim + 1 :]), kind), 0
     for a in arrays:
@@ -196,24 +195,7 @@ def _cat(arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     return out
 
 
-def _stack(arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
-    place = (*(slice(None),) * dim, None)
-    return rows(_cat([a[place] for a in arrays], dim, dtype))
-
-
-def _unsplit(parts: Sequence[Any], shape: Any, sizes: Any, dim: int) -> Any:
-    if all(part is not None for part in parts):
-        return _cat(parts, dim, None)
-    return join.unsplit(np, parts, shape, sizes, dim)
-
-
-def _large(arrays: Sequence[Any], *_: Any) -> bool:
-    first = arrays[0]
-    return first is not None and first.size >= _SHARE // 8
-
-
 def make(least: int) -> None:
     """Make all offers."""
     offer("write_at_once", "llvm", _write, least=1)
-    for name, function in (("cat", _cat), ("stack", _stack), ("unsplit", _unsplit)):
-        offer(name, "llvm", function, accepts=_large)
+    offer("join_at_once", "llvm", _join)

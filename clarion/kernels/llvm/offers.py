@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy
@@ -177,7 +177,7 @@ def _whole(function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
 
 def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
     """Over the first dimensions, or over several of the last."""
-    if dim is None or len(dim) == x.ndim:
+    if dim is None or len(dim) == x.ndim or x.size < FEW:
         return NotImplemented
     if sorted(dim) != list(range(len(dim))):
         return _over_the_last(registry.raw.sum, x, dim, keepdim)
@@ -252,10 +252,15 @@ def _var_along_rows(x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     return None if found is None else (x, (1,), correction, keepdim)
 
 
-def _normals(*args: Any) -> Any:
-    from . import normals
+@cache
+def _by_sixteen() -> Callable[..., Any]:
+    from .normals import normals_by_sixteen
 
-    return normals.normals_by_sixteen(*args)
+    return normals_by_sixteen
+
+
+def _normals(*args: Any) -> Any:
+    return _by_sixteen()(*args)
 
 
 def _sequence(*args: Any) -> bool:
