@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from .. import config
+from .spreading import with_short_rows
 
 Kernel = Callable[..., Any]
 Guard = Callable[..., bool]
@@ -67,6 +68,8 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
 
     def call(first: Any, *more: Any, **out: Any) -> Any:
         nonlocal left, again
+        if few and len(more) == 1 and first.ndim > 2 and not out:
+            first, *more = with_short_rows(first, more[0])
         kernel, spent = (small, few) if first.size < least else (large, _LARGE)
         left -= spent
         if left <= 0 < left + spent:
