@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
 from ...everywhere import running
 from ...layout import as_laid_out, in_rows
 from ...quiet import quietly
@@ -259,4 +261,8 @@ def histogramdd(xp: Any, x: Any, weight: Any, edges: tuple[Any, ...], density: b
 @kernel("one_hot")
 @in_rows
 def one_hot(xp: Any, x: Any, classes: int) -> Any:
-    return (x[..., None] == xp.arange(classes)).astype(xp.int64)
+    if xp is not numpy:
+        return (x[..., None] == xp.arange(classes)).astype(xp.int64)
+    out = numpy.zeros((*x.shape, classes), numpy.int64)
+    out.reshape(-1)[numpy.arange(0, out.size, classes) + x.reshape(-1)] = 1
+    return out
