@@ -359,6 +359,11 @@ def _make_elementwise() -> None:
         "lerp": (lambda xp, x, y, weight: x + (y - x) * weight, lambda xp, x, y, weight: y + (y - x) * (weight - 1)),
     }.items():
         registry.offer(name, "llvm", _with_number(name, *functions), writes=True, least=CHEAP)
+    sign = Compiled(
+        "sign",
+        _expression(lambda xp, x: xp.where(x > 0, x.dtype.type(1), xp.where(x < 0, x.dtype.type(-1), x.dtype.type(0)))),
+    )
+    registry.offer("sign", "llvm", sign, least=FEW)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)
