@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from clarion.kernels.numpy import convolution, pieces
+from clarion.kernels.numpy import convolution, depthwise, pieces
 from clarion.kernels.registry import offers, portable
 
 GEOMETRIES = [  # kernel, stride, padding, dilation
@@ -35,7 +35,10 @@ def cut(request, monkeypatch):
     monkeypatch.setattr(pieces, "NARROW", narrow)
     for module in (pieces, convolution):
         monkeypatch.setattr(module, "BLOCK", block)
-    monkeypatch.setattr(convolution, "SHARED", 0)
+    for module, value in ((depthwise, "SHARED"), (convolution, "SHARED"), (convolution, "DENSE")):
+        monkeypatch.setattr(module, value, 0)
+    monkeypatch.setattr(depthwise, "ROOM", room)
+    monkeypatch.setattr(depthwise, "TILE", 4 if narrow else 28)
     monkeypatch.setattr(convolution, "number", lambda: 3)
     _forget()
     yield
@@ -85,6 +88,22 @@ def test_the_three_kernels_and_the_layer(images, channels, outputs, ksize, strid
             same("correlate_weight", g, x, *geometry, 1, ksize, lies_so=False)
 
 
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize(("ksize", "stride", "padding", "dilation"), GEOMETRIES)
+@pytest.mark.parametrize(("images", "channels"), [(5, 3), (1, 20)])
+def test_channels_by_themselves(images, channels, ksize, stride, padding, dilation):
+    size = {1: (61,), 2: (14, 11)}[len(ksize)]
+    geometry, none = (stride, padding, dilation), (0,) * len(size)
+    weight, bias = draw(channels, 1, *ksize, seed=1), draw(channels, seed=2)
+    for x in layouts(images, channels, *size):
+        result = same("correlate", x, weight, *geometry, channels)
+        for transposed in (False, True):
+            same("convolution", x, weight, bias, *geometry, transposed, none, channels)
+        for g in (*layouts(*result.shape, seed=3), np.broadcast_to(1.5, result.shape)):
+            same("correlate_input", g, weight, *geometry, channels, size)
+            same("correlate_weight", g, x, *geometry, channels, ksize, lies_so=False)
+
+
 def test_every_place_of_an_input_is_met_once():
     for n, k, stride, padding, dilation in itertools.product((1, 5, 8), (1, 2, 5), (1, 2, 3), (0, 1, 4), (1, 2, 3)):
         places = [i for each in convolution._residues(n, k, stride, padding, dilation) for i in range(n)[each.places]]
@@ -102,7 +121,9 @@ def test_what_is_accepted():
     accepts = offers("correlate")["numpy"].accepts
     x, weight, geometry = np.zeros((16, 16, 32, 32)), np.zeros((16, 16, 3, 3)), ((1, 1), (1, 1), (1, 1))
     assert accepts(x, weight, *geometry, 1)
+    assert accepts(x, weight[:, :1], *geometry, 16)
     assert not accepts(x, weight[:, :8], *geometry, 2)
+    assert not accepts(x[:, :8], weight[:, :1], *geometry, 8)
     assert not accepts(x[:, :, :4, :4], weight, *geometry, 1)
     assert not accepts(x.astype(np.complex128), weight.astype(np.complex128), *geometry, 1)
     assert not accepts(x, weight.astype(np.float32), *geometry, 1)

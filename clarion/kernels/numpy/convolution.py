@@ -28,15 +28,17 @@ from ..layout import as_image, channels_last, laid_as, strided
 from ..portable.layers.convolution import is_pointwise, transposed_size
 from ..registry import offer
 from ..threads import number, one_in_blas
+from . import depthwise
 from .pieces import BLOCK, Geometry, Sizes, Unit, as_planes, has_planes, met, units
 
 WORTH = 1 << 21  # multiplications from which this is faster than columns of all places
 SHARED = 1 << 22  # and from which threads are worth waking
+DENSE = 60  # multiplications for each number that comes and goes
 
 
-def _parts(multiplications: int) -> int:
-    """How many threads are worth waking."""
-    return number() if multiplications > SHARED else 1
+def _parts(multiplications: int, *arrays: Any) -> int:
+    """How many threads are worth waking: numbers that one thread writes and another reads take long to be overwritten."""
+    return number() if multiplications > max(SHARED, DENSE * sum(each.size for each in arrays)) else 1
 
 
 def _in_parts(some: Callable[[int, int], None], count: int, parts: int) -> None:
@@ -73,7 +75,8 @@ class Job(NamedTuple):
 
 
 def _run(jobs: list[Job]) -> None:
-    parts = _parts(sum(job.geometry.multiplications(len(job.x), job.out.shape[1]) for job in jobs))
+    multiplications = sum(job.geometry.multiplications(len(job.x), job.out.shape[1]) for job in jobs)
+    parts = _parts(multiplications, jobs[0].x, *[job.out for job in jobs])
     work = [(job, unit) for job in jobs for unit in units(len(job.x), job.geometry, job.x.itemsize, parts)]
 
     def some(begin: int, end: int) -> None:
@@ -98,10 +101,12 @@ def _out_size(x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Size
 def _forward(x: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes) -> Any:
     size = _out_size(x, weight, stride, padding, dilation)
     out = _result(x, len(weight), size)
-    if _as_it_lies(x, weight.shape[2:], stride, padding):
+    geometry = Geometry(x.shape[1], x.shape[2:], weight.shape[2:], stride, dilation, padding, size)
+    if weight.shape[1] < x.shape[1]:
+        depthwise.correlated(x, weight[:, 0], geometry, bias, out)
+    elif _as_it_lies(x, weight.shape[2:], stride, padding):
         _mixed(weight.reshape(weight.shape[:2]), x, bias, out)
     else:
-        geometry = Geometry(x.shape[1], x.shape[2:], weight.shape[2:], stride, dilation, padding, size)
         _run([Job(x, np.ascontiguousarray(weight.transpose(2, 3, 1, 0)), geometry, bias, out)])
     return as_image(out, x)
 
@@ -141,10 +146,12 @@ def _residues(n: int, k: int, stride: int, padding: int, dilation: int) -> list[
     return found
 
 
-def _backward(g: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes, in_size: Sizes) -> Any:
+def _backward(
+    g: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
+) -> Any:
     """What each place of an input gets from g, and a bias."""
-    out, jobs = _result(g, weight.shape[1], in_size), []
-    if _as_it_lies(g, weight.shape[2:], stride, padding) and in_size == g.shape[2:]:
+    out, jobs = _result(g, weight.shape[1] * groups, in_size), []
+    if groups == 1 and _as_it_lies(g, weight.shape[2:], stride, padding) and in_size == g.shape[2:]:
         _mixed(weight.reshape(weight.shape[:2]).T, g, bias, out)
         return as_image(out, g)
     each = [_residues(*args) for args in zip(in_size, weight.shape[2:], stride, padding, dilation, strict=True)]
@@ -152,22 +159,28 @@ def _backward(g: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dil
         for right in each[1]:
             part = out[:, :, down.places, right.places]
             if down.taps and right.taps:
-                kernels = np.ascontiguousarray(weight[:, :, down.kernel, right.kernel].transpose(2, 3, 0, 1))
                 (taps, apart, before, size) = zip(down[2:], right[2:], strict=True)
                 geometry = Geometry(g.shape[1], g.shape[2:], taps, (1, 1), apart, before, size)
-                jobs.append(Job(g, kernels, geometry, bias, part))
+                kernels = weight[:, :, down.kernel, right.kernel]
+                if groups > 1:
+                    depthwise.correlated(g, kernels[:, 0], geometry, bias, part)
+                else:
+                    jobs.append(Job(g, np.ascontiguousarray(kernels.transpose(2, 3, 0, 1)), geometry, bias, part))
             else:
                 part[...] = 0 if bias is None else bias.reshape(-1, 1, 1)
-    _run(jobs)
+    if jobs:
+        _run(jobs)
     return as_image(out, g)
 
 
-def _weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, ksize: Sizes) -> Any:
+def _weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes) -> Any:
     """The gradient of the weight."""
     outputs, channels, size = g.shape[1], x.shape[1], g.shape[2:]
-    g, one = np.ascontiguousarray(g), g.itemsize
     geometry = Geometry(channels, x.shape[2:], ksize, stride, dilation, padding, size)
-    parts = _parts(geometry.multiplications(len(x), outputs))
+    if groups > 1:
+        return depthwise.weight(g, x, geometry)[:, None]
+    g, one = np.ascontiguousarray(g), g.itemsize
+    parts = _parts(geometry.multiplications(len(x), outputs), x, g)
     if _as_it_lies(x, ksize, stride, padding) and size == x.shape[2:]:
         return _mixed_weight(g, x, parts).reshape(outputs, channels, *ksize)
     work = units(len(x), geometry, one, parts)
@@ -227,7 +240,7 @@ def _mixed(matrix: Any, x: Any, bias: Any, out: Any) -> None:
         if bias is not None:
             out[begin:end] += bias.reshape(-1, 1, 1)
 
-    _by_images(some, len(x), _parts(x.size * len(matrix)))
+    _by_images(some, len(x), _parts(x.size * len(matrix), x, out))
 
 
 def _by_images(some: Callable[[int, int], None], n: int, parts: int) -> None:
@@ -251,15 +264,18 @@ def _mixed_weight(g: Any, x: Any, parts: int) -> Any:
 # What is offered ------------------------------------------------------------------------------------------
 
 
-def _suits(x: Any, y: Any, places: Sizes, weights: int, groups: int) -> bool:
-    """Images or lines of one group, of numbers that BLAS multiplies, and enough of them.
+def _suits(x: Any, y: Any, places: Sizes, outputs: int, channels: int, ksize: Sizes, groups: int) -> bool:
+    """Images or lines of one group, or of one for each channel, of numbers that BLAS multiplies, and enough of them.
 
     Where a result has few `places` and there are many weights, images have to be multiplied together: in columns.
     """
-    if groups != 1 or x.ndim not in (3, 4) or x.dtype != y.dtype or x.dtype.char not in "fd":
+    if x.ndim not in (3, 4) or x.dtype != y.dtype or x.dtype.char not in "fd" or min(places) < 1:
         return False
-    count = math.prod(places)
-    return len(x) * count * weights >= WORTH and (count >= 128 or weights <= 1 << 18) and min(places) > 0
+    weights, count = channels * math.prod(ksize), math.prod(places)
+    if groups > 1:
+        return outputs == channels == groups and len(x) * count * weights >= depthwise.WORTH
+    weights *= outputs
+    return len(x) * count * weights >= WORTH and (count >= 128 or weights <= 1 << 18)
 
 
 def _images(x: Any) -> Any:
@@ -281,7 +297,8 @@ def _as(out: Any, x: Any) -> Any:
 
 
 def _suits_forward(x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> bool:
-    return _suits(x, weight, _out_size(x, weight, stride, padding, dilation), weight.size, groups)
+    places = _out_size(x, weight, stride, padding, dilation)
+    return _suits(x, weight, places, len(weight), x.shape[1], weight.shape[2:], groups)
 
 
 @offer("correlate", "numpy", accepts=_suits_forward)
@@ -293,7 +310,9 @@ def correlate(x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Size
 def _suits_input(
     g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
 ) -> bool:
-    return 0 not in in_size and _suits(g, weight, g.shape[2:], weight.size, groups)
+    if 0 in in_size:
+        return False
+    return _suits(g, weight, g.shape[2:], len(weight), weight.shape[1] * groups, weight.shape[2:], groups)
 
 
 @offer("correlate_input", "numpy", accepts=_suits_input)
@@ -301,18 +320,18 @@ def correlate_input(
     g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
 ) -> Any:
     """What each place of an input of size `in_size` gets from g: the transposed convolution."""
-    sizes = *_sizes(stride, padding, dilation), _pairs(1, in_size)
+    sizes = *_sizes(stride, padding, dilation), groups, _pairs(1, in_size)
     return _as(_backward(_images(g), _images(weight), None, *sizes), g)
 
 
 def _suits_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes) -> bool:
-    return _suits(g, x, g.shape[2:], g.shape[1] * x.shape[1] * math.prod(ksize), groups) and x.size > 0
+    return x.size > 0 and _suits(g, x, g.shape[2:], g.shape[1], x.shape[1], ksize, groups)
 
 
 @offer("correlate_weight", "numpy", accepts=_suits_weight)
 def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes) -> Any:
     """The gradient of the weight: (O, C, *ksize)."""
-    out = _weight(_images(g), _images(x), *_sizes(stride, padding, dilation), _pairs(1, ksize))
+    out = _weight(_images(g), _images(x), *_sizes(stride, padding, dilation), groups, _pairs(1, ksize))
     return out if x.ndim == 4 else out[:, :, 0]
 
 
@@ -322,8 +341,9 @@ def _suits_layer(
 ) -> bool:  # fmt: skip
     if bias is not None and bias.dtype != x.dtype:
         return False
-    places = x.shape[2:] if transposed else _out_size(x, weight, stride, padding, dilation)
-    return _suits(x, weight, places, weight.size, groups)
+    if transposed:
+        return _suits_input(x, weight, stride, padding, dilation, groups, ())
+    return _suits_forward(x, weight, stride, padding, dilation, groups)
 
 
 @offer("convolution", "numpy", accepts=_suits_layer)
@@ -337,4 +357,4 @@ def convolution(
     if not transposed:
         return _as(_forward(_images(x), _images(weight), bias, *sizes), x)
     size = transposed_size(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
-    return _as(_backward(_images(x), _images(weight), bias, *sizes, _pairs(1, size)), x)
+    return _as(_backward(_images(x), _images(weight), bias, *sizes, groups, _pairs(1, size)), x)
