@@ -4,7 +4,7 @@ watch()                  from now on, to the end of the program; the summary com
 with watch() as seen:    for a block; `seen.findings` is what was found
 watch(strict=True)       raise clarion.DiagnosisError instead of warning
 watch(thorough=True)     also what costs more
-watch(listen_at=1200)    listen closely around this step, where a first run could not say the line; and into what is compiled
+watch(listen_at=1200)    listen closely around this step, where a first run could not say the line
 """
 
 from __future__ import annotations

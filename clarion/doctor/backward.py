@@ -10,9 +10,10 @@ import torch
 from torch._C import TensorBase
 
 from ..events import hub
-from . import checkpoints, dangers, engine, home, lines, listening, memory, nodes, values
+from . import checkpoints, dangers, engine, home, lines, listening, memory, nodes, twins, values
 from .nodes import View, held
 from .patching import itself, patch, safely
+from .telling import uncompiled
 
 _read = TensorBase.grad.__get__
 _requires_grad = TensorBase.requires_grad.__get__
@@ -134,6 +135,8 @@ class Pass:
             nodes.remember(self.roots, place)
             if hub.silently_overwritten is not None:
                 self._look_for_silent_writes()
+        elif twins.noted and any(isinstance(root, torch.Tensor) and not values.all_finite(root) for root in self.roots):
+            twins.summon(self.roots)
         hub.backward_began(self.roots, given, retained, create, self.accumulates)  # type: ignore[misc]
         if self.accumulates and hub.accumulated is not None:
             self.before = []
@@ -145,6 +148,8 @@ class Pass:
             self._listen_to_nodes()
         elif hub.broke is not None and self.accumulates and hub.accumulated is not None:
             self._look_for_dangers()
+        if twins.noted and (hub.ran is not None or hub.broke is not None):
+            self.hooks += twins.watch_pass(self.roots, _ran)
         held.roots = ()
 
     def end(self, retained: bool) -> None:
@@ -221,6 +226,7 @@ class Pass:
             self.hooks.append(view.fn.register_hook(functools.partial(_ran, view)))
 
 
+@uncompiled
 def _ran(view: View, results: Any, gradients: Any) -> None:
     told = hub.ran or hub.broke
     held.aside += 1

@@ -1,5 +1,8 @@
 """Around what `torch.compile` made, nothing listens: Dynamo would trace our mode and our hooks, and compile anew.
 
+While Dynamo reads a function, PyTorch stands there as it is without us. What happens inside of what is compiled is told by its
+twin (twins.py).
+
 Whoever asks for a line (`listen_at`) gets it: in steps that are listened to closely, what was compiled runs as it is written
 then. Rounding and random numbers may be others, so this is never done unasked.
 """
@@ -7,21 +10,27 @@ then. Rounding and random numbers may be others, so this is never done unasked.
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import torch
 
 from .. import diagnose
-from . import listening, watching
+from . import lines, listening, optimizers, patching, telling, twins, watching
 from .nodes import held
+
+_FOLDER = __name__.partition(".")[0]
 
 
 def start(patch: Any) -> None:
     """Patch `torch.compile`."""
+    global _steps
+    _steps = False
 
     def compiling(original: Any) -> Any:
         @functools.wraps(original)
         def compile(model: Any = None, **kwargs: Any) -> Any:
+            _meet_dynamo(patch)
             made = original(model, **kwargs)
             if model is None:
                 return lambda model: _wrapped(made(model), model, patch)
@@ -32,13 +41,101 @@ def start(patch: Any) -> None:
     patch(torch, "compile", compiling)
 
 
+def _meet_dynamo(patch: Any) -> None:
+    """Dynamo is loaded by the first call of `torch.compile`."""
+    if "torch._dynamo" in sys.modules and patching.stands(
+        sys.modules["torch._dynamo"].convert_frame.CatchErrorsWrapper, "__call__"
+    ):
+        return
+    with patching.as_it_was():  # it puts something around `Module.__init__`, and reads that
+        from torch._dynamo import convert_frame, mutation_guard, output_graph, trace_rules
+
+        mutation_guard.install_generation_tagging_init()
+    watching.hear_of_modules()
+    trace_rules.add(_FOLDER)  # what is ours is called, not compiled
+    telling.set_dynamo = torch._C._dynamo.eval_frame.set_eval_frame
+    twins.start(patch)
+    patch(convert_frame.CatchErrorsWrapper, "__call__", _reading)
+    patch(output_graph.OutputGraph, "__init__", _noting)
+    _ways_out[:] = [
+        patch(torch.Tensor, name, functools.partial(_leaving, how)) for name, how in listening.NUMBERS.items()
+    ]
+    _hear_numbers(False)
+
+
+# Where Dynamo ends a graph because a value becomes a number or an array, no mode hears of it.
+_ways_out: list[Any] = []
+
+
+def _hear_numbers(on: bool) -> None:
+    for made in _ways_out:
+        made.put(made.new if on else made.original)
+
+
+def _leaving(how: str, original: Any) -> Any:
+    def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, *args, **kwargs)
+        if not held.aside and not held.handling and lines.is_users_call(2):
+            listening.heard_leaving(how, self, result)
+        return result
+
+    return leave
+
+
+_read: list[Any] = []  # what Dynamo is making of the code that it reads
+
+
+def _noting(original: Any) -> Any:
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        _read.append(self)
+
+    return __init__
+
+
+def _reading(original: Any) -> Any:
+    @functools.wraps(original)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        held.aside += 1
+        optimizers.hide(True)
+        try:
+            with patching.as_it_was(), watching.out_of_sight():
+                return original(self, *args, **kwargs)
+        finally:
+            optimizers.hide(False)
+            held.aside -= 1
+            _met({code for output in _read for code in getattr(output, "traced_code", ())})
+            _read.clear()
+
+    return __call__
+
+
+_steps = False  # has Dynamo read an optimizer's step?
+
+
+def _met(codes: set[Any]) -> None:
+    """Dynamo has read this code."""
+    global _steps
+    patching.met(codes)
+    if not watching.unseen:
+        return  # nobody called it through us
+    patching.show_met(False)
+    if not _steps and any(code.co_filename == _OPTIMIZER for code in codes):
+        _steps = True
+        optimizers.hide(True)
+
+
+_OPTIMIZER = sys.modules[torch.optim.Optimizer.__module__].__file__
+
+
 def _wrapped(made: Any, model: Any, patch: Any) -> Any:
     if isinstance(made, torch.nn.Module):
         whole = type(made)  # OptimizedModule
         if not hasattr(vars(whole).get("__call__"), "clarion"):
             patch(whole, "__call__", lambda original: _aside(original, _as_written))
         return made
-    return _aside(made, model) if callable(made) else made
+    return _aside(made, model) if callable(made) and not hasattr(made, "clarion") else made
 
 
 def _as_written(module: Any, *args: Any, **kwargs: Any) -> Any:
@@ -54,17 +151,27 @@ def _is_asked() -> bool:
 def _aside(function: Any, written: Any) -> Any:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if held.handling or watching.unseen:
+            return function(*args, **kwargs)
         heard = listening.ear.open
-        if not heard or held.handling:
-            return function(*args, **kwargs)
-        if _is_asked():
+        if heard and _is_asked():
             return written(*args, **kwargs)
-        listening.set_open(False)
-        watching._set_module_hooks(False)
+        twins.wanted, twins.noted = heard, not patching.resting
+        if heard:
+            _hear_numbers(True)
+        if _steps:
+            optimizers.hide(True)
+        patching.show_met(False)
         try:
-            return function(*args, **kwargs)
+            with watching.out_of_sight():
+                return function(*args, **kwargs)
         finally:
-            watching.watch(True)
+            twins.wanted = False
+            patching.show_met(True)
+            if _steps:
+                optimizers.hide(False)
+            if heard:
+                _hear_numbers(False)
 
     call.clarion = True  # type: ignore[attr-defined]
     return call

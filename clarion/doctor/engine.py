@@ -21,6 +21,7 @@ from ..events import Hub, hub
 from . import lines, values
 from .memory import arrays_of
 from .nodes import View, held, known_view, node, view_of
+from .nodes import output_number as _output_number
 from .vocabulary import traits
 
 __all__ = ["traits"]
@@ -50,8 +51,7 @@ def node_of(root: Any) -> Any:
     return None if fn is None or hasattr(fn, "variable") else view_of(fn)
 
 
-def output_number(t: Any) -> int:
-    return int(t.output_nr)
+output_number = _output_number
 
 
 def requires_grad(t: Any) -> bool:

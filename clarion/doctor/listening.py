@@ -87,8 +87,8 @@ _SILENT = frozenset(
         "is_nested",
     ]
 )
-_NUMBERS = {"item": "item", "__float__": "item", "__int__": "item", "__complex__": "item", "tolist": "tolist"}
-_NUMBERS |= {"numpy": "numpy", "__array__": "numpy"}
+NUMBERS = {"item": "item", "__float__": "item", "__int__": "item", "__complex__": "item", "tolist": "tolist"}
+NUMBERS |= {"numpy": "numpy", "__array__": "numpy"}
 
 
 class Ear(TorchFunctionMode):
@@ -168,22 +168,24 @@ def _way(func: Any) -> Any:
         return _PROPERTIES.get((name, getattr(getattr(func, "__self__", None), "__name__", "")), _pass)
     if name in _SILENT or name.startswith("is_") or not name:
         return _pass
-    if name in _NUMBERS:
-        return _leaving(_NUMBERS[name])
+    if name in NUMBERS:
+        return _leaving(NUMBERS[name])
     return _WAYS.get(name, _operating(name))
 
 
-def _leaving(how: str) -> Any:
-    @guarded
-    def heard(t: Any, result: Any) -> None:
-        if hub.left is not None and isinstance(t, torch.Tensor) and (_requires_grad(t) or memory.is_followed(t)):
-            hub.left(t, how)
-        if how == "numpy" and isinstance(t, torch.Tensor):
-            memory.exported(t, result, "numpy", lines.here())
+@guarded
+def heard_leaving(how: str, t: Any, result: Any) -> None:
+    """A tensor became a number or an array."""
+    if hub.left is not None and isinstance(t, torch.Tensor) and (_requires_grad(t) or memory.is_followed(t)):
+        hub.left(t, how)
+    if how == "numpy" and isinstance(t, torch.Tensor):
+        memory.exported(t, result, "numpy", lines.here())
 
+
+def _leaving(how: str) -> Any:
     def way(func: Any, args: Any, kwargs: Any) -> Any:
         result = func(*args, **kwargs)
-        heard(args[0], result)
+        heard_leaving(how, args[0], result)
         return result
 
     return way

@@ -18,6 +18,7 @@ from .lines import Place
 from .vocabulary import NODES, OPERATIONS, Operation
 
 _KEY = "clarion"
+_TWIN = "clarion's twin"
 _top_hooks: Any = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
 
 
@@ -74,6 +75,7 @@ class View:
         "op",
         "seq",
         "title",
+        "whole",
     )
 
     def __init__(self, fn: Any) -> None:
@@ -90,6 +92,7 @@ class View:
         self.hooked = hooks.seen  # may reading a saved value run code of the user's? NOTE [Packed]
         self.folded = False  # a linear layer: the product with the transpose of a leaf, seen as one operation
         self.n_out = len(getattr(fn, "_input_metadata", ())) or 1
+        self.whole: Any = None  # while an event is told: the `grad_fn` of what was compiled, for which it stands
 
     @property
     def fn(self) -> Any:
@@ -136,14 +139,15 @@ class View:
         edges: list[Any] = []
         numbers = []
         for fn, number in self._fn.next_functions:
-            numbers.append(number)
             if fn is None:
                 edges.append(None)
             elif hasattr(fn, "variable"):
                 leaf = fn.variable
                 edges.append(None if leaf is None else weakref.ref(leaf))
             else:
-                edges.append(view_of(fn))
+                view, number = seen_as(fn, number)
+                edges.append(view)
+            numbers.append(number)
         self._edges, self._nrs = tuple(edges), tuple(numbers)
         if self.title in ("AddmmBackward0", "MmBackward0"):
             self._fold(edges, numbers)
@@ -173,6 +177,32 @@ def view_of(fn: Any) -> View:
     return view
 
 
+def stand_for(fn: Any, number: int, t: Any) -> None:
+    """Whoever asks where this output of a node came from is told where `t` came from: NOTE [Twins] in twins.py."""
+    global _twins
+    _twins = True
+    fn.metadata.setdefault(_TWIN, {})[number] = t.grad_fn, t.output_nr
+
+
+def compiled_behind(roots: Any, key: str) -> list[Any]:
+    """The `grad_fn`s behind some tensors whose `metadata` has this key."""
+    return [fn for fn in _functions_behind(roots) if key in fn.metadata]
+
+
+_twins = False  # has anything a twin?
+
+
+def seen_as(fn: Any, number: int) -> tuple[View, int]:
+    """The view of a node, or of the one that stands in for this output of it."""
+    twin = fn.metadata.get(_TWIN) if _twins else None
+    if twin is None or number not in twin:
+        return view_of(fn), number
+    new, number = twin[number]
+    view = view_of(new)
+    view.whole = fn
+    return view, number
+
+
 def known_view(fn: Any) -> View | None:
     """The view of a `grad_fn`, if it has one."""
     found: View | None = fn.metadata.get(_KEY)
@@ -185,7 +215,7 @@ def release() -> None:
     if views:
         held.views = []
         for view in views:
-            view._fn = None
+            view._fn = view.whole = None
             view._linked = False
 
 
@@ -195,7 +225,15 @@ def node(t: Any) -> View | None:
         fn = t.grad_fn
     except RuntimeError:  # a view that was written to under no_grad
         return None
-    return None if fn is None or hasattr(fn, "variable") else view_of(fn)
+    if fn is None or hasattr(fn, "variable"):
+        return None
+    return view_of(fn) if not _twins else seen_as(fn, t.output_nr)[0]
+
+
+def output_number(t: Any) -> int:
+    """Which output of its node a tensor is."""
+    fn = t.grad_fn if _twins else None
+    return int(t.output_nr) if fn is None or hasattr(fn, "variable") else seen_as(fn, t.output_nr)[1]
 
 
 # Lines of steps that were not listened to ----------------------------------------------------------
@@ -209,7 +247,7 @@ _lines: dict[tuple[Place, str], tuple[tuple[str, ...], tuple[Place | None, ...]]
 
 def remember(roots: Any, backward: Place | None) -> None:
     """The graph of a backward pass that was listened to: keep its lines."""
-    views = in_order(roots)
+    views = in_order(roots, whole=True)
     if backward is not None and views and len(views) < _LIMIT:
         titles = tuple(view.title for view in views)
         _lines[backward, titles[0]] = titles, tuple(view._place for view in views)
@@ -227,7 +265,7 @@ def transfer(view: View) -> None:
     if view is first:  # mostly nothing else is asked for
         view._place = known[1][0]
         return
-    views = in_order(roots)
+    views = in_order(roots, whole=True)
     for each, place in zip(views, aligned([each.title for each in views], *known), strict=True):
         if each._place is None:
             each._place = place
@@ -258,7 +296,10 @@ def _ending(titles: list[str], known: tuple[str, ...]) -> int:
     return next((n for n in range(min(len(titles), len(known)), 0, -1) if tuple(titles[:n]) == known[-n:]), 0)
 
 
-def in_order(roots: Any) -> list[View]:
+def in_order(roots: Any, whole: bool = False) -> list[View]:
+    """The nodes behind some tensors, the youngest first; `whole`: what was compiled is one."""
+    if whole and _twins:
+        return _whole_in_order(roots)
     stack = [found for root in roots if isinstance(root, torch.Tensor) and (found := node(root)) is not None]
     seen = set(stack)
     while stack and len(seen) < _LIMIT:
@@ -269,7 +310,24 @@ def in_order(roots: Any) -> list[View]:
     return sorted(seen, key=lambda each: each.seq)
 
 
+def _whole_in_order(roots: Any) -> list[View]:
+    return sorted((view_of(fn) for fn in _functions_behind(roots)), key=lambda each: each.seq)
+
+
+def _functions_behind(roots: Any) -> list[Any]:
+    stack = [fn for root in roots if isinstance(root, torch.Tensor) and (fn := root.grad_fn) is not None]
+    seen = set(stack)
+    while stack and len(seen) < _LIMIT:
+        for fn, _ in stack.pop().next_functions:
+            if fn is not None and fn not in seen and not hasattr(fn, "variable"):
+                seen.add(fn)
+                stack.append(fn)
+    return list(seen)
+
+
 def forget() -> None:
     """A new session begins."""
+    global _twins
+    _twins = False
     _lines.clear()
     hooks.seen, hooks.depth = False, 0

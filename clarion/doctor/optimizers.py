@@ -17,6 +17,8 @@ from .patching import itself, patch, safely, telling, undo
 
 def start() -> None:
     """Patch them."""
+    global _hidden
+    _hidden = 0
     telling(torch.optim.Optimizer, "__init__", after=_optimizer_made)
     patch(torch.optim.Optimizer, "zero_grad", _clearing, itself)
     hear(step_began, stepped)
@@ -28,14 +30,27 @@ def start() -> None:
 _hooks: list[Any] = []  # of all optimizers
 
 
+_heard: tuple[Any, Any] = None, None
+_hidden = 0
+
+
 def hear(before: Any = None, after: Any = None) -> None:
     """From now on these hear of steps, and nobody else of ours."""
+    global _heard
+    _heard = before, after
     while _hooks:
         _hooks.pop().remove()
-    if before is not None:
+    if before is not None and not _hidden:
         _hooks.append(register_optimizer_step_pre_hook(before))
-    if after is not None:
+    if after is not None and not _hidden:
         _hooks.append(register_optimizer_step_post_hook(after))
+
+
+def hide(on: bool) -> None:
+    """Nobody of ours hears of steps for a while."""
+    global _hidden
+    _hidden += 1 if on else -1
+    hear(*_heard)
 
 
 def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:

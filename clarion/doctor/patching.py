@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import DiagnosisError, DiagnosisWarning
 from .nodes import held
 from .telling import failed, tell
 
-undo: list[Callable[[], None]] = []
+undo: list[Callable[[], Any]] = []
 
 
 def safely(what: str, handler: Any, *args: Any) -> None:
@@ -34,6 +35,7 @@ class _Patch:
         self.quiet = self.new if at_rest is None else at_rest(self.original)
         setattr(owner, name, self.new)
         self.now = self.new
+        self.is_read = name not in _CALLED and "_dynamo" not in getattr(owner, "__module__", "")
 
     def put(self, value: Any) -> None:
         """Let `value` stand there, unless somebody else has patched it since: that stays."""
@@ -45,16 +47,25 @@ class _Patch:
             self.now = value
 
 
+_patches: list[_Patch] = []
+resting = False
 _quiet: list[_Patch] = []  # those that stand back at rest
 
 
-def patch(owner: Any, name: str, make: Callable[[Any], Any], at_rest: Callable[[Any], Any] | None = None) -> None:
+def patch(owner: Any, name: str, make: Callable[[Any], Any], at_rest: Callable[[Any], Any] | None = None) -> _Patch:
     """Put `make(original)` in the place of an attribute; while the session rests, `at_rest(original)`."""
     made = _Patch(owner, name, make, at_rest)
-    undo.append(lambda: made.put(made.original))
+    _patches.append(made)
+    undo.append(lambda: (made.put(made.original), _patches.remove(made), _met.clear()))
     if at_rest is not None:
         _quiet.append(made)
         undo.append(lambda: _quiet.remove(made))
+    return made
+
+
+def stands(owner: Any, name: str) -> bool:
+    """Is this attribute ours?"""
+    return any(made.owner is owner and made.name == name and vars(owner)[name] is made.now for made in _patches)
 
 
 def itself(original: Any) -> Any:
@@ -64,8 +75,53 @@ def itself(original: Any) -> Any:
 
 def rest(on: bool) -> None:
     """The session rests, or no longer."""
+    global resting
+    resting = on
     for made in _quiet:
         made.put(made.quiet if on else made.new)
+
+
+# What Dynamo reads, and what a function that it has compiled is compared with before it is used again. Passes, steps and
+# checkpoints are no part of that: they are called.
+_CALLED = (
+    "_engine_run_backward",
+    "_make_grads",
+    "_allowed_determinism_checks_to_fns",
+    "compile",
+    "_maybe_opt_step",
+    "save",
+)
+_CALLED += ("apply",)  # of a Function, which Dynamo knows by that name
+
+
+_met: list[_Patch] = []
+
+
+def met(codes: set[Any]) -> None:
+    """Dynamo has read this code. What it made of it is used only as long as everything there is the same."""
+    for made in _patches:
+        code = getattr(getattr(made.original, "__func__", made.original), "__code__", None)
+        if code in codes and made.is_read and made.now is not made.original and made not in _met:
+            _met.append(made)
+
+
+def show_met(on: bool) -> None:
+    """Put back what Dynamo has met so far; or take its place again."""
+    for made in _met:
+        made.put(made.original if not on else made.quiet if resting else made.new)
+
+
+@contextlib.contextmanager
+def as_it_was() -> Iterator[None]:
+    """PyTorch as it is without us."""
+    stood = [(made, made.now) for made in _patches if made.is_read and made.now is not made.original]
+    for made, _ in stood:
+        made.put(made.original)
+    try:
+        yield
+    finally:
+        for made, now in stood:
+            made.put(now)
 
 
 def telling(owner: Any, name: str, before: Any = None, after: Any = None, at_rest: Any = None) -> None:

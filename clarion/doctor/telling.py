@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,9 @@ from .home import at_home
 from .nodes import held, release
 
 failures: dict[str, BaseException] = {}
+set_dynamo: Any = (
+    None  # what Dynamo calls for every function that begins: gives what was there. None: nothing was compiled yet
+)
 
 
 def tell(handler: Any, *args: Any) -> None:
@@ -20,13 +24,32 @@ def tell(handler: Any, *args: Any) -> None:
         return
     aside = held.aside
     held.aside = aside + 1  # what a handler computes is not the program's
+    dynamo = set_dynamo(None) if set_dynamo is not None else None  # nor is it to be compiled
     try:
         with home.lock:
             handler(*args)
     finally:
+        if dynamo is not None:
+            set_dynamo(dynamo)
         held.aside = aside
         if not aside:
             release()
+
+
+def uncompiled(function: Any) -> Any:
+    """A function of ours that PyTorch calls: Dynamo is not to read it."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if set_dynamo is None:
+            return function(*args)
+        dynamo = set_dynamo(None)
+        try:
+            return function(*args)
+        finally:
+            set_dynamo(dynamo)
+
+    return call
 
 
 def failed(what: str, error: Exception) -> None:

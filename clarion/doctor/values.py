@@ -165,6 +165,14 @@ def address(t: Any) -> int:
         return id(t)
 
 
+def storage(t: Any) -> int:
+    """Where the memory begins that it is a part of; 0 if it has none."""
+    try:
+        return int(t.untyped_storage().data_ptr())
+    except (RuntimeError, NotImplementedError):
+        return 0
+
+
 # What nodes have saved -------------------------------------------------------------------------------
 
 # What a node calls its inputs, in the order of its edges.
@@ -364,6 +372,9 @@ def saved_memory(view: View) -> Iterator[tuple[Any, int, bool]]:
 def is_freed(view: View) -> bool:
     """Has a backward pass released what it had saved?"""
     try:
+        if view.whole is not None:
+            view.whole.saved_tensors  # noqa: B018  (raises)
+            return False
         for _ in saved_tensors(view):
             return False
     except RuntimeError as error:

@@ -5,7 +5,9 @@ Every patch calls what was there, whatever becomes of our part; `stop()` puts ev
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from sys import _getframe
 from typing import Any
 
@@ -56,6 +58,8 @@ def start() -> None:
 
 def stop() -> None:
     """Put back what was there."""
+    global _wanted
+    _wanted = False
     listening.set_open(False)
     _set_properties(False)
     _set_module_hooks(False)
@@ -79,13 +83,36 @@ def take_out(what: str, error: BaseException) -> None:
 
 def watch(on: bool, at_rest: bool = False) -> None:
     """The session changed its mode: hear every call, or only what is patched, or (at rest) less than that."""
+    global _wanted
+    _wanted = on
     patching.rest(at_rest)
     resting.rest(at_rest)
+    _listen()
+
+
+def _listen() -> None:
+    """What Dynamo must not see: it stands where the code that it reads, or has compiled, would meet it."""
+    on = _wanted and not unseen
     listening.set_open(on)
     _set_module_hooks(on and hub.module_entered is not None)
-    _set_properties(not on and hub.looked is not None)
+    _set_properties(not _wanted and not unseen and hub.looked is not None)
 
 
+@contextlib.contextmanager
+def out_of_sight() -> Iterator[None]:
+    """Something that was compiled runs, or is being compiled."""
+    global unseen
+    unseen += 1
+    _listen()
+    try:
+        yield
+    finally:
+        unseen -= 1
+        _listen()
+
+
+_wanted = False  # is every call to be heard?
+unseen = 0
 engine.watch = watch
 _hooks: list[Any] = []
 _properties: list[str] = []
@@ -214,7 +241,7 @@ def _modes() -> None:
 
 def _modules() -> None:
     Module = torch.nn.Module
-    telling(Module, "__init__", after=_module_made)
+    hear_of_modules()
     telling(Module, "__setattr__", after=_attribute_set)
     telling(Module, "load_state_dict", before=_state_loaded)
     telling(Module, "zero_grad", before=_module_cleared, at_rest=itself)
@@ -222,6 +249,12 @@ def _modules() -> None:
     patch(Module, "train", _training)
     patch(Module, "state_dict", _taking)
     patch(torch.nn.Parameter, "__new__", lambda original: _parameter(getattr(original, "__func__", original)))
+
+
+def hear_of_modules() -> None:
+    """Patch what every module runs first; again, if somebody else has taken the place meanwhile."""
+    if not patching.stands(torch.nn.Module, "__init__"):
+        telling(torch.nn.Module, "__init__", after=_module_made)
 
 
 def _module_made(result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
@@ -333,7 +366,8 @@ def _tensors() -> None:
                 finally:
                     held.aside -= 1
                 safely("custom Functions", _applied, cls, args, result, before)
-            if hub.customised is not None and not held.aside and torch.is_grad_enabled():
+            own = cls.__module__.startswith("torch.")  # what Dynamo makes of one
+            if hub.customised is not None and not own and not held.aside and torch.is_grad_enabled():
                 safely("custom Functions", hub.customised, cls, args, result)
             return result
 

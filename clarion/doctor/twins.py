@@ -1,0 +1,482 @@
+"""What happens inside of what `torch.compile` made, told by a twin.
+
+NOTE [Twins]: Dynamo hands each graph that it has read to a backend, as a list of PyTorch's own functions with the user's lines. What the
+backend makes of it tells nothing. So we keep the list; in steps that are listened to closely the graph is run a second time
+beside the compiled one, function by function, and heard as any program is. It has no effects of its own: Dynamo has taken out
+whatever is not a function of tensors, random numbers are drawn as the compiled graph drew them and put back, and what the
+graph writes to is copied before. The program goes on with what the compiled graph gave. Whoever asks where that came from is led
+to the twin (`nodes.seen_as`), whose nodes lie in the `metadata` of the compiled one's, and go with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import operator
+import re
+import weakref
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from ..errors import DiagnosisError, DiagnosisWarning
+from ..events import hub
+from . import hearing, lines, listening, nodes, patching, values
+from .nodes import held
+from .telling import guarded, uncompiled
+from .vocabulary import named
+
+wanted = False  # is what is compiled and runs now to be heard?
+noted = False  # or at least remembered?
+_CALL = "clarion's call"
+_LIMIT = 20_000  # functions of a graph that is run twice
+_FRAME = re.compile(r'  File "(.+?)", line (\d+), in (.+)')
+_MODULE = re.compile(r"([LG])\['(\w+)'\]((?:\.\w+)*)$")
+
+
+def start(patch: Any) -> None:
+    """Patch the place where Dynamo hands a graph to its backend."""
+    from torch._dynamo.output_graph import OutputGraph
+
+    def handing(original: Any) -> Any:
+        @functools.wraps(original)
+        def call_user_compiler(self: Any, gm: Any, *args: Any, **kwargs: Any) -> Any:
+            twin = _twin_of(self, gm)
+            made = original(self, gm, *args, **kwargs)
+            return made if twin is None else _beside(made, twin)
+
+        return call_user_compiler
+
+    patch(OutputGraph, "call_user_compiler", handing)
+
+
+def _twin_of(output: Any, gm: Any) -> Twin | None:
+    """None where the graph is not only called: it is exported, or written to a file."""
+    if getattr(output, "export", False) or getattr(output, "package", None) is not None:
+        return None
+    try:
+        return Twin(output, gm)
+    except Exception:  # what Dynamo keeps differs from version to version
+        return None
+
+
+def _beside(made: Any, twin: Twin) -> Any:
+    @functools.wraps(made)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if (
+            not noted
+            or patching.resting
+            or kwargs
+            or twin.failed
+            or held.handling
+            or held.aside
+            or listening._stands_aside()
+        ):
+            return made(*args, **kwargs)
+        this = None
+        try:
+            this = Call(twin, args)
+        except Exception:  # arguments of a kind that we do not know
+            twin.failed = True
+        results = made(*args)
+        if this is not None and not twin.failed:
+            try:
+                this.made(args, results)
+            except (DiagnosisError, DiagnosisWarning):
+                raise
+            except Exception:
+                twin.failed = True
+        return results
+
+    return call
+
+
+class Call:
+    """One call of what was compiled: what it was given, and which of its results are outputs of which node."""
+
+    def __init__(self, twin: Twin, args: Any) -> None:
+        self.twin = twin
+        self.given = twin.given(args)
+        self.random = _random_states()
+        self.versions = [_version(t) for t in args]
+        self.outputs: dict[int, int] = {}
+
+    def made(self, args: Any, results: Any) -> None:
+        """What was compiled has run: now the twin, if somebody listens."""
+        written = {i for i, t in enumerate(args) if _version(t) != self.versions[i]} - self.twin.written
+        self.twin.written |= written  # noticed too late for this call
+        if written or self.twin.failed or not isinstance(results, (tuple, list)):
+            return
+        if wanted:
+            self._listen(results)
+        if torch.is_grad_enabled() and not any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda")):
+            guarded(self._note)(results)
+
+    def _listen(self, results: Any) -> None:
+        with _random_as(self.random), _heard(), _recording_kept():
+            try:
+                found = _Run(self.twin).run(*self.given)
+            except (DiagnosisError, DiagnosisWarning):
+                raise
+            except Exception:  # nothing to learn from it
+                self.twin.failed = True
+            else:
+                guarded(_linked)(found, results)
+
+    def _note(self, results: Any) -> None:
+        """Remember it, beside its node."""
+        first = next((t.grad_fn for t in results if isinstance(t, torch.Tensor) and t.grad_fn is not None), None)
+        if first is not None:
+            self.outputs = {
+                t.output_nr: i for i, t in enumerate(results) if isinstance(t, torch.Tensor) and t.grad_fn is first
+            }
+            first.metadata[_CALL] = self
+            nodes.view_of(first).place = lines.here()
+
+    def again(self, apart: bool) -> tuple[Any, list[Any]]:
+        """Run the twin once more, unheard; `apart` from the rest of the graph. What it gives, and its inputs that have a gradient."""
+        given, inputs = self.given, []
+        if apart:
+            given = [t.detach().requires_grad_() if _has_gradient(t) else t for t in given]
+            inputs = [t for t in given if _has_gradient(t)]
+        with _random_as(self.random), torch.enable_grad(), _recording_kept():
+            return _Run(self.twin, heard=False).run(
+                *[t.clone() if i in self.twin.written else t for i, t in enumerate(given)]
+            ), inputs
+
+
+def _has_gradient(t: Any) -> bool:
+    return isinstance(t, torch.Tensor) and t.requires_grad
+
+
+def _version(t: Any) -> int:
+    return int(t._version) if isinstance(t, torch.Tensor) and not t.is_inference() else 0
+
+
+def summon(roots: Any) -> None:
+    """Something behind these tensors is not finite: whatever was compiled there gets its twin."""
+    for fn in nodes.compiled_behind(roots, _CALL):
+        call = fn.metadata[_CALL]
+        if not call.twin.failed:
+            try:
+                found, _ = call.again(apart=False)
+            except Exception:
+                call.twin.failed = True
+                continue
+            for number, i in call.outputs.items():
+                if found[i].grad_fn is not None:
+                    nodes.stand_for(fn, number, found[i])
+
+
+def watch_pass(roots: Any, tell: Any) -> list[Any]:
+    """Hooks for a backward pass: where what was compiled breaks a gradient, its twin shows which operation does.
+
+    `tell(view, results, gradients)` is called of each of the twin's nodes.
+    """
+    hooks = []
+    for fn in nodes.compiled_behind(roots, _CALL):
+        call = fn.metadata[_CALL]
+        hooks.append(fn.register_hook(functools.partial(_broke, call, tell)))
+    return hooks
+
+
+@uncompiled
+def _broke(call: Call, tell: Any, results: Any, gradients: Any) -> None:
+    if all(r is None or r.is_cuda or values.all_finite(r) for r in results) or call.twin.failed:
+        return
+    if any(g is not None and not values.all_finite(g) for g in gradients):
+        return  # it came from elsewhere
+    held.aside += 1
+    try:
+        found, inputs = call.again(apart=True)
+        pairs = [(found[i], gradients[n]) for n, i in call.outputs.items() if gradients[n] is not None]
+        hooks = [
+            view.fn.register_hook(functools.partial(tell, view))
+            for view in nodes.in_order([t for t, _ in pairs])
+            if view.fn is not None and view.op is not None
+        ]
+        torch.autograd.grad([t for t, _ in pairs], inputs, [g for _, g in pairs], allow_unused=True)
+        while hooks:
+            hooks.pop().remove()
+    except (DiagnosisError, DiagnosisWarning):
+        raise
+    except Exception:
+        call.twin.failed = True
+    finally:
+        held.aside -= 1
+
+
+@contextlib.contextmanager
+def _heard() -> Iterator[None]:
+    listening.set_open(True)
+    try:
+        yield
+    finally:
+        listening.set_open(False)
+
+
+@contextlib.contextmanager
+def _recording_kept() -> Iterator[None]:
+    recorded = torch.is_grad_enabled()
+    try:
+        yield
+    finally:
+        torch._C._set_grad_enabled(recorded)
+
+
+def _random_states() -> tuple[Any, Any]:
+    gpu = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
+    return torch.get_rng_state(), gpu
+
+
+def _set_random_states(states: tuple[Any, Any]) -> None:
+    torch.set_rng_state(states[0])
+    if states[1] is not None:
+        torch.cuda.set_rng_state(states[1])
+
+
+@contextlib.contextmanager
+def _random_as(states: tuple[Any, Any]) -> Iterator[None]:
+    now = _random_states()
+    _set_random_states(states)
+    try:
+        yield
+    finally:
+        _set_random_states(now)
+
+
+# The user's lines ------------------------------------------------------------------------------------
+
+_call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731  (on one line: its only one)
+
+
+@functools.cache
+def _from_line(file: str, line: int, name: str) -> Any:
+    """A function that calls another from a line of the user's, as a traceback would show it."""
+    code = _call.__code__.replace(co_filename=file, co_firstlineno=line, co_name=name)
+    return FunctionType(code, {})
+
+
+def _caller(trace: str | None) -> Any:
+    """Calls from the innermost line of the user's in a stack trace."""
+    frames = _FRAME.findall(trace or "")
+    own = [frame for frame in frames if not lines.is_library(frame[0])]
+    if not own:
+        return None
+    file, line, name = own[-1]
+    return _from_line(file, int(line), name)
+
+
+# The twin --------------------------------------------------------------------------------------------
+
+
+class Twin:
+    """A graph as Dynamo has read it: its functions, their lines, and the modules they are called in."""
+
+    def __init__(self, output: Any, gm: Any) -> None:
+        if len(gm.graph.nodes) > _LIMIT:
+            raise NotImplementedError
+        graph = torch.fx.Graph()
+        graph.output(graph.graph_copy(gm.graph, copies := {}))
+        self.callers = {new: caller for old, new in copies.items() if (caller := _caller(old.meta.get("stack_trace")))}
+        self.modules = {new: found for old, new in copies.items() if (found := _modules(output, old))}
+        for node in graph.nodes:
+            node.meta = {}  # it holds what Dynamo knows of each tensor
+        self.program = torch.fx.GraphModule(gm, graph)
+        self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
+        self.written = {i for i, node in enumerate(self.inputs) if _is_written(node)}
+        self.failed = False
+
+    def given(self, args: Any) -> list[Any]:
+        """What the twin is given: copies of what is written to."""
+        if any(args[i].requires_grad for i in self.written):
+            self.failed = True  # an optimizer's step, say
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            return [t.clone() if i in self.written else t for i, t in enumerate(args)]
+
+
+def _modules(output: Any, node: Any) -> list[Any]:
+    """The modules that a node was called in, the outermost first."""
+    paths = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values()]
+    scopes = {"L": output.local_scope, "G": output.global_scope}
+    first = next(iter(output.local_scope.values()), None)
+    found = [first] if isinstance(first, torch.nn.Module) else []
+    for path in paths:
+        match = _MODULE.match(path if isinstance(path, str) else "")
+        module = scopes[match[1]].get(match[2]) if match else None
+        for name in match[3].split(".")[1:] if match else ():
+            module = module._modules.get(name) if isinstance(module, torch.nn.Module) else None
+        if isinstance(module, torch.nn.Module) and module not in found:
+            found.append(module)
+    return [weakref.ref(module) for module in found]
+
+
+def _is_written(node: Any) -> bool:
+    """Does the graph write to this input, or to a view of it?"""
+    seen, stack = {node}, [node]
+    while stack:
+        for user in stack.pop().users:
+            if any(arg in seen for arg in _nodes_in(_written_by(user))):
+                return True
+            if user not in seen and any(arg in seen for arg in _nodes_in(user.args[:1])) and _name(user) in _VIEWS:
+                seen.add(user)
+                stack.append(user)
+    return False
+
+
+def _name(node: Any) -> str:
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+
+
+def _written_by(node: Any) -> list[Any]:
+    """Which of its arguments a function writes to."""
+    name = _name(node)
+    if name in ("batch_norm", "instance_norm"):
+        return [*node.args[1:3], *(node.kwargs.get(k) for k in ("running_mean", "running_var"))]
+    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE:
+        return list(node.args[:1])
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None and schema.is_mutable:
+        return [*node.args, *node.kwargs.values()]
+    return [node.kwargs.get("out")]
+
+
+_IN_PLACE = frozenset(
+    [
+        "setitem",
+        "__setitem__",
+        "iadd",
+        "isub",
+        "imul",
+        "itruediv",
+        "ifloordiv",
+        "ipow",
+        "imod",
+        "imatmul",
+        "iand",
+        "ior",
+        "ixor",
+        "ilshift",
+        "irshift",
+    ]
+)
+
+
+def _nodes_in(value: Any) -> list[Any]:
+    found: list[Any] = []
+    torch.fx.node.map_arg(value, found.append)
+    return found
+
+
+_VIEWS = frozenset(
+    [
+        "getitem",
+        "view",
+        "reshape",
+        "detach",
+        "flatten",
+        "unflatten",
+        "squeeze",
+        "unsqueeze",
+        "transpose",
+        "permute",
+        "t",
+        "select",
+        "narrow",
+        "expand",
+        "chunk",
+        "split",
+        "unbind",
+        "contiguous",
+        "to",
+        "float",
+        "_get_data_attr",
+        "data",
+        "type_as",
+        "view_as",
+        "expand_as",
+        "diagonal",
+        "movedim",
+        "swapaxes",
+        "real",
+        "imag",
+        "T",
+        "mT",
+    ]
+)
+
+
+class _Run(torch.fx.Interpreter):
+    """Runs the functions of a graph, each from its line, in its modules."""
+
+    def __init__(self, twin: Twin, heard: bool = True) -> None:
+        super().__init__(twin.program)
+        self.twin, self.heard = twin, heard
+        self.caller: Any = None
+        self.inside: list[Any] = []  # modules
+
+    def run(self, *args: Any) -> Any:
+        kept = [t for i, t in enumerate(args) if i not in self.twin.written]
+        self.given = {values.storage(t) for t in hearing.tensors_in(kept)} - {0}
+        try:
+            return super().run(*args, enable_io_processing=False)
+        finally:
+            self._enter([])
+
+    def run_node(self, n: Any) -> Any:
+        if n.op in ("placeholder", "get_attr", "output"):
+            found = super().run_node(n)
+            if n.op == "get_attr":
+                self.given |= {values.storage(t) for t in hearing.tensors_in(found)}
+            return found
+        self.caller = self.twin.callers.get(n, _call)
+        if self.heard and n in self.twin.callers:
+            self._enter([module for ref in self.twin.modules.get(n, ()) if (module := ref()) is not None])
+        before = torch.autograd._get_sequence_nr()
+        written = torch.fx.node.map_arg(_written_by(n), lambda arg: self.env[arg])
+        if any(values.storage(t) in self.given for t in hearing.tensors_in(written)):
+            raise NotImplementedError("the program's own")
+        args, kwargs = self.fetch_args_kwargs_from_env(n)
+        self.last = getattr(self, n.op)(n.target, args, kwargs)
+        if not self.heard and self.caller is not _call:
+            hearing.place_new_nodes(list(hearing.tensors_in(self.last)), before, (self.caller.__code__, 0))
+        return self.last
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if getattr(target, "__name__", "") == "_get_data_attr":
+            target = operator.attrgetter("data")  # which is heard
+        return self.caller(target, args, kwargs)
+
+    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
+        return self.caller(getattr(args[0], target), args[1:], kwargs)
+
+    def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
+        return self.caller(self.fetch_attr(target), args, kwargs)
+
+    def _enter(self, modules: list[Any]) -> None:
+        """Tell which modules are left and entered."""
+        same = 0
+        while same < min(len(modules), len(self.inside)) and modules[same] is self.inside[same]:
+            same += 1
+        while len(self.inside) > same:
+            module = self.inside.pop()
+            if hub.module_left is not None:
+                self.caller(guarded(hub.module_left), (module, self.last), {})
+        for module in modules[same:]:
+            self.inside.append(module)
+            if hub.module_entered is not None:
+                self.caller(guarded(hub.module_entered), (module,), {})
+
+    last: Any = None
+
+
+def _linked(found: Any, results: Any) -> None:
+    """What the twin gave stands for what the compiled graph gave."""
+    for new, real in zip(found, results, strict=True):
+        if isinstance(new, torch.Tensor) and isinstance(real, torch.Tensor) and new is not real:
+            if new.grad_fn is not None and real.grad_fn is not None:
+                nodes.stand_for(real.grad_fn, real.output_nr, new)
+            if hub.applied is not None:
+                hub.applied(named("clone"), [new], [], [real])
