@@ -86,3 +86,39 @@ def combine_state_for_ensemble(models: Sequence[Any]) -> Any:
     calls, params, buffers = zip(*[make_functional_with_buffers(model) for model in models], strict=True)
     stacked = [tuple(stack(list(each)).detach() for each in zip(*states, strict=True)) for states in (params, buffers)]
     return calls[0], *stacked
+
+
+def functional_init(model_class: type, ensemble_shape: tuple[int, ...] = (), device: Any = "cpu") -> Any:
+    """A function that makes a module (or an ensemble of them) to be called with its parameters: `(fmodel, params)`."""
+
+    def init(*args: Any, **kwargs: Any) -> Any:
+        if not ensemble_shape:
+            return make_functional(model_class(*args, **kwargs).to(device))
+        _one_dimension(ensemble_shape)
+        models = [model_class(*args, **kwargs).to(device) for _ in range(ensemble_shape[0])]
+        call = make_functional(models[0])[0]
+        params = zip(*[make_functional(model)[1] for model in models], strict=True)
+        return call, tuple(stack(list(each)).detach() for each in params)
+
+    return init
+
+
+def functional_init_with_buffers(model_class: type, ensemble_shape: tuple[int, ...] = (), device: Any = "cpu") -> Any:
+    """The same for modules with buffers: `(fmodel, params, buffers)`, of an ensemble also their names."""
+
+    def init(*args: Any, **kwargs: Any) -> Any:
+        if not ensemble_shape:
+            return make_functional_with_buffers(model_class(*args, **kwargs).to(device))
+        _one_dimension(ensemble_shape)
+        models = [model_class(*args, **kwargs).to(device) for _ in range(ensemble_shape[0])]
+        call, params, buffers = combine_state_for_ensemble(models)
+        return call, params, buffers, call.param_names, call.buffer_names
+
+    return init
+
+
+def _one_dimension(ensemble_shape: tuple[int, ...]) -> None:
+    if len(ensemble_shape) >= 2:
+        raise EngineError("NYI: ensemble_shape with more than 1 element")
+    if ensemble_shape[0] <= 0:
+        raise EngineError(f"num_models {ensemble_shape[0]} should be > 0")

@@ -1,10 +1,11 @@
-"""`torch._functorch.vmap`: PyTorch's steps of a mapped call. Here a function is called once per sample (`func/mapping.py`)."""
+"""`torch._functorch.vmap`: PyTorch's steps of a mapped call; clarion's stand in `func/mapping.py`."""
 
 from __future__ import annotations
 
 from ..absent import refusal
 from ..core.tensor import Tensor as Tensor
 from ..func.mapping import _name as _get_name  # noqa: F401
+from ..func.mapping import restore_vmap as restore_vmap
 from ..func.mapping import vmap as vmap
 from ..pytree import TreeSpec as TreeSpec
 from ..pytree import _broadcast_to_and_flatten as _broadcast_to_and_flatten

@@ -28,3 +28,8 @@ def placed(array: Any, like: Tensor) -> Tensor:
 def values(tensor: Tensor) -> Any:
     """The values as NumPy's array: the memory itself on the host, a copy from elsewhere."""
     return to_host(tensor._array)
+
+
+def certainly(found: Any) -> bool:
+    """Is a condition known to hold? Inside `vmap`, which has one answer for each sample, it is not."""
+    return not hasattr(getattr(found, "_array", found), "varies") and bool(found)

@@ -238,7 +238,10 @@ def _roots(tensors: tuple[Any, ...], seeds: tuple[Any, ...], create_graph: bool)
         else:
             raise errors.ArgumentTypeError(f"tensors must be Tensors or GradientEdges, but got {type(root).__name__}")
         xp = xp_of(root._array) if isinstance(root, Tensor) else HOST.xp
-        seed = _seed(i, seed, shape, dtype, target, xp)
+        if seed is None and isinstance(root, Tensor) and root._array.size == 1 and dtype.kind != "c":
+            seed = new_tensor(kind_of(root._array).one(root._array))
+        else:
+            seed = _seed(i, seed, shape, dtype, target, xp)
         if isinstance(target, Node) and target.saved is FREED:
             raise freed_error(target)
         roots.append((target, nr))

@@ -55,7 +55,7 @@ class Description:
 
     is_sparse = is_quantized = is_mkldnn = is_nested = is_sparse_csr = False
     is_vulkan = is_xla = is_ipu = is_maia = is_mtia = is_mps = is_xpu = False
-    is_cpu: Any = property(lambda self: kind_of(self._array) is HOST)
+    is_cpu: Any = property(lambda self: self.device.type == "cpu")
     is_cuda: Any = property(lambda self: kind_of(self._array).name == "cuda")
     is_meta: Any = property(lambda self: kind_of(self._array).name == "meta")
     names: Any = property(lambda self: (None,) * self.ndim)

@@ -104,6 +104,7 @@ class Kind:
     array: type = numpy.ndarray
     xp: Any = numpy
     draws = True  # are random numbers drawn, or is there nothing to fill with them?
+    mapped = False  # does it stand for the host inside `vmap`? See batching.py
     half = False  # do its kernels take half precision as it is, or is it widened for them?
 
     def missing(self) -> str:
@@ -307,6 +308,9 @@ def writable(array: Any) -> bool:
 def write(target: Any, values: Any) -> None:
     """Put values into an array, converted to its type; those of another device are brought there first."""
     kind = kind_of(target)
+    if hasattr(values, "varies"):  # what `vmap` computed for all samples is refused where they share one place
+        xp_of(values).copyto(target, values)
+        return
     if type(values) is not type(target) and (other := _BY_ARRAY.get(type(values))) is not None:
         values = kind.receive(values if other is HOST else other.to_host(values))
     kind.xp.copyto(target, values, casting="unsafe")

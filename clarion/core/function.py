@@ -296,6 +296,18 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             missing = cls.forward.__code__.co_argcount - bound - len(args)
             if 0 < missing <= len(cls.forward.__defaults__):
                 args += cls.forward.__defaults__[-missing:]
+        if modes.state.transforms and not has_setup:
+            raise errors.EngineError(
+                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
+                "the setup_context staticmethod. For more details, please see "
+                "https://pytorch.org/docs/main/notes/extending.func.html"
+            )
+        if modes.batches:
+            from .batching import custom_function
+
+            ruled, args = custom_function(cls, args)
+            if ruled is not None:
+                return ruled
         node = cls._backward_cls()
         node.blank()
         node.saved = None  # what is kept stands in `_kept`, released by `release`

@@ -40,7 +40,7 @@ def sync(x: Tensor) -> None:
         return
     if view.base._view is not None:  # its shape was changed in place: `reshape_inplace` put a base under it
         view.base = view.base._view.base
-    if view.base._rg or x._edge is not None:  # (a history that its base has lost ends here)
+    if view.base._rg:
         if view.creation != "normal" and modes.special and not modes.recording():
             return  # values may still be read
         refuse_creation(x, True, "and its base or another view of its base has been modified inplace")
@@ -224,6 +224,8 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
     if modes.special:
         if modes.dual is not None and modes.dual.touches((x, *args)):
             return modes.dual.write(op, x, args)  # type: ignore[no-any-return]
+        if modes.batches:
+            _batching().refuse_unbatched_write(op.name, x, args)
         recording = modes.recording()
     array = x._array
     # The hot path (optimizers): nothing to record, nothing to refuse, nothing to convert.
@@ -244,6 +246,12 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
                     hub.applied(op, (x, *args[: len(op.inputs) - 1]), args[len(op.inputs) - 1 :], (x,))
                 return x
     return _inplace_general(op, x, args, recording)
+
+
+def _batching() -> Any:
+    from . import batching
+
+    return batching
 
 
 def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) -> Tensor:
@@ -393,6 +401,8 @@ def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) 
     node = make_node(op, inputs, params, (x,), mask)
     if any(isinstance(t, Tensor) and t._vc is x._vc for t in inputs[1:]):
         _saved_before_write(node, x, inputs)
+    if modes.batches:
+        _batching().join(inputs, x, node)
     attach(x, node)
     if modes.special:
         finish(node, (x,))

@@ -24,6 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 special = 0
 # The open level of forward-mode differentiation (forward.py), or None; it counts as one in `special`.
 dual: Any = None
+batches = 0  # levels of `vmap` that anything refers to (batching.py): each counts as one in `special`
 _lock = fork_safe(threading.Lock())
 
 
@@ -38,6 +39,7 @@ class _State(threading.local):
     # Are tangents computed? Only looked at while a level is open.
     forward: bool = True
     tangents: bool = False  # is a function run for its tangents, which no_grad does not end? See func/transforms.py
+    transforms: int = 0  # how many transforms of `torch.func` a function is run by
     grad_layout: bool = True  # do new gradients of leaves lie as the leaves do?
     view_replay: bool = False  # is a view of a written base taken anew step by step?
     multithreading: bool = True  # a promise only: backward runs in the thread that called it
@@ -54,6 +56,14 @@ def _count(change: int) -> None:
         away = state.away = _Away()
     away.switches += change
     with _lock:
+        special += change
+
+
+def count_batches(change: int) -> None:
+    """A level of `vmap` begins, or nothing refers to one any more."""
+    global special, batches
+    with _lock:
+        batches += change
         special += change
 
 
@@ -75,7 +85,7 @@ _watchers: set[str] = set()
 def _alone() -> None:
     """In a forked process the other threads' switches do not count."""
     global special
-    special = (state.away.switches if state.away is not None else 0) + watched
+    special = (state.away.switches if state.away is not None else 0) + watched + batches
 
 
 if hasattr(os, "register_at_fork"):

@@ -131,6 +131,8 @@ def finished(
     own = modes.state  # (a thread's own: each attribute costs 40 ns)
     if not view and modes.dual is not None and outs:
         modes.dual.derive(op, inputs, params, outs)
+    if modes.batches and not view and outs and outs[0]._edge is not None and op.name != "same_for_all":
+        _join()(inputs, outs[0], outs[0]._edge)
     if not own.inference:
         for out in outs:
             node = out._edge
@@ -143,6 +145,12 @@ def finished(
             out._vc = INFERENCE
     if hub.applied is not None and outs:
         hub.applied(op, inputs, params, outs)
+
+
+def _join() -> Any:
+    from .batching import join
+
+    return join
 
 
 def finish(node: Node, outs: tuple[Tensor, ...]) -> None:

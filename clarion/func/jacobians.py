@@ -1,4 +1,4 @@
-"""Jacobians and Hessians as functions: jacrev row by row, jacfwd column by column."""
+"""Jacobians and Hessians as functions: jacrev by rows, jacfwd by columns, all of them at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from ..core import alike
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
-from ..ops.shapes.join import stack
-from ..pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
+from ..pytree import tree_flatten, tree_leaves, tree_unflatten
 from .levels import Argnums, take
+from .mapping import vmap
 from .transforms import pullback, pushforward
 
 
@@ -25,20 +25,24 @@ def _refuse_complex(name: str, values: Any, which: str) -> None:
             )
 
 
-def _basis(tensors: list[Tensor]) -> Iterator[list[Tensor]]:
-    """One after the other all vectors with a single one in them, in the shape of `tensors`."""
-    for i, tensor in enumerate(tensors):
-        for index in np.ndindex(tensor._array.shape):
-            arrays = [np.zeros(t._array.shape, t._array.dtype) for t in tensors]
-            arrays[i][index] = 1
-            yield [alike.placed(array, t) for array, t in zip(arrays, tensors, strict=True)]
+def _basis(tensors: list[Tensor]) -> list[Tensor]:
+    """All vectors with a single one in them, in the shape of `tensors`, one after the other along a new dimension."""
+    count = sum(t._array.size for t in tensors)
+    found, begin = [], 0
+    for t in tensors:
+        ones = np.zeros((count, t._array.size), t._array.dtype)
+        np.fill_diagonal(ones[begin:], 1)
+        found.append(alike.placed(ones.reshape(count, *t._array.shape), t))
+        begin += t._array.size
+    return found
 
 
-def _joined(parts: list[Tensor], like: Tensor, dim: int, shape: tuple[int, ...]) -> Any:
-    """Derivatives side by side along a new dimension, as a tensor of the whole shape."""
-    if not parts:
-        return alike.zeros(like, shape)
-    return stack(parts, dim).reshape(shape)
+def _parts(rows: Any, like: list[Tensor]) -> Iterator[Any]:
+    """What belongs to each of several tensors, of rows for each of their elements."""
+    begin = 0
+    for t in like:
+        yield rows.narrow(0, begin, t._array.size)
+        begin += t._array.size
 
 
 def jacrev(
@@ -60,16 +64,15 @@ def jacrev(
         outputs, out_spec = tree_flatten(output)
         _refuse_complex("jacrev", outputs, "outputs")
         inputs = tree_leaves(take(args, argnums))
-        rows = [pull(tree_unflatten(vectors, out_spec)) for vectors in _basis(outputs)]
-        blocks, begin = [], 0
-        for out in outputs:
-            end = begin + out._array.size
-            columns = [
-                _joined([row[k] for row in rows[begin:end]], x, 0, tuple(out.shape) + tuple(x.shape))
-                for k, x in enumerate(inputs)
-            ]
-            blocks.append(tree_unflatten(columns, spec))
-            begin = end
+        basis = _basis(outputs)
+        rows = vmap(lambda *vectors: pull(tree_unflatten(list(vectors), out_spec)), chunk_size=chunk_size)(*basis)
+        columns = [list(_parts(row, outputs)) for row in rows]
+        blocks = [
+            tree_unflatten(
+                [parts[k].reshape(out.shape + x.shape) for parts, x in zip(columns, inputs, strict=True)], spec
+            )
+            for k, out in enumerate(outputs)
+        ]
         result = tree_unflatten(blocks, out_spec)
         return (result, aux) if has_aux else result
 
@@ -87,23 +90,21 @@ def jacfwd(
         output, push, out_spec, aux = pushforward(func, args, argnums, has_aux)
         _refuse_complex("jacfwd", output, "outputs")
         inputs, spec = tree_flatten(take(args, argnums))
-        columns = [push(vectors) for vectors in _basis(inputs)]
-        blocks = [_block(k, out, inputs, spec, columns) for k, out in enumerate(tree_leaves(output))]
+        columns = vmap(lambda *vectors: push(list(vectors)))(*_basis(inputs))
+        blocks = [
+            tree_unflatten(
+                [
+                    part.movedim(0, -1).reshape(out.shape + x.shape)
+                    for part, x in zip(_parts(column, inputs), inputs, strict=True)
+                ],
+                spec,
+            )
+            for column, out in zip(columns, tree_leaves(output), strict=True)
+        ]
         result = tree_unflatten(blocks, out_spec)
         return (result, aux) if has_aux else result
 
     return jacobian
-
-
-def _block(k: int, out: Tensor, inputs: list[Tensor], spec: TreeSpec, columns: list[list[Tensor]]) -> Any:
-    """The derivatives of one output with respect to all inputs."""
-    parts, begin = [], 0
-    for x in inputs:
-        end = begin + x._array.size
-        shape = tuple(out._array.shape)
-        parts.append(_joined([c[k] for c in columns[begin:end]], out, len(shape), shape + tuple(x._array.shape)))
-        begin = end
-    return tree_unflatten(parts, spec)
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

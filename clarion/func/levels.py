@@ -14,9 +14,11 @@ from typing import Any
 
 from ..core import modes
 from ..core.backward import gradients
+from ..core.batching import shared
 from ..core.namespace import lifted
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
+from ..kernels.batched.levels import open_levels
 from ..ops.faces.api import FUNCTIONS
 from ..pytree import TreeSpec, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
@@ -35,10 +37,11 @@ class Level:
         """An input to be differentiated with respect to."""
         if not isinstance(value, Tensor):
             raise ArgumentValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
+        levels = open_levels.levels  # inside `vmap`, what all samples share has a gradient for each of them
         if self.recorded and value.requires_grad:
-            return lifted.alias(value)  # type: ignore[no-any-return]
-        alone: Any = value
-        return self.leaf(alone.clone() if alone.is_inference() else alone.detach())
+            return lifted.alias(shared(value, levels) if levels else value)  # type: ignore[no-any-return]
+        alone: Any = value.clone() if value.is_inference() else value.detach()  # type: ignore[attr-defined]
+        return self.leaf(shared(alone, levels) if levels else alone)
 
     def leaf(self, tensor: Any) -> Tensor:
         """Begin to record a tensor, for this call alone."""
@@ -83,10 +86,12 @@ def run(
     `forwards`: for tangents, which the function may write to its inputs for, and which no_grad inside it does not end.
     """
     before, modes.state.tangents = modes.state.tangents, forwards
+    modes.state.transforms += 1
     try:
         return _run(what, level, func, args, argnums, has_aux, kwargs, forwards)
     finally:
         modes.state.tangents = before
+        modes.state.transforms -= 1
 
 
 def _run(

@@ -1,7 +1,7 @@
 """`vmap`: a function of one sample, for a batch of them.
 
-The function is called once for each sample, and its results are stacked. The numbers are those of PyTorch, which rewrites
-every operation for the whole batch instead; the speed is not.
+Inside the function tensors look like one sample and hold all of them (core/batching.py), so it is called once. What takes part without
+being such a tensor (another library's collection of tensors, tensors on other devices) is mapped sample by sample (samples.py).
 """
 
 from __future__ import annotations
@@ -10,19 +10,16 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..core import alike
+from ..core import batching
+from ..core.batching import batch_op, inside, new_level, unbatch_op, unbatch_view_op
+from ..core.devices import HOST
 from ..core.tensor import Tensor
-from ..errors import ArgumentValueError, EngineError
+from ..errors import ArgumentIndexError, ArgumentValueError, EngineError
+from ..kernels.batched.array import Batched, is_of, varying
 from ..ops.random.generator import generators
-from ..ops.shapes.join import stack
+from ..ops.shapes.join import cat
 from ..pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_structure, tree_unflatten
-
-_RANDOM = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
-    "flags on vmap or perform the randomness operation out of vmap"
-)
+from . import samples
 
 
 def vmap(
@@ -36,7 +33,7 @@ def vmap(
     """The function that maps `func` over a dimension of its arguments (None: the same for all), and stacks the results."""
     if randomness not in ("error", "different", "same"):
         raise EngineError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
-    if chunk_size is not None and chunk_size <= 0:
+    if chunk_size is not None and not (chunk_size is None or chunk_size > 0):
         raise ArgumentValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
@@ -45,37 +42,98 @@ def vmap(
         _check_out_dims(name, out_dims)
         values, dims, spec = _inputs(name, in_dims, args)
         size = _batch_size(values, dims)
-        if size == 0:
-            return _empty(name, func, values, dims, spec, out_dims, kwargs)
-        results, out_spec = [], None
-        for i in range(size):
-            sample = [x if d is None else _sample(x, d, i) for x, d in zip(values, dims, strict=True)]
-            output = _called(
-                functools.partial(func, *tree_unflatten(sample, spec), **kwargs), randomness, i == 0, i == size - 1
-            )
-            flat, out_spec = tree_flatten(output)
-            results.append(flat)
-        places = _out_places(name, out_dims, output, out_spec)
-        columns = zip(*results, strict=True)
-        joined = [_join(name, list(column), place) for column, place in zip(columns, places, strict=True)]
-        return tree_unflatten(joined, out_spec)
+        if chunk_size is not None and chunk_size < size:
+            return _in_chunks(name, func, values, dims, spec, size, out_dims, randomness, kwargs, chunk_size)
+        return _mapped(name, func, values, dims, spec, size, out_dims, randomness, kwargs)
 
     return mapped
 
 
-def _called(call: Callable[[], Any], randomness: str, first: bool, last: bool) -> Any:
-    """One sample, with the random numbers that are asked for."""
-    if randomness == "different" or (randomness == "error" and not first):
-        return call()
-    before = [(generator, generator.get_state()) for generator in generators]
-    output = call()
-    drawn = [pair for pair in before if not np.array_equal(pair[1]._array, pair[0].get_state()._array)]
-    if drawn and (randomness == "error" or not last):  # ("same": the next sample draws the same)
-        for generator, state in drawn:
+def _mapped(
+    name: str, func: Callable[..., Any], values: list[Any], dims: list[int | None], spec: TreeSpec, size: int, out_dims: Any,
+    randomness: str, kwargs: dict[str, Any],
+) -> Any:  # fmt: skip
+    if not all(d is None or _can_be_batched(x) for x, d in zip(values, dims, strict=True)):
+        return samples.mapped(name, func, values, dims, spec, size, out_dims, randomness, kwargs)
+    level = new_level(size, randomness)
+    given = [x if d is None else batch_op.call(x, level, d) for x, d in zip(values, dims, strict=True)]
+    with inside(level):
+        output = func(*tree_unflatten(given, spec), **kwargs)
+    flat, out_spec = tree_flatten(output)
+    places = out_places(name, out_dims, output, out_spec)
+    return tree_unflatten([_given_back(name, x, level, d) for x, d in zip(flat, places, strict=True)], out_spec)
+
+
+def _can_be_batched(x: Any) -> bool:
+    array = x._array if isinstance(x, Tensor) else None
+    while type(array) is Batched:
+        array = array.data
+    return type(array) is HOST.array
+
+
+def _given_back(name: str, value: Any, level: Any, place: int | None) -> Any:
+    """A result for the caller, with the samples along a dimension."""
+    if place is None:
+        if not isinstance(value, Tensor) or not is_of(value._array, level):
+            return value
+        if varying(value._array, level):
+            raise ArgumentValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return batching.common_op.call(value, level)
+    if not isinstance(value, Tensor):
+        raise ArgumentValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set out_dims= "
+            "to None for output?"
+        )
+    ndim = value.ndim + 1
+    if not -ndim <= place < ndim:
+        raise ArgumentIndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {place})"
+        )
+    if not is_of(value._array, level):
+        whole: Any = value
+        shape = (*value.shape[: place % ndim], level.size, *value.shape[place % ndim :])
+        return whole.unsqueeze(place).expand(shape)
+    # (A result that is no view of anything is no view outside either.)
+    return (unbatch_op if value._view is None else unbatch_view_op).call(value, level, place % ndim)
+
+
+def restore_vmap(func: Callable[..., Any], in_dims: Any, batch_size: int, randomness: str) -> Callable[..., Any]:
+    """`vmap` that gives (results, where the samples lie in each): what `generate_vmap_rule` and libraries build rules of."""
+
+    def inner(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        values, spec = tree_flatten(args)
+        dims = _broadcast_to_and_flatten(in_dims, spec) or []
+        level = new_level(batch_size, randomness)
+        given = [x if d is None else batch_op.call(x, level, d % x.ndim) for x, d in zip(values, dims, strict=True)]
+        with inside(level):
+            output = func(*tree_unflatten(given, spec), **kwargs)
+        flat, out_spec = tree_flatten(output)
+        places = [0 if isinstance(x, Tensor) and varying(x._array, level) else None for x in flat]
+        outs = [_given_back("", x, level, place) for x, place in zip(flat, places, strict=True)]
+        return tree_unflatten(outs, out_spec), tree_unflatten(places, out_spec)
+
+    return inner
+
+
+def _in_chunks(
+    name: str, func: Callable[..., Any], values: list[Any], dims: list[int | None], spec: TreeSpec, size: int, out_dims: Any,
+    randomness: str, kwargs: dict[str, Any], chunk_size: int,
+) -> Any:  # fmt: skip
+    """Some samples at a time: what is computed needs less memory."""
+    states = [(generator, generator.get_state()) for generator in generators] if randomness == "same" else []
+    parts = []
+    for begin in range(0, size, chunk_size):
+        count = min(chunk_size, size - begin)
+        given = [x if d is None else x.narrow(d, begin, count) for x, d in zip(values, dims, strict=True)]
+        for generator, state in states:  # each part draws the same
             generator.set_state(state)
-    if drawn and randomness == "error":
-        raise EngineError(_RANDOM)
-    return output
+        output = _mapped(name, func, given, dims, spec, count, out_dims, randomness, kwargs)
+        parts.append(tree_flatten(output)[0])
+    out_spec = tree_structure(output)
+    places = out_places(name, out_dims, output, out_spec)
+    columns = zip(*parts, strict=True)
+    joined = [column[0] if d is None else cat(list(column), d) for column, d in zip(columns, places, strict=True)]
+    return tree_unflatten(joined, out_spec)
 
 
 # What goes in ----------------------------------------------------------------------------------------------
@@ -125,11 +183,6 @@ def _in_dim(call: str, dim: Any, value: Any) -> int | None:
     return dim % rank
 
 
-def _sample(value: Any, dim: int, i: int) -> Any:
-    """One sample of a tensor, or of another library's collection of tensors that takes part (it has `_add_batch_dim`)."""
-    return value.select(dim, i) if isinstance(value, Tensor) else value[(slice(None),) * dim + (i,)]
-
-
 def _batch_size(values: list[Any], dims: list[int | None]) -> int:
     sizes = [value.shape[dim] for value, dim in zip(values, dims, strict=True) if dim is not None]
     if not sizes:
@@ -160,7 +213,7 @@ def _check_out_dims(name: str, out_dims: Any) -> None:
             )
 
 
-def _out_places(name: str, out_dims: Any, output: Any, spec: Any) -> list[int | None]:
+def out_places(name: str, out_dims: Any, output: Any, spec: Any) -> list[int | None]:
     """Where the mapped dimension goes, for each output."""
     if isinstance(output, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1:
         return list(out_dims)
@@ -171,37 +224,3 @@ def _out_places(name: str, out_dims: Any, output: Any, spec: Any) -> list[int | 
             f"out_dims has structure {tree_structure(out_dims)} but outputs has structure {spec}."
         )
     return places
-
-
-def _join(name: str, column: list[Any], place: int | None) -> Any:
-    first = column[0]
-    if place is None:
-        if isinstance(first, Tensor) and not all(
-            np.array_equal(alike.values(first), alike.values(x), equal_nan=True) for x in column
-        ):
-            raise ArgumentValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
-        return first
-    if not isinstance(first, Tensor):
-        raise ArgumentValueError(
-            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(first)}. Did you mean to set out_dims= "
-            "to None for output?"
-        )
-    return stack(column, place)
-
-
-def _empty(
-    name: str, func: Callable[..., Any], values: list[Any], dims: list[int | None], spec: TreeSpec, out_dims: Any,
-    kwargs: dict[str, Any],
-) -> Any:  # fmt: skip
-    """A batch without samples: a sample of zeros says what the results look like."""
-    sample = [
-        x if d is None else alike.zeros(x, (*x._array.shape[:d], *x._array.shape[d + 1 :]))
-        for x, d in zip(values, dims, strict=True)
-    ]
-    output = func(*tree_unflatten(sample, spec), **kwargs)
-    flat, out_spec = tree_flatten(output)
-    joined = []
-    for value, place in zip(flat, _out_places(name, out_dims, output, out_spec), strict=True):
-        whole = _join(name, [value], place)
-        joined.append(whole if place is None else whole.narrow(place, 0, 0))
-    return tree_unflatten(joined, out_spec)

@@ -99,6 +99,8 @@ def laid_out(x: Any, layout: tuple[Any, ...] | None) -> Any:
     """A copy of `x` with the strides of `layout`: whoever took a view there can take it here."""
     if layout is None or layout[0] != x.shape:
         return x.copy()
+    if hasattr(x, "laid_out"):  # one of all samples
+        return x.laid_out(layout)
     whole = blank((x.shape, layout[1], x.dtype), _xp(x))
     whole[...] = x
     return whole
@@ -310,11 +312,6 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     if result.flags.c_contiguous and all(a.flags.c_contiguous or _in_order(a.strides) for a in given):
         return result
     shape, operands = result.shape, []
-    first = given[0]
-    if first.shape == shape and 1 not in shape and 0 not in first.strides and len(set(first.strides)) == len(shape):
-        given = given[:1]  # which decides alone
-        if first.strides == result.strides:
-            return result
     for a in given:
         missing = len(shape) - a.ndim
         ones = zip(a.shape, shape[missing:], a.strides, strict=True)

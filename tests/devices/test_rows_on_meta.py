@@ -31,6 +31,8 @@ VALUES = frozenset(
 # The residuals of a system that is not of full rank are left out, which only the values tell. Eigenvectors lie in columns on
 # the CPU and in rows on `meta`, in PyTorch as here.
 OTHERWISE = frozenset(["linalg_lstsq-residuals", "linalg_eig"])
+# Without memory `vmap` goes sample by sample, and stacks the results.
+OTHERWISE |= {"batch", "unbatch", "unbatch_view", "common_sample"}
 
 
 def looks(x: Any) -> Any:

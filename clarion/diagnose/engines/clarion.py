@@ -50,9 +50,18 @@ size = attrgetter("_array.size")
 nbytes = attrgetter("_array.nbytes")
 
 
+def _whole(found: Any) -> Any:
+    """An array; inside `vmap`, that of all samples."""
+    while hasattr(found, "varies"):
+        found = found.data
+    return found
+
+
 def array(t: Any) -> Any:
     """The values. Those of a device are brought to the host; while its work is being captured, there are none to read."""
     found = t._array
+    if type(found) is not np.ndarray:
+        found = _whole(found)
     if type(found) is np.ndarray:
         return found
     if type(found) is Coo:
@@ -65,7 +74,7 @@ def some(t: Any, count: int) -> Any:
     found = t._array
     if type(found) is np.ndarray or type(found) is Coo or captures.current() is not None:
         return array(t)
-    flat = found.reshape(-1)
+    flat = _whole(found).reshape(-1)
     return to_host(flat[:: max(1, flat.size // count)])
 
 
@@ -80,9 +89,11 @@ def samples_soon(tensors: list[Any], count: int) -> Any:
 
 def finite_soon(values: Any) -> Any:
     """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
-    if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo or kind_of(values).name == "cpu":
+    if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo:
         return None
-    if captures.current() is not None:
+    if kind_of(values).name == "cpu" and not hasattr(values, "varies"):
+        return None
+    if captures.current() is not None or hasattr(values, "varies"):
         return True  # nothing can be looked at
     return raw.all_finite(values) if type(values) in HALVES else np.isfinite(values).all()
 
@@ -125,8 +136,11 @@ def _eps_of(dtype: Any) -> float:
 
 
 def number(t: Any) -> Any:
-    if type(t._array) is np.ndarray or not late(t):
-        return t._array.item()
+    found = t._array
+    if type(found) is not np.ndarray and hasattr(found, "varies"):
+        return _whole(found).mean().item()
+    if type(found) is np.ndarray or not late(t):
+        return found.item()
     found = _sent("loss", t._array.reshape(1))
     return found[0] if found else 0.0
 
@@ -163,7 +177,7 @@ def is_inference(t: Any) -> bool:
 
 
 def squares(gradients: list[Any]) -> list[float]:
-    if any(type(gradient._array) is np.ndarray for gradient in gradients) or not gradients:
+    if not gradients or any(type(_whole(gradient._array)) is np.ndarray for gradient in gradients):
         return [_square(array(gradient)) for gradient in gradients]
     if captures.current() is None:
         found = raw.squares_of_all([gradient._array for gradient in gradients])
@@ -221,9 +235,9 @@ def operands(of: Any) -> list[Any]:
     for i, edge in enumerate(of.edges):
         value = saved[i] if i < len(saved) else None
         if isinstance(value, Tensor):
-            found.append(value._array)
+            found.append(_whole(value._array))
         elif isinstance(edge, Tensor):
-            found.append(edge._array)
+            found.append(_whole(edge._array))
         elif not isinstance(edge, Node) and isinstance(value, (np.ndarray, np.generic, int, float, complex)):
             found.append(value)
         else:
@@ -237,7 +251,7 @@ def kept(of: Any) -> Iterator[tuple[tuple[Any, int], Any]]:
         return
     for i, edge in enumerate(of.edges):
         if isinstance(edge, Node) and i < len(saved) and isinstance(saved[i], Tensor):
-            yield (edge, 0 if of.nrs is None else of.nrs[i]), saved[i]._array
+            yield (edge, 0 if of.nrs is None else of.nrs[i]), _whole(saved[i]._array)
     more = len(of.edges) - len(declared.inputs)
     for position, nr in declared.out_positions:
         if position + more < len(saved) and isinstance(saved[position + more], np.ndarray):
@@ -268,13 +282,13 @@ def saved_values(of: Any) -> Iterator[tuple[str, Any]]:
     if declared is not None:
         for name, value in zip(declared.layout, of.saved or (), strict=False):
             if name not in declared.params:
-                found = value._array if isinstance(value, Tensor) else value
+                found = _whole(value._array) if isinstance(value, Tensor) else value
                 yield ("input" if name in declared.inputs else "output"), found
 
 
 def saved_memory(of: Any) -> Iterator[tuple[int, int, bool]]:
     for value in of.saved or ():
-        values = value._array if isinstance(value, Tensor) else value
+        values = _whole(value._array if isinstance(value, Tensor) else value)
         if isinstance(values, np.ndarray):
             whole = values.base if isinstance(values.base, np.ndarray) else values
             # A leaf or an input lives anyway.
@@ -297,7 +311,7 @@ def firing(of: Any) -> Any:
         found = next((value for value in saved[:2] if not _is_zeros(value)), None)
     else:
         return None
-    found = found._array if isinstance(found, Tensor) else found
+    found = _whole(found._array if isinstance(found, Tensor) else found)
     return found if isinstance(found, np.ndarray) and found.ndim else None
 
 
@@ -306,7 +320,7 @@ def _is_zero(bound: Any) -> bool:
 
 
 def _is_zeros(value: Any) -> bool:
-    return isinstance(value, Tensor) and not value._rg and not value._array.any()
+    return isinstance(value, Tensor) and not value._rg and not _whole(value._array).any()
 
 
 def dimension(of: Any) -> Any:

@@ -11,7 +11,7 @@ from ...core.inplace import refuse, wrote
 from ...core.printing import tensor_text
 from ...core.provenance import text as place_text
 from ...core.saved import hand_to_numpy
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
 from ...events import hub
 from ...kernels.mirrors import mirror_of
@@ -74,7 +74,7 @@ def _index(self: Tensor) -> int:
 def _bool(self: Tensor) -> bool:
     array = self._array
     if array.size == 1:
-        return bool(array.item())
+        return bool(array if hasattr(array, "varies") else array.item())
     what = "no values" if array.size == 0 else "more than one value"
     raise EngineError(
         f"Boolean value of Tensor with {what} is ambiguous\n"
@@ -178,9 +178,24 @@ def suffixes(self: Tensor) -> list[str]:
     return found
 
 
+def _all_samples(array: Any) -> str:
+    """PyTorch's text of a tensor that stands for all samples."""
+    whole = new_tensor(array.data)
+    depth = 1
+    inner = array.data
+    while hasattr(inner, "varies"):
+        depth, inner = depth + 1, inner.data
+    if not array.varies:
+        return repr(whole)
+    value = "\n".join(f"    {line}" for line in repr(whole).split("\n"))
+    return f"BatchedTensor(lvl={depth}, bdim=0, value=\n{value}\n)"
+
+
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     cls = type(self)
     plain = cls is Tensor or "_is_parameter" in vars(cls)
+    if hasattr(self._array, "varies"):  # inside `vmap`
+        return _all_samples(self._array)
     if tensor_contents is not None:
         return f"{'tensor' if plain else cls.__name__}({', '.join([str(tensor_contents), *suffixes(self)])})"
     text = tensor_text(

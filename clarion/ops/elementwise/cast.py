@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -25,8 +24,8 @@ def cast(input: Tensor, kind: Any, copy: bool = False) -> Any:
     """`input` in a NumPy type; itself where that changes nothing."""
     if input._array.dtype == kind and not copy:
         return input
-    if kind not in INEXACT and (input._rg or input._view is not None):
-        input = input.detach()  # integers have no gradient: the history ends here (a view has that of its base)
+    if kind not in INEXACT and input._rg:
+        input = input.detach()  # integers have no gradient: the history ends here
     return cast_op.call(input, kind)
 
 
@@ -37,7 +36,7 @@ transfer_op.vjp(x=lambda g, send, back, ops: ops.transfer(g, back, send))
 def transfer(input: Tensor, where: Kind, non_blocking: bool = False) -> Any:
     """`input` on another kind of device; its gradient comes back to where it is now."""
     here = kind_of(input._array)
-    if here is where:
+    if here is where or (here.name == where.name and (here.mapped or where.mapped)):
         return input
     moved = transfer_op.call(input, _sender(here, where, non_blocking), _sender(where, here))
     if moved._edge is None:
@@ -195,14 +194,11 @@ def cast_number(value: Any, kind: Any) -> Any:
     return value
 
 
-_limits = functools.cache(iinfo)
-
-
 def _whole(value: Any, kind: Any) -> int:
     """A number for an array of integers; below zero it may wrap around once."""
     if value - value != 0:  # infinite or NaN
         raise overflow(kind)
-    whole, limits = int(value), _limits(kind)
+    whole, limits = int(value), iinfo(kind)
     if limits.min <= whole <= limits.max:
         return whole
     if limits.min != 0 or not -limits.max <= whole < 0:

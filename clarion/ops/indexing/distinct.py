@@ -214,7 +214,11 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     if not isinstance(tensor, Tensor) or tensor._array.dtype != i64:
         raise EngineError("one_hot is only applicable to index tensor of type LongTensor.")
     array = tensor._array
-    if array.size == 0:
+    if hasattr(array, "varies") and num_classes <= 0:
+        raise EngineError(
+            "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
+        )
+    if array.size == 0 or hasattr(array, "varies"):
         if num_classes <= 0:
             raise EngineError("Can not infer total number of classes from empty tensor.")
         return one_hot_op.call(tensor, num_classes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import return_types
+from ...core.alike import certainly
 from ...core.devices import HOST, as_array
 from ...core.dtypes import FROM_NUMPY, INEXACT, finfo
 from ...core.namespace import lifted
@@ -61,7 +62,7 @@ def _cofactor_grad(g: Any, x: Any, out: Any, ops: Any) -> Any:
     g = column(column(g, ops), ops)
     if x.shape[-1] == 1:
         return g
-    if ops.all(out, None, False):
+    if certainly(ops.all(out, None, False)):
         return g * ops.conj(column(column(out, ops), ops)) * adjoint(ops.linalg_inv(x), ops)
     from ..reductions.sums import product_of_others
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...core import return_types
+from ...core.alike import certainly
 from ...core.devices import as_array, kind_of, xp_of
 from ...core.dtypes import HALF, f32, finfo, i64
 from ...core.op import Op
@@ -107,7 +108,7 @@ def cond(A: Any, p: Any = None) -> Any:
         values = svdvals(A)
         return values.sum(-1) * values.reciprocal().sum(-1)
     singular = (lu_factor_ex(A.detach())[2] > 0).unsqueeze(-1).unsqueeze(-1)
-    if kind_of(array).draws and singular.any():
+    if kind_of(array).draws and certainly(singular.any()):
         inverse = inv(A.masked_fill(singular, 0) + singular * FUNCTIONS["eye"](array.shape[-1], dtype=A.dtype))
         inverse = inverse.masked_fill(singular, math.inf)
     else:

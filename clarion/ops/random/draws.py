@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import devices
+from ...core import devices, modes
 from ...core.dtypes import broadcast_shapes, default_float, i64
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, DtypeError, ShapeError
-from ...kernels import distributions
+from ...kernels import distributions, mt19937
 from ...kernels import random as draw
 from ...kernels.permutation import randperm as randperm_array
 from ...kernels.portable.random.draws import fill
@@ -18,7 +18,7 @@ from ...kernels.registry import raw
 from ..creation.factories import like, take_options
 from ..faces.api import method, public
 from ..faces.options import integer, numpy_type, one_size, out_type, place, put, size_of, spelled, tensor_argument
-from .generator import source
+from .generator import drawn_by, source
 
 zeros_like_op = Op("zeros_like", "x", moves=True, differentiable=False)
 
@@ -87,7 +87,13 @@ def randn(*size: Any, generator: Any = None, **options: Any) -> Tensor:
 
 
 def _like(
-    name: str, sampler: Any, input: Any, generator: Any, options: dict[str, Any], more: Any = lambda array: ()
+    name: str,
+    sampler: Any,
+    input: Any,
+    generator: Any,
+    options: dict[str, Any],
+    more: Any = lambda array: (),
+    bounds: Any = (),
 ) -> Tensor:
     """Numbers in the shape and layout of a tensor; `more(array)` is what the sampler is told besides."""
     requires_grad = options.pop("requires_grad", False)
@@ -96,9 +102,9 @@ def _like(
         raise ArgumentTypeError(f"{name}() got an unexpected keyword argument '{next(iter(options))}'")
     array = like(name, input, **named)
     where = devices.kind_of(array)
-    values = where.draw(sampler.__name__, generator, array.shape, array.dtype)
+    values = where.draw(name if bounds else sampler.__name__, generator, array.shape, array.dtype, *bounds)
     if values is not None:
-        return created(fill(array, values), requires_grad)
+        return created(values if type(values) is not type(array) else fill(array, values), requires_grad)
     gen = source(name, generator)
     values = where.computed(array.shape, array.dtype, lambda: sampler(gen, array.shape, array.dtype, *more(array)))
     return created(fill(array, values), requires_grad)
@@ -204,7 +210,11 @@ def normal(
     requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers: tensors of means or standard deviations, or two numbers and a size."""
-    gen = source("normal", generator)
+    gen = (
+        drawn_by("normal", generator)
+        if isinstance(mean, Tensor) or isinstance(std, Tensor)
+        else source("normal", generator)
+    )
     if isinstance(mean, Tensor):
         if isinstance(std, Tensor):
             return normal_both_op.call(mean, std, gen)
@@ -234,7 +244,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         if out.shape != input.shape:
             out.resize_(input.shape)
         return bernoulli_(out, input if p is None else p, generator=generator)
-    gen = source("bernoulli", generator)
+    gen = drawn_by("bernoulli", generator)
     if p is None:
         return bernoulli_op.call(input, gen)
     # Its result is contiguous, as PyTorch's is, where bernoulli_ fills memory in the order it lies in.
@@ -249,6 +259,8 @@ def multinomial(
     tensor_argument("multinomial", input)
     if out is not None and tensor_argument("multinomial", out, "out")._array.dtype is not i64:
         raise DtypeError(f"multinomial expects Long tensor out, got: {out.dtype.old}")
+    if modes.batches and out is None and type(drawing := drawn_by("multinomial", generator)) is not mt19937.Generator:
+        return created(raw.weights_drawn(input._array, num_samples, replacement, drawing))
     count = integer("multinomial", "num_samples", 2, num_samples)
     gen, weights = source("multinomial", generator), input._array
     where = devices.kind_of(weights)
@@ -270,7 +282,7 @@ def put_or_make(name: str, out: Any, array: Any) -> Tensor:
 @public(method=False)
 def poisson(input: Any, generator: Any = None) -> Tensor:
     """One Poisson count for each rate. Its gradient is zero."""
-    return poisson_op.call(tensor_argument("poisson", input), source("poisson", generator))
+    return poisson_op.call(tensor_argument("poisson", input), drawn_by("poisson", generator))
 
 
 # In place --------------------------------------------------------------------------------------------
@@ -290,19 +302,19 @@ def _from_to(name: str, args: tuple[Any, ...], named: dict[str, Any], defaults: 
 def uniform_(self: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
     """uniform_(from=0, to=1): fill with uniform numbers."""
     low, high = _from_to("uniform_", args, named, (0.0, 1.0))
-    return inplace(uniform_op, self, float(low), float(high), source("uniform_", generator))
+    return inplace(uniform_op, self, float(low), float(high), drawn_by("uniform_", generator))
 
 
 @method("normal_")
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with normal numbers."""
-    return inplace(normal_op, self, float(mean), float(std), source("normal_", generator))
+    return inplace(normal_op, self, float(mean), float(std), drawn_by("normal_", generator))
 
 
 @method("random_")
 def random_(self: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
     """random_(), random_(to), random_(from, to): fill with integers."""
-    gen = source("random_", generator)
+    gen = drawn_by("random_", generator)
     if not args and not named:
         return inplace(random_op, self, None, None, gen)
     if len(args) + len(named) == 1 and "from" not in named:
@@ -314,7 +326,7 @@ def random_(self: Tensor, *args: Any, generator: Any = None, **named: Any) -> Te
 @method("bernoulli_")
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with ones of probability p (a number or a tensor) and zeros."""
-    gen = source("bernoulli_", generator)
+    gen = drawn_by("bernoulli_", generator)
     if not isinstance(p, Tensor):
         return inplace(bernoulli_float_op, self, float(p), gen)
     try:
@@ -343,22 +355,22 @@ def _expand_error(have: tuple[int, ...], want: tuple[int, ...]) -> ShapeError:
 @method("exponential_")
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
     """Fill with exponential numbers of rate `lambd`."""
-    return inplace(exponential_op, self, float(lambd), source("exponential_", generator))
+    return inplace(exponential_op, self, float(lambd), drawn_by("exponential_", generator))
 
 
 @method("geometric_")
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Fill with the number of trials until the first success."""
-    return inplace(geometric_op, self, float(p), source("geometric_", generator))
+    return inplace(geometric_op, self, float(p), drawn_by("geometric_", generator))
 
 
 @method("cauchy_")
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
     """Fill with Cauchy numbers."""
-    return inplace(cauchy_op, self, float(median), float(sigma), source("cauchy_", generator))
+    return inplace(cauchy_op, self, float(median), float(sigma), drawn_by("cauchy_", generator))
 
 
 @method("log_normal_")
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
     """Fill with numbers whose logarithms are normal."""
-    return inplace(log_normal_op, self, float(mean), float(std), source("log_normal_", generator))
+    return inplace(log_normal_op, self, float(mean), float(std), drawn_by("log_normal_", generator))

@@ -10,7 +10,7 @@ from ...errors import DtypeError
 from ..faces.api import call, public
 from ..faces.options import tensor_argument
 from ..faces.typed import TypedOp, need_tensors, no_gradient, not_implemented
-from .generator import source
+from .generator import drawn_by
 
 standard_gamma_op = Op("standard_gamma", "x", "gen", moves=True)
 standard_gamma_op.vjp(x=lambda g, x, out, ops: g * ops.standard_gamma_grad(x, out))
@@ -50,13 +50,15 @@ igammac_op.vjp(a=not_implemented("igammac: input"), x=lambda g, a, x, ops: -(g *
 @public("_standard_gamma")
 def standard_gamma(input: Any, generator: Any = None) -> Tensor:
     """One gamma number of rate 1 for each concentration, differentiable in it."""
-    return standard_gamma_op.call(tensor_argument("_standard_gamma", input), source("_standard_gamma", generator))
+    return standard_gamma_op.call(tensor_argument("_standard_gamma", input), drawn_by("_standard_gamma", generator))
 
 
 @public("_sample_dirichlet")
 def sample_dirichlet(input: Any, generator: Any = None) -> Tensor:
     """A point of the simplex for each row of concentrations, differentiable in them."""
-    return sample_dirichlet_op.call(tensor_argument("_sample_dirichlet", input), source("_sample_dirichlet", generator))
+    return sample_dirichlet_op.call(
+        tensor_argument("_sample_dirichlet", input), drawn_by("_sample_dirichlet", generator)
+    )
 
 
 @public("_standard_gamma_grad")
@@ -77,7 +79,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Tensor:
     tensor_argument("binomial", count, "count"), tensor_argument("binomial", prob, "prob")
     if count._array.dtype != prob._array.dtype:
         raise DtypeError(f"Found dtype {prob.dtype.old} but expected {count.dtype.old}")
-    return binomial_op.call(count, prob, source("binomial", generator))
+    return binomial_op.call(count, prob, drawn_by("binomial", generator))
 
 
 @public(out=True, inplace=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakSet
 
-from ...core import devices
+from ...core import devices, modes
 from ...core.devices import CPU, device, kind_named
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError
 from ...kernels import mt19937
+from ...kernels.batched.levels import open_levels
+from ...kernels.batched.randomness import Drawing
 from ..faces.api import FUNCTIONS, public
 
 # How PyTorch refuses a generator of a device that is not there.
@@ -85,6 +87,12 @@ default_generator = Generator()
 default_generator._source = mt19937.default_generator
 FUNCTIONS["Generator"] = Generator
 FUNCTIONS["default_generator"] = default_generator  # type: ignore[assignment]
+
+
+def drawn_by(name: str, generator: Any) -> Any:
+    """The same for operations that draw: inside `vmap` one that draws for all samples."""
+    found = source(name, generator)
+    return found if not modes.batches or not open_levels.levels else Drawing(found)
 
 
 def source(name: str, generator: Any) -> mt19937.Generator:

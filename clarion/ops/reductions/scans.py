@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...core import return_types
+from ...core.alike import certainly
 from ...core.description import normalize_dim
 from ...core.dtypes import bool_, meant
 from ...core.namespace import lifted
@@ -27,7 +28,7 @@ def cumprod_grad(g: Any, x: Any, out: Any, x_shape: Any, dim: int, ops: Any) -> 
     """Without zeros: the sum of g * out from here on, over x. With them: without dividing."""
     if not x_shape:
         return g
-    if ops.all(x, None, False):
+    if certainly(ops.all(x, None, False)):
         return ops.reverse_cumsum(g * out, dim) / x
     before = ops.cumprod(ops.shift(x, dim, 1, 1.0), dim)
     return before * horner(g, ops.shift(x, dim, -1, 0.0), x_shape[dim], dim, ops)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...core.alike import certainly
 from ...core.description import normalize_dim, single_dim
 from ...core.dtypes import FROM_NUMPY, INEXACT, checked, meant
 from ...core.namespace import lifted
@@ -177,7 +178,7 @@ def prod_grad(g: Any, x: Any, out: Any, x_shape: Any, dim: Any, keepdim: bool, o
     """out / x without zeros; with them, the product of all that stands before and all that stands after."""
     if not x_shape:
         return g
-    if ops.all(x, None, False):
+    if certainly(ops.all(x, None, False)):
         out, g = restore_dims(out, x_shape, dim, keepdim, ops), restore_dims(g, x_shape, dim, keepdim, ops)
         return g * (out / x)
     if dim is None:

@@ -126,3 +126,11 @@ def weighted_choice(xp: Any, weights: Any, count: int, gen: Any) -> Any:
 @kernel("poisson")
 def poisson(xp: Any, rates: Any, gen: Any) -> Any:
     return from_host(xp, distributions.poisson(gen, on_host(rates)))
+
+
+@kernel("weights_drawn")
+def weights_drawn(xp: Any, weights: Any, count: int, replacement: bool, gen: Any) -> Any:
+    """Indices drawn with the weights of each row."""
+    rows = weights if weights.ndim < 3 else weights.reshape(-1, weights.shape[-1])
+    drawn = distributions.multinomial(gen, on_host(rows), count, replacement)
+    return from_host(xp, drawn).reshape(*weights.shape[:-1], count)
