@@ -19,7 +19,16 @@ _A_TENSOR = """    if type(x) is not Tensor and not isinstance(x, Tensor):
 """
 
 # What is neither float32 nor float64 goes the general way, unless kernels take half precision as it is.
-_UNUSUAL = "{dtype} is not f32 and {dtype} is not f64 and (type({a}) not in HALVES or {dtype} not in HALF)"
+_NO_FLOAT = "{dtype} is not f32 and {dtype} is not f64{whole} and (type({a}) not in HALVES or {dtype} not in HALF)"
+
+
+def _unusual(op: Op, a: str, dtype: str) -> str:
+    """Does an array go the general way? Whole numbers do not where the kernel takes them as they are."""
+    whole = op.whole
+    if "f" in op.refuse:
+        return f"{dtype}.kind not in {whole!r}"
+    return _NO_FLOAT.format(a=a, dtype=dtype, whole=f" and {dtype}.kind not in {whole!r}" if whole else "")
+
 
 _OUTPUT = """    if type({r}) is not ndarray and type({r}) not in ARRAYS:
         {r} = {r}[...]  # NumPy hands out 0-dim results as scalars
@@ -35,6 +44,11 @@ _UNRECORDED = "out._edge = None\nout._rg = False\n"
 
 _NO_MEMORY = """    except MemoryError as error:
         raise out_of_memory(error) from None
+"""
+
+# A kernel that does not know a type of whole numbers: the general way says so in PyTorch's words.
+_REFUSED = """    except TypeError:
+        return general_call(op, {args})
 """
 
 # Under no_grad alone there is nothing to finish, and little in inference mode.
@@ -66,9 +80,10 @@ def unary(op: Op) -> str:
         text += "".join(f"    if type({p}) is Tensor:\n        {p} = {p}.item()\n" for p in params)
     text += _A_TENSOR + "    a = x._array\n"
     if not op.moves or op.checks_types:  # else data is moved as it is, whatever its type
-        text += f"    if {_UNUSUAL.format(a='a', dtype='a.dtype')}:\n"
+        text += f"    if {_unusual(op, 'a', 'a.dtype')}:\n"
         text += f"        return general_call(op, {as_tuple(['x', *params])})\n"
-    text += f"    try:\n        r = kernel({', '.join(['a', *params])})\n" + _NO_MEMORY
+    text += f"    try:\n        r = kernel({', '.join(['a', *params])})\n"
+    text += _REFUSED.format(args=as_tuple(["x", *params])) + _NO_MEMORY
     if op.reduces:
         text += _IN_ROWS.format(r="r")
     text += _OUTPUT.format(r="r", out="out")
@@ -97,9 +112,9 @@ _BINARY = """    a = x._array
     dtype = a.dtype
     kind = type(y)
     if kind is float or kind is int:
-        if dtype is not f32 and dtype is not f64:
+        {number}
+        else:
             return otherwise(op, (x, y))
-        b = (numbers32 if dtype is f32 else numbers64).get(y)
         if b is None:
             b = as_scalar(y, dtype)
         ry = None{alone}
@@ -120,6 +135,12 @@ _BINARY = """    a = x._array
     except ValueError:
         raise broadcast_error(a.shape, b.shape) from None
 """
+# A number as an array, if it is remembered.
+_FLOAT = """if dtype is f32:
+            b = numbers32.get(y)
+        elif dtype is f64:
+            b = numbers64.get(y)"""
+_WHOLE = "if dtype is i64 and kind is int and -LARGEST <= y <= LARGEST:\n            b = whole_numbers.get(y)"
 # Two tensors that lie differently in memory; where the first lies as usual, NumPy does what PyTorch does.
 _TURNED = "\n        turned = not a.flags.c_contiguous"
 _MEET = "    if turned:\n        r = where_they_meet(r, (a, b))\n"
@@ -133,8 +154,19 @@ def binary(op: Op, is_operator: bool = False) -> str:
     # Float32 and half precision: see `meet`.
     apart = "not meet(a, b)" if op.elementwise and op.promote is not None else "True"
     alone, turned = ("\n        turned = False", _TURNED) if op.pointwise else ("", "")
-    text += _BINARY.format(unusual=_UNUSUAL.format(a="a", dtype="dtype"), apart=apart, alone=alone, turned=turned)
-    text += _NO_MEMORY + (_MEET if op.pointwise else "") + _OUTPUT.format(r="r", out="out")
+    number = [] if "f" in op.refuse else [_FLOAT]
+    if "i" in op.whole:
+        number.append(_WHOLE)
+    text += _BINARY.format(
+        number="\n        el".join(number),
+        unusual=_unusual(op, "a", "dtype"),
+        apart=apart,
+        alone=alone,
+        turned=turned,
+    )
+    text += (
+        _REFUSED.format(args="(x, y)") + _NO_MEMORY + (_MEET if op.pointwise else "") + _OUTPUT.format(r="r", out="out")
+    )
     text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
@@ -158,11 +190,12 @@ def binary(op: Op, is_operator: bool = False) -> str:
 
 # Several inputs, several results ------------------------------------------------------------------------
 
-# One input: an array of the floating type that all inputs share, an index or a mask, a number, or nothing.
+# One input: an array of the type that all inputs share (a floating one, or int64 where the kernel takes that as it is), an index
+# or a mask, a number, or nothing.
 _INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
         a{i} = t{i}._array
         dtype = a{i}.dtype
-        if dtype is f32 or dtype is f64 or (type(a{i}) in HALVES and dtype in HALF):
+        if dtype is f32 or dtype is f64{whole} or (type(a{i}) in HALVES and dtype in HALF):
             if floating is None:
                 floating = dtype
             elif dtype is not floating:
@@ -181,8 +214,14 @@ _INPUT = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
     elif (floating is f32 or floating is f64) and (type(t{i}) is float or type(t{i}) is int):
         a{i} = as_scalar(t{i}, floating)
         g{i} = False
-    else:
+{number}    else:
         return general_call(op, {args})
+"""
+
+
+_WHOLE_NUMBER = """    elif floating is i64 and type(t{i}) is int and -LARGEST <= t{i} <= LARGEST:
+        a{i} = as_scalar(t{i}, i64)
+        g{i} = False
 """
 
 
@@ -194,18 +233,20 @@ def several(op: Op) -> str:
     args = as_tuple(names + params)
     # An operation that promotes takes masks and indices to the general way.
     other = "True" if op.promote is not None else "dtype.kind not in 'biu'"
+    whole = " or dtype is i64" if op.promote is not None and "i" in op.whole else ""
     text += "    floating = None\n    versioned = numbered = mixed = False\n"
     for i in numbers:
         unlike = f"                return general_call(op, {args})\n"
         if op.promote is None:  # kernels of a GPU read several floating types as they are
             unlike = f"                if type(a{i}) not in HALVES:\n    {unlike}                mixed = True\n"
-        text += _INPUT.format(i=i, args=args, other=other, mixed=unlike)
+        number = _WHOLE_NUMBER.format(i=i) if whole else ""
+        text += _INPUT.format(i=i, args=args, other=other, mixed=unlike, whole=whole, number=number)
     arrays = [f"a{i}" for i in numbers]
-    text += "    if floating is None:\n"  # the type of a result of integers and masks alone is not known here
-    text += f"        return general_call(op, {args})\n"
+    if op.promote is not None or op.whole != "biu":
+        text += f"    if floating is None:\n        return general_call(op, {args})\n"
     text += f"    try:\n        {', '.join(f'r{o}' for o in places)} = kernel({', '.join(arrays + params)})\n"
     text += f"    except ValueError as error:\n        raise misfit(op, [{', '.join(arrays)}], error) from None\n"
-    text += _NO_MEMORY
+    text += _REFUSED.format(args=args) + _NO_MEMORY
     if op.pointwise:
         text += f"    r0 = where_they_meet(r0, {as_tuple(arrays)})\n"
     if op.reduces:
@@ -295,7 +336,7 @@ def variadic(op: Op) -> str:
     keeps = op.inputs[0] in named or any(name in named for name in op.outputs)
     if keeps or op.joint is None or op.promote is not None or len(op.outputs) > 1 or op.broadcast:
         return text + f"    return {general}\n"
-    text += _VARIADIC.format(general=general, unusual=_UNUSUAL.format(a="a", dtype="a.dtype"))
+    text += _VARIADIC.format(general=general, unusual=_unusual(op, "a", "a.dtype"))
     text += f"    r = kernel({', '.join(['arrays', *params])})\n" + _OUTPUT.format(r="r", out="out")
     filled = _VARIADIC_FILLED.format(params=passed)
     body = recorded(filled, "wanted", "tuple(tensors)", _RECORDED, "out", otherwise=_UNRECORDED)

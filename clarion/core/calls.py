@@ -25,7 +25,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
         return written_at_first_call(op, lambda: call_texts.view(op), scope)
     if op.variadic:
         return written_at_first_call(op, lambda: call_texts.variadic(op), scope)
-    hot = op.elementwise or op.pair is not None
+    hot = op.elementwise or op.pair is not None or "f" in op.refuse  # (operations on bits)
     if hot and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
         if len(op.inputs) == 1:
             return written_at_first_call(op, lambda: call_texts.unary(op), scope)

@@ -10,7 +10,7 @@ from ..kernels.halved import KERNELS, LEAST
 from ..kernels.layout import rows, where_they_meet
 from . import modes
 from .devices import HALVES, HOST, as_array, ndarray
-from .dtypes import COMPLEX, FROM_NUMPY, HALF, NUMBERS, NumpyNumber, b1, c32, f16, f32, f64
+from .dtypes import COMPLEX, FROM_NUMPY, HALF, NUMBERS, NumpyNumber, b1, c32, f16, f32, f64, i64
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .op_node import cast
 from .recording import finished, record
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 # PyTorch multiplies half precision by a number as it is, and divides; elsewhere the number is rounded first.
 WIDE_NUMBERS = frozenset(["mul", "div"])
 
-# Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero: 0.0 and -0.0 are equal keys.
+# Python numbers as 0-dim arrays: NumPy is twice as fast with them. Never a zero among floats: 0.0 and -0.0 are equal keys.
 numbers32: dict[float, Any] = {}
 numbers64: dict[float, Any] = {}
+whole_numbers: dict[int, Any] = {}
+LARGEST = (1 << 63) - 1  # (the smallest number of int64 goes the general way)
 
 
 def as_scalar(value: float, dtype: Any) -> Any:
     """A Python number as a 0-dim array, remembered."""
-    known = numbers32 if dtype is f32 else numbers64
+    known: dict[Any, Any] = numbers32 if dtype is f32 else whole_numbers if dtype is i64 else numbers64
     array = known.get(value)
     if array is not None:
         return array
     array = HOST.xp.asarray(value, dtype)
-    if value and value == value and len(known) < 1000:
+    if (value or dtype is i64) and value == value and len(known) < 1000:
         known[value] = array
     return array
 

@@ -40,7 +40,7 @@ def sync(x: Tensor) -> None:
         return
     if view.base._view is not None:  # its shape was changed in place: `reshape_inplace` put a base under it
         view.base = view.base._view.base
-    if view.base._rg:
+    if view.base._rg or x._edge is not None:  # (a history that its base has lost ends here)
         if view.creation != "normal" and modes.special and not modes.recording():
             return  # values may still be read
         refuse_creation(x, True, "and its base or another view of its base has been modified inplace")

@@ -11,7 +11,7 @@ from ..events import hub
 from ..forks import fork_safe
 from ..kernels.coo import Coo
 from ..kernels.layout import empty_like
-from . import modes
+from . import modes, provenance
 from .devices import HALVES, HOST, as_array, ndarray, writable
 from .dtypes import NumpyNumber
 from .hooks import run_tensor_hooks
@@ -34,6 +34,7 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         hooks is None
         and this.capture is None
         and leaf._rg
+        and leaf._edge is None
         and leaf._view is None
         and (type(g) is ndarray or type(g) in HALVES or (is_raw(g) and type(g) is not Coo))
         and g.shape == leaf._array.shape
@@ -54,6 +55,12 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
         for position in this.capture.get(leaf, ()):
             this.captured[position] = g
         return
+    if leaf._edge is not None and leaf.grad_fn is not None:
+        raise errors.EngineError(
+            "leaf variable has been moved into the graph interior\n"
+            f"A result was written into it at {provenance.text(leaf._edge.place)}, after it had been used as a leaf: its gradient has "
+            "no place to go. Write into a clone() of it."
+        )
     if not leaf._rg or type(leaf._view) is Claim:  # it was told so after it had been used; see Claim
         return
     array = g if is_raw(g) else g._array

@@ -48,6 +48,7 @@ class Op:
     looks_first = False  # no write in place without a look at the types
     mirrors = False  # a view whose memory is another's in other words: conjugates (kernels/mirrors.py)
     checks_types = False  # a subclass looks at the types of its inputs (`raw_operands`) before it runs
+    refuse = ""  # NumPy's letters of the kinds of numbers that it is not defined on
 
     def __init__(
         self,
@@ -115,6 +116,11 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}({', '.join(self.inputs + self.params)})>"
+
+    @property
+    def whole(self) -> str:
+        """The kinds of booleans and whole numbers that the kernel takes as they are."""
+        return "" if self.promote == "float" else "".join(kind for kind in "biu" if kind not in self.refuse)
 
     def _use(self, kernel: Callable[..., Any]) -> None:
         """The kernel is another one from now on."""

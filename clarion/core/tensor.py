@@ -164,7 +164,7 @@ class Tensor(Description, Methods):
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise errors.EngineError("requires_grad must be a bool")
-        if value and self.grad_fn is not None:
+        if value and self._edge is not None:
             raise errors.EngineError("you can only change requires_grad flags of leaf variables.")
         self._set_requires_grad(value, "only Tensors of floating point and complex dtype can require gradients")
 
@@ -183,7 +183,7 @@ class Tensor(Description, Methods):
             raise errors.EngineError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
             )
-        if self.grad_fn is not None:
+        if self._edge is not None:
             if value:
                 return
             raise errors.EngineError(
@@ -194,6 +194,8 @@ class Tensor(Description, Methods):
         if value and self._array.dtype not in INEXACT:
             raise errors.DtypeError(f"{type_phrase}\nThis tensor is {self.dtype}; convert it first: x.float().")
         self._rg = value
+        if type(self._view) is Claim:
+            self._view.__class__ = View  # type: ignore[assignment]  # (it says so for itself)
         if hub.flagged is not None:
             hub.flagged(self, value)
 
@@ -367,7 +369,10 @@ class Tensor(Description, Methods):
 
     def detach_(self) -> Tensor:
         """Take this tensor itself out of the graph."""
-        if self._view is not None:
+        if type(self._view) is Turned:
+            below = self._view.base
+            below._edge, below._nr, below._rg = None, 0, False
+        elif self._view is not None:
             self._refuse_detach()
         if self._edge is not None:
             self._counter().watched = True  # whoever saved it will ask what has happened to it
@@ -446,12 +451,8 @@ def new_tensor(array: Any) -> Tensor:
 
 
 def _blank(tensor: Tensor, array: Any) -> None:
-    tensor._array = array
-    tensor._edge = None
-    tensor._nr = 0
-    tensor._rg = False
-    tensor._vc = None
-    tensor._view = None
+    tensor._array, tensor._nr, tensor._rg = array, 0, False
+    tensor._edge = tensor._vc = tensor._view = None
 
 
 def make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:

@@ -13,8 +13,8 @@ from ..kernels import registry
 from ..kernels.layout import rows, where_they_meet
 from . import modes, provenance
 from .devices import _BY_ARRAY, HALVES, ndarray
-from .dtypes import HALF, f32, f64
-from .general_call import as_scalar, general_call, meet, misfit, numbers32, numbers64
+from .dtypes import HALF, f32, f64, i64
+from .general_call import LARGEST, as_scalar, general_call, meet, misfit, numbers32, numbers64, whole_numbers
 from .inplace import sync
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .node import sequence
@@ -72,6 +72,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "HALF": HALF,
         "HALVES": HALVES,
         "INFERENCE": INFERENCE,
+        "LARGEST": LARGEST,
         "Tensor": Tensor,
         "VersionCounter": VersionCounter,
         "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py
@@ -81,6 +82,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "f64": f64,
         "getframe": provenance._getframe,
         "hub": hub,
+        "i64": i64,
         "modes": modes,
         "ndarray": ndarray,
         "new_object": new_object,
@@ -92,4 +94,5 @@ def scope_of(op: Op) -> dict[str, Any]:
         "pair": op.pair,
         "sequence": sequence,
         "user": None,
+        "whole_numbers": whole_numbers,
     }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from .. import config
+from .spreading import with_short_rows
 
 Kernel = Callable[..., Any]
 Guard = Callable[..., bool]
@@ -63,13 +64,16 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
     """One kernel for few elements, another one for many. After so many calls `compiled` is told what is asked for."""
     left = getattr(compiled, "heat", 0)
     few = int(left > 1)  # what a call on a small array counts for: nothing, where only large ones are compiled
+    again = HEAT  # (twice as long each time: what is told once is known)
 
     def call(first: Any, *more: Any, **out: Any) -> Any:
-        nonlocal left
+        nonlocal left, again
+        if few and len(more) == 1 and first.ndim > 2 and not out:
+            first, *more = with_short_rows(first, more[0])
         kernel, spent = (small, few) if first.size < least else (large, _LARGE)
         left -= spent
         if left <= 0 < left + spent:
-            left = HEAT
+            left, again = again, 2 * again
             compiled.warm(first, *more)
         return kernel(first, *more, **out)
 

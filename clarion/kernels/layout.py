@@ -312,6 +312,11 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     if result.flags.c_contiguous and all(a.flags.c_contiguous or _in_order(a.strides) for a in given):
         return result
     shape, operands = result.shape, []
+    first = given[0]
+    if first.shape == shape and 1 not in shape and 0 not in first.strides and len(set(first.strides)) == len(shape):
+        given = given[:1]  # which decides alone
+        if first.strides == result.strides:
+            return result
     for a in given:
         missing = len(shape) - a.ndim
         ones = zip(a.shape, shape[missing:], a.strides, strict=True)

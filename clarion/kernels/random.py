@@ -192,8 +192,8 @@ def normal(
         raise unsupported("normal_kernel_cpu", dtype)
     if dtype is _FLOAT32 and contiguous and mean == 0.0 and std == 1.0:
         n = shape if isinstance(shape, int) else math.prod(shape)
-        if 16 <= n <= _FEW and not n % 16:
-            return gen.standard_normals(n, _box_muller).reshape(shape)
+        if 16 <= n <= _FEW:
+            return (_odd_normals(gen, n) if n % 16 else gen.standard_normals(n, _box_muller)).reshape(shape)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
     if flat.size >= 16 and contiguous:
@@ -205,6 +205,16 @@ def normal(
 
 def _box_muller(unit: np.ndarray) -> np.ndarray:
     return raw.normals_by_sixteen(unit, 0.0, 1.0, True)
+
+
+def _odd_normals(gen: Generator, n: int) -> np.ndarray:
+    """Standard normals whose number is no multiple of sixteen, as `_fill_by_sixteen` draws them: all in one step."""
+    unit, whole = gen.unit_floats(n + 16), n - n % 16
+    unit[whole : whole + 16] = unit[n:]
+    drawn = _box_muller(unit[: whole + 16])
+    found = drawn[:n].copy()
+    found[n - 16 :] = drawn[whole:]
+    return found
 
 
 def _fill_by_sixteen(gen: Generator, flat: np.ndarray, mean: float, std: float) -> None:

@@ -208,9 +208,32 @@ assert [f(x, w).item() for _ in range(5)] == [24.0] * 5
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=100)
 
 
-@pytest.mark.parametrize("n", [10, 60, 120, 300])
-def test_sums_of_everything(n):
-    total = torch.compile(lambda x: x.sum())
-    for _ in range(6):
-        x = torch.randn(n, n)
-        torch.testing.assert_close(total(x), x.sum())
+REDUCTIONS = {
+    "sum": lambda x: x.sum(),
+    "mean of squares": lambda x: (x * x).mean(),
+    "greatest": lambda x: x.max() * x,
+    "smallest": lambda x: x.amin((0, 1), keepdim=True) + x,
+    "variance": lambda x: (x - x.mean()).pow(2).sum() / x.var(),
+    "norm": lambda x: x / x.norm(),
+    "softmax": lambda x: torch.softmax(x.reshape(-1), 0) * x.numel(),
+    "rows": lambda x: x.sum(1, keepdim=True) * x,
+    "columns": lambda x: x.sum(0) * x,
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize(
+    "shape", [(10, 10), (64, 65), (120, 120), (1, 5000), (5000, 1), (2, 8191), (71, 73), (1, 10007), (300, 301)]
+)
+def test_reductions_of_any_length(name, shape):
+    """One long row is cut into pieces for threads to share: of what is reduced, the pieces have to be joined."""
+    reduced = REDUCTIONS[name]
+
+    def step(x):
+        y = reduced(x)
+        return y.detach(), torch.autograd.grad(y.sum(), x)[0]
+
+    fast = torch.compile(step)
+    for _ in range(5):
+        x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+        torch.testing.assert_close(fast(x), step(x))

@@ -8,6 +8,7 @@ import pytest
 import clarion
 
 pytest.importorskip("llvmlite", reason="compiled kernels need llvmlite")
+from clarion.kernels import registry
 from clarion.kernels.llvm import copying
 
 TYPES = ["float32", "float64", "int64", "int32", "int16", "bool", "complex64", "complex128"]
@@ -90,3 +91,14 @@ def test_large_tensors():
     shifted = x.clone()
     shifted[1:].copy_(shifted[:-1])
     assert clarion.equal(shifted[1:], x[:-1])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "?", "c8"])
+@pytest.mark.parametrize("shape", [(70, 60), (3, 40, 50), (2, 3, 33, 33), (5000, 1), (1, 5000)], ids=str)
+def test_triangles(shape, dtype):
+    x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    for name in ("tril", "triu"):
+        run = registry.offers(name)["llvm"].function
+        for diagonal in (0, 1, -1, 7, -7, 45, -45, 10_000, -10_000):
+            for form in (x, np.asfortranarray(x)):
+                np.testing.assert_array_equal(run(form, diagonal), registry.portable(name)(form, diagonal))

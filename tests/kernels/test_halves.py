@@ -68,6 +68,18 @@ def test_into_memory_that_is_there(kind):
     assert into(x, np.zeros(x.shape)) is NotImplemented
 
 
+@pytest.mark.parametrize("shape", [(3, 100_000), (100_000, 3)], ids=str)
+def test_what_was_expanded_is_converted_into_rows(shape):
+    x = clarion.randn(100_000, 1)
+    x = (x.t() if shape[0] == 3 else x).expand(shape)
+    for kind in (clarion.float16, clarion.bfloat16):
+        found = x.to(kind)
+        assert found.stride() == (shape[1], 1)
+        found[0, 0] = 5.0  # it has its own memory
+        assert found[1, 1] == x[1, 1].to(kind)
+        assert found.float()[2].tolist() == x[2].to(kind).float().tolist()
+
+
 def test_other_types_are_converted_as_ever():
     x = np.ones((64, 64), np.float32)
     for array, dtype in (

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from clarion.kernels import registry
+from clarion.kernels.llvm import lines, tables
 
 pytest.importorskip("llvmlite", reason="compiled kernels need llvmlite")
 RNG = np.random.default_rng(0)
@@ -31,23 +32,58 @@ def test_scans(shape, name, dtype):
             np.testing.assert_array_equal(offered(name)(form, dim), expected)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "?"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_elements_by_their_numbers(shape, dtype):
+def test_elements_by_their_numbers(monkeypatch, shape, dtype):
+    monkeypatch.setattr(lines, "FEW", 1)
     x = (100 * RNG.standard_normal(shape)).astype(dtype)
     for dim in range(x.ndim):
         index = RNG.integers(0, shape[dim], (*shape[:dim], 9, *shape[dim + 1 :]))
         np.testing.assert_array_equal(offered("gather")(x, index, dim), registry.portable("gather")(x, index, dim))
-        if dtype == "i8":
-            continue
-        g = RNG.standard_normal(index.shape).astype(dtype)
-        for name, args in (("gather_backward", (g, index, shape, dim)), ("scatter_add", (x, index, g, dim))):
-            np.testing.assert_array_equal(offered(name)(*args), registry.portable(name)(*args))
+        g = (100 * RNG.standard_normal(index.shape)).astype(dtype)
+        calls = [("scatter", (x, index, g, dim)), ("scatter_value", (x, index, dim, 3))]
+        if dtype != "?":
+            calls.append(("scatter_add", (x, index, g, dim)))
+        if dtype in ("f4", "f8"):
+            calls.append(("gather_backward", (g, index, shape, dim)))
+        for name, args in calls:
+            expected = registry.portable(name)(*args)
+            np.testing.assert_array_equal(offered(name)(*args), expected)
+            if args[0] is x:
+                place = x.copy()
+                assert offered(name)(place, *args[1:], out=place) is place
+                np.testing.assert_array_equal(place, expected)
         for wrong in (shape[dim], -1):
             bad = index.copy()
             bad.reshape(-1)[-1] = wrong
             assert offered("gather")(x, bad, dim) is NotImplemented
-            assert offered("scatter_add")(x, bad, g, dim) is NotImplemented
+            assert offered("scatter")(x, bad, g, dim) is NotImplemented
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "?"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_same_numbers_for_all_lines(monkeypatch, shape, dtype):
+    monkeypatch.setattr(lines, "FEW", 1)
+    monkeypatch.setattr(tables, "LEAST", 1)
+    x = (100 * RNG.standard_normal(shape)).astype(dtype)
+    for dim in range(1, x.ndim):
+        for count in (1, 9, 35):
+            index = RNG.integers(0, shape[dim], count)
+            for name, args in (
+                ("index_select", (x, index, dim)),
+                ("index1", (x, index.reshape(1, -1), (dim,))),
+            ):
+                np.testing.assert_array_equal(offered(name)(*args), registry.portable(name)(*args))
+            for wrong in (-1, shape[dim]):
+                beyond = index.copy()
+                beyond[-1] = wrong
+                assert offered("index_select")(x, beyond, dim) is NotImplemented
+            if dtype in ("f4", "f8"):
+                rows = RNG.standard_normal((*shape[:dim], count, *shape[dim + 1 :])).astype(dtype)
+                one, two = x.copy(), x.copy()
+                assert offered("add_rows")(one, dim, index, rows) is None
+                registry.portable("add_rows")(two, dim, index, rows)
+                np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("count", [1, 31, 32, 70_001])

@@ -18,8 +18,16 @@ from .calls import as_numpy, compare, keep, run, watching
 OFFERS = [
     (name, offer) for name in sorted(registry.names()) for offer in registry.chain(name) if offer.backend != "portable"
 ]
-# Operations on arrays of one shape, which are given larger ones, too. (Products, updates and layers of steps have their own tests.)
-OTHERS = {"cross_entropy", "cross_entropy2d", "lstm_layer"}
+# Operations on arrays of one shape, which are given larger ones, too. (Products, updates, convolutions and layers of steps have their own tests.)
+OTHERS = {
+    "cross_entropy",
+    "cross_entropy2d",
+    "lstm_layer",
+    "convolution",
+    "correlate",
+    "correlate_input",
+    "correlate_weight",
+}
 NAMES = sorted({n for n, offer in OFFERS if offer.backend == "numpy" and n in OPS and n not in OTHERS})
 
 # Results from this one on are for the backward pass alone: a backend may keep the same numbers in another shape.

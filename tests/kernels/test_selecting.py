@@ -45,3 +45,13 @@ def test_numbers_change_places(n):
     np.testing.assert_array_equal(
         registry._offers["swapped"]["llvm"].function(targets), registry.portable("swapped")(targets)
     )
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_along_other_dimensions(dim, largest):
+    x = np.random.default_rng(0).standard_normal((60, 50, 40)).astype(np.float32)
+    found = registry.offers("topk")["llvm"].function(x, 5, dim, largest)
+    for one, other in zip(found, registry.portable("topk")(x, 5, dim, largest), strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.flags.c_contiguous

@@ -300,3 +300,73 @@ def function_view_and_write(t):
     y *= 2
     y.sum().backward()
     return x.grad, y._is_view()
+
+
+def whole_numbers_of_a_view_without_history(t):
+    x = t.ones(3, 3, requires_grad=True)
+    with t.no_grad():
+        view = x[..., :1]
+    whole = view.long()
+    return view.requires_grad, whole.requires_grad, (whole.float() * 2).requires_grad, (view > 0).requires_grad
+
+
+def whole_numbers_of_an_outdated_view(t):
+    x = t.ones(2, requires_grad=True)
+    with t.no_grad():
+        view = x[0].mul_(3)
+    return view.long().float().requires_grad
+
+
+def a_flag_of_its_own(t):
+    x = t.ones(3, 3, requires_grad=True)
+    with t.no_grad():
+        view, other = x.diagonal(), x.diagonal()
+    view.requires_grad_()
+    before = view.requires_grad, other.requires_grad
+    x.requires_grad_(False)
+    return before, view.requires_grad, other.requires_grad, view.is_leaf
+
+
+def a_base_that_lost_its_history(t):
+    x = t.ones(2, 2, requires_grad=True)
+    base = x * 2
+    view, kept = base[:, 1:], base[:, :1]
+    base.detach_()
+    kept.sum().backward(retain_graph=True)
+    first = x.grad.clone()
+    base.zero_()
+    (view * 3).sum().backward()
+    return first, x.grad, view.requires_grad, view.is_leaf
+
+
+def one_of_several_views_of_a_frozen_base(t):
+    x = t.ones(3, 1, requires_grad=True)
+    part = x.chunk(2)[0]
+    x.requires_grad_(False)
+    x.clamp_(-1, 1)
+    return refusal(lambda: part.grad_fn)
+
+
+def a_flag_for_an_outdated_view(t):
+    x = t.ones(2, 2, requires_grad=True) * 1
+    part = x.chunk(2)[0]
+    x.div_(2.0)
+    part.requires_grad_()
+    return part.requires_grad
+
+
+def detached_after_it_was_turned(t):
+    x = t.ones(3, 2)
+    x.div_(2.0)
+    x.t_()
+    total = x.cumsum(0)
+    x.detach_()
+    return x.shape, total, x.is_leaf
+
+
+def a_leaf_that_became_a_result(t):
+    w, x = t.ones(3, requires_grad=True), t.ones(3, requires_grad=True)
+    mixed = t.lerp(w, x, 0.25)
+    x.requires_grad_(False)
+    x.copy_(mixed)
+    return refusal(x.sum().backward)

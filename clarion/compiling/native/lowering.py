@@ -224,7 +224,7 @@ class _Flags(NamedTuple):
     writeable: bool = True
 
 
-_LONGEST = 4096  # elements of a single row that are reduced here; of longer ones the parts of threads were not joined
+_LONGEST = 4096  # elements of a single row that are reduced at once; a longer one is cut into equal pieces, for threads to share
 _WORDS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
 for _name, _word in _WORDS.items():
     setattr(Lowered, f"__{_name}__", lambda self, other, w=_word: self.builder.arithmetic(w, self, other))
@@ -337,7 +337,7 @@ class Builder:
             shape = tuple([1 if i in gone else n for i, n in enumerate(x.shape)]) if keepdims else tuple(rows)
             return x.reshape(shape).copy()
         if math.prod(rows) == 1 and inner > _LONGEST:
-            raise Untraceable("the reduction of one long row")
+            moved, inner = self.reduce(word, moved.reshape(pieces := _pieces(inner), -1), 1), pieces
         flat = moved.reshape(*rows, inner)
         if flat.strides[-1] != flat.itemsize:
             flat = flat.copy()
@@ -403,6 +403,14 @@ class Builder:
             if b == 0.5:
                 return self.arithmetic("sqrt", a)
         return self.arithmetic("pow", a, b)
+
+
+def _pieces(length: int) -> int:
+    """Into how many equal pieces a long row is cut: as few as can be, since what is left of them is a row, too."""
+    for pieces in range(-(-length // _LONGEST), _LONGEST + 1):
+        if length % pieces == 0:
+            return pieces
+    raise Untraceable("the reduction of one long row that has no equal pieces")
 
 
 _kept_ones: dict[Any, Any] = {}

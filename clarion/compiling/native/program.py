@@ -75,7 +75,7 @@ class Writer:
             and all(_together(view) for view in views)
         ):
             shape, views = (math.prod(shape),), [_flat(view) for view in views]
-        self._loops(f"@body{number}", shape, views, cost(program))
+        self._loops(f"@body{number}", shape, views, cost(program), cut=not group.reduces)
 
     def _take(self, text: str) -> None:
         """The functions and declarations of a module."""
@@ -87,11 +87,15 @@ class Writer:
                 body.append(line)
         self.functions.append("\n".join(body))
 
-    def _loops(self, body: str, shape: tuple[int, ...], views: list[View], each: float) -> None:
-        """Call a body for all rows: dimensions that lie evenly in all operands are one, others are loops around it."""
+    def _loops(self, body: str, shape: tuple[int, ...], views: list[View], each: float, cut: bool) -> None:
+        """Call a body for all rows: dimensions that lie evenly in all operands are one, others are loops around it.
+
+        A single long row is `cut` into several, for threads to share. (Never one that is reduced: each piece would be a row of its own,
+        and the last one to be done would write its own sum.)
+        """
         f = self.main
         outer, rows, length, steps = _folded(shape, views)
-        if not outer and rows == 1 and length > 2 * CHUNK and all(_even(v) for v in views):
+        if cut and not outer and rows == 1 and length > 2 * CHUNK and all(_even(v) for v in views):
             rest = length % CHUNK
             sizes = [0 if not any(v.strides) else v.dtype.itemsize for v in views]
             if rest:

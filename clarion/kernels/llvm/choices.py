@@ -32,9 +32,17 @@ def _filled(xp: Any, x: Any, mask: Any, value: Any) -> Any:
     return xp.where(mask, xp.asarray(value, x.dtype), x)
 
 
+def _spreads(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Does an array of this shape broadcast to a whole one?"""
+    missing = len(whole) - len(shape)
+    return missing >= 0 and all(n in (1, m) for n, m in zip(shape, whole[missing:], strict=True))
+
+
 def _masked_fill(compiled: Compiled) -> Kernel:
     def run(x: Any, mask: Any, value: Any, *, out: Any = None) -> Any:
-        if x.dtype.char not in _FLOATS or mask.shape != x.shape or getattr(value, "ndim", 0):
+        if x.dtype.char not in _FLOATS or getattr(value, "ndim", 0):
+            return NotImplemented
+        if mask.shape != x.shape and (out is not None or not _spreads(mask.shape, x.shape)):
             return NotImplemented
         if type(value) is np.ndarray and value.dtype.char not in _FLOATS:
             return NotImplemented

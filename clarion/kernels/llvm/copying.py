@@ -1,6 +1,6 @@
 """Copies and constants by several threads: one core alone does not fill the way to memory.
 
-    x.clone(), y.copy_(x), torch.cat([x, y]), torch.ones(1000, 1000), F.pad(x, (1, 1))
+    x.clone(), y.copy_(x), torch.cat([x, y]), torch.ones(1000, 1000), torch.tril(x)
 
 A copy is rows of adjacent bytes, counted through; what lies apart element by element, or is cast, is left to NumPy.
 """
@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import threads
-from ..layout import channels_last, rows
-from ..portable.shapes import join
+from ..layout import channels_last
 from ..registry import offer
 from . import build, machine
 from .places import address
@@ -78,6 +77,33 @@ def _fill_chunk(lanes: int) -> Function:
     return f
 
 
+def _triangle_chunk() -> Function:
+    """Some rows of matrices: up to a border (from it on, where the upper part is kept), and zeros elsewhere.
+
+    `size0`: rows of a matrix, `size1`: bytes of an element; `from0`: the border in the first row, `to0`: is it the upper part?
+    """
+    f = Function("triangle_chunk", "void", "ptr context", "i64 number", linkage="internal")
+    source, target, bytes_, per = (_get(f, name) for name in ("source", "target", "bytes", "per"))
+    count, size, border, upper = (_get(f, name) for name in ("size0", "size1", "from0", "to0"))
+    upper = f.op("icmp ne", "i64", upper, "0")
+    first = f.op("mul", "i64", "%number", per)
+    end = f.call("llvm.smin.i64", "i64", f"i64 {f.op('add', 'i64', first, per)}", f"i64 {_get(f, 'rows')}")
+    with f.counted(first, end) as row:
+        place = f.op("mul", "i64", f.op("add", "i64", f.op("srem", "i64", row, count), border), size)
+        place = f.call("llvm.smin.i64", "i64", f"i64 {place}", f"i64 {bytes_}")
+        place = f.call("llvm.smax.i64", "i64", f"i64 {place}", "i64 0")
+        begin, after = f.select("i64", upper, place, "0"), f.select("i64", upper, bytes_, place)
+        line = f.op("mul", "i64", row, bytes_)
+        near, far = f.offset(source, f.op("add", "i64", line, begin)), f.offset(target, line)
+        kept = f.op("sub", "i64", after, begin)
+        f.call("llvm.memset.p0.i64", "void", f"ptr {far}", "i8 0", f"i64 {begin}", "i1 false")
+        f.call("llvm.memcpy.p0.p0.i64", "void", f"ptr {f.offset(far, begin)}", f"ptr {near}", f"i64 {kept}", "i1 false")
+        left = f.op("sub", "i64", bytes_, after)
+        f.call("llvm.memset.p0.i64", "void", f"ptr {f.offset(far, after)}", "i8 0", f"i64 {left}", "i1 false")
+    f.end()
+    return f
+
+
 def _run(name: str, x86: bool) -> Function:
     f = Function(name, "void", "ptr context")
     all_chunks(f, f"{name}_chunk", "%context", _get(f, "chunks"), _get(f, "parallel"), x86)
@@ -87,9 +113,9 @@ def _run(name: str, x86: bool) -> Function:
 
 @functools.cache
 def _function(name: str) -> Any:
-    """`copy` or `fill`, compiled at first use; None where nothing can be compiled."""
-    x86 = machine.x86()
-    chunk = _copy_chunk() if name == "copy" else _fill_chunk(machine.processor()[1] // _PATTERN)
+    """`copy`, `triangle` or `fill`, compiled at first use; None where nothing can be compiled."""
+    x86, made = machine.x86(), {"copy": _copy_chunk, "triangle": _triangle_chunk}.get(name)
+    chunk = _fill_chunk(machine.processor()[1] // _PATTERN) if made is None else made()
     try:
         engine = machine.compiled(module([chunk, _run(name, x86)]))
     except machine.NoCompiler:
@@ -176,16 +202,16 @@ def _write(out: Any, source: Any) -> bool:
     return kind != "c" and not isinstance(source, complex) and np.ndim(source) == 0 and filled(out, source)
 
 
-def _cat(arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
+def _join(arrays: Sequence[Any], dim: int) -> Any:
     first = arrays[0]
     kind, shape = first.dtype, first.shape
-    long = sum(a.nbytes for a in arrays) >= LEAST and dtype is None and first.ndim > 0
+    long = sum(a.nbytes for a in arrays) >= LEAST and first.ndim > 0
     if not long or not all(
         type(a) is np.ndarray and a.dtype is kind and a.flags.c_contiguous and a.ndim == len(shape)
         and a.shape[:dim] == shape[:dim] and a.shape[dim + 1 :] == shape[dim + 1 :]
         for a in arrays
     ) or all(map(channels_last, arrays)):  # fmt: skip
-        return join.cat(np, arrays, dim, dtype)
+        return None
     length = sum(a.shape[dim] for a in arrays)
     out, start = np.empty((*shape[:dim], length, *shape[dim + 1 :]), kind), 0
     for a in arrays:
@@ -196,24 +222,24 @@ def _cat(arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     return out
 
 
-def _stack(arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
-    place = (*(slice(None),) * dim, None)
-    return rows(_cat([a[place] for a in arrays], dim, dtype))
+def _triangle(upper: bool) -> Any:
+    def run(x: Any, diagonal: int) -> Any:
+        if type(x) is not np.ndarray or x.ndim < 2 or not x.size or x.dtype.hasobject:
+            return NotImplemented
+        x = np.ascontiguousarray(x)
+        out = np.empty(x.shape, x.dtype)
+        n, m = x.shape[-2:]
+        border = max(-n, min(diagonal, m)) + (not upper)
+        steps = (n, x.itemsize, 0, border, 0, 0, int(upper), 0, 0)
+        done = _call("triangle", address(x), address(out), m * x.itemsize, x.size // m, x.nbytes, steps)
+        return out if done else NotImplemented
 
-
-def _unsplit(parts: Sequence[Any], shape: Any, sizes: Any, dim: int) -> Any:
-    if all(part is not None for part in parts):
-        return _cat(parts, dim, None)
-    return join.unsplit(np, parts, shape, sizes, dim)
-
-
-def _large(arrays: Sequence[Any], *_: Any) -> bool:
-    first = arrays[0]
-    return first is not None and first.size >= _SHARE // 8
+    return run
 
 
 def make(least: int) -> None:
     """Make all offers."""
+    offer("tril", "llvm", _triangle(False), least=least)
+    offer("triu", "llvm", _triangle(True), least=least)
     offer("write_at_once", "llvm", _write, least=1)
-    for name, function in (("cat", _cat), ("stack", _stack), ("unsplit", _unsplit)):
-        offer(name, "llvm", function, accepts=_large)
+    offer("join_at_once", "llvm", _join)

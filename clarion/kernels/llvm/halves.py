@@ -63,7 +63,7 @@ def _converted(x: Any, dtype: Any) -> Any:
     """An array of another type; None where that is not compiled."""
     before = next((kind for kind in (F32, F16, BF16) if x.dtype == kind), None)
     after = next((kind for kind in (F32, F16, BF16) if dtype == kind), None)
-    if before is None or after is None or (before, after) not in _WAYS or not x.ndim or 0 in x.strides:
+    if before is None or after is None or (before, after) not in _WAYS or not x.ndim:
         return None
     function = _function(before, after)
     if function is None:
@@ -75,9 +75,9 @@ def _converted(x: Any, dtype: Any) -> Any:
 def cast(x: Any, dtype: Any) -> Any:
     """An array of another type. (Called for all of them: asking who does it takes as long as converting a small array.)"""
     if (dtype.itemsize == 2 or x.itemsize == 2) and x.size >= LEAST:
-        if 0 in x.strides:  # a number in many places stays one
+        if any(step == 0 and n > 1 for step, n in zip(x.strides, x.shape, strict=True)):  # converted once, and copied
             once = x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
-            return np.broadcast_to(cast(once, dtype), x.shape)
+            return np.array(np.broadcast_to(cast(once, dtype), x.shape), order="C")
         found = _converted(x, dtype)
         if found is not None:
             return found

@@ -14,6 +14,7 @@ from ... import config
 from ...forks import whole_over_forks
 from .. import registry
 from ..choosing import HEAT
+from ..layout import dense_order
 from ..quiet import restore, silence
 from .kept import keeps
 
@@ -69,10 +70,14 @@ class Compiled:
             return NotImplemented
         arrays = [a for a in args if type(a) is ndarray]
         function = found.function
+        back = None
         if out is None and len(arrays) > 1 and args[0].size >= CHEAP and not isinstance(self, Rows):
             function, arrays = self._beside_rows(args, arrays, function)
+            back, arrays = _laid_alike(arrays)
         quiet = silence()
         try:
+            if back is not None:
+                return function(*arrays).transpose(back)
             return function(*arrays) if out is None else function(*arrays, out=out)
         finally:
             restore(quiet)
@@ -165,6 +170,27 @@ def _forms(shape: tuple[int, ...], arrays: list[Any]) -> tuple[str, ...] | None:
     return tuple(forms) if len(set(forms)) > 1 else None
 
 
+def _laid_alike(arrays: list[Any]) -> tuple[Any, list[Any]]:
+    """Arrays of one shape that lie differently, in rows: as the first of them lies; and how to turn the result back, None where
+    nothing was done. NumPy would go through all but one of them in steps."""
+    first, *others = arrays
+    if all(a.strides == first.strides for a in others) or any(a.shape != first.shape for a in others if a.ndim):
+        return None, arrays
+    from .turning import turned
+
+    order = list(range(first.ndim)) if first.flags.c_contiguous else dense_order(first)
+    found = []
+    for a in arrays:
+        if a.ndim:
+            a = a.transpose(order)
+            if not a.flags.c_contiguous:
+                a = turned(a) if found else None
+        if a is None:
+            return None, arrays
+        found.append(a)
+    return np.argsort(order).tolist(), found
+
+
 def _nothing() -> None:
     return None
 
@@ -204,6 +230,8 @@ class Rows(Compiled):
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
         x = args[0]
+        if x.dtype.kind in "biu":
+            return NotImplemented
         fits = x.size <= self.largest or (x.ndim and x.shape[-1] <= self.longest)
         arranged = self.arranged(args) if fits else None
         if arranged is None:
@@ -223,7 +251,7 @@ class OneRow(Rows):
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
         x = args[0]
-        if type(x) is not ndarray or not x.size:
+        if type(x) is not ndarray or x.dtype.kind in "biu" or not x.size:
             return NotImplemented
         if x.size <= self.largest:
             return super().__call__(*args)

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ... import config
 from .. import threads
-from ..registry import offer
+from ..blocks import in_range
+from ..registry import offer, raw
 from . import build, machine
 from .places import address
 from .text import Function, Variable, literal, module, with_lanes
@@ -21,6 +23,8 @@ from .text import Function, Variable, literal, module, with_lanes
 GRAIN = 1 << 14  # elements that are worth a thread
 _TOGETHER = 8  # rows that are added up side by side: each waits for its last sum
 _LANES = 8  # of a vector of float64
+SIZES = (1, 2, 4, 8)  # bytes of elements that are moved
+FEW = 1 if config.COMPILE == "all" else 2048  # elements that are moved below which NumPy is as quick
 _INT64 = np.dtype(np.int64)
 # `n`: how long the array is, `m`: how many numbers there are for each line; `begin` and `step`: where a scan starts, and in which direction it goes.
 _FIELDS = ("x", "out", "numbers", "outer", "n", "m", "inner", "begin", "step", "by_inner", "per", "bad", "parallel")
@@ -98,49 +102,94 @@ def _scan_chunk(scalar: str, name: str, word: str) -> Function:
 # Elements by their numbers ------------------------------------------------------------------------------
 
 
-def _elements_chunk(scalar: str, size: int, name: str) -> Function:
-    """Some of the elements by their numbers along a dimension: taken out ("pick"), or added up there ("add")."""
-    f = Function(f"{name}_chunk", "void", "ptr context", "i64 number", linkage="internal")
-    x, out, numbers = (_get(f, each) for each in ("x", "out", "numbers"))
-    outer, n, m, inner = (_get(f, each) for each in ("outer", "n", "m", "inner"))
-    by_inner = f.op("icmp ne", "i64", _get(f, "by_inner"), "0")
-    first, end = _part(f, f.let(f"select i1 {by_inner}, i64 {inner}, i64 {outer}"))
-    o_first, k_first = (f.let(f"select i1 {by_inner}, i64 {a}, i64 {b}") for a, b in (("0", first), (first, "0")))
-    o_end, k_end = (f.let(f"select i1 {by_inner}, i64 {a}, i64 {b}") for a, b in ((outer, end), (end, inner)))
-    bad = f.variable("i64", "0")
+class _Elements:
+    """Elements by their numbers along a dimension: taken out ("pick"), put there ("put"; "fill": one element everywhere), or added up
+    there ("add"). All lines have the same numbers where the name says "alike"."""
 
-    def element(here: str, array: str, beyond: str, line: Any) -> None:
-        """The element whose number stands `here`; `line` gives where in the array the line with a number is."""
-        which = f.load("i64", f.element(numbers, here, "i64"), 8)
-        inside = f.op("icmp ult", "i64", which, n)
-        there = line(f.let(f"select i1 {inside}, i64 {which}, i64 0"))
-        bad.set(f.op("or", "i64", bad.get(), f.cast("zext", "i1", f.op("xor", "i1", inside, "true"), "i64")))
-        place, other = f.element(array, there, scalar), f.element(beyond, here, scalar)
-        value = f.load(scalar, place if name == "pick" else other, size)
-        if name == "pick":
-            f.store(scalar, value, other, size)
-        else:
-            f.store(scalar, f.op("fadd", scalar, f.load(scalar, place, size), value), place, size)
+    def __init__(self, scalar: str, size: int, name: str) -> None:
+        self.f = f = Function(f"{name}_chunk", "void", "ptr context", "i64 number", linkage="internal")
+        self.scalar, self.size = scalar, size
+        self.what, self.alike = name.split("_")[0], name.endswith("alike")
+        self.numbers = _get(f, "numbers")
+        self.outer, self.n, self.m, self.inner = (_get(f, each) for each in ("outer", "n", "m", "inner"))
+        x, out = _get(f, "x"), _get(f, "out")
+        self.array, self.beyond = (x, out) if self.what == "pick" else (out, x)
+        self.one = f.load(scalar, x, size) if self.what == "fill" else ""
+        self.vector = with_lanes(_LANES, "i64")
+        self.bad, self.several = f.variable("i64", "0"), f.variable(self.vector, literal(self.vector, 0))
 
-    array, beyond = (x, out) if name == "pick" else (out, x)
-    rows = f.op("icmp eq", "i64", inner, "1")
-    with f.when(rows), f.counted(o_first, o_end) as o:
-        row, base = f.op("mul", "i64", o, m), f.element(array, f.op("mul", "i64", o, n), scalar)
-        with f.counted(row, f.op("add", "i64", row, m)) as here:
-            element(here, base, beyond, lambda which: which)
-    with f.when(f.op("xor", "i1", rows, "true")), f.counted(o_first, o_end) as o:
-        base, row = f.op("mul", "i64", o, n), f.op("mul", "i64", o, m)
-        with f.counted("0", m) as i:
-            start = f.op("mul", "i64", f.op("add", "i64", row, i), inner)
-            with f.counted(k_first, k_end) as k:
+    def numbered(self, place: str, lanes: int = 1) -> str:
+        """The number at a place, or several; the first one instead of a wrong one, which is noted."""
+        f, many = self.f, lanes > 1
+        type_, bits, noted = (self.vector, f"<{lanes} x i1>", self.several) if many else ("i64", "i1", self.bad)
+        which = f.load(type_, f.element(self.numbers, place, "i64"), 8)
+        outside = f.op("icmp uge", type_, which, f.spread(type_, self.n) if many else self.n)
+        noted.set(f.op("or", type_, noted.get(), f.cast("sext", bits, outside, type_)))
+        return f.select(type_, outside, literal(type_, 0), which)
 
-                def line(which: str, k: str = k) -> str:
-                    return f.op("add", "i64", f.op("mul", "i64", f.op("add", "i64", base, which), inner), k)
+    def element(self, place: str, here: str) -> None:
+        """An element in the array, and the one beyond that goes with it."""
+        f, scalar, size = self.f, self.scalar, self.size
+        other = f.element(self.beyond, here, scalar)
+        if self.what == "pick":
+            f.store(scalar, f.load(scalar, place, size), other, size)
+            return
+        value = self.one or f.load(scalar, other, size)
+        if self.what == "add":
+            word = "add" if scalar[0] == "i" else "fadd"
+            value = f.op(word, scalar, f.load(scalar, place, size), value)
+        f.store(scalar, value, place, size)
 
-                element(f.op("add", "i64", start, k), array, beyond, line)
-    f.let(f"atomicrmw add ptr {f.element('%context', str(_PLACE['bad']), 'i64')}, i64 {bad.get()} monotonic")
-    f.end()
-    return f
+    def rows(self, first: str, end: str) -> None:
+        """Lines that are rows: numbers are looked at several at a time."""
+        f = self.f
+        with f.counted(first, end) as o:
+            row = f.op("mul", "i64", o, self.m)
+            base = f.element(self.array, f.op("mul", "i64", o, self.n), self.scalar)
+            whole = f.op("and", "i64", self.m, str(-_LANES))
+            with f.counted("0", whole, str(_LANES)) as i:
+                here = f.op("add", "i64", row, i)
+                several = self.numbered(i if self.alike else here, _LANES)
+                for lane in range(_LANES):
+                    which = f.let(f"extractelement {self.vector} {several}, i64 {lane}")
+                    self.element(f.element(base, which, self.scalar), f.op("add", "i64", here, str(lane)))
+            with f.counted(whole, self.m) as i:
+                here = f.op("add", "i64", row, i)
+                self.element(f.element(base, self.numbered(i if self.alike else here), self.scalar), here)
+
+    def columns(self, first: str, end: str, begin: str, after: str) -> None:
+        """Lines that lie side by side: of some of the outer dimension, some of the inner one."""
+        f = self.f
+        with f.counted(first, end) as o, f.counted("0", self.m) as i:
+            start = f.op("mul", "i64", f.op("add", "i64", f.op("mul", "i64", o, self.m), i), self.inner)
+            base = f.op("mul", "i64", o, self.n)
+
+            def line(which: str) -> str:
+                return f.op("mul", "i64", f.op("add", "i64", base, which), self.inner)
+
+            same = line(self.numbered(i)) if self.alike else ""
+            with f.counted(begin, after) as k:
+                here = f.op("add", "i64", start, k)
+                there = f.op("add", "i64", same or line(self.numbered(here)), k)
+                self.element(f.element(self.array, there, self.scalar), here)
+
+    def chunk(self) -> Function:
+        """Some of them."""
+        f, outer, inner = self.f, self.outer, self.inner
+        by_inner = f.op("icmp ne", "i64", _get(f, "by_inner"), "0")
+        first, end = _part(f, f.let(f"select i1 {by_inner}, i64 {inner}, i64 {outer}"))
+        pairs = (("0", first), (outer, end), (first, "0"), (end, inner))
+        begin, after, k_begin, k_after = (f.let(f"select i1 {by_inner}, i64 {a}, i64 {b}") for a, b in pairs)
+        rows = f.op("icmp eq", "i64", inner, "1")
+        with f.when(rows):
+            self.rows(begin, after)
+        with f.when(f.op("xor", "i1", rows, "true")):
+            self.columns(begin, after, k_begin, k_after)
+        found = f.call(f"llvm.vector.reduce.or.v{_LANES}i64", "i64", f"{self.vector} {self.several.get()}")
+        found = f.op("and", "i64", f.op("or", "i64", self.bad.get(), found), "1")
+        f.let(f"atomicrmw add ptr {f.element('%context', str(_PLACE['bad']), 'i64')}, i64 {found} monotonic")
+        f.end()
+        return f
 
 
 def _outside_chunk() -> Function:
@@ -181,8 +230,11 @@ def _run(name: str) -> Function:
 _CHUNKS = {
     "sum": lambda scalar, size: _scan_chunk(scalar, "sum", "fadd"),
     "product": lambda scalar, size: _scan_chunk(scalar, "product", "fmul"),
-    "pick": lambda scalar, size: _elements_chunk(f"i{8 * size}", size, "pick"),
-    "add": lambda scalar, size: _elements_chunk(scalar, size, "add"),
+    **{
+        name: lambda scalar, size, name=name: _Elements(f"i{8 * size}", size, name).chunk()
+        for name in ("pick", "pick_alike", "put", "fill", "add_whole")
+    },
+    **{name: lambda scalar, size, name=name: _Elements(scalar, size, name).chunk() for name in ("add", "add_alike")},
     "outside": lambda scalar, size: _outside_chunk(),
 }
 
@@ -203,7 +255,7 @@ def _called(name: str, x: Any, out: Any, numbers: Any, shape: tuple[int, ...], d
     if run is None:
         return -1
     outer, n, inner = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
-    m = n if numbers is None else numbers.shape[dim]
+    m = n if numbers is None else numbers.size if name.endswith("alike") else numbers.shape[dim]
     by_inner = numbers is not None and outer < threads.number() and inner > 1
     whole = inner if by_inner else outer
     count = max(1, min(threads.number(), max(x.size, out.size) // GRAIN, whole))
@@ -234,7 +286,7 @@ def _are_numbers(index: Any, shape: tuple[int, ...], dim: int) -> bool:
 
 
 def _gather(x: Any, index: Any, dim: int) -> Any:
-    if x.itemsize not in (4, 8) or not _are_numbers(index, x.shape, dim):
+    if index.size < FEW or x.itemsize not in SIZES or not _are_numbers(index, x.shape, dim):
         return NotImplemented
     x, index, out = np.ascontiguousarray(x), np.ascontiguousarray(index), np.empty(index.shape, x.dtype)
     return NotImplemented if _called("pick", x, out, index, x.shape, dim) else out
@@ -247,12 +299,62 @@ def _gather_backward(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> An
     return NotImplemented if _called("add", g, out, index, shape, dim) else out
 
 
-def _scatter_add(x: Any, index: Any, src: Any, dim: int) -> Any:
-    if x.dtype.char not in "fd" or src.dtype is not x.dtype or not _are_numbers(index, x.shape, dim):
+def _written(name: str, x: Any, index: Any, src: Any, dim: int, out: Any) -> Any:
+    """Elements of `src` into a copy of `x`, or into `x` itself where that is `out`."""
+    if index.size < FEW or not _are_numbers(index, x.shape, dim):
         return NotImplemented
-    src, index = np.ascontiguousarray(src[tuple([slice(n) for n in index.shape])]), np.ascontiguousarray(index)
-    out = np.array(x, order="C")
-    return NotImplemented if _called("add", src, out, index, x.shape, dim) else out
+    if out is not None and (out is not x or not x.flags.c_contiguous):
+        return NotImplemented
+    if _function(name, x.itemsize) is None or not in_range(index, x.shape[dim]):
+        return NotImplemented
+    index, target = np.ascontiguousarray(index), raw.clone(x, "C") if out is None else out
+    _called(name, src, target, index, x.shape, dim)
+    return target
+
+
+def _scatter(x: Any, index: Any, src: Any, dim: int, *, out: Any = None) -> Any:
+    if x.itemsize not in SIZES or src.dtype is not x.dtype or x.dtype.hasobject:
+        return NotImplemented
+    return _written("put", x, index, _corner(src, index), dim, out)
+
+
+def _scatter_value(x: Any, index: Any, dim: int, value: Any, *, out: Any = None) -> Any:
+    if x.dtype.char not in "fdl?" or type(value) not in (int, float, bool):
+        return NotImplemented
+    return _written("fill", x, index, np.full(1, value, x.dtype), dim, out)
+
+
+def _scatter_add(x: Any, index: Any, src: Any, dim: int, *, out: Any = None) -> Any:
+    if x.dtype.char not in "fdl" or src.dtype is not x.dtype:
+        return NotImplemented
+    return _written("add" if x.dtype.kind == "f" else "add_whole", x, index, _corner(src, index), dim, out)
+
+
+def _corner(src: Any, index: Any) -> Any:
+    """The part of `src` that goes with the index."""
+    if src.shape != index.shape:
+        src = src[tuple([slice(n) for n in index.shape])]
+    return np.ascontiguousarray(src)
+
+
+def picked(x: Any, index: Any, dim: int) -> Any:
+    """`x.take(index, dim)`, where all lines have the same numbers, counted from the front."""
+    if x.itemsize not in SIZES or not x.flags.c_contiguous or not x.size or index.dtype is not _INT64 or not index.size:
+        return NotImplemented
+    out = np.empty(x.shape[:dim] + index.shape + x.shape[dim + 1 :], x.dtype)
+    bad = out.size < FEW or _called("pick_alike", x, out, np.ascontiguousarray(index), x.shape, dim)
+    return NotImplemented if bad else out
+
+
+def added(out: Any, index: Any, rows: Any, dim: int) -> bool:
+    """Add to the lines of a contiguous array, all at the same places; False where that is not done, and nothing changed."""
+    if out.dtype.char not in "fd" or rows.dtype is not out.dtype or rows.size < FEW or index.dtype is not _INT64:
+        return False
+    index = np.ascontiguousarray(index)
+    if _function("add_alike", out.itemsize) is None or not in_range(index, out.shape[dim]):
+        return False
+    _called("add_alike", np.ascontiguousarray(rows), out, index, out.shape, dim)
+    return True
 
 
 def _all_below(index: Any, size: int) -> Any:
@@ -277,4 +379,5 @@ def make(least: int) -> None:
         offer(kernel, "llvm", _scanned(name, back), least=least)
     offer("gather", "llvm", _gather, least=least)
     offer("gather_backward", "llvm", _gather_backward, least=least)
-    offer("scatter_add", "llvm", _scatter_add, least=least)
+    for kernel, write in (("scatter", _scatter), ("scatter_value", _scatter_value), ("scatter_add", _scatter_add)):
+        offer(kernel, "llvm", write, writes=True, least=1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import boxmuller as b
 from . import machine
+from .places import address
 from .text import Function, literal, module
 
 _EIGHT, _WHOLE = "<8 x float>", "<8 x i32>"
@@ -101,5 +102,5 @@ def normals_by_sixteen(unit: Any, mean: float, std: float, exact: bool) -> Any:
         run = _function()
     except machine.NoCompiler:
         return NotImplemented
-    run(unit.ctypes.data, unit.size // 16, mean, std)
+    run(address(unit), unit.size // 16, mean, std)
     return unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy
@@ -177,7 +177,7 @@ def _whole(function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
 
 def _sum(x: Any, dim: Any, keepdim: bool) -> Any:
     """Over the first dimensions, or over several of the last."""
-    if dim is None or len(dim) == x.ndim:
+    if dim is None or len(dim) == x.ndim or x.size < FEW:
         return NotImplemented
     if sorted(dim) != list(range(len(dim))):
         return _over_the_last(registry.raw.sum, x, dim, keepdim)
@@ -252,10 +252,15 @@ def _var_along_rows(x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     return None if found is None else (x, (1,), correction, keepdim)
 
 
-def _normals(*args: Any) -> Any:
-    from . import normals
+@cache
+def _by_sixteen() -> Callable[..., Any]:
+    from .normals import normals_by_sixteen
 
-    return normals.normals_by_sixteen(*args)
+    return normals_by_sixteen
+
+
+def _normals(*args: Any) -> Any:
+    return _by_sixteen()(*args)
 
 
 def _sequence(*args: Any) -> bool:
@@ -354,6 +359,11 @@ def _make_elementwise() -> None:
         "lerp": (lambda xp, x, y, weight: x + (y - x) * weight, lambda xp, x, y, weight: y + (y - x) * (weight - 1)),
     }.items():
         registry.offer(name, "llvm", _with_number(name, *functions), writes=True, least=CHEAP)
+    sign = Compiled(
+        "sign",
+        _expression(lambda xp, x: xp.where(x > 0, x.dtype.type(1), xp.where(x < 0, x.dtype.type(-1), x.dtype.type(0)))),
+    )
+    registry.offer("sign", "llvm", sign, least=FEW)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import threads
-from ..registry import offer
+from ..registry import offer, raw
 from . import build, machine
 from .places import address
 from .products.calls import F32, F64
@@ -147,7 +147,18 @@ def _functions(dtype: Any) -> Any:
 
 
 def _topk(x: Any, k: int, dim: int, largest: bool) -> Any:
-    if dim != x.ndim - 1 or not 0 < k <= MOST or not x.flags.c_contiguous:
+    if not x.ndim or not 0 < k <= MOST:
+        return NotImplemented
+    if dim != x.ndim - 1:  # laid in rows, and back
+        found = (
+            _topk(raw.clone(x.swapaxes(dim, -1), "C"), k, x.ndim - 1, largest) if x.size >= GRAIN else NotImplemented
+        )
+        return (
+            found
+            if found is NotImplemented
+            else tuple([np.ascontiguousarray(each.swapaxes(dim, -1)) for each in found])
+        )
+    if not x.flags.c_contiguous:
         return NotImplemented
     on, n = _functions(x.dtype), x.shape[-1]
     if on is None or k * 8 > max(n, 64):

@@ -14,7 +14,7 @@ import numpy as np
 from ... import config
 from .. import threads
 from ..registry import offer
-from . import build, machine
+from . import build, lines, machine
 from .places import address
 from .products.calls import F32, F64
 from .text import Function, literal, module, with_lanes
@@ -169,10 +169,17 @@ def _embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: 
 
 
 def _index_select(x: Any, index: Any, dim: int) -> Any:
-    if dim or x.ndim < 2 or not x.flags.c_contiguous:
+    if x.ndim < 2 or not x.flags.c_contiguous:
         return NotImplemented
+    if dim:
+        return lines.picked(x, index.reshape(-1), dim)
     found = _embedding(x.reshape(len(x), -1), index.reshape(-1), -1, False)
     return found if found is NotImplemented else found.reshape(-1, *x.shape[1:])
+
+
+def _index(x: Any, index: Any, where: tuple[int, ...]) -> Any:
+    """Along one dimension; negative numbers are left to NumPy."""
+    return lines.picked(x, index, where[0]) if where[0] else NotImplemented
 
 
 def _gradient(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
@@ -203,14 +210,17 @@ def _added(table: Any, numbers: Any, rows: Any) -> bool:
 
 
 def _add_rows(out: Any, dim: int, index: Any, rows: Any) -> Any:
-    if dim or not out.flags.c_contiguous or index.size * (out.size // len(out)) < LEAST:
+    if not out.flags.c_contiguous or rows.size < LEAST:
         return NotImplemented
+    if dim:
+        return None if lines.added(out, index, rows, dim) else NotImplemented
     return None if _added(out, index, rows) else NotImplemented
 
 
 def make() -> None:
     """Make all offers."""
     offer("embedding", "llvm", _embedding, least=1)
-    offer("index_select", "llvm", _index_select, least=max(LEAST, GRAIN))
+    offer("index_select", "llvm", _index_select, least=LEAST)
+    offer("index1", "llvm", _index, least=LEAST)
     offer("add_rows", "llvm", _add_rows, least=1)
     offer("embedding_dense_backward", "llvm", _gradient, least=LEAST)

@@ -30,7 +30,7 @@ from ..faces.options import (
     tensor_argument,
     warn_user,
 )
-from .constants import fill, full_of
+from .constants import MANY, fill, full_of
 from .uninitialised import filling, known, uninitialised
 
 _host = HOST.xp
@@ -96,7 +96,10 @@ def ones(*size: Any, **options: Any) -> Tensor:
         array = _host.empty(size_of("ones", size), default_float())
     except (ValueError, MemoryError) as error:
         raise out_of_memory(error, size) from None
-    fill(array, 1)
+    if array.size < MANY:
+        array.fill(1)
+    else:
+        fill(array, 1)
     return created(array) if modes.special or devices.HALVES else new_tensor(array)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -24,8 +25,8 @@ def cast(input: Tensor, kind: Any, copy: bool = False) -> Any:
     """`input` in a NumPy type; itself where that changes nothing."""
     if input._array.dtype == kind and not copy:
         return input
-    if kind not in INEXACT and input._rg:
-        input = input.detach()  # integers have no gradient: the history ends here
+    if kind not in INEXACT and (input._rg or input._view is not None):
+        input = input.detach()  # integers have no gradient: the history ends here (a view has that of its base)
     return cast_op.call(input, kind)
 
 
@@ -194,11 +195,14 @@ def cast_number(value: Any, kind: Any) -> Any:
     return value
 
 
+_limits = functools.cache(iinfo)
+
+
 def _whole(value: Any, kind: Any) -> int:
     """A number for an array of integers; below zero it may wrap around once."""
     if value - value != 0:  # infinite or NaN
         raise overflow(kind)
-    whole, limits = int(value), iinfo(kind)
+    whole, limits = int(value), _limits(kind)
     if limits.min <= whole <= limits.max:
         return whole
     if limits.min != 0 or not -limits.max <= whole < 0:

@@ -53,7 +53,7 @@ def logical_not(input: Any, *, run: Any = call) -> Any:
     return _unrecorded(run)(logical_not_op, input)
 
 
-# Bits: declared without `elementwise`, because the hot path does not look at types ------------------
+# Bits ----------------------------------------------------------------------------------------------
 
 
 def _bits(name: str, inputs: str = "x y", refuse: str = "fc", title: str = "") -> Op:

@@ -54,10 +54,10 @@ FORWARD: dict[str, Op | Callable[[Any, Any], Any]] = {
     "floordiv": a.floor_divide_op, "rfloordiv": swapped(a.floor_divide_op.call),
     "mod": a.remainder, "rmod": swapped(a.remainder), "rpow": swapped(p.pow),
     "eq": c.eq_op, "ne": c.ne_op, "lt": c.lt_op, "le": c.le_op, "gt": c.gt_op,
-    "ge": c.ge_op, "and": bits.bitwise_and_op.call, "rand": bits.bitwise_and_op.call,
-    "or": bits.bitwise_or_op.call, "ror": bits.bitwise_or_op.call, "xor": bits.bitwise_xor_op.call,
-    "rxor": bits.bitwise_xor_op.call, "lshift": bits.bitwise_left_shift_op.call,
-    "rlshift": swapped(bits.bitwise_left_shift_op.call), "rshift": bits.bitwise_right_shift_op.call,
+    "ge": c.ge_op, "and": bits.bitwise_and_op, "rand": bits.bitwise_and_op,
+    "or": bits.bitwise_or_op, "ror": bits.bitwise_or_op, "xor": bits.bitwise_xor_op,
+    "rxor": bits.bitwise_xor_op, "lshift": bits.bitwise_left_shift_op,
+    "rlshift": swapped(bits.bitwise_left_shift_op.call), "rshift": bits.bitwise_right_shift_op,
     "rrshift": swapped(bits.bitwise_right_shift_op.call),
 }  # fmt: skip
 for _name, _call in FORWARD.items():

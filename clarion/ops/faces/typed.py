@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ...core.calls import pick_call
 from ...core.dtypes import FROM_NUMPY
-from ...core.general_call import general_call
 from ...core.node import Node
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -24,7 +24,6 @@ class TypedOp(Op):
     """
 
     checks_types = True
-    refuse = ""
     complaint: Exception | None = None
     title = ""
     rounds_early = False  # computed in half precision itself, not in float32 and rounded at the end
@@ -35,7 +34,7 @@ class TypedOp(Op):
         self.complaint = EngineError(complaint) if isinstance(complaint, str) else complaint
         self.title = title or f"{self.name}_cpu"
         if "f" in kinds:
-            self.call = lambda *args: general_call(self, args)
+            self.call = pick_call(self)  # (which floats do not pass)
             self.looks_first, self.writes = True, False  # in place, too, the types are looked at
         return self
 

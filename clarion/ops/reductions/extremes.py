@@ -134,6 +134,8 @@ def max(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The largest element; (values, indices) along a dimension; elementwise with another tensor."""
+    if dim is other is axis is None and type(input) is Tensor and input._array.size and input._array.dtype.kind != "c":
+        return max_all_op.call(input)
     _one_dim("max", dim)
     return _extreme("max", input, dim if axis is None else axis, keepdim or keepdims, other)
 
@@ -143,6 +145,8 @@ def min(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The smallest element; (values, indices) along a dimension; elementwise with another tensor."""
+    if dim is other is axis is None and type(input) is Tensor and input._array.size and input._array.dtype.kind != "c":
+        return min_all_op.call(input)
     _one_dim("min", dim)
     return _extreme("min", input, dim if axis is None else axis, keepdim or keepdims, other)
 

@@ -121,7 +121,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     dim = normalize_dim(dim, ndim)
     try:
         return cat_op.call(tensors, dim, common_type(tensors))  # type: ignore[no-any-return]
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # (array libraries differ in what they raise)
         raise _cat_error(tensors, dim) or error from None
 
 

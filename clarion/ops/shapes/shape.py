@@ -123,7 +123,9 @@ def view_as_shape(x: Tensor, size: Sizes) -> Tensor:
 def reshaped(x: Tensor, size: Sizes) -> Tensor:
     """A view of the same elements if their order in memory allows it, else a copy."""
     array = x._array
-    if size and min(size) < 0:
+    if size == (-1,):
+        size = (array.size,)
+    elif size and min(size) < 0:
         size = infer(size, array.size)
     try:
         result: Tensor = view_op.call(x, size)
@@ -139,7 +141,9 @@ reshape_op.call = reshaped
 @method()
 def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     """The same memory with another shape or another type."""
-    if len(size) == 1 and type(size[0]) is not int:
+    if size == (-1,):
+        size = (self._array.size,)
+    elif len(size) == 1 and type(size[0]) is not int:
         dtype = kind if isinstance(kind := meant(size[0]), DType) else None
         if dtype is None:
             size = ints(size)
@@ -229,6 +233,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if not isinstance(input, Tensor):
         raise tensor_needed("flatten", input)
     shape = input._array.shape
+    if start_dim == 0 and end_dim == -1 and len(shape) > 1:
+        return reshaped(input, (input._array.size,))
     first, last = normalize_dim(start_dim, len(shape)), normalize_dim(end_dim, len(shape))
     if first > last:
         raise ShapeError("flatten() has invalid args: start_dim cannot come after end_dim")

@@ -227,8 +227,8 @@ def put_mask(xp: Any, out: Any, values: Any, mask: Any, accumulate: bool) -> Non
     if accumulate:
         out[mask] += values
     elif getattr(values, "ndim", 0) == 0:
-        if mask.ndim == out.ndim and getattr(values, "dtype", None) is out.dtype:
-            xp.putmask(out, mask, values)
+        if mask.shape == out.shape:
+            raw.masked_fill(out, mask, values, out=out)
         else:
             xp.copyto(out, values, where=mask.reshape(mask.shape + (1,) * (out.ndim - mask.ndim)), casting="unsafe")
     else:

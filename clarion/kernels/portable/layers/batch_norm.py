@@ -109,14 +109,13 @@ def batch_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: A
         total = channel_sums(xp, upstream)
     normal = None
     if needs[1] or (training and needs[0]):
-        normal = images - _column(mean)
-        normal *= _column(rstd)
-        along = channel_dots(xp, upstream, normal)
+        normal = images - _column(mean)  # but for rstd
+        along = channel_dots(xp, upstream, normal) * rstd
     scale = rstd if weight is None else rstd * weight
     if needs[0] and training:
         n = max(images.shape[0] * images.shape[2], 1)
         gx = normal
-        gx *= _column(along / xp.asarray(-n, x.dtype))
+        gx *= _column(along * rstd / xp.asarray(-n, x.dtype))
         gx += upstream
         gx -= _column(total / xp.asarray(n, x.dtype))
         gx *= _column(scale)

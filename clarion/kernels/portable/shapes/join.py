@@ -7,15 +7,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...layout import channels_last, rows
-from ...registry import kernel
+from ...registry import kernel, raw
 
 ALL = slice(None)
+
+
+@kernel("join_at_once")
+def join_at_once(xp: Any, arrays: Sequence[Any], dim: int) -> Any:
+    """Arrays of one type joined by several threads; None where nobody offers that."""
+    return None
+
+
+MANY = 1 << 15  # elements of the first array from which several threads may write them all
 
 
 @kernel("cat")
 def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
+    if arrays[0].size >= MANY and (found := raw.join_at_once(arrays, dim)) is not None:
+        return found
     try:
         out = xp.concatenate(arrays, dim)
         return out if out.flags.c_contiguous or all(map(channels_last, arrays)) else rows(out)
@@ -32,7 +43,9 @@ def stack(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
     place = (*(ALL,) * dim, None)
-    return rows(xp.concatenate([a[place] for a in arrays], dim))
+    parts = [a[place] for a in arrays]
+    found = raw.join_at_once(parts, dim) if arrays[0].size >= MANY else None
+    return rows(xp.concatenate(parts, dim) if found is None else found)
 
 
 @kernel("unbind")
@@ -58,7 +71,7 @@ def split(xp: Any, x: Any, size: int, dim: int) -> Any:
 def unsplit(xp: Any, parts: Sequence[Any], shape: tuple[int, ...], sizes: tuple[int, ...], dim: int) -> Any:
     """The parts of a split put together again; a part that is None is zero."""
     if all(part is not None for part in parts):
-        return xp.concatenate(parts, dim)
+        return cat(xp, parts, dim, None)
     out = xp.zeros(shape, next(part.dtype for part in parts if part is not None))
     for target, part in zip(split_with_sizes(xp, out, sizes, dim), parts, strict=True):
         if part is not None:

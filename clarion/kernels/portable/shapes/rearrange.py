@@ -10,7 +10,7 @@ from ...registry import kernel
 
 @kernel("clone")
 def clone(xp: Any, x: Any, order: str) -> Any:
-    if order == "channels_last" or (order == "K" and x.flags.c_contiguous and channels_last(x)):
+    if order == "channels_last" or (order == "K" and x.ndim > 3 and x.flags.c_contiguous and channels_last(x)):
         last = (0, *range(2, x.ndim), 1)
         back = (0, x.ndim - 1, *range(1, x.ndim - 1))
         return x.transpose(last).copy().transpose(back)
