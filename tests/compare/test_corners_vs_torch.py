@@ -249,3 +249,44 @@ def test_no_channels() -> None:
         return out, torch.autograd.grad(out.sum(), bias)
 
     assert outcome(ours, program) == outcome(theirs, program)
+
+
+_TYPES = ("float32", "float64", "float16", "bfloat16", "int64")
+_LOSSES = (
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "kl_div",
+)
+
+
+@pytest.mark.parametrize("loss", _LOSSES)
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(_TYPES, _TYPES)))
+def test_losses_of_two_types(loss: str, first: str, second: str) -> None:
+    """In whose type a loss is computed, and which types are refused: a target of another type is a common mistake."""
+
+    def program(t: Any) -> Any:
+        x, y = t.tensor([1, 0, 1]).to(getattr(t, first)), t.tensor([1, 1, 0]).to(getattr(t, second))
+        return [str(getattr(t.nn.functional, loss)(x, y).dtype).partition(".")[2]]
+
+    mine, reference = [outcome(each, program) for each in (ours, theirs)]
+    assert mine[0] == reference[0]  # (a type's name, or the kind of a refusal)
+
+
+_LAID_OUT = (
+    "t.rot90(x)", "t.rot90(x, 2)", "t.rot90(x, 3, (0, 2))", "t.rot90(x, 4)", "x.count_nonzero(-2)", "t.view_as_complex(x[:0, ..., :2])",
+    "t.linalg.matrix_power(x[:, :2, :2].long(), 3)", "t.linalg.matrix_power(x[:, :2, :2].bfloat16(), 2)", "t.trapezoid(x[..., :0])",
+    "t.nn.functional.margin_ranking_loss(x.long(), x.long(), x.long())",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", _LAID_OUT)
+@pytest.mark.parametrize("turned", [False, True])
+def test_layouts_and_types(text: str, turned: bool) -> None:
+    def program(t: Any) -> Any:
+        x = t.arange(24.0).reshape(2, 3, 4).requires_grad_()
+        return eval(text, {"t": t, "x": x.permute(2, 1, 0) if turned else x})
+
+    assert outcome(ours, program) == outcome(theirs, program)

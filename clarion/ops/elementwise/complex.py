@@ -92,9 +92,10 @@ def view_as_complex(input: Any) -> Any:
         raise EngineError("Input tensor must have one or more dimensions")
     if array.shape[-1] != 2:
         raise EngineError("Tensor must have a last dimension of size 2")
-    if array.strides[-1] != array.itemsize:
+    *steps, last = input.stride()
+    if last != 1:
         raise EngineError("Tensor must have a last dimension with stride 1")
-    if any(step % (2 * array.itemsize) for step in array.strides[:-1]):
+    if any(step % 2 for step in steps):
         raise EngineError("Tensor must have a stride divisible by 2 for all but last dimension")
     return view_as_complex_op.call(input)
 

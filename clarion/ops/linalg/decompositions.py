@@ -228,8 +228,8 @@ pinv_op.vjp(x=_pinv_grad)
 # Public faces --------------------------------------------------------------------------------------
 
 
-def matrices(name: str, input: Any, square: bool = True) -> Any:
-    """The array of an input that must be (a batch of) floating matrices."""
+def matrices(name: str, input: Any, square: bool = True, any_type: bool = False) -> Any:
+    """The array of an input that must be (a batch of) floating matrices, or of any type."""
     (array,) = tensors(name, input, names=("A",))
     if array.ndim < 2:
         raise ShapeError(f"{name}: The input tensor A must have at least 2 dimensions.")
@@ -237,7 +237,7 @@ def matrices(name: str, input: Any, square: bool = True) -> Any:
         raise ShapeError(
             f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by {array.shape[-1]} matrices"
         )
-    if array.dtype not in INEXACT or array.dtype.itemsize == 2:
+    if not any_type and (array.dtype not in INEXACT or array.dtype.itemsize == 2):
         kind = FROM_NUMPY[array.dtype]
         if kind.category >= 2:
             raise DtypeError(f"{name}: Low precision dtypes not supported. Got {kind.old}")
@@ -379,7 +379,7 @@ def _limit(value: Any) -> Any:
 @public(out=True)
 def matrix_power(A: Any, n: int) -> Any:
     """A multiplied by itself n times; by its inverse for negative n."""
-    array = matrices("linalg.matrix_power", A)
+    array = matrices("linalg.matrix_power", A, any_type=n >= 0)
     if n == 0:
         from ..faces.api import FUNCTIONS
 

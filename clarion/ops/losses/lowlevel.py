@@ -15,7 +15,7 @@ from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ..faces.api import NN_FUNCTIONAL, no_gradient, public
 from ..faces.autocast import autocast
 from ..layers.embedding_bag import largest_places
-from .pointwise import binary_cross_entropy_with_logits_op, divergence, reduce_all
+from .pointwise import divergence, logits_loss, reduce_all
 
 
 def _number(name: str, value: Any, position: int) -> int:
@@ -46,14 +46,14 @@ def binary_cross_entropy_with_logits(
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(whole)}"
         )
     no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-    return binary_cross_entropy_with_logits_op.call(input.expand(whole), target, weight, pos_weight, number)
+    return logits_loss(input.expand(whole), target, weight, pos_weight, number)
 
 
 @public(method=False)
 @autocast("float32")
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
     """max(0, -target * (input1 - input2) + margin), of shapes that broadcast."""
-    lack = (-target * (input1 - input2) + margin).clamp_min(0)
+    lack = (-target * (input1 - input2) + float(margin)).clamp_min(0)
     return reduce_all(lack, _number("margin_ranking_loss", reduction, 5))
 
 

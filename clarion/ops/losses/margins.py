@@ -110,7 +110,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return reduce_all((-target * (input1 - input2) + margin).clamp_min(0), number)
+    return reduce_all((-target * (input1 - input2) + float(margin)).clamp_min(0), number)
 
 
 def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:

@@ -6,10 +6,11 @@ import warnings
 from typing import Any
 
 from ...core.devices import visible
+from ...core.dtypes import FROM_NUMPY, INEXACT
 from ...core.messages import broadcast_error
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, ShapeError, not_a_tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError, not_a_tensor
 from ...events import hub
 from ..faces.api import FUNCTIONS, functional, no_gradient
 from ..faces.autocast import autocast
@@ -82,6 +83,19 @@ def tell_shapes(input: Any, target: Any) -> None:
 def stretched(a: Any, b: Any) -> bool:
     """Two shapes that differ were broadcast to each other."""
     return True
+
+
+def in_type_of(kept: Any, loss: Any) -> Any:
+    """A loss in the type of one of its arguments, in whose memory PyTorch computes it."""
+    if loss._array.dtype is kept._array.dtype:
+        return loss
+    if kept._array.dtype not in INEXACT:
+        names = [FROM_NUMPY[each._array.dtype].old for each in (loss, kept)]
+        raise DtypeError(
+            f"result type {names[0]} can't be cast to the desired output type {names[1]}\n"
+            "A loss is computed in the type of this argument, which has to be a floating one: convert it, e.g. with .float()."
+        )
+    return loss.to(kept.dtype)
 
 
 def share(g: Any, shape: tuple[int, ...], reduction: int) -> Any:
@@ -228,10 +242,10 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if delta <= 0:
         raise EngineError("huber_loss does not support non-positive values for delta.")
     if weight is None:
-        return huber_loss_op.call(input, target, number, delta)
+        return in_type_of(input, huber_loss_op.call(input, target, number, delta))
     if weight._array.shape != input._array.shape:
         raise ArgumentValueError("Weights and input must have the same size.")
-    errors = huber_loss_op.call(input, target, 0, delta) * weight
+    errors = in_type_of(input, huber_loss_op.call(input, target, 0, delta)) * weight
     return errors.sum() / weight.sum() if number == 1 else reduce_all(errors, number)
 
 
@@ -275,10 +289,18 @@ def binary_cross_entropy(
             "Please ensure they have the same size."
         )
     array = input._array
+    if target._array.dtype is not array.dtype and target._array.dtype != array.dtype:
+        names = [FROM_NUMPY[each._array.dtype].old for each in (target, input)]
+        raise DtypeError(
+            f"Found dtype {names[0]} but expected {names[1]}\n"
+            f"The target of binary_cross_entropy has the type of its input: convert it with target.to(input.dtype)."
+        )
+    if array.dtype not in INEXACT:
+        raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
     if array.size and visible(array) and not (array.min() >= 0 and array.max() <= 1):
         raise EngineError("all elements of input should be between 0 and 1")
     no_gradient("binary_cross_entropy", weight=weight)
-    return binary_cross_entropy_op.call(input, target, weight, number)
+    return in_type_of(input, binary_cross_entropy_op.call(input, target, weight, number))
 
 
 softplus_plain_op = Op("softplus_plain", "x", node="SoftplusBackward0")
@@ -330,7 +352,18 @@ def binary_cross_entropy_with_logits(
     no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     if hub.loss is not None:
         hub.loss("binary_cross_entropy_with_logits", input, target)
-    return binary_cross_entropy_with_logits_op.call(input, target, weight, pos_weight, number)
+    return logits_loss(input, target, weight, pos_weight, number)
+
+
+def logits_loss(input: Any, target: Any, weight: Any, pos_weight: Any, number: int) -> Any:
+    """The loss of scores in the target's type, which has to be a floating one."""
+    kind = input._array.dtype
+    if kind is not target._array.dtype or kind not in INEXACT:
+        if kind not in INEXACT:
+            raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{FROM_NUMPY[kind].old}'")
+        1 - target  # (masks are refused as PyTorch refuses them)
+    loss = binary_cross_entropy_with_logits_op.call(input, target, weight, pos_weight, number)
+    return in_type_of(target, loss)
 
 
 soft_margin_loss_op = Op(
@@ -352,7 +385,8 @@ def soft_margin_loss(
     if input.shape != target.shape:
         tell_shapes(input, target)
         input, target = FUNCTIONS["broadcast_tensors"](input, target)
-    return soft_margin_loss_op.call(input, target, number)
+    no_gradient("soft_margin_loss", target=target)
+    return in_type_of(input, soft_margin_loss_op.call(input, target, number))
 
 
 # Distributions -------------------------------------------------------------------------------------
@@ -360,6 +394,8 @@ def soft_margin_loss(
 
 def divergence(input: Any, target: Any, log_target: bool) -> Any:
     """The Kullback-Leibler divergence element by element."""
+    if input._array.dtype not in INEXACT or target._array.dtype not in INEXACT:
+        raise DtypeError("kl_div: Integral inputs not supported.")
     return target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
 
 

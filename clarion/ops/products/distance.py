@@ -10,7 +10,7 @@ from ...core.messages import broadcast_error
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentValueError, EngineError, ShapeError
+from ...errors import ArgumentValueError, DtypeError, EngineError, ShapeError
 from ..faces.api import FUNCTIONS, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..reductions.norms import vector_norm_grad
@@ -162,6 +162,8 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int]:
     """Twice the area under each piece."""
     (array,) = tensors("trapezoid", y, names=("y",))
+    if array.dtype.kind == "b":
+        raise DtypeError("trapezoid: received a bool input for `y`, but bool is not supported")
     dim = normalize_dim(dim, array.ndim)
     pairs = _between(y, dim, 1, None) + _between(y, dim, None, -1)
     if x is None:
@@ -181,7 +183,9 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     if x is None and dx is None:
         dx = 1
     if isinstance(y, Tensor) and y._array.ndim and y._array.shape[normalize_dim(dim, y._array.ndim)] == 0:
-        return y.sum(dim)
+        shape = list(y._array.shape)
+        del shape[normalize_dim(dim, y._array.ndim)]
+        return y.new_zeros(shape)
     pieces, dim = _trapezoids(y, x, dx, dim)
     return pieces.sum(dim) / 2.0
 

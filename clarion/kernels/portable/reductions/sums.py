@@ -139,7 +139,7 @@ def all(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 @kernel("count_nonzero")
 def count_nonzero(xp: Any, x: Any, dim: Any) -> Any:
-    return xp.add.reduce(x != 0, axis=dim, dtype=xp.int64)
+    return xp.asarray(xp.add.reduce(x != 0, axis=dim, dtype=xp.int64), order="C")
 
 
 @kernel("hash_tensor")

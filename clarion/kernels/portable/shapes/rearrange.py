@@ -40,7 +40,10 @@ def _roll_flat(xp: Any, x: Any, shift: int) -> Any:
 
 @kernel("rot90")
 def rot90(xp: Any, x: Any, k: int, dims: tuple[int, int]) -> Any:
-    return xp.rot90(x, k, dims).copy()
+    if k % 4 == 0:
+        return x.copy()
+    turned = flip(xp, x, dims if k % 4 == 2 else (dims[k % 4 == 1],))
+    return turned if k % 4 == 2 else turned.swapaxes(*dims)  # (it lies in memory as what was flipped)
 
 
 @kernel("repeat")
