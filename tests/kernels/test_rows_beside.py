@@ -72,3 +72,19 @@ def test_short_rows_are_spread_out(n, dtype):
         assert found.strides == expected.strides
     with pytest.raises(ValueError, match="broadcast"):
         registry.raw.maximum(a[:, None, :2].repeat(2, 1), b[None, :, :2])
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("softmax", 1),
+        ("log_softmax", 1),
+        ("softmax_backward", 2),
+        ("log_softmax_backward", 2),
+        ("softmax_and_total", 1),
+    ],
+)
+def test_softmax_is_compiled(name, count):
+    """What asks for a size cannot be traced, and would be left to NumPy without a word."""
+    rows = registry.offers(name)["llvm"].function
+    assert rows.version((*[np.ones((4, 8), np.float32)] * count, 1)) is not None
