@@ -33,6 +33,7 @@ from .pieces import BLOCK, Geometry, Sizes, Unit, as_planes, has_planes, met, un
 
 WORTH = 1 << 21  # multiplications from which this is faster than columns of all places
 SHARED = 1 << 22  # and from which threads are worth waking
+LONG = 1 << 25  # and from which a single one takes long
 DENSE = 60  # multiplications for each number that comes and goes
 
 
@@ -267,7 +268,8 @@ def _mixed_weight(g: Any, x: Any, parts: int) -> Any:
 def _suits(x: Any, y: Any, places: Sizes, outputs: int, channels: int, ksize: Sizes, groups: int) -> bool:
     """Images or lines of one group, or of one for each channel, of numbers that BLAS multiplies, and enough of them.
 
-    Where a result has few `places` and there are many weights, images have to be multiplied together: in columns.
+    Where a result has few `places` and there are many weights, images have to be multiplied together: in columns. Where channels are
+    mixed that are too few for threads to share, but there is much to multiply, it is for the threads of BLAS.
     """
     if x.ndim not in (3, 4) or x.dtype != y.dtype or x.dtype.char not in "fd" or min(places) < 1:
         return False
@@ -275,7 +277,10 @@ def _suits(x: Any, y: Any, places: Sizes, outputs: int, channels: int, ksize: Si
     if groups > 1:
         return outputs == channels == groups and len(x) * count * weights >= depthwise.WORTH
     weights *= outputs
-    return len(x) * count * weights >= WORTH and (count >= 128 or weights <= 1 << 18)
+    multiplications = len(x) * count * weights
+    if math.prod(ksize) == 1 and multiplications > LONG and outputs * channels < DENSE * (outputs + channels):
+        return False
+    return multiplications >= WORTH and weights <= count << 12
 
 
 def _images(x: Any) -> Any:
