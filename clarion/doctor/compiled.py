@@ -151,7 +151,7 @@ def _is_asked() -> bool:
 def _aside(function: Any, written: Any) -> Any:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if held.handling or watching.unseen:
+        if held.handling or watching.unseen or (patching.resting and not _steps and not patching.has_met()):
             return function(*args, **kwargs)
         heard = listening.ear.open
         if heard and _is_asked():

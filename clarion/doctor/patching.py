@@ -105,6 +105,11 @@ def met(codes: set[Any]) -> None:
             _met.append(made)
 
 
+def has_met() -> bool:
+    """Has Dynamo met anything of ours?"""
+    return bool(_met)
+
+
 def show_met(on: bool) -> None:
     """Put back what Dynamo has met so far; or take its place again."""
     for made in _met:
