@@ -68,9 +68,13 @@ def offered(backend: str) -> list[str]:
 def chains(operation: str) -> dict[str, list[str]]:
     """Per array library: the backends that are asked in turn, the last of which takes everything."""
     return {
-        library.name: [offer.backend for offer in registry.chain(operation, library.name)]
-        for library in registry.libraries()
+        library.name: [offer.backend for offer in registry.chain(operation, library.name)] for library in _libraries()
     }
+
+
+def _libraries() -> list[registry.Library]:
+    """Those that compute for a device. (Others stand for arrays for a while: of `vmap`, of what is being compiled.)"""
+    return [library for library in registry.libraries() if library.backends]
 
 
 def _print(found: dict[str, Any], kernels: dict[str, dict[str, list[str]]], name: str | None) -> None:
@@ -83,7 +87,7 @@ def _print(found: dict[str, Any], kernels: dict[str, dict[str, list[str]]], name
         _print_facts(console, found)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("Operation", no_wrap=True)
-    for library in registry.libraries():
+    for library in _libraries():
         table.add_column("Computed by" if library.name == "numpy" else f"On {library.name} arrays")
     # All of them would be five hundred lines, most of which say "portable".
     shown = {

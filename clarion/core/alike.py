@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels.batched.levels import Mapped
 from .devices import kind_of, to_host
 from .tensor import Tensor, new_tensor
 
@@ -32,4 +33,4 @@ def values(tensor: Tensor) -> Any:
 
 def certainly(found: Any) -> bool:
     """Is a condition known to hold? Inside `vmap`, which has one answer for each sample, it is not."""
-    return not hasattr(getattr(found, "_array", found), "varies") and bool(found)
+    return not isinstance(getattr(found, "_array", found), Mapped) and bool(found)

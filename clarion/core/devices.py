@@ -22,6 +22,7 @@ import numpy
 from ..errors import ArgumentTypeError, EngineError, NoDeviceError, NotSupportedError
 from ..forks import fork_safe
 from ..kernels import mt19937
+from ..kernels.batched.levels import Mapped
 from ..kernels.layout import memory_root
 
 ndarray = numpy.ndarray  # the host's arrays
@@ -308,7 +309,7 @@ def writable(array: Any) -> bool:
 def write(target: Any, values: Any) -> None:
     """Put values into an array, converted to its type; those of another device are brought there first."""
     kind = kind_of(target)
-    if hasattr(values, "varies"):  # what `vmap` computed for all samples is refused where they share one place
+    if isinstance(values, Mapped):  # what `vmap` computed for all samples is refused where they share one place
         xp_of(values).copyto(target, values)
         return
     if type(values) is not type(target) and (other := _BY_ARRAY.get(type(values))) is not None:

@@ -14,6 +14,7 @@ from .registry import library_of
 # The types of arrays: NumPy's, and those of other libraries with how they are given other strides,
 # `function(x, shape, strides, offset)` (None: as NumPy's, by `as_strided`).
 ARRAYS: dict[type, Callable[..., Any] | None] = {numpy.ndarray: None}
+LAYS_OUT: dict[type, Callable[..., Any]] = {}  # those that make copies in a layout by themselves, `function(x, layout)`
 
 
 def _xp(x: Any) -> Any:
@@ -99,8 +100,8 @@ def laid_out(x: Any, layout: tuple[Any, ...] | None) -> Any:
     """A copy of `x` with the strides of `layout`: whoever took a view there can take it here."""
     if layout is None or layout[0] != x.shape:
         return x.copy()
-    if hasattr(x, "laid_out"):  # one of all samples
-        return x.laid_out(layout)
+    if type(x) in LAYS_OUT:
+        return LAYS_OUT[type(x)](x, layout)
     whole = blank((x.shape, layout[1], x.dtype), _xp(x))
     whole[...] = x
     return whole

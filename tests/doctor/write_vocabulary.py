@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import clarion
+import clarion.core.batching  # (loaded with the first `vmap`)
 from clarion.core.namespace import OPS
 
 TABLE = Path(clarion.__file__).parent / "doctor" / "operations.txt"

@@ -29,6 +29,7 @@ from ...core.versions import INFERENCE
 from ...events import Hub, hub, unheard
 from ...kernels import captures
 from ...kernels import quiet as _warnings
+from ...kernels.batched.levels import Mapped
 from ...kernels.coo import Coo
 from ...kernels.registry import raw
 from ..engine import LOST
@@ -52,7 +53,7 @@ nbytes = attrgetter("_array.nbytes")
 
 def _whole(found: Any) -> Any:
     """An array; inside `vmap`, that of all samples."""
-    while hasattr(found, "varies"):
+    while isinstance(found, Mapped):
         found = found.data
     return found
 
@@ -91,9 +92,9 @@ def finite_soon(values: Any) -> Any:
     """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
     if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo:
         return None
-    if kind_of(values).name == "cpu" and not hasattr(values, "varies"):
+    if kind_of(values).name == "cpu" and not isinstance(values, Mapped):
         return None
-    if captures.current() is not None or hasattr(values, "varies"):
+    if captures.current() is not None or isinstance(values, Mapped):
         return True  # nothing can be looked at
     return raw.all_finite(values) if type(values) in HALVES else np.isfinite(values).all()
 
@@ -137,7 +138,7 @@ def _eps_of(dtype: Any) -> float:
 
 def number(t: Any) -> Any:
     found = t._array
-    if type(found) is not np.ndarray and hasattr(found, "varies"):
+    if type(found) is not np.ndarray and isinstance(found, Mapped):
         return _whole(found).mean().item()
     if type(found) is np.ndarray or not late(t):
         return found.item()

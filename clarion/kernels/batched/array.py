@@ -15,8 +15,8 @@ from typing import Any
 import numpy
 
 from ...errors import EngineError
-from ..layout import ARRAYS, laid_out, memory_root, strided
-from .levels import Level
+from ..layout import ARRAYS, LAYS_OUT, laid_out, memory_root, strided
+from .levels import Level, Mapped
 
 ALL = slice(None)
 Function = Callable[..., Any]
@@ -36,7 +36,7 @@ _NO_VALUES = (
 )
 
 
-class Batched:
+class Batched(Mapped):
     """One sample's shape, strides and type, and the values of all samples."""
 
     __slots__ = ("__weakref__", "data", "level", "varies")
@@ -483,4 +483,4 @@ def _restrided(x: Batched, shape: tuple[int, ...], strides: tuple[int, ...], off
     return x.like(strided(x.data, (x.level.size, *shape), (x.data.strides[0], *strides), offset))
 
 
-ARRAYS[Batched] = _restrided
+ARRAYS[Batched], LAYS_OUT[Batched] = _restrided, Batched.laid_out

@@ -8,6 +8,12 @@ import threading
 from ...errors import EngineError
 
 
+class Mapped:
+    """An array of all samples (array.py): what asks whether it meets one need not load what computes with them."""
+
+    __slots__ = ()
+
+
 class Level:
     """One call of a mapped function: how many samples, and how random numbers are drawn. A level that began later lies inside."""
 

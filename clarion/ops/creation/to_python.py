@@ -14,6 +14,7 @@ from ...core.saved import hand_to_numpy
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError
 from ...events import hub
+from ...kernels.batched.levels import Mapped
 from ...kernels.mirrors import mirror_of
 from ..faces.api import METHODS, method, public
 from .from_data import share, warn_left
@@ -74,7 +75,7 @@ def _index(self: Tensor) -> int:
 def _bool(self: Tensor) -> bool:
     array = self._array
     if array.size == 1:
-        return bool(array if hasattr(array, "varies") else array.item())
+        return bool(array if isinstance(array, Mapped) else array.item())
     what = "no values" if array.size == 0 else "more than one value"
     raise EngineError(
         f"Boolean value of Tensor with {what} is ambiguous\n"
@@ -183,7 +184,7 @@ def _all_samples(array: Any) -> str:
     whole = new_tensor(array.data)
     depth = 1
     inner = array.data
-    while hasattr(inner, "varies"):
+    while isinstance(inner, Mapped):
         depth, inner = depth + 1, inner.data
     if not array.varies:
         return repr(whole)
@@ -194,7 +195,7 @@ def _all_samples(array: Any) -> str:
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     cls = type(self)
     plain = cls is Tensor or "_is_parameter" in vars(cls)
-    if hasattr(self._array, "varies"):  # inside `vmap`
+    if isinstance(self._array, Mapped):  # inside `vmap`
         return _all_samples(self._array)
     if tensor_contents is not None:
         return f"{'tensor' if plain else cls.__name__}({', '.join([str(tensor_contents), *suffixes(self)])})"

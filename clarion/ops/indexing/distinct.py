@@ -11,6 +11,7 @@ from ...core.dtypes import FROM_NUMPY, i64, int32, result_type
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
+from ...kernels.batched.levels import Mapped
 from ...kernels.blocks import in_range
 from ..faces.api import functional, public
 from ..faces.typed import no_gradient, not_implemented
@@ -214,11 +215,11 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     if not isinstance(tensor, Tensor) or tensor._array.dtype != i64:
         raise EngineError("one_hot is only applicable to index tensor of type LongTensor.")
     array = tensor._array
-    if hasattr(array, "varies") and num_classes <= 0:
+    if isinstance(array, Mapped) and num_classes <= 0:
         raise EngineError(
             "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
         )
-    if array.size == 0 or hasattr(array, "varies"):
+    if array.size == 0 or isinstance(array, Mapped):
         if num_classes <= 0:
             raise EngineError("Can not infer total number of classes from empty tensor.")
         return one_hot_op.call(tensor, num_classes)
