@@ -43,6 +43,8 @@ COMPOSED = {
     "ormqr",
     "tensorinv",
 }
+# What comes out of `vmap` has a node of its own here (docs/differences.md).
+COMPOSED |= {"batch", "unbatch", "unbatch_view", "same_for_all", "sum_of_samples", "common_sample"}
 # PyTorch's gradient of x is 0 where x survives, and flows where it was overwritten: finite differences say otherwise.
 WRONG_IN_PYTORCH = {"as_strided_scatter"}
 
