@@ -354,10 +354,11 @@ def test_dropped_iterator_with_stuck_workers(monkeypatch) -> None:
     assert all_gone(pids)
 
 
-def program(text: str, *signals: int) -> tuple[int, str, list[int]]:
+def program(text: str, *signals: int, first: str = "") -> tuple[int, str, list[int]]:
     """Run a program that prints its workers' process ids and then works on; send it signals. → code, errors, ids."""
     prelude = """
         import os, sys, time
+        FIRST
         import clarion as torch
         from clarion.utils.data import DataLoader, Dataset
         class Rows(Dataset):
@@ -367,7 +368,7 @@ def program(text: str, *signals: int) -> tuple[int, str, list[int]]:
         next(iterator)
         print(*[w.pid for w in iterator._workers], flush=True)
     """
-    code = textwrap.dedent(prelude) + textwrap.dedent(text)
+    code = textwrap.dedent(prelude).replace("FIRST", first) + textwrap.dedent(text)
     command = [sys.executable, "-W", "ignore", "-c", code]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -395,6 +396,18 @@ def test_ctrl_c() -> None:
     assert code != 0
     assert errors.count("Traceback") == 1, errors
     assert "KeyboardInterrupt" in errors
+    assert all_gone(pids)
+
+
+def test_ctrl_c_while_a_worker_is_forked() -> None:
+    # The second worker is still in Python's handlers after a fork when the signal comes.
+    slow = (
+        "forks = []; os.register_at_fork(before=lambda: forks.append(1), "
+        "after_in_child=lambda: time.sleep(len(forks) - 1))"
+    )
+    code, errors, pids = program("for batch in iterator: time.sleep(0.1)", signal.SIGINT, first=slow)
+    assert code != 0
+    assert errors.count("Traceback") == 1, errors
     assert all_gone(pids)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ....errors import EngineError
 from .transport import Receiver
-from .worker import Job, work
+from .worker import Job, interrupts_wait, work
 
 _GRACE = 5.0  # seconds that a worker has to finish what it is doing before it is killed
 
@@ -52,7 +52,8 @@ class Crew:
             with warnings.catch_warnings():
                 # Python 3.12 warns of every fork beside a thread, and NumPy's matrix products have threads.
                 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-                process.start()
+                with interrupts_wait() if context.get_start_method() == "fork" else contextlib.nullcontext():
+                    process.start()
         except (TypeError, AttributeError, pickle.PicklingError):
             warnings.warn(
                 "Got pickle error when attempting to start a worker Process. This might be because the worker Process "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import queue
 import random
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -65,10 +67,28 @@ class Restart:
     """The request to begin another epoch, and its answer."""
 
 
+@contextlib.contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Ctrl-C waits until a process has been forked, and in the new one until `work` can catch it.
+
+    Before that it would come out of Python's own handlers after a fork, which print it and go on.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def work(job: Job, worker_id: int, connection: Connection) -> None:
     """The main function of a worker."""
     global _worker_info
     try:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         set_num_threads(1)
         seed_worker(job.base_seed, worker_id)
         _worker_info = WorkerInfo(worker_id, job.num_workers, job.base_seed + worker_id, job.dataset)
