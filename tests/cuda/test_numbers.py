@@ -68,3 +68,30 @@ def test_tensor_cores_convolve_float32_unless_they_may_not():
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         assert float((torch.nn.functional.conv2d(x, w) - exact).abs().max() / exact.abs().max()) < 1e-6
     assert float((torch.nn.functional.conv2d(x, w) - exact).abs().max() / exact.abs().max()) < 5e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(48,), (6, 8)])
+def test_a_nan_of_either_sign_is_the_largest(dtype, shape):
+    torch.manual_seed(0)
+    x = torch.randint(-9, 9, (48,)).to(dtype)
+    x[5] = x[30] = float("nan")
+    x[7] = -x[5]
+    x = x.reshape(shape)
+    edges = torch.arange(-8.0, 8.0).to(dtype)
+
+    def orders(x: Any, edges: Any) -> list[Any]:
+        return [
+            *x.sort(-1, stable=True),
+            *x.sort(-1, descending=True, stable=True),
+            *x.kthvalue(3, -1),
+            *x.median(-1),
+            x.topk(3, -1).values,
+            torch.unique(x[x == x]),
+            torch.searchsorted(edges, x),
+            torch.bucketize(x, edges, right=True),
+        ]
+
+    for here, there in zip(orders(x, edges), orders(x.to("cuda"), edges.to("cuda")), strict=True):
+        assert here.dtype is there.dtype
+        np.testing.assert_array_equal(here.double().numpy(), there.cpu().double().numpy())

@@ -20,8 +20,13 @@ _HALF = (np.dtype(np.float16), np.dtype(bfloat16))
 _SINGLE = np.dtype(np.float32)
 
 
+def _plain_nan(x: Any) -> Any:
+    """With every NaN as the ordinary one: CuPy sorts by bits, and puts one with a sign before all numbers."""
+    return cupy.where(x == x, x, x.dtype.type(np.nan)) if x.dtype.kind == "f" and x.size else x
+
+
 class Namespace:
-    """`xp` for CuPy's arrays: CuPy's functions, and what NumPy has and CuPy has not."""
+    """`xp` for CuPy's arrays: CuPy's functions, what NumPy has and CuPy has not, and NaN in its place in an order."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(cupy, name)
@@ -32,6 +37,33 @@ class Namespace:
     def vecdot(a: Any, b: Any) -> Any:
         """The sum of products along the last dimension."""
         return cupy.sum(cupy.conj(a) * b, axis=-1)
+
+    @staticmethod
+    def sort(x: Any, axis: int | None = -1, kind: str | None = None) -> Any:
+        """In order, NaN last."""
+        return cupy.sort(_plain_nan(x), axis, kind)
+
+    @staticmethod
+    def argsort(x: Any, axis: int | None = -1, kind: str | None = None) -> Any:
+        """The places of the elements in order, NaN last."""
+        return cupy.argsort(_plain_nan(x), axis, kind)
+
+    @staticmethod
+    def partition(x: Any, kth: Any, axis: int | None = -1) -> Any:
+        """The elements of these ranks in their place, NaN last."""
+        return cupy.partition(_plain_nan(x), kth, axis)
+
+    @staticmethod
+    def argpartition(x: Any, kth: Any, axis: int | None = -1) -> Any:
+        """The places of the elements, those of these ranks in order, NaN last."""
+        return cupy.argpartition(_plain_nan(x), kth, axis)
+
+    @staticmethod
+    def searchsorted(edges: Any, values: Any, side: str = "left") -> Any:
+        """Where values belong among edges in order; NaN belongs at the end."""
+        found = cupy.searchsorted(edges, values, side)
+        real = isinstance(values, cupy.ndarray) and values.dtype.kind == "f"
+        return cupy.where(values == values, found, edges.size) if real else found
 
 
 xp = Namespace()
