@@ -10,7 +10,6 @@ loaded, even where it is installed. What clarion does not have is refused by its
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -19,7 +18,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -226,14 +225,17 @@ def install() -> Callable[[], None]:
     return undo
 
 
-@contextlib.contextmanager
-def alias() -> Iterator[ModuleType]:
-    """`import torch` gives clarion inside the block; afterwards it is as before."""
-    undo = install()
-    try:
-        yield clarion
-    finally:
-        undo()
+class alias:  # noqa: N801  (it is called like a function)
+    """From the call on `import torch` gives clarion; after a `with` block everything is as before."""
+
+    def __init__(self) -> None:
+        self._undo = install()
+
+    def __enter__(self) -> ModuleType:
+        return clarion
+
+    def __exit__(self, *_: object) -> None:
+        self._undo()
 
 
 def _torch_modules() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import subprocess
 import sys
 
 import pytest
@@ -192,3 +193,12 @@ def test_parts_that_are_loaded_late_find_the_rooms():
         assert late["config"] is sys.modules["clarion.config"]
         with pytest.raises(ImportError, match="config"):
             exec("from torch import config", {"__name__": "program"})
+
+
+def test_a_bare_call_holds_to_the_end():
+    done = subprocess.run(
+        [sys.executable, "-c", "from clarion.torch_alias import alias\nalias()\nimport torch, clarion\nprint(torch is clarion)"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
