@@ -197,7 +197,11 @@ def test_parts_that_are_loaded_late_find_the_rooms():
 
 def test_a_bare_call_holds_to_the_end():
     done = subprocess.run(
-        [sys.executable, "-c", "from clarion.torch_alias import alias\nalias()\nimport torch, clarion\nprint(torch is clarion)"],
+        [
+            sys.executable,
+            "-c",
+            "from clarion.torch_alias import alias\nalias()\nimport torch, clarion\nprint(torch is clarion)",
+        ],
         capture_output=True,
         text=True,
     )
