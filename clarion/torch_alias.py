@@ -225,7 +225,7 @@ def install() -> Callable[[], None]:
     return undo
 
 
-class alias:  # noqa: N801  (it is called like a function)
+class alias:  # it is called like a function
     """From the call on `import torch` gives clarion; after a `with` block everything is as before."""
 
     def __init__(self) -> None:
