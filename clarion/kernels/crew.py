@@ -15,7 +15,8 @@ to wake somebody, gains nothing: this is for the many steps of an optimizer. Lin
 whoever woke it, where it waits: so helpers keep away from the processor of the caller. A helper without work sleeps. One
 caller has the crew at a time; another one, or one inside of a task, does its work alone. After a fork the crew begins anew.
 
-Pieces do not depend on the number of threads, and so neither does what is computed.
+The pieces of `share` do not depend on the number of threads, and so neither does what is computed. One thing is cut by its callers into as many
+parts as there are threads: the gradient of a convolution's weight, a sum over images, whose last bits depend on that, as PyTorch's do.
 """
 
 from __future__ import annotations

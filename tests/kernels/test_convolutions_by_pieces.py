@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from clarion.kernels.numpy import convolution, depthwise, pieces
+from clarion.kernels.numpy import convolution, depthwise, pieces, planes
 from clarion.kernels.registry import offers, portable
 
 GEOMETRIES = [  # kernel, stride, padding, dilation
@@ -20,6 +20,8 @@ GEOMETRIES = [  # kernel, stride, padding, dilation
     ((3, 3), (2, 2), (1, 1), (2, 2)),
     ((1, 1), (1, 1), (0, 0), (1, 1)),
     ((1, 1), (2, 2), (0, 0), (1, 1)),
+    ((5, 3), (1, 1), (0, 2), (1, 2)),  # as wide as the image, and less high
+    ((4, 3), (1, 1), (6, 1), (1, 1)),  # and higher, with rows of zeros alone
     ((7,), (2,), (3,), (2,)),
 ]
 CUTS = [  # bytes of a unit, multiplications of a block, numbers in a piece
@@ -33,7 +35,7 @@ def cut(request, monkeypatch):
     room, block, narrow = request.param
     monkeypatch.setattr(pieces, "ROOM", room)
     monkeypatch.setattr(pieces, "NARROW", narrow)
-    for module in (pieces, convolution):
+    for module in (pieces, planes):
         monkeypatch.setattr(module, "BLOCK", block)
     for module, value in ((depthwise, "SHARED"), (convolution, "SHARED"), (convolution, "DENSE")):
         monkeypatch.setattr(module, value, 0)
@@ -48,6 +50,7 @@ def cut(request, monkeypatch):
 def _forget():
     pieces.units.cache_clear()
     pieces._plan.cache_clear()
+    planes._plan.cache_clear()
 
 
 def draw(*shape, seed=0):

@@ -8,11 +8,13 @@ a convolution is one product for each row of the kernel, and their sum:
     x ──turned──> pixels ──pieces──> matrix ──products──> made ──turned back──> result
 
 Of images with few channels the pieces are too short for that, and those of all rows are put beside each other: one product.
+Without a stride, and where the result is as wide as the image, nothing has to be turned (planes.py).
 Products are cut into blocks of rows: BLAS does not rearrange what is small, and is faster so.
 
 A batch is cut into units, some small images or some rows of a large one. Threads share the units (crew.py), each with memory of its
 own that it keeps: what one processor has read, another is slow to overwrite. BLAS keeps to one thread meanwhile. A unit has to be large,
-since threads meet at Python's lock between two calls. Images whose kernel is one pixel are matrices as they lie.
+since threads meet at Python's lock between two calls. The weight's gradient is summed up by each thread, and then over threads: its last bits
+depend on their number. Images whose kernel is one pixel are matrices as they lie.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ from ..layout import as_image, channels_last, laid_as, strided
 from ..portable.layers.convolution import is_pointwise, transposed_size
 from ..registry import offer
 from ..threads import number, one_in_blas
-from . import depthwise
-from .pieces import BLOCK, Geometry, Sizes, Unit, as_planes, has_planes, met, units
+from . import depthwise, planes
+from .pieces import Geometry, Sizes, Unit, as_planes, has_planes, met, units
+from .planes import blocks, length_of_block
 
 WORTH = 1 << 21  # multiplications from which this is faster than columns of all places
 SHARED = 1 << 22  # and from which threads are worth waking
@@ -52,16 +55,27 @@ def _in_parts(some: Callable[[int, int], None], count: int, parts: int) -> None:
 
 
 class Job(NamedTuple):
-    """Kernels (*K, C, O) over x, written to `out`, (N, O, H, W)."""
+    """Kernels over x, written to `out`, (N, O, H, W)."""
 
     x: Any
     kernels: Any
     geometry: Geometry
     bias: Any
     out: Any
+    by_planes: bool
+
+    @classmethod
+    def of(cls, x: Any, weight: Any, geometry: Geometry, bias: Any, out: Any) -> Job:
+        """With kernels (O, C, *K), which are laid out as they are needed."""
+        by_planes = planes.suits(x, geometry)
+        kernels = planes.laid_out(weight, geometry) if by_planes else np.ascontiguousarray(weight.transpose(2, 3, 1, 0))
+        return cls(x, kernels, geometry, bias, out, by_planes)
 
     def run(self, unit: Unit) -> None:
         """Compute a unit of it."""
+        if self.by_planes:
+            planes.correlated(self.x, self.kernels, self.geometry, unit, self.bias, self.out)
+            return
         outputs = self.kernels.shape[-1]
         plan, memory = met(self.x, self.geometry, unit, outputs)
         total, more = (place.of(memory) for place in plan.blocks)
@@ -101,6 +115,7 @@ def _out_size(x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Size
 
 def _forward(x: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes) -> Any:
     size = _out_size(x, weight, stride, padding, dilation)
+    x, stride = _seen(x, weight.shape[2:], stride, padding)
     out = _result(x, len(weight), size)
     geometry = Geometry(x.shape[1], x.shape[2:], weight.shape[2:], stride, dilation, padding, size)
     if weight.shape[1] < x.shape[1]:
@@ -108,7 +123,7 @@ def _forward(x: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dila
     elif _as_it_lies(x, weight.shape[2:], stride, padding):
         _mixed(weight.reshape(weight.shape[:2]), x, bias, out)
     else:
-        _run([Job(x, np.ascontiguousarray(weight.transpose(2, 3, 1, 0)), geometry, bias, out)])
+        _run([Job.of(x, weight, geometry, bias, out)])
     return as_image(out, x)
 
 
@@ -166,7 +181,7 @@ def _backward(
                 if groups > 1:
                     depthwise.correlated(g, kernels[:, 0], geometry, bias, part)
                 else:
-                    jobs.append(Job(g, np.ascontiguousarray(kernels.transpose(2, 3, 0, 1)), geometry, bias, part))
+                    jobs.append(Job.of(g, kernels.swapaxes(0, 1), geometry, bias, part))
             else:
                 part[...] = 0 if bias is None else bias.reshape(-1, 1, 1)
     if jobs:
@@ -177,6 +192,7 @@ def _backward(
 def _weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes) -> Any:
     """The gradient of the weight."""
     outputs, channels, size = g.shape[1], x.shape[1], g.shape[2:]
+    x, stride = _seen(x, ksize, stride, padding)
     geometry = Geometry(channels, x.shape[2:], ksize, stride, dilation, padding, size)
     if groups > 1:
         return depthwise.weight(g, x, geometry)[:, None]
@@ -195,13 +211,13 @@ def _weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, grou
 
     def add(unit: Unit, total: Any) -> None:
         plan, memory = met(x, geometry, unit, outputs)
-        images, blocks, rows, _ = plan.blocks[0].shape
+        images, count, rows, _ = plan.blocks[0].shape
         if rows < outputs:  # each block would be a larger matrix to add
-            blocks, rows = 1, blocks * rows
-        shape, strides = (images, blocks, outputs, rows), (g.strides[0], rows * one, g.strides[1], one)
+            count, rows = 1, count * rows
+        shape, strides = (images, count, outputs, rows), (g.strides[0], rows * one, g.strides[1], one)
         upstream = strided(g[unit.images, :, unit.rows], shape, strides)
         for tap, each in zip(plan.taps, total, strict=True):
-            each += np.matmul(upstream, tap.of(memory).reshape(images, blocks, rows, -1)).sum((0, 1))
+            each += np.matmul(upstream, tap.of(memory).reshape(images, count, rows, -1)).sum((0, 1))
 
     _in_parts(some, len(totals), parts)
     total = totals.sum(0).reshape(totals.shape[1], outputs, -1, ksize[1], channels).transpose(1, 4, 0, 2, 3)
@@ -211,27 +227,21 @@ def _weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, grou
 # Kernels of one pixel: channels are mixed ----------------------------------------------------------------
 
 
+def _seen(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes) -> tuple[Any, Sizes]:
+    """The pixels that a kernel of one pixel sees at a stride, and the stride over those."""
+    if math.prod(ksize) > 1 or any(padding) or math.prod(stride) == 1 or channels_last(x):
+        return x, stride
+    return np.ascontiguousarray(x[:, :, :: stride[0], :: stride[1]]), (1, 1)
+
+
 def _as_it_lies(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes) -> bool:
     return is_pointwise(ksize, stride, padding) and has_planes(x)
 
 
-def _blocks(x: Any, length: int) -> Any:
-    """(N, C, H, W) as (N, block, C, place)."""
-    n, channels, height, across = x.shape
-    shape = (n, height * across // length, channels, length)
-    return strided(x, shape, (x.strides[0], length * x.itemsize, x.strides[1], x.itemsize))
-
-
-def _length(places: int, multiplications: int) -> int:
-    """How many places a block has: as many as BLAS computes as they lie, and divide them all; at least 32."""
-    found = (places // k for k in range(1, places // 32 + 1) if not places % k)
-    return next((each for each in found if each * multiplications <= BLOCK), places)
-
-
 def _mixed(matrix: Any, x: Any, bias: Any, out: Any) -> None:
     """matrix @ x for each image."""
-    length = _length(math.prod(x.shape[2:]), matrix.size)
-    seen, made = _blocks(x, length), _blocks(out, length) if has_planes(out) else None
+    length = length_of_block(math.prod(x.shape[2:]), matrix.size)
+    seen, made = blocks(x, length), blocks(out, length) if has_planes(out) else None
 
     def some(begin: int, end: int) -> None:
         if made is None:
@@ -250,9 +260,9 @@ def _by_images(some: Callable[[int, int], None], n: int, parts: int) -> None:
 
 
 def _mixed_weight(g: Any, x: Any, parts: int) -> Any:
-    length = _length(math.prod(x.shape[2:]), g.shape[1] * x.shape[1])
+    length = length_of_block(math.prod(x.shape[2:]), g.shape[1] * x.shape[1])
     length = length if length >= g.shape[1] else math.prod(x.shape[2:])
-    left, right = _blocks(g, length), _blocks(x, length).swapaxes(2, 3)
+    left, right = blocks(g, length), blocks(x, length).swapaxes(2, 3)
     totals: dict[int, Any] = {}
 
     def some(begin: int, end: int) -> None:

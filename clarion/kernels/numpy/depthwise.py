@@ -19,8 +19,8 @@ from .pieces import Geometry, Sizes
 
 WORTH = 1 << 18  # multiplications from which this is faster than one place after the other
 TILE = 28  # columns of a result up to which a row is one tile
-ROOM = 1 << 20  # bytes of the channels that are computed together
-SHARED = 1 << 26  # multiplications, with all zeros, from which threads are worth waking
+ROOM = 1 << 19  # bytes of the channels that are computed together
+SHARED = 1 << 23  # multiplications, with all zeros, from which threads are worth waking
 
 
 class Bands(NamedTuple):

@@ -82,7 +82,8 @@ class Place(NamedTuple):
         return np.ndarray(self.shape, self.dtype, memory, self.offset, self.strides)
 
 
-def _place(x: Any, memory: Any) -> Place:
+def place_in(x: Any, memory: Any) -> Place:
+    """Where x, which lies in it, lies."""
     return Place(x.shape, x.dtype, address(x) - address(memory), x.strides)
 
 
@@ -142,7 +143,7 @@ def _plan(geometry: Geometry, images: int, start: int, stop: int, outputs: int, 
         slice(begin, max(begin, end)),
         Place((images, max(0, end - begin), columns, channels), dtype, reach, None),
         copies,
-        [_place(each, memory) for each in zeros if each.size],
+        [place_in(each, memory) for each in zeros if each.size],
         [Place((*shape, width), dtype, matrix + tap, inside) for tap in taps],
         Place((images, rows, across, outputs), dtype, made, None),
         (Place((*shape, outputs), dtype, made, None), Place((*shape, outputs), dtype, more, None)),
@@ -161,7 +162,7 @@ def _pieces(to: Any, memory: Any, source: int, steps: Sizes) -> tuple[Place, Pla
         whole, sizes = np.dtype((np.void, places * pixel)), tuple(shape)
     else:
         whole, sizes = np.dtype((np.void, pixel)), (*shape, places)
-    where, n = _place(to, memory), len(sizes)
+    where, n = place_in(to, memory), len(sizes)
     return Place(sizes, whole, where.offset, where.strides[:n]), Place(sizes, whole, source, steps[:n])
 
 
@@ -172,7 +173,7 @@ class _Kept(threading.local):
 _kept, KEPT = _Kept(), 1 << 23  # bytes that a thread keeps
 
 
-def _room(size: int) -> Any:
+def room(size: int) -> Any:
     """Memory of this thread: the same at every call, unless that is much."""
     memory = _kept.memory
     if memory is None or len(memory) < size:
@@ -186,7 +187,7 @@ def met(x: Any, geometry: Geometry, unit: Unit, outputs: int) -> tuple[Plan, Any
     """The matrix of a unit of x, (N, C, H, W)."""
     images = unit.images.stop - unit.images.start
     plan = _plan(geometry, images, unit.rows.start, unit.rows.stop, outputs, x.dtype.char)
-    memory = _room(plan.size)
+    memory = room(plan.size)
     _turned(x[unit.images, :, plan.rows], plan.pixels.of(memory))
     for to, source in plan.copies:
         to.of(memory)[...] = source.of(memory)
