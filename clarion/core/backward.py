@@ -13,7 +13,7 @@ from . import modes, provenance
 from .devices import HOST, as_array, kind_of, ndarray, writable, xp_of
 from .dtypes import FROM_NUMPY, Size, bf16, f16, f32, f64
 from .engine import execute
-from .inplace import sync
+from .following import sync
 from .messages import told
 from .node import FREED, AccumulateGrad, GradientEdge, Node
 from .passes import Pass, Target, find_needed

@@ -33,7 +33,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
             return written_at_first_call(op, lambda: call_texts.binary(op), scope)
     if len(op.inputs) == 1 and op.promote is None and op.joint is None and len(op.outputs) == 1:
         return written_at_first_call(op, lambda: call_texts.unary(op), scope)
-    scope["kept"] = _Kept(op)
+    scope["kept"] = Kept(op)
     return written_at_first_call(op, lambda: call_texts.several(op), scope)
 
 
@@ -57,7 +57,7 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
     return written_at_first_call(op, lambda: call_texts.binary(op, True), scope, f"{op.name}, the operator")
 
 
-class _Kept(dict[int, tuple[bool, ...]]):
+class Kept(dict[int, tuple[bool, ...]]):
     """For a mask of inputs that require gradients: is each input kept, each output, any of them?"""
 
     def __init__(self, op: Op) -> None:

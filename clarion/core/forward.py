@@ -27,7 +27,8 @@ from . import modes
 from .backward import gradients
 from .devices import writable, xp_of
 from .dtypes import INEXACT, NumpyNumber
-from .inplace import inplace, replay
+from .following import replay
+from .inplace import inplace
 from .namespace import OPS, lifted
 from .node import Node
 from .op import Op

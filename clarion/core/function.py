@@ -16,8 +16,8 @@ from ..events import hub
 from . import modes
 from .delayed import DelayedError
 from .devices import as_array, xp_of
+from .following import sync
 from .function_outputs import SavedTensor, wrap_outputs
-from .inplace import sync
 from .node import Node
 from .op_node import fix_tensor
 from .saved import freed_error

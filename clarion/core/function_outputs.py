@@ -9,7 +9,8 @@ from .. import errors
 from ..events import hub
 from . import modes, saved
 from .dtypes import INEXACT, f32, f64
-from .inplace import attach, refuse_creation, wrote
+from .following import refuse_creation
+from .inplace import attach, wrote
 from .recording import remember_stack
 from .saved import Packed, Replaced, check_silent, output_clause, overwritten, version_of
 from .tensor import OWN, Tensor, new_tensor

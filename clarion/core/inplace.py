@@ -14,70 +14,19 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..events import hub
 from ..kernels.coo import Coo
-from ..kernels.layout import steps
 from . import modes, provenance
 from .devices import HOST, as_array, write
 from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64, i64
-from .node import Node
+from .following import layout_of, refresh, refuse_creation, sync
+from .node import Node, sequence
+from .recording import announce, finish, make_node
 from .tensor import Tensor, new_tensor
-from .versions import INFERENCE, Claim, MirroredCounter, Turned, VersionCounter
+from .versions import INFERENCE, Part, Turned, VersionCounter
 from .view_nodes import AsStridedBackward0 as AsStridedBackward0
 from .view_nodes import CopySlices as CopySlices
-from .view_nodes import taken_from
 
 if TYPE_CHECKING:
     from .op import Op
-
-
-def sync(x: Tensor) -> None:
-    """Bring a view's grad_fn up to date with its base."""
-    view = x._view
-    if view is None or x._vc is None or x._vc is INFERENCE:
-        return
-    if view.version == x._vc.n:
-        if not x._rg and view.base._rg and x._array.dtype in INEXACT:
-            x._rg, view.__class__ = True, Claim
-        return
-    if view.base._view is not None:  # its shape was changed in place: `reshape_inplace` put a base under it
-        view.base = view.base._view.base
-    if view.base._rg or x._edge is not None:  # (a history that its base has lost ends here)
-        if view.creation != "normal" and modes.special and not modes.recording():
-            return  # values may still be read
-        refuse_creation(x, True, "and its base or another view of its base has been modified inplace")
-        refresh(x)
-    view.version = x._vc.n
-
-
-def refresh(x: Tensor) -> None:
-    """Give a view a fresh grad_fn: its slice of the base as it is now."""
-    view = x._view
-    assert view is not None
-    base = view.base
-    kept = x._edge.hooks.retain.pop(x._nr, None) if x._edge is not None and x._edge.hooks is not None else None
-    node: Any
-    if modes.state.view_replay or type(x._vc) is MirroredCounter:  # no strides lead to conjugates
-        with modes.enable_grad():
-            again = replay(view.chain, base)
-        node, x._nr = again._edge, again._nr
-    else:
-        node, x._nr = taken_from(base._edge or base, base._nr, view.chain, layout_of(base)), 0
-    x._edge, x._rg = node, True
-    if kept is not None and kept() is x:
-        node._hooks().retain[x._nr] = kept
-
-
-def layout_of(x: Tensor) -> tuple[Any, ...]:
-    """How a tensor lies in memory: a view taken from it can be taken from anything that lies alike."""
-    array = x._array
-    return array.shape, array.strides, array.dtype
-
-
-def replay(chain: tuple[Any, ...], tensor: Tensor) -> Tensor:
-    """Take the view described by `chain` from a Tensor, recorded."""
-    for op, params, nr in steps(chain):
-        result = op.call(tensor, *params)
-        tensor = result if nr is None else result[nr]
-    return tensor
 
 
 # Refusals ------------------------------------------------------------------------------------------
@@ -170,45 +119,6 @@ def _refuse_view(x: Tensor, name: str) -> None:
     refuse_creation(x, x._rg or base._rg)
 
 
-def refuse_creation(x: Tensor, writer_requires: bool, happens: str = "and is being modified inplace") -> None:
-    """Views that may not be written, nor used once their base was, by the way they were made."""
-    view = x._view
-    assert view is not None
-    if view.creation == "normal" or not (writer_requires or x._rg or view.base._rg):
-        return
-    nr, origin = x._nr, type(x._edge).__name__ if x._edge is not None else "None"
-    title = origin.removesuffix("0").removesuffix("Backward")
-    text = (
-        f"Output {nr} of {title} is a view {happens}."
-        if x._edge is not None
-        else f"A view was created in no_grad mode {happens} with grad mode enabled."
-    )
-    if view.creation == "multi":
-        raise errors.InplaceError(
-            f"{text} This view is the output of a function that returns multiple views. Such functions do not allow "
-            "the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
-        )
-    if view.creation == "custom":
-        raise errors.InplaceError(
-            f"{text} This view was created inside a custom Function (or because an input was returned as-is) and the "
-            "autograd logic to handle view+inplace would override the custom backward associated with the custom "
-            "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
-            "output of the custom Function."
-        )
-    made, mode, remedy = (
-        ("no_grad mode", "with grad mode enabled", "Given that this use case is ambiguous and error-prone, it is "
-         "forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad "
-         "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")
-        if view.creation == "no_grad"
-        else ("inference mode", "in normal mode", "Given that this use case is ambiguous and error-prone, it is "
-              "forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
-              "inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the "
-              "inplace to be tracked).")
-    )  # fmt: skip
-    subject = f"Output {nr} of {title} is a view of a view which" if x._edge is not None else "A view"
-    raise errors.InplaceError(f"{subject} was created in {made} {happens} {mode}. {remedy}")
-
-
 # The write -----------------------------------------------------------------------------------------
 
 
@@ -227,6 +137,8 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
         if modes.batches:
             _batching().refuse_unbatched_write(op.name, x, args)
         recording = modes.recording()
+    elif written_out(op, x, args):
+        return x
     array = x._array
     # The hot path (optimizers): nothing to record, nothing to refuse, nothing to convert.
     if op.writes and x._vc is not INFERENCE and 0 not in array.strides and hub.will_write is None:
@@ -246,6 +158,17 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
                     hub.applied(op, (x, *args[: len(op.inputs) - 1]), args[len(op.inputs) - 1 :], (x,))
                 return x
     return _inplace_general(op, x, args, recording)
+
+
+def written_out(op: Op, x: Tensor, args: tuple[Any, ...]) -> bool:
+    """Write as most writes are done, by a text for just this operation (write_texts.py); False: nothing was done, for it is unusual."""
+    if not op.writes or hub.will_write is not None:
+        return False
+    if op.write is None:
+        from .write_texts import pick_write
+
+        op.write = pick_write(op)
+    return op.write(x, *args) is x
 
 
 def _batching() -> Any:
@@ -370,7 +293,12 @@ def _before(op: Op, x: Tensor, inputs: tuple[Any, ...]) -> Tensor:
     for i, t in enumerate(inputs):
         if isinstance(t, Tensor) and t.requires_grad:
             mask |= 1 << i
-    old = new_tensor(x._array.copy() if mask and op.keep(mask)[0] else x._array)
+    return before_write(x, bool(mask) and op.keep(mask)[0])
+
+
+def before_write(x: Tensor, keeps: bool) -> Tensor:
+    """A stand-in for `x` as it is, with its history; `keeps`: and with a copy of its values."""
+    old = new_tensor(x._array.copy() if keeps else x._array)
     old._edge, old._nr, old._rg = x._edge, x._nr, x._rg
     if x._edge is None and x._rg:
         old._edge = x
@@ -390,8 +318,6 @@ def wrote(x: Tensor, how: str = "inplace", part: Any = None) -> None:
 
 def rebase(op: Op, x: Tensor, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> None:
     """Make the operation that has just written to `x` part of its history."""
-    from .recording import announce, finish, make_node
-
     mask = 0
     for i, t in enumerate(inputs):
         if isinstance(t, Tensor) and (t._rg if i == 0 else t.requires_grad):
@@ -431,23 +357,32 @@ def attach(x: Tensor, node: Node) -> None:
         if kept is not None and kept() is x:
             node._hooks().retain[0] = kept
         return
-    base = x._view.base
-    slices = CopySlices()
-    slices.blank()
-    slices.inner, slices.chain, slices.layout = node, x._view.chain, layout_of(base)
-    node.run_by = weakref.ref(slices)
-    slices.edges = (base._edge or base if base._rg else None, *node.edges[1:])
-    nrs = (base._nr, *(node.nrs[1:] if node.nrs else (0,) * (len(node.edges) - 1)))
-    slices.nrs = nrs if any(nrs) else None
-    slices.saved = None
-    slices.place = node.place
-    if base._edge is not None and base._edge.hooks is not None and base._nr in base._edge.hooks.retain:
-        slices._hooks().retain[0] = base._edge.hooks.retain.pop(base._nr)
-    base._edge, base._nr, base._rg = slices, 0, True
-    x._view.version = x._vc.n if x._vc is not None else 0
-    refresh(x)
+    attach_to_base(x, node)
     if kept is not None and kept() is x:
         x._edge._hooks().retain[0] = kept
+
+
+def attach_to_base(x: Tensor, node: Node) -> None:
+    """`node` has written to a view: the history of its base, and of the view itself."""
+    view = x._view
+    assert view is not None
+    base = view.base
+    before = base._edge
+    slices = CopySlices()
+    slices.inner, slices.chain, slices.layout = node, view.chain, layout_of(base)
+    slices.edges = (before or base if base._rg else None, *node.edges[1:])
+    slices.nrs = slices.saved = slices.versions = slices.out_guard = slices.fix = slices.hooks = None
+    if base._nr or node.nrs is not None:
+        slices.nrs = (base._nr, *(node.nrs[1:] if node.nrs is not None else (0,) * (len(node.edges) - 1)))
+    slices.seq, slices.place = next(sequence), node.place
+    if node.out_guard is not None or node.saved is None:  # (who has saved its result asks what that belongs to)
+        node.run_by = weakref.ref(slices)
+    if before is not None and before.hooks is not None and base._nr in before.hooks.retain:
+        slices._hooks().retain[0] = before.hooks.retain.pop(base._nr)
+    base._edge, base._nr, base._rg = slices, 0, True
+    if type(view) is not Part:
+        view.version = x._vc.n if x._vc is not None else 0
+        refresh(x)
 
 
 def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
@@ -455,8 +390,6 @@ def reshape_inplace(op: Op, x: Tensor, *params: Any, node: str) -> Tensor:
 
     Older views of `x` know how they were taken from it as it was: that stays under it, as its base.
     """
-    from .recording import make_node
-
     if x._vc is INFERENCE:
         _refuse_inference()
     refuse_history(x, op.name + "_")

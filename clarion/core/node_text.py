@@ -74,15 +74,26 @@ else:
 """
 
 
-def filling(op: Op, inputs: list[Input], params: list[str], outs: list[Output], misfits: str) -> str:
-    """Edges, saved values and their guards, numbers of outputs; `misfits`: when gradients must be brought to their inputs."""
+def filling(
+    op: Op, inputs: list[Input], params: list[str], outs: list[Output], misfits: str, fresh: bool = True
+) -> str:
+    """Edges, saved values and their guards, numbers of outputs; `misfits`: when gradients must be brought to their inputs.
+
+    An output that is not `fresh` is what was written in place: it has a `counter` already.
+    """
     text = f"node.edges = {as_tuple([_choice(x.wanted, f'{x.name}._edge or {x.name}') for x in inputs])}\n"
     text += _saved(op, inputs, params, outs)
     text += _versions(inputs) + _numbers(inputs)
     if misfits != NO:
         fix = as_tuple([_choice(x.wanted, f"({x.array}.shape, {x.array}.dtype)") for x in inputs])
         text += f"if {misfits}:\n    node.fix = {fix}\n"
-    return text + _guards(outs)
+    if fresh:
+        return text + _guards(outs)
+    kept = outs[0].kept
+    return text + ("" if kept == NO else _COUNTED if kept == YES else f"if {kept}:\n    {_COUNTED}")
+
+
+_COUNTED = "node.out_guard = [(counter, counter.n, a, counter.silent)]\n"
 
 
 def _saved(op: Op, inputs: list[Input], params: list[str], outs: list[Output]) -> str:

@@ -48,6 +48,8 @@ class Op:
     looks_first = False  # no write in place without a look at the types
     mirrors = False  # a view whose memory is another's in other words: conjugates (kernels/mirrors.py)
     checks_types = False  # a subclass looks at the types of its inputs (`raw_operands`) before it runs
+    write: Callable[..., Any] | None = None  # how it is written in place and recorded: see write_texts.py
+    overwrites = False  # in place, nothing of the first input is left: it gets no gradient
     refuse = ""  # NumPy's letters of the kinds of numbers that it is not defined on
 
     def __init__(
@@ -150,7 +152,7 @@ class Op:
             self.node_class.apply_raw = spelled_at_first_use(self, "raw")  # type: ignore[method-assign]
             self.node_class.onto = "before" in self.joint.names
         self.offer_saved()
-        self.call = pick_call(self)
+        self.call, self.write = pick_call(self), None
         return self
 
     def jvp(self, rule: Callable[..., Any] | str) -> Op:

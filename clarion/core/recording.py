@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..events import hub
 from . import modes, provenance
 from .dtypes import INEXACT, WIDER, NumpyNumber
-from .inplace import sync
+from .following import sync
 from .node import Node, sequence
 from .saved import pack, version_of
 from .tensor import Tensor

@@ -104,7 +104,7 @@ class Tensor(Description, Methods):
     def grad_fn(self) -> Node | None:
         """The node that computed this tensor; None for leaves."""
         if self._view is not None:
-            from .inplace import sync
+            from .following import sync
 
             sync(self)
         edge: Node | None = self._edge

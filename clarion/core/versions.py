@@ -130,3 +130,9 @@ class Claim(View):
     """
 
     __slots__ = ()
+
+
+class Part(View):
+    """Of a view that is nobody's (`y[0] = v`): once it is written, it is gone."""
+
+    __slots__ = ()

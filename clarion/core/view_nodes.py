@@ -7,12 +7,14 @@ from typing import Any
 from ..kernels import registry
 from ..kernels.layout import laid_out, replace
 from ..kernels.layout import replay as replay_raw
-from .node import FREED, Node
+from .node import FREED, Node, sequence
+from .provenance import mark
 
 
 class AsStridedBackward0(Node):
     """grad_fn of a view after its base was written: puts the gradient into zeros of the base's shape."""
 
+    __slots__ = ("chain", "layout")
     chain: tuple[Any, ...]
     layout: tuple[Any, ...]
 
@@ -28,15 +30,17 @@ class AsStridedBackward0(Node):
 def taken_from(base: Any, nr: int, chain: tuple[Any, ...], layout: tuple[Any, ...]) -> AsStridedBackward0:
     """The node of a view of what `base` made."""
     node = AsStridedBackward0()
-    node.blank()
-    node.edges, node.nrs = (base,), (nr,) if nr else None
-    node.chain, node.layout = chain, layout
+    node.edges, node.nrs, node.saved = (base,), (nr,) if nr else None, ()
+    node.versions = node.out_guard = node.fix = node.hooks = None
+    node.chain, node.layout, node.seq = chain, layout, next(sequence)
+    mark(node)
     return node
 
 
 class CopySlices(Node):
     """grad_fn of a base whose view was written: `inner` is the node of the operation on the view."""
 
+    __slots__ = ("chain", "inner", "layout")
     inner: Node
     chain: tuple[Any, ...]
     layout: tuple[Any, ...]
@@ -51,7 +55,14 @@ class CopySlices(Node):
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
         whole = laid_out(g, self.layout)
         part = replay_raw(self.chain, whole)
-        grads = self.inner.apply_raw(part.copy())
+        inner = self.inner
+        op = getattr(inner, "op", None)  # (a custom Function has none)
+        if op is None or not op.overwrites:
+            grads = inner.apply_raw(part.copy())
+        else:
+            grads = own = (None, *inner.edges[1:])
+            if own.count(None) < len(own):
+                grads = inner.apply_raw(part.copy(), own)  # (what an operand gets must not be what is written over)
         replace(self.chain, whole, part, 0 if grads[0] is None else grads[0])
         return (whole, *grads[1:])
 

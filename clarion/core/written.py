@@ -14,8 +14,8 @@ from ..kernels.layout import rows, where_they_meet
 from . import modes, provenance
 from .devices import _BY_ARRAY, HALVES, ndarray
 from .dtypes import HALF, f32, f64, i64
+from .following import sync
 from .general_call import LARGEST, as_scalar, general_call, meet, misfit, numbers32, numbers64, whole_numbers
-from .inplace import sync
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .node import sequence
 from .overriding import set_code

@@ -100,7 +100,12 @@ def laid_out(x: Any, layout: tuple[Any, ...] | None) -> Any:
     """A copy of `x` with the strides of `layout`: whoever took a view there can take it here."""
     if layout is None or layout[0] != x.shape:
         return x.copy()
-    if type(x) in LAYS_OUT:
+    if type(x) is numpy.ndarray:
+        whole = numpy.empty(layout[0], x.dtype)
+        if whole.strides == layout[1]:
+            whole[...] = x
+            return whole
+    elif type(x) in LAYS_OUT:
         return LAYS_OUT[type(x)](x, layout)
     whole = blank((x.shape, layout[1], x.dtype), _xp(x))
     whole[...] = x
@@ -153,7 +158,7 @@ def extended(chain: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def replay(chain: tuple[Any, ...], array: Any) -> Any:
     """Take the view described by `chain` from an array."""
-    for op, params, nr in steps(chain):
+    for op, params, nr in steps(chain) if not chain or chain[0] else chain[1:]:
         array = op.kernel(array, *params)
         if nr is not None:
             array = array[nr]
@@ -162,11 +167,14 @@ def replay(chain: tuple[Any, ...], array: Any) -> Any:
 
 def replace(chain: tuple[Any, ...], array: Any, part: Any, value: Any) -> None:
     """Write into `part`, the view of an array that `chain` describes: through its conjugates if it was taken from those."""
-    taken = steps(chain)
-    at = next((i for i, (op, _, _) in enumerate(taken) if op.mirrors), None)
-    if at is None:
+    rest = chain
+    while rest and not rest[1][0].mirrors:
+        rest = rest[0]
+    if not rest:
         part[...] = value
         return
+    taken = steps(chain)
+    at = next(i for i, (op, _, _) in enumerate(taken) if op.mirrors)
     originals = replay(extended((), taken[:at]), array)
     conjugates = laid_out(originals.conj(), (originals.shape, originals.strides, originals.dtype))
     rest = extended((), taken[at + 1 :])

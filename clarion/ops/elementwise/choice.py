@@ -288,6 +288,8 @@ fill_scalar_into_op = Op("fill_scalar_into", "x value", node="FillBackward2", mo
 fill_tensor_into_op = Op("fill_tensor_into", "x value", node="FillBackward3", moves=True, broadcast=True)
 for _writes in (copy_op, fill_op, fill_tensor_op, fill_scalar_into_op, fill_tensor_into_op):
     _writes.vjp(x=lambda g, ops: ops.zero(g), **{_writes.inputs[1]: lambda g: g})
+for _writes in (zero_op, copy_op, fill_op, fill_tensor_op, fill_scalar_into_op, fill_tensor_into_op):
+    _writes.overwrites = True
 copy_op.jvp("together")
 show_edges(fill_op, 0)
 show_edges(fill_scalar_into_op, 0)

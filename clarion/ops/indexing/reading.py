@@ -18,7 +18,7 @@ from typing import Any
 from ...core import modes
 from ...core.devices import HOST, ndarray, xp_of
 from ...core.dtypes import NumpyNumber, b1, i64, int32, uint8
-from ...core.inplace import sync
+from ...core.following import sync
 from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor

@@ -6,23 +6,14 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import HOST, as_array, write, xp_of
-from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, broadcast_shapes, f32, f64, iinfo
+from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, broadcast_shapes, f32, f64, i64, iinfo
+from ...core.following import refuse_creation, sync
 from ...core.general_call import as_scalar
-from ...core.inplace import (
-    _before,
-    inplace,
-    rebase,
-    refuse,
-    refuse_creation,
-    refuse_history,
-    refuse_overlap,
-    sync,
-    wrote,
-)
+from ...core.inplace import _before, inplace, rebase, refuse, refuse_history, refuse_overlap, written_out, wrote
 from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...core.versions import INFERENCE
+from ...core.versions import INFERENCE, Part
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, ShapeError, not_a_tensor
 from ...events import hub
 from ...kernels.portable.indexing import reading as kernels
@@ -35,6 +26,7 @@ from .reading import (
     index_error,
     index_put_mask_op,
     index_tensor,
+    one_view,
     parse,
     sized,
     spread_masks,
@@ -48,6 +40,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if type(index) is int or type(index) is slice:
         check_bare(self._array, index)
         items = [index]
+    elif type(index) is Tensor and index._array.ndim and (index._array.dtype is b1 or index._array.dtype is i64):
+        items = [index]
     else:
         items = parse(index)
     if index is False:
@@ -55,9 +49,14 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if self._view is not None:
         sync(self)
     if (self._rg or source.requires_grad or modes.special) and _is_followed(self, source):
-        # PyTorch refuses leaves here as views of themselves, unless all of it is written; and so do we.
-        whole = all(item is ... or isinstance(item, Tensor) or item == slice(None) for item in items)
-        refuse_history(self if whole or self._edge is not None or not self._rg else lifted.alias(self), "__setitem__")
+        if items and not isinstance(items[0], Tensor) and _written_quickly(self, items, source):
+            return
+        leaf = self
+        if self._rg and self._edge is None:
+            # PyTorch refuses leaves here as views of themselves, unless all of it is written; and so do we.
+            whole = all(item is ... or isinstance(item, Tensor) or item == slice(None) for item in items)
+            leaf = self if whole else lifted.alias(self)
+        refuse_history(leaf, "__setitem__")
         with_graph(self, items, source)
         return
     target, tensors = walk(self._array, items, raw)
@@ -80,6 +79,36 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         wrote(self, part=target)
     if modes.special and hub.applied is not None:
         hub.applied(OPS["copy"], (self, value), (), (self,))
+
+
+def _written_quickly(x: Tensor, items: list[Any], source: Tensor) -> bool:
+    """Write a part of `x` that is a view in one step, recorded, where nothing is unusual or refused: else nothing was done.
+
+    The view is nobody's: it gets no node of its own, and stands in the history where `x` does.
+    """
+    edge, above = x._edge, x._view
+    if (
+        modes.special
+        or hub.will_write is not None
+        or type(x) is not Tensor
+        or x._vc is INFERENCE
+        or (edge is None and x._rg)
+    ):
+        return False
+    if above is not None and (above.creation != "normal" or (above.base._edge is None and above.base._rg)):
+        return False
+    part = one_view(x, tuple(items))
+    if part is None:
+        return False
+    have, want = source._array.shape, part._array.shape
+    if have != want and (
+        len(have) > len(want) or any(n != m != 1 for n, m in zip(want[::-1], have[::-1], strict=False))
+    ):
+        return False
+    part._edge, part._nr, part._rg = edge, x._nr, x._rg
+    part._view.__class__ = Part
+    inplace(OPS["copy" if have or not want else "fill_tensor_into"], part, source)
+    return True
 
 
 def _is_followed(x: Tensor, source: Tensor) -> bool:
@@ -181,8 +210,13 @@ def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values:
     if modes.special and modes.dual is not None and modes.dual.touches((x, values)):
         modes.dual.write(op, x, (values, *indices, *params))
         return
-    recording = modes.special == 0 or modes.recording()
     inputs = (x, values, *indices)
+    try:
+        if not modes.special and target is x._array and written_out(op, x, (*inputs[1:], *params)):
+            return
+    except IndexError as error:
+        raise index_error(error, indices, target.shape, params[0]) from None
+    recording = modes.special == 0 or modes.recording()
     if x._view is not None and recording:
         refuse(x, "index_put_")
         refuse_creation(x, any(t.requires_grad for t in inputs))

@@ -13,24 +13,24 @@ from ...registry import kernel, raw
 # Writing into a copy, or in place ------------------------------------------------------------------
 
 
-def writer(name: str, *, adds: bool = False, keeps: bool = False) -> Any:
+def writer(name: str, *, adds: bool = False, keeps: bool = False, anywhere: bool = False) -> Any:
     """Register a kernel by what it does to a contiguous array: `write(xp, out, *arguments)`.
 
     The kernel itself returns a copy of `x` with the change, or makes it in `out`. One that `adds` does so in
-    float32 for half precision; one that `keeps` gives the copy the layout of `x`.
+    float32 for half precision; one that `keeps` gives the copy the layout of `x`; one that writes `anywhere` needs no contiguous array.
     """
 
     def register(write: Any) -> Any:
         def run(xp: Any, x: Any, *args: Any, out: Any = None) -> Any:
             kind = accumulator(xp, x.dtype) if adds else x.dtype
-            if out is x and kind == x.dtype and x.flags.c_contiguous:
+            if out is x and kind == x.dtype and (anywhere or x.flags.c_contiguous):
                 write(xp, out, *args)
                 return out
             whole = xp.array(x, kind, order="C")
             write(xp, whole, *args)
             if out is None:
                 whole = whole.astype(x.dtype, copy=False)
-                return alike(whole, x) if keeps else whole
+                return alike(whole, x) if keeps and (x.ndim > 3 or not x.flags.c_contiguous) else whole
             out[...] = whole
             return out
 
@@ -142,10 +142,12 @@ def full_index(indices: tuple[Any, ...], where: tuple[int, ...]) -> tuple[Any, .
     return tuple(index)
 
 
+def index1(xp: Any, x: Any, i0: Any, where: tuple[int, ...]) -> Any:
+    return x.take(i0, axis=where[0])
+
+
 def index(xp: Any, x: Any, *args: Any) -> Any:
     *indices, where = args
-    if len(indices) == 1:
-        return x.take(indices[0], axis=where[0])
     return xp.ascontiguousarray(x[full_index(tuple(indices), where)])
 
 
@@ -201,9 +203,9 @@ def put(xp: Any, out: Any, values: Any, *args: Any) -> None:
 
 def register(n: int) -> None:
     """Make the kernels for `n` index arrays."""
-    kernel(f"index{n}")(index)
+    kernel(f"index{n}")(index1 if n == 1 else index)
     kernel(f"index{n}_backward")(index_backward)
-    writer(f"index_put{n}", keeps=True)(put)
+    writer(f"index_put{n}", keeps=True, anywhere=True)(put)
 
 
 # Masks over the leading dimensions -----------------------------------------------------------------
@@ -221,13 +223,16 @@ def index_mask_backward(xp: Any, g: Any, mask: Any, shape: tuple[int, ...]) -> A
     return out
 
 
-@writer("index_put_mask", keeps=True)
+@writer("index_put_mask", keeps=True, anywhere=True)
 def put_mask(xp: Any, out: Any, values: Any, mask: Any, accumulate: bool) -> None:
     """`out[mask] = values` or `+= values`, in place."""
     if accumulate:
         out[mask] += values
     elif getattr(values, "ndim", 0) == 0:
-        if mask.shape == out.shape:
+        fits = type(values) is int or getattr(values, "dtype", None) is out.dtype
+        if fits and mask.shape == out.shape and out.size < _FEW:
+            xp.putmask(out, mask, values)
+        elif mask.shape == out.shape:
             raw.masked_fill(out, mask, values, out=out)
         else:
             xp.copyto(out, values, where=mask.reshape(mask.shape + (1,) * (out.ndim - mask.ndim)), casting="unsafe")
