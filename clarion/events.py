@@ -190,7 +190,7 @@ _handlers: dict[str, list[Handler]] = {name: [] for name in Hub.__slots__}
 
 def _rebind(name: str) -> None:
     handler = _fan_out(_handlers[name])
-    if handler is None and getattr(hub, name) is not None and threading.active_count() > 1:
+    if handler is None and name != "will_write" and getattr(hub, name) is not None and threading.active_count() > 1:
         handler = _ignore  # another thread may stand between the test for None and the call
     setattr(hub, name, handler)
     if name == "backward_began" and len(_handlers[name]) > 1:

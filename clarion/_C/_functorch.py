@@ -8,7 +8,7 @@ from typing import Any
 from ..absent import refusal
 from ..core.tensor import Tensor, new_tensor
 from ..kernels.batched.array import Batched
-from ..kernels.batched.levels import open_levels
+from ..kernels.batched.levels import fallback, open_levels
 
 
 class TransformType(enum.Enum):
@@ -86,3 +86,13 @@ _add_batch_dim = refusal("torch._C._functorch._add_batch_dim")
 _remove_batch_dim = refusal("torch._C._functorch._remove_batch_dim")
 _vmap_increment_nesting = refusal("torch._C._functorch._vmap_increment_nesting")
 _vmap_decrement_nesting = refusal("torch._C._functorch._vmap_decrement_nesting")
+
+
+def _is_vmap_fallback_enabled() -> bool:
+    """May what has no rule for all samples at once be run for one after the other?"""
+    return fallback.enabled
+
+
+def _set_vmap_fallback_enabled(enabled: bool) -> None:
+    """Refuse, or do not, what would be run for one sample after the other."""
+    fallback.enabled = bool(enabled)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import EngineError
+from ..errors import ArgumentValueError, EngineError
 from ..func.modules import functional_call
 from ..nn.modules.module import Module
 from ..ops.shapes.join import stack
@@ -89,36 +89,42 @@ def combine_state_for_ensemble(models: Sequence[Any]) -> Any:
 
 
 def functional_init(model_class: type, ensemble_shape: tuple[int, ...] = (), device: Any = "cpu") -> Any:
-    """A function that makes a module (or an ensemble of them) to be called with its parameters: `(fmodel, params)`."""
+    """A function that makes a module (or an ensemble): (its parameters, a function to call with them, their names).
+
+    The function is called in the oldest way: `call(parameters, (x,))`.
+    """
 
     def init(*args: Any, **kwargs: Any) -> Any:
-        if not ensemble_shape:
-            return make_functional(model_class(*args, **kwargs).to(device))
-        _one_dimension(ensemble_shape)
-        models = [model_class(*args, **kwargs).to(device) for _ in range(ensemble_shape[0])]
-        call = make_functional(models[0])[0]
-        params = zip(*[make_functional(model)[1] for model in models], strict=True)
-        return call, tuple(stack(list(each)).detach() for each in params)
+        models = _ensemble(model_class, ensemble_shape, device, args, kwargs)
+        call, first = make_functional(models[0])
+        params = first if not ensemble_shape else _together([make_functional(model)[1] for model in models])
+        return params, lambda weights, inputs: call(weights, *inputs), call.param_names
 
     return init
 
 
 def functional_init_with_buffers(model_class: type, ensemble_shape: tuple[int, ...] = (), device: Any = "cpu") -> Any:
-    """The same for modules with buffers: `(fmodel, params, buffers)`, of an ensemble also their names."""
+    """The same for modules with buffers: (parameters, buffers, function, names, names of buffers)."""
 
     def init(*args: Any, **kwargs: Any) -> Any:
-        if not ensemble_shape:
-            return make_functional_with_buffers(model_class(*args, **kwargs).to(device))
-        _one_dimension(ensemble_shape)
-        models = [model_class(*args, **kwargs).to(device) for _ in range(ensemble_shape[0])]
-        call, params, buffers = combine_state_for_ensemble(models)
-        return call, params, buffers, call.param_names, call.buffer_names
+        models = _ensemble(model_class, ensemble_shape, device, args, kwargs)
+        states = [make_functional_with_buffers(model) for model in models]
+        call, params, buffers = states[0]
+        if ensemble_shape:
+            params, buffers = (_together([state[i] for state in states]) for i in (1, 2))
+        run = lambda weights, kept, inputs: call(weights, kept, *inputs)  # noqa: E731
+        return params, buffers, run, call.param_names, call.buffer_names
 
     return init
 
 
-def _one_dimension(ensemble_shape: tuple[int, ...]) -> None:
-    if len(ensemble_shape) >= 2:
-        raise EngineError("NYI: ensemble_shape with more than 1 element")
-    if ensemble_shape[0] <= 0:
-        raise EngineError(f"num_models {ensemble_shape[0]} should be > 0")
+def _together(states: list[Any]) -> tuple[Any, ...]:
+    return tuple(stack(list(each)).detach() for each in zip(*states, strict=True))
+
+
+def _ensemble(model_class: type, shape: tuple[int, ...], device: Any, args: Any, kwargs: Any) -> list[Any]:
+    if len(shape) >= 2:
+        raise ArgumentValueError("NYI: ensemble_shape with more than 1 element")
+    if shape and shape[0] <= 0:
+        raise ArgumentValueError(f"num_models {shape[0]} should be > 0")
+    return [model_class(*args, **kwargs).to(device) for _ in range(shape[0] if shape else 1)]

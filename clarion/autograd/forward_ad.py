@@ -15,6 +15,7 @@ from ..core import modes as _modes
 from ..core.namespace import lifted as _lifted
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError, not_a_tensor
+from ..kernels.batched.levels import Mapped, refuse_rule
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -85,6 +86,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
 def _refuse(value: Any, what: str, argument: str) -> None:
     if not isinstance(value, Tensor):
         raise not_a_tensor("make_dual", argument, value)
+    if isinstance(value._array, Mapped):
+        refuse_rule("_make_dual", out=True)
     if not (value.is_floating_point() or value.is_complex()):
         raise ArgumentValueError(f"Expected {what} to be floating point or complex, but got: {value.dtype}")
 
@@ -120,15 +123,24 @@ class _set_fwd_grad_enabled(_modes._Mode):
     """Compute tangents, or do not: takes effect at once, and ends with the context."""
 
     def __init__(self, mode: bool) -> None:
-        self.prev = _modes.state.forward
+        state = _modes.state
+        self.prev = state.forward
         self.mode = bool(mode)
-        _modes.state.forward = self.mode
+        state.forward = self.mode
+        # Inside `func.jvp` tangents are computed from a recording, which ends with them.
+        self._recorded = (state.grad, state.tangents) if state.tangents and not self.mode else None
+        if self._recorded is not None:
+            _modes.set_grad(False)
+            state.tangents = False
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _modes.state.forward = self.prev
+        if self._recorded is not None:
+            _modes.set_grad(self._recorded[0])
+            _modes.state.tangents = self._recorded[1]
 
     def clone(self) -> _set_fwd_grad_enabled:
         return self.__class__(self.mode)

@@ -15,6 +15,7 @@ from ..core import modes, provenance
 from ..core.devices import xp_of
 from ..core.tensor import Tensor
 from ..events import hub, subscribe
+from ..kernels.batched.levels import all_samples
 
 Place = provenance.Place | None
 SAMPLES = 8192  # elements of an array that a digest looks at, up to twice as many
@@ -99,6 +100,7 @@ def _line_of(tensor: Tensor, trace: Trace) -> Place:
 
 def _digest(array: Any) -> tuple[float, float]:
     """A weighted sum and the norm: enough to tell other values from rounding."""
+    array = all_samples(array)
     if array.dtype.kind == "c":
         array = array.view(array.real.dtype) if array.flags.c_contiguous else array.real
     flat = array.reshape(-1)

@@ -54,6 +54,11 @@ def backward(
     recorded: bool = True,
 ) -> None:
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or only of `inputs`)."""
+    if modes.state.transforms:
+        raise errors.EngineError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead "
+            "or call backward() outside of functorch transforms."
+        )
     if modes.special and _needs_tangents(create_graph):
         backward(tensors, grad_tensors, bool(retain_graph), True, inputs, recorded=False)
         return

@@ -17,14 +17,14 @@ from ..errors import EngineError
 from ..forks import fork_safe
 from ..kernels import registry
 from ..kernels.batched import randomness
-from ..kernels.batched.array import Batched, is_of, levels_of, refuse_write
-from ..kernels.batched.levels import Level, open_levels, refuse_randomness
+from ..kernels.batched.array import Batched, is_of, levels_of
+from ..kernels.batched.levels import Level, open_levels, refuse_randomness, refuse_write
 from ..kernels.batched.namespace import xp
 from ..kernels.batched.randomness import Drawing
 from ..kernels.batched.rules import kernel_for
 from ..kernels.permutation import randperm
 from ..kernels.random import default_generator, dropout_mask, normal, randint, uniform
-from ..pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from ..pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
 from . import devices, modes
 from .devices import HOST, Kind, device
 from .op import Op
@@ -131,6 +131,7 @@ def _permutations(gen: Any, sizes: tuple[int, ...], count: int, dtype: Any) -> A
 _SAMPLERS: dict[str, Callable[..., Any]] = {
     "uniform": lambda gen, shape, dtype, low, high: uniform(gen, shape, dtype, low, high),
     "normal": lambda gen, shape, dtype, low, high: normal(gen, shape, dtype, low, high),
+    "normal_apart": lambda gen, shape, dtype, low, high: normal(gen, shape, dtype, low, high, False),
     "integers": lambda gen, shape, dtype, low, high: randint(gen, shape, int(low), int(high), dtype),
     "randint_like": lambda gen, shape, dtype, low, high: randint(gen, shape, int(low), int(high), dtype),
     "kept": lambda gen, shape, dtype, low, high: dropout_mask(gen, shape, 1 - low).astype(dtype),
@@ -266,8 +267,9 @@ def _by_its_rule(cls: Any, args: tuple[Any, ...], level: Level) -> Any:
     for x in values:
         mapped = isinstance(x, Tensor) and is_of(x._array, level) and x._array.varies
         own = isinstance(x, Tensor) and is_of(x._array, level)
-        given.append(unbatch_op.call(x, level, 0) if mapped else common_op.call(x, level) if own else x)
-        dims.append(0 if mapped else None)
+        place = x._array.place if mapped else None
+        given.append(unbatch_op.call(x, level, place) if mapped else common_op.call(x, level) if own else x)
+        dims.append(place)
     before, open_levels.levels = open_levels.levels, tuple(each for each in open_levels.levels if each is not level)
     try:
         results = cls.vmap(
@@ -285,7 +287,10 @@ def _by_its_rule(cls: Any, args: tuple[Any, ...], level: Level) -> Any:
     places = _broadcast_to_and_flatten(out_dims, out_spec)
     if places is None:
         raise EngineError(
-            f"The vmap staticmethod's out_dims is not compatible with the structure of `outputs`: {out_dims}, {out_spec}"
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure {tree_structure(out_dims)} "
+            f"but output has structure {out_spec}. For more details, please see "
+            "https://pytorch.org/docs/main/notes/extending.func.html"
         )
     wrapped = [
         x if d is None or not isinstance(x, Tensor) else batch_op.call(x, level, d % x.ndim)
@@ -324,8 +329,9 @@ def _sharing(x: Tensor, edge: Any, nr: int, level: Level, node: Any) -> Any:
 
 def refuse_unbatched_write(name: str, x: Tensor, args: tuple[Any, ...]) -> None:
     """What differs from sample to sample is not written into what all samples share."""
-    if name in randomness.DRAWN:  # where it is for randomness to say
-        return
+    drawn = name in randomness.DRAWN
+    if drawn and not any(level.randomness == "different" for level in open_levels.levels):
+        return  # (whether it may be drawn is for the kernel to say)
     have = None
     for value in args:
         array = getattr(value, "_array", None)
@@ -333,6 +339,8 @@ def refuse_unbatched_write(name: str, x: Tensor, args: tuple[Any, ...]) -> None:
             have = _varying_levels(x._array) if have is None else have
             if any(level not in have for level in _varying_levels(array)):
                 refuse_write(f"{name}_")
+    if drawn and args and type(args[-1]) is Drawing:
+        randomness.refuse_shared(x._array)
 
 
 def _varying_levels(array: Any) -> list[Level]:

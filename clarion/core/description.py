@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import errors
+from ..kernels.batched.levels import refuse_layout
 from ..kernels.mirrors import where_it_lies
 from .devices import CPU, HOST, device, kind_of
 from .dtypes import FROM_NUMPY, Size, channels_last, channels_last_3d, dtype, strided
@@ -120,6 +121,7 @@ class Description:
         """Do the elements lie in order, without gaps? In the order of a memory format, if one is given."""
         array = self._array
         if memory_format is channels_last or memory_format is channels_last_3d:
+            refuse_layout(array)
             if array.ndim != (4 if memory_format is channels_last else 5):
                 return False
             array = array.transpose((0, *range(2, array.ndim), 1))

@@ -354,6 +354,11 @@ def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], ha
     except TypeError as error:
         raise errors.ArgumentTypeError(f"{cls.__name__}.apply(): {error}") from None
     if bound.kwargs:
+        if modes.state.transforms and any(isinstance(each, Tensor) for each in bound.kwargs.values()):
+            raise errors.NotSupportedError(
+                "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass kwarg-only Tensors to "
+                f"autograd.Function. Got: {bound.kwargs}"
+            )
         raise errors.ArgumentTypeError(
             f"{cls.__name__}.apply(): forward takes {', '.join(bound.kwargs)} as keyword only, which cannot be differentiated"
         )
@@ -375,6 +380,6 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         refused = DelayedError(
             "trying to differentiate twice a function that was marked with @once_differentiable", len(outputs)
         )
-        return refused(*[v.detach().requires_grad_() if isinstance(v, Tensor) else v for v in outputs])
+        return refused(*[v.detach()._requiring() if isinstance(v, Tensor) else v for v in outputs])
 
     return wrapper

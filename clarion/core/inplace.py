@@ -18,6 +18,7 @@ from . import modes, provenance
 from .devices import HOST, as_array, write
 from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64, i64
 from .following import layout_of, refresh, refuse_creation, sync
+from .messages import refuse_captured
 from .node import Node, sequence
 from .recording import announce, finish, make_node
 from .tensor import Tensor, new_tensor
@@ -84,8 +85,10 @@ def refuse_overlap(x: Tensor, others: tuple[Any, ...]) -> None:
 
 def refuse_history(x: Tensor, name: str) -> None:
     """Raise if the graph forbids to change `x` in place now."""
-    if hub.will_write is not None:
-        hub.will_write(x)
+    will_write = hub.will_write
+    if will_write is not None:
+        refuse_captured(x, name)
+        will_write(x)
     if modes.special and not modes.recording():
         return
     if x._view is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import errors
 from ..events import hub
-from . import provenance
+from . import modes, provenance
 from .origins import place_of
 
 if TYPE_CHECKING:
@@ -89,3 +89,38 @@ def out_of_memory(error: Exception, shape: Any = None) -> Exception:
     if (shape is not None and "too big" in str(error)) or "Maximum allowed" in str(error):
         return errors.EngineError(f"Storage size calculation overflowed with sizes={list(shape)}")
     return error
+
+
+def not_detached(view: Any) -> errors.InplaceError:
+    """A view that shall be taken out of the graph in place."""
+    if view.creation == "multi":
+        return errors.InplaceError(
+            "This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be detached in-place. Use detach() instead."
+        )
+    return errors.InplaceError(
+        "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+        "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+        "detach_() cannot be called on these gradients."
+    )
+
+
+def transformed(method: str, perhaps: str = "") -> errors.EngineError:
+    """What a function may not do while a transform of `torch.func` runs it."""
+    return errors.EngineError(
+        f"You are attempting to call Tensor.{method}{perhaps} inside of a function being transformed by a functorch transform. This is "
+        "unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
+        f"{method} outside of a function being transformed instead."
+    )
+
+
+def refuse_captured(x: Any, name: str) -> None:
+    """While a transform runs a function, that may write to what it was given or computed, not to what it captures."""
+    captured = modes.state.captured
+    if captured is None or not (id(x) in captured or (x._view is not None and id(x._view.base) in captured)):
+        return
+    raise errors.EngineError(
+        f"During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation (aten::{name}) that "
+        "would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept "
+        "the mutated Tensor(s) as inputs."
+    )

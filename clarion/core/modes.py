@@ -40,6 +40,7 @@ class _State(threading.local):
     forward: bool = True
     tangents: bool = False  # is a function run for its tangents, which no_grad does not end? See func/transforms.py
     transforms: int = 0  # how many transforms of `torch.func` a function is run by
+    captured: Any = None  # what such a function captured, by id: it may not be written (func/captured.py)
     grad_layout: bool = True  # do new gradients of leaves lie as the leaves do?
     view_replay: bool = False  # is a view of a written base taken anew step by step?
     multithreading: bool = True  # a promise only: backward runs in the thread that called it

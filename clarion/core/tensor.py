@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..events import hub
+from ..kernels.batched.levels import Mapped
 from ..kernels.coo import Coo
 from ..kernels.random import torch_names
-from . import modes, origins, provenance
+from . import messages, modes, origins, provenance
 from .description import Description, computes
 from .devices import kind_of
 from .dtypes import FROM_NUMPY, INEXACT, dtype
@@ -174,6 +175,12 @@ class Tensor(Description, Methods):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place."""
+        if modes.state.transforms:
+            raise messages.transformed("requires_grad_()", " (or perhaps using torch.autograd.functional.* APIs)")
+        return self._requiring(requires_grad)
+
+    def _requiring(self, requires_grad: bool = True) -> Tensor:
+        """The same for the engine itself, inside transforms too."""
         self._set_requires_grad(requires_grad, "only Tensors of floating point dtype can require gradients")
         return self
 
@@ -291,6 +298,8 @@ class Tensor(Description, Methods):
         """Keep the gradient of this non-leaf in `.grad` after backward."""
         if not self.requires_grad:
             raise errors.EngineError("can't retain_grad on Tensor that has requires_grad=False")
+        if modes.state.transforms:
+            raise messages.transformed("retain_grad()")
         if self._edge is not None:
             self._edge._hooks().retain[self._nr] = weakref.ref(self)
             if hub.hooked is not None:
@@ -373,7 +382,7 @@ class Tensor(Description, Methods):
             below = self._view.base
             below._edge, below._nr, below._rg = None, 0, False
         elif self._view is not None:
-            self._refuse_detach()
+            raise messages.not_detached(self._view)
         if self._edge is not None:
             self._counter().watched = True  # whoever saved it will ask what has happened to it
         self._edge = None
@@ -384,22 +393,11 @@ class Tensor(Description, Methods):
             hub.left(self, "detach_")
         return self
 
-    def _refuse_detach(self) -> None:
-        view = self._view
-        if view is not None and view.creation == "multi":
-            raise errors.InplaceError(
-                "This view is the output of a function that returns multiple views. Such functions do not allow the "
-                "output views to be detached in-place. Use detach() instead."
-            )
-        raise errors.InplaceError(
-            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
-            "detach_() cannot be called on these gradients."
-        )
-
     @property
     def data(self) -> Tensor:
         """The same data outside the graph, with a version counter of its own: writes to it go unnoticed by backward."""
+        if modes.batches and isinstance(self._array, Mapped):
+            raise errors.EngineError("accessing `data` under vmap transform is not allowed")
         result = new_tensor(self._array)
         if self._vc is INFERENCE:
             result._vc = INFERENCE
@@ -417,6 +415,8 @@ class Tensor(Description, Methods):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if modes.batches and isinstance(self._array, Mapped):
+            raise errors.EngineError("mutating directly with `.data` under vmap transform is not allowed.")
         if not isinstance(value, Tensor):
             raise errors.ArgumentTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._rg and value._array.dtype not in INEXACT:

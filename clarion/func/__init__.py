@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from ..core import modes
 from ..errors import EngineError, NotSupportedError
 from .jacobians import hessian as hessian
 from .jacobians import jacfwd as jacfwd
@@ -37,7 +38,11 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     @functools.wraps(func)
     def same(*args: Any, **kwargs: Any) -> Any:
-        return func(*args, **kwargs)
+        modes.state.transforms += 1
+        try:
+            return func(*args, **kwargs)
+        finally:
+            modes.state.transforms -= 1
 
     return same
 

@@ -11,9 +11,11 @@ import numpy as np
 from ..core import alike
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
+from ..ops.shapes.join import stack
 from ..pytree import tree_flatten, tree_leaves, tree_unflatten
 from .levels import Argnums, take
 from .mapping import vmap
+from .samples import called_once
 from .transforms import pullback, pushforward
 
 
@@ -65,7 +67,11 @@ def jacrev(
         _refuse_complex("jacrev", outputs, "outputs")
         inputs = tree_leaves(take(args, argnums))
         basis = _basis(outputs)
-        rows = vmap(lambda *vectors: pull(tree_unflatten(list(vectors), out_spec)), chunk_size=chunk_size)(*basis)
+        if chunk_size == 1 and len(basis[0]):  # which asks nothing of what is called
+            each = [pull(tree_unflatten([x[i] for x in basis], out_spec)) for i in range(len(basis[0]))]
+            rows = [stack(list(parts)) for parts in zip(*each, strict=True)]
+        else:
+            rows = vmap(lambda *vectors: pull(tree_unflatten(list(vectors), out_spec)), chunk_size=chunk_size)(*basis)
         columns = [list(_parts(row, outputs)) for row in rows]
         blocks = [
             tree_unflatten(
@@ -82,12 +88,15 @@ def jacrev(
 def jacfwd(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
-    """The function that computes the Jacobian, by one product for each element of the inputs."""
+    """The function that computes the Jacobian, by one product for each element of the inputs.
+
+    The function itself runs once: with "different" randomness, too, all columns are of the numbers that it drew.
+    """
 
     @functools.wraps(func)
     def jacobian(*args: Any) -> Any:
         _refuse_complex("jacfwd", args, "inputs")
-        output, push, out_spec, aux = pushforward(func, args, argnums, has_aux)
+        output, push, out_spec, aux = called_once(lambda: pushforward(func, args, argnums, has_aux), randomness)
         _refuse_complex("jacfwd", output, "outputs")
         inputs, spec = tree_flatten(take(args, argnums))
         columns = vmap(lambda *vectors: push(list(vectors)))(*_basis(inputs))

@@ -21,8 +21,12 @@ from ..errors import ArgumentValueError, EngineError
 from ..kernels.batched.levels import open_levels
 from ..ops.faces.api import FUNCTIONS
 from ..pytree import TreeSpec, tree_flatten, tree_leaves, tree_map, tree_unflatten
+from .captured import guarded
 
 Argnums = int | tuple[int, ...]
+
+
+_NO_HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
 
 
 class Level:
@@ -45,7 +49,7 @@ class Level:
 
     def leaf(self, tensor: Any) -> Tensor:
         """Begin to record a tensor, for this call alone."""
-        tensor.requires_grad_()
+        tensor._requiring()
         self.own.add(id(tensor))
         self._alive.append(tensor)
         return tensor  # type: ignore[no-any-return]
@@ -85,13 +89,20 @@ def run(
 
     `forwards`: for tangents, which the function may write to its inputs for, and which no_grad inside it does not end.
     """
-    before, modes.state.tangents = modes.state.tangents, forwards
-    modes.state.transforms += 1
+    state = modes.state
+    if not forwards and state.saved_hooks:
+        raise EngineError(_NO_HOOKS)
+    before = state.tangents, state.saved_hooks_disabled
+    state.tangents = forwards
+    if not forwards:
+        state.saved_hooks_disabled = _NO_HOOKS
+    state.transforms += 1
     try:
-        return _run(what, level, func, args, argnums, has_aux, kwargs, forwards)
+        with guarded(func, args, tuple((kwargs or {}).values())):
+            return _run(what, level, func, args, argnums, has_aux, kwargs, forwards)
     finally:
-        modes.state.tangents = before
-        modes.state.transforms -= 1
+        state.tangents, state.saved_hooks_disabled = before
+        state.transforms -= 1
 
 
 def _run(

@@ -61,7 +61,13 @@ def _mapped(
         output = func(*tree_unflatten(given, spec), **kwargs)
     flat, out_spec = tree_flatten(output)
     places = out_places(name, out_dims, output, out_spec)
-    return tree_unflatten([_given_back(name, x, level, d) for x, d in zip(flat, places, strict=True)], out_spec)
+    known = {id(x): (value, d) for x, value, d in zip(given, values, dims, strict=True) if d is not None}
+    results = []
+    for x, place in zip(flat, places, strict=True):
+        value, dim = known.get(id(x), (None, None))
+        # (An argument that comes back, written to or not, is what it was made of.)
+        results.append(value if dim is not None and dim == place else _given_back(name, x, level, place))
+    return tree_unflatten(results, out_spec)
 
 
 def _can_be_batched(x: Any) -> bool:
@@ -108,7 +114,7 @@ def restore_vmap(func: Callable[..., Any], in_dims: Any, batch_size: int, random
         with inside(level):
             output = func(*tree_unflatten(given, spec), **kwargs)
         flat, out_spec = tree_flatten(output)
-        places = [0 if isinstance(x, Tensor) and varying(x._array, level) else None for x in flat]
+        places = [x._array.place if isinstance(x, Tensor) and varying(x._array, level) else None for x in flat]
         outs = [_given_back("", x, level, place) for x, place in zip(flat, places, strict=True)]
         return tree_unflatten(outs, out_spec), tree_unflatten(places, out_spec)
 

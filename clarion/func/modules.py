@@ -59,7 +59,7 @@ def _stacked(tensors: list[Any], name: str) -> Any:
     if len(flags) > 1:
         raise EngineError(f"Expected {name} from each model to have the same .requires_grad")
     result = stack(tensors)
-    return result.detach().requires_grad_() if flags == {True} else result
+    return result.detach()._requiring() if flags == {True} else result
 
 
 def replace_all_batch_norm_modules_(root: Module) -> Module:

@@ -55,6 +55,11 @@ def _called(call: Callable[[], Any], randomness: str, first: bool, last: bool) -
     return output
 
 
+def called_once(call: Callable[[], Any], randomness: str) -> Any:
+    """What runs once for all samples, where random numbers have to be asked for."""
+    return _called(call, randomness, True, True)
+
+
 def _sample(value: Any, dim: int, i: int) -> Any:
     """One sample of a tensor, or of another library's collection of tensors that takes part (it has `_add_batch_dim`)."""
     return value.select(dim, i) if isinstance(value, Tensor) else value[(slice(None),) * dim + (i,)]

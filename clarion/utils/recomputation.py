@@ -17,6 +17,7 @@ from ..core.messages import told
 from ..core.node import Node
 from ..core.saved import Replaced
 from ..core.tensor import Tensor, created, new_tensor
+from ..kernels.batched.array import chain_of, in_chain
 
 
 class CheckpointError(errors.EngineError):
@@ -38,7 +39,8 @@ def as_remembered(contexts: list[contextlib.AbstractContextManager[Any]]) -> Ite
 class _Holder(Replaced):
     """Stands in the graph for a value that will be recomputed: run -> the value, or None once handed out."""
 
-    __slots__ = ("__weakref__", "region", "values")
+    __slots__ = ("__weakref__", "levels", "region", "values")
+    levels: tuple[Any, ...]  # of `vmap`
     region: Region
     values: dict[int, Tensor | None]
 
@@ -79,6 +81,8 @@ class _Stop(Exception):
 
 class _SaveInputs(Function):
     """Saves the tensor arguments of a region in the graph, where outer hooks can see them."""
+
+    generate_vmap_rule = True
 
     @staticmethod
     def forward(dummy: Tensor, *tensors: Tensor) -> Tensor:
@@ -133,6 +137,7 @@ class Region:
         """Forward pass: an empty holder takes the place of a saved value; what that looked like is noted."""
         holder = _Holder(tensor, as_output)
         holder.region, holder.values = self, {}
+        holder.levels = chain_of(tensor._array) if modes.batches else ()
         self.holders.append(weakref.ref(holder))
         self.metadata.append(_describe(tensor))
         self.places.append(node.place)
@@ -275,7 +280,9 @@ class _Filling:
         if position < len(region.holders):
             holder = region.holders[position]()
             if holder is not None:
-                holder.values[run] = _outside(tensor)
+                value = holder.values[run] = _outside(tensor)
+                if holder.levels and chain_of(value._array) != holder.levels:  # the second run mapped anew
+                    value = holder.values[run] = new_tensor(in_chain(value._array, holder.levels))
             if region.early_stop and position + 1 == len(region.holders):
                 raise _Stop
         elif not region.early_stop:

@@ -24,6 +24,10 @@ CASES = {
     "reductions": (lambda t, x: x.sum(0) + x.mean(1).sum() + x.var(0) + x.logsumexp(0) + x.norm(dim=0), (A,)),
     "extremes": (lambda t, x: x.max(1).values + x.min(1)[0] + x.median(1)[0] + x.amax((0, 1)), (A,)),
     "scans": (lambda t, x: x.cumsum(1) + x.cumprod(0) + x.flip(0) + x.roll(1, 1), (A,)),
+    "rolled flat": (lambda t, x: x.roll(5), (A,)),
+    "cross": (lambda t, x, y: t.linalg.cross(x, y), ((2, 3), (2, 3))),
+    "factors": (lambda t, x: t.linalg.qr(x @ x.t() + t.eye(4))[0].abs() + t.linalg.svdvals(x).sum(), (M,)),
+    "parts of complex numbers": (lambda t, x: t.view_as_real(t.complex(x, 2 * x)).sum(-1), (A,)),
     "sorting": (lambda t, x: x.sort(1).values + x.topk(2, 1).values.sum() + x.argmax(1)[:, None], (A,)),
     "views": (lambda t, x: x.t()[1:].reshape(-1).unsqueeze(1).expand(-1, 2).permute(1, 0), (A,)),
     "parts": (lambda t, x: t.cat([x[0:1], x.narrow(0, 1, 2), t.stack([x[0], x[2]])]), (A,)),
@@ -155,3 +159,34 @@ def test_random_numbers(randomness: str) -> None:
             except RuntimeError as error:
                 found.append(str(error).split("\n")[0][:60])
         np.testing.assert_equal(found[1], found[0], err_msg=str(i))
+
+
+@pytest.mark.parametrize("randomness", ["same", "different"])
+@pytest.mark.parametrize("dim", [0, 2])
+def test_random_numbers_like_samples(randomness: str, dim: int) -> None:
+    found = []
+    for t in (torch, clarion):
+        t.manual_seed(3)
+        draw = lambda x: (t.randint_like(x, 2, 20), t.rand_like(x), t.randn_like(x))
+        drawn = t.vmap(draw, dim, randomness=randomness)(t.zeros(4, 5, 6))
+        found.append([each.numpy() for each in drawn])
+    for wanted, got in zip(*found, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_recomputed_samples_are_those_of_the_first_run() -> None:
+    found = []
+    for t in (torch, clarion):
+        x = t.arange(27, dtype=t.float64).square().reshape(3, 3, 3).cos().requires_grad_()
+        run = lambda a: t.vmap(t.linalg.qr)(a)[0].sin().sum()
+        t.utils.checkpoint.checkpoint(run, x, use_reentrant=False).backward()
+        found.append(x.grad.numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-12)
+
+
+def test_arguments_come_back_as_they_are() -> None:
+    for t in (torch, clarion):
+        x = t.ones(4, 3)
+        assert t.vmap(lambda row: row.mul_(2))(x) is x
+        assert t.vmap(lambda row: row, 1, 1)(x) is x
+        assert t.vmap(lambda row: row, 1)(x) is not x

@@ -16,7 +16,7 @@ import numpy
 
 from ...errors import EngineError
 from ..layout import ARRAYS, LAYS_OUT, laid_out, memory_root, strided
-from .levels import Level, Mapped
+from .levels import Level, Mapped, fallback, refuse_dynamic, refuse_write
 
 ALL = slice(None)
 Function = Callable[..., Any]
@@ -28,7 +28,7 @@ _NO_ITEM = (
 )
 _NO_CONDITION = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please "
-    "shout over at https://github.com/pytorch/functorch/issues/257 ."
+    "file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 _NO_VALUES = (
     "Cannot access data pointer of Tensor that doesn't have storage\nInside vmap a tensor stands for all samples at once: its "
@@ -39,12 +39,13 @@ _NO_VALUES = (
 class Batched(Mapped):
     """One sample's shape, strides and type, and the values of all samples."""
 
-    __slots__ = ("__weakref__", "data", "level", "varies")
+    __slots__ = ("__weakref__", "data", "level", "place", "varies")
 
     __array_priority__ = 4000
 
-    def __init__(self, data: Any, level: Level, varies: bool) -> None:
+    def __init__(self, data: Any, level: Level, varies: bool, place: int = 0) -> None:
         self.data, self.level, self.varies = data, level, varies
+        self.place = place  # of the samples among the dimensions of what it was made of
 
     # What is known of it --------------------------------------------------------------------------
 
@@ -316,6 +317,16 @@ def levels_of(values: Any) -> tuple[Level, ...]:
     return tuple(sorted(found, key=lambda level: level.serial))
 
 
+def chain_of(value: Any) -> tuple[Level, ...]:
+    """The levels that an array is nested in, the innermost first."""
+    return (value.level, *chain_of(value.data)) if type(value) is Batched else ()
+
+
+def in_chain(value: Any, levels: tuple[Level, ...]) -> Any:
+    """An array that was computed a second time, as one of the levels of the first time."""
+    return Batched(in_chain(value.data, levels[1:]), levels[0], value.varies) if levels else value
+
+
 def is_of(value: Any, level: Level) -> bool:
     """Is it an array of this level?"""
     return type(value) is Batched and value.level is level
@@ -380,6 +391,10 @@ def one_by_one(function: Function, args: tuple[Any, ...], options: Any = None) -
     """Any function, for one sample after the other."""
     options = options or {}
     level = deepest((*args, *options.values()))
+    if not fallback.enabled:
+        raise EngineError(
+            f"Batching rule not implemented for aten::{getattr(function, '__name__', 'an operation')}. We could not generate a fallback."
+        )
     named = list(options)
 
     def run(i: int) -> Any:
@@ -416,10 +431,7 @@ def _joined(results: list[Any], level: Level) -> Any:
     if first is None or type(first) in (bool, int, float, complex):
         return first
     if len({numpy.shape(each) for each in results}) > 1:
-        raise EngineError(
-            "vmap: We do not support batching operators that can output dynamic shape. Please voice your support in "
-            "https://github.com/pytorch/functorch/issues/256"
-        )
+        refuse_dynamic("an operation")
     if type(first) is Batched:
         inner = deepest(results)
         return Batched(Batched(joined([spread(each, inner) for each in results], 1), inner, True), level, True)
@@ -437,16 +449,6 @@ def joined(arrays: list[Any], axis: int) -> Any:
 
 
 # Writing -----------------------------------------------------------------------------------------------------
-
-
-def refuse_write(name: str) -> None:
-    """What differs from sample to sample has no place where all samples share one."""
-    raise EngineError(
-        f"vmap: aten::{name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
-        "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. Please "
-        f"try to use out-of-place operators instead of {name}. If said operator is being called inside the PyTorch framework, "
-        "please file a bug report instead."
-    )
 
 
 def over(target: Any, value: Any, name: str = "copy_") -> None:

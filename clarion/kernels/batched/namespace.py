@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .array import Batched, aligned, broadcast, deepest, one_by_one, over, spread, varying, wrapped
-from .levels import open_levels
+from .levels import open_levels, refuse_dynamic, refuse_rule
 
 
 class Namespace:
@@ -109,8 +109,10 @@ class Namespace:
 
     def moveaxis(self, x: Any, source: Any, place: Any) -> Any:
         """Dimensions elsewhere."""
-        if not isinstance(x, Batched) or not x.varies:
-            return one_by_one(numpy.moveaxis, (x, source, place))
+        if not isinstance(x, Batched):
+            return numpy.moveaxis(x, source, place)
+        if not x.varies:
+            return x.like(numpy_of(x.data).moveaxis(x.data, source, place))
         one = isinstance(source, int)
         source, place = ((source,), (place,)) if one else (source, place)
         rest = [d for d in range(x.ndim) if d not in [s % x.ndim for s in source]]
@@ -150,6 +152,17 @@ class Namespace:
         from .products import product_of_batches
 
         return product_of_batches(x, y)
+
+    def nonzero(self, x: Any) -> Any:
+        """Where a shape would depend on values."""
+        if any(varying(x, level) for level in open_levels.levels):
+            refuse_dynamic("aten::where")
+        return one_by_one(numpy.nonzero, (x,))
+
+    def array_equal(self, x: Any, y: Any) -> bool:
+        """Where one answer would have to do for all samples."""
+        refuse_rule("equal")
+        return False
 
     def may_share_memory(self, x: Any, y: Any) -> bool:
         """Could they lie in the same memory?"""

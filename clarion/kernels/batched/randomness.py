@@ -53,12 +53,19 @@ def kernel_for(name: str) -> Callable[..., Any]:
         result = RULES[name](*given, *args[arrays:-1], args[-1].generator)
         if out is None:
             return result
-        if any(level.randomness == "different" and level not in levels_of((out,)) for level in open_levels.levels):
-            raise EngineError(_DIFFERENT_IN_ONE)
+        refuse_shared(out)
         over(out, result, f"{name}_")
         return out
 
     return call
+
+
+def refuse_shared(x: Any) -> None:
+    """Different numbers for each sample have no place in what all samples share."""
+    for level in open_levels.levels:
+        refuse_randomness(level)
+        if level.randomness == "different" and level not in levels_of((x,)):
+            raise EngineError(_DIFFERENT_IN_ONE)
 
 
 def _shared(x: Any, levels: tuple[Level, ...]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import EngineError
 from .. import registry
 from ..registry import raw
 from . import losses as losses
@@ -13,7 +14,7 @@ from . import products as products
 from . import randomness as randomness
 from . import ways as ways
 from .array import Batched, aligned, broadcast, deepest, is_of, levels_of, one_by_one, over, spread, varying, wrapped
-from .levels import open_levels
+from .levels import open_levels, refuse_dynamic
 from .namespace import xp
 from .table import RULES, rule, words
 
@@ -52,7 +53,7 @@ _ELEMENTS = frozenset(
     words("""add_scaled addcdiv addcmul away_from_zero bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
     bitwise_xor cast clamp clamp_tensor complex copysign_scalar dirichlet_grad divide_or_zero fill_tensor frexp gcd isclose lcm
     lerp lerp_tensor masked_fill masked_fill_tensor nan_where_zero polar pow_base prelu_backward rsub_scaled standard_gamma_grad
-    sub_scaled where zero_where bernoulli_variance clip_unit clipped_log inside_unit nonnegative_real softplus_plain identity_for
+    sub_scaled where zero_where bernoulli_variance clip_unit clipped_log inside_unit nonnegative_real softplus_plain
     zeros_like zero multiply_add""")
 )
 
@@ -79,6 +80,11 @@ def _clone(x: Any, order: Any) -> Any:
     return (
         one_by_one(registry.bind("clone"), (x, order)) if order not in ("C", None) else x.like(raw.clone(x.data, order))
     )
+
+
+@rule("identity_for")
+def _identity_for(x: Any) -> Any:
+    return wrapped(registry.bind("identity_for")(x.data), x.level, False)
 
 
 @rule("copy", "fill", "fill_scalar_into", "fill_tensor_into")
@@ -180,7 +186,7 @@ def _along(name: str) -> Callable[..., Any]:
             )
         ndim = given[0].ndim
         dim = params[place]
-        if not ndim or not level.size or (dim is None and name not in _ALL):
+        if not ndim or not level.size or (dim is None and name not in _ALL) or (dim == () and name == "roll"):
             return one_by_one(registry.bind(name), args)
         if shape is not None:
             if not params[shape]:
@@ -258,6 +264,46 @@ def _embedding(weight: Any, indices: Any, *how: Any) -> Any:
     if is_of(weight, level):
         return one_by_one(registry.bind("embedding"), (weight, indices, *how))
     return indices.like(raw.embedding(weight, indices.data, *how))
+
+
+# Results whose shape depends on values -----------------------------------------------------------------------------------
+
+
+def _dynamic(name: str, public: str) -> Callable[..., Any]:
+    def run(*args: Any) -> Any:
+        level = deepest(args)
+        if any(varying(each, level) for each in args):
+            refuse_dynamic(f"aten::{public}")
+        return one_by_one(registry.bind(name), args)
+
+    return run
+
+
+for _name, _public in {
+    "nonzero": "nonzero", "unique": "_unique2", "unique_dim": "unique_dim", "unique_consecutive": "unique_consecutive",
+}.items():  # fmt: skip
+    RULES[_name] = _dynamic(_name, _public)
+
+
+@rule("masked_select")
+def _masked_select(x: Any, mask: Any) -> Any:
+    if varying(mask, deepest((x, mask))):
+        raise EngineError(
+            "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each batch this "
+            "would return a differently shaped Tensor. Please file an issue at https://github.com/pytorch/pytorch/issues if you need "
+            "this feature."
+        )
+    return one_by_one(registry.bind("masked_select"), (x, mask))
+
+
+@rule("index_mask")
+def _index_mask(x: Any, mask: Any) -> Any:
+    if varying(mask, deepest((x, mask))):
+        raise EngineError(
+            "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a "
+            "boolean mask."
+        )
+    return one_by_one(registry.bind("index_mask"), (x, mask))
 
 
 # Layers: the batch is more images ---------------------------------------------------------------------------------------

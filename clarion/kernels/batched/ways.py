@@ -15,7 +15,7 @@ from .table import RULES
 @kernel("batch")
 def _batch(xp: Any, x: Any, level: Level, dim: int) -> Any:
     """A dimension becomes the samples of a level."""
-    return Batched(x if dim == 0 else x.transpose((dim, *[d for d in range(x.ndim) if d != dim])), level, True)
+    return Batched(x if dim == 0 else x.transpose((dim, *[d for d in range(x.ndim) if d != dim])), level, True, dim)
 
 
 @kernel("unbatch")

@@ -279,7 +279,7 @@ def _as_parameter(target: Any, value: Any) -> Any:
     if not isinstance(target, Parameter):
         return value
     if isinstance(value, Parameter):
-        return value.requires_grad_(target.requires_grad)
+        return value._requiring(target.requires_grad)
     return Parameter(value, requires_grad=target.requires_grad)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core import modes
 from ...core.devices import HOST, kind_of, to_host
 from ...core.dtypes import COMPLEX, f64
 from ...core.inplace import inplace as write
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError, NotSupportedError, not_a_tensor
+from ...kernels.batched.levels import open_levels
 from ...kernels.random import default_generator, uniform
 from ..elementwise.cast import cast_number
 from ..elementwise.trig import tanh
@@ -176,6 +178,8 @@ def _rrelu(input: Any, lower: float, upper: float, training: bool, run: Any) -> 
         raise not_a_tensor("rrelu", "input", input, 1)
     if lower > upper:
         raise EngineError("Lower bound should be less than or equal to the upper bound")
+    if modes.batches and open_levels.levels:
+        raise EngineError("vmap: we do not yet support aten::rrelu. Please file an issue")
     if not training:
         if run is write and lower + upper < 0:  # (its gradient cannot be told from the result)
             return write(leaky_relu_written_op, input, (lower + upper) / 2)

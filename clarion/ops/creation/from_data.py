@@ -347,7 +347,7 @@ def from_file(
         raise EngineError(
             f"file <{filename}> size <{have}> is smaller than the required mapping size <{need}>"
         ) from None
-    return new_tensor(np.asarray(array)).requires_grad_(requires_grad)
+    return new_tensor(np.asarray(array))._requiring(requires_grad)
 
 
 @public(method=False)
@@ -407,7 +407,7 @@ def _asarray_tensor(obj: Tensor, dtype: Any, kind: Any, copy: Any, requires_grad
     if result.requires_grad and not wants:
         return result.detach()
     if wants and not result.requires_grad:
-        return created(result._array, True) if result is obj else result.requires_grad_(True)
+        return created(result._array, True) if result is obj else result._requiring(True)
     return result
 
 

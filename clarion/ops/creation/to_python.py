@@ -130,6 +130,8 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
         hub.left(self, "numpy")
     array = self._array
     if not visible(array):
+        if isinstance(array, Mapped):
+            array.tolist()  # type: ignore[attr-defined]  # refuses
         raise ArgumentTypeError(
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
             "first."

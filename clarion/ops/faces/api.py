@@ -23,6 +23,7 @@ from ...core.op import Op
 from ...core.overriding import tables
 from ...core.tensor import Tensor
 from ...errors import EngineError, NotSupportedError, not_a_tensor
+from ...kernels.batched.levels import Mapped, refuse_random_out, refuse_rule
 from .out_types import RENAMED, by_out
 
 
@@ -169,6 +170,9 @@ def with_out(name: str, fn: F) -> F:
         for target in targets:
             if not isinstance(target, Tensor):
                 raise not_a_tensor(name, "out", target)
+        if modes.batches and any(_is_mapped(a) for a in _flat((*args, *kwargs.values(), *targets))):
+            refuse_rule(f"{name}.out", out=True)
+        refuse_random_out(name)
         if modes.recording() and any(_wants_grad(a) for a in (*args, *kwargs.values(), *targets)):
             raise EngineError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
@@ -192,6 +196,10 @@ def with_out(name: str, fn: F) -> F:
 def _flat(values: Any) -> list[Any]:
     """Arguments, with the members of lists and tuples among them."""
     return [each for value in values for each in (value if isinstance(value, (list, tuple)) else (value,))]
+
+
+def _is_mapped(value: Any) -> bool:
+    return isinstance(value, Tensor) and isinstance(value._array, Mapped)
 
 
 def _wants_grad(value: Any) -> bool:

@@ -238,7 +238,7 @@ def put(name: str, out: Tensor, array: Any, requires_grad: bool = False, *, warn
         target = out._array = xp_of(target).empty(array.shape, target.dtype)
     write(target, array)
     wrote(out)
-    return out.requires_grad_() if requires_grad else out  # type: ignore[no-any-return]
+    return out._requiring() if requires_grad else out  # type: ignore[no-any-return]
 
 
 def spelled(args: Iterable[Any], kwargs: dict[str, Any]) -> str:

@@ -90,7 +90,7 @@ def _differentiated(g: tuple[Any, ...], inputs: list[Any], needs: Any, run: Call
 
 
 def _stand_in(t: Any) -> Any:
-    return t.view_as(t) if t.requires_grad else t.detach().requires_grad_()
+    return t.view_as(t) if t.requires_grad else t.detach()._requiring()
 
 
 # Operations ----------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def householder_product(A: Any, tau: Any) -> Any:
     _check_reflections(name, A, tau)
     eye = FUNCTIONS["eye"](A.shape[-2], A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape)
     if not tau.shape[-1]:  # of no elements: PyTorch's requires a gradient, too, but has none for its inputs
-        return eye.clone().requires_grad_(modes.recording() and (A.requires_grad or tau.requires_grad))
+        return eye.clone()._requiring(modes.recording() and (A.requires_grad or tau.requires_grad))
     return _in_columns(_reflected(A, tau, eye, reversed(range(tau.shape[-1]))))
 
 

@@ -10,6 +10,7 @@ from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeError
+from ...kernels.batched.levels import Mapped
 from ...kernels.random import torch_names
 from ..faces.api import METHODS, public
 from ..faces.autocast import autocast
@@ -218,6 +219,11 @@ def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
     a, b = tensors("mm", input, mat2, names=("input", "mat2"))
     if a.ndim != 2 or b.ndim != 2:
+        if isinstance(a, Mapped) or isinstance(b, Mapped):  # PyTorch's own words inside of `vmap`
+            raise ShapeError(
+                f"Shape mismatch: Got incorrect dims for mm(a, b). a has dim {a.ndim}and b has dim {b.ndim}but expected them to have "
+                "dim 2 and dim 2"
+            )
         raise ShapeError(f"{'self' if a.ndim != 2 else 'mat2'} must be a matrix")
     if a.shape[1] != b.shape[0]:
         cannot_multiply(a.shape, b.shape)

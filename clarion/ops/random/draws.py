@@ -12,12 +12,24 @@ from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, DtypeError, ShapeError
 from ...kernels import distributions, mt19937
 from ...kernels import random as draw
+from ...kernels.batched.levels import Mapped, refuse_random_out
 from ...kernels.permutation import randperm as randperm_array
 from ...kernels.portable.random.draws import fill
 from ...kernels.registry import raw
 from ..creation.factories import like, take_options
 from ..faces.api import method, public
-from ..faces.options import integer, numpy_type, one_size, out_type, place, put, size_of, spelled, tensor_argument
+from ..faces.options import (
+    allocate_like,
+    integer,
+    numpy_type,
+    one_size,
+    out_type,
+    place,
+    put,
+    size_of,
+    spelled,
+    tensor_argument,
+)
 from .generator import drawn_by, source
 
 zeros_like_op = Op("zeros_like", "x", moves=True, differentiable=False)
@@ -65,7 +77,7 @@ def _fresh(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, optio
 def _with_options(name: str, sampler: Any, size: tuple[Any, ...], generator: Any, options: dict[str, Any]) -> Tensor:
     if "size" in options:
         size = (*size, options.pop("size"))
-    kind, requires_grad, out, where = take_options(name, options)
+    kind, requires_grad, out, where = _options(name, options)
     shape = size_of(name, size)
     array = where.draw(sampler.__name__, generator, shape, kind)
     if array is None:
@@ -86,6 +98,12 @@ def randn(*size: Any, generator: Any = None, **options: Any) -> Tensor:
     return _fresh("randn", draw.normal, size, generator, options)
 
 
+def _options(name: str, options: dict[str, Any]) -> Any:
+    if options.get("out") is not None:
+        refuse_random_out(name)
+    return take_options(name, options)
+
+
 def _like(
     name: str,
     sampler: Any,
@@ -102,12 +120,38 @@ def _like(
         raise ArgumentTypeError(f"{name}() got an unexpected keyword argument '{next(iter(options))}'")
     array = like(name, input, **named)
     where = devices.kind_of(array)
-    values = where.draw(name if bounds else sampler.__name__, generator, array.shape, array.dtype, *bounds)
+    what = name if bounds else sampler.__name__
+    if modes.batches and what == "normal" and not _in_rows(input._array):
+        what = "normal_apart"
+    values = where.draw(what, generator, array.shape, array.dtype, *bounds)
     if values is not None:
-        return created(values if type(values) is not type(array) else fill(array, values), requires_grad)
+        return created(
+            _filled(input._array, values) if isinstance(values, Mapped) else fill(array, values), requires_grad
+        )
     gen = source(name, generator)
     values = where.computed(array.shape, array.dtype, lambda: sampler(gen, array.shape, array.dtype, *more(array)))
     return created(fill(array, values), requires_grad)
+
+
+def _in_rows(array: Any) -> bool:
+    """Will all numbers that are drawn lie in order?"""
+    while isinstance(array, Mapped):
+        like: Any = array
+        array = like.data[0, ...] if like.varies and like.level.randomness != "different" else like.data
+    return bool(allocate_like(array, array.dtype).flags.c_contiguous)
+
+
+def _filled(array: Any, values: Any) -> Any:
+    """`fill` inside `vmap`: what all samples drew is arranged as they lie in memory."""
+    if not isinstance(values, Mapped):
+        return fill(allocate_like(array, values.dtype), values)
+    drawn: Any = values
+    if isinstance(array, Mapped) and array.level is drawn.level:  # type: ignore[attr-defined]
+        like: Any = array
+        if like.varies:
+            return drawn.like(_filled(like.data if drawn.varies else like.data[0, ...], drawn.data))
+        array = like.data
+    return drawn if drawn.varies else drawn.like(_filled(array, drawn.data))
 
 
 @public(method=False)
@@ -130,7 +174,12 @@ def randint_like(input: Any, low: Any = None, high: Any = None, *, generator: An
     low, high = (0, low) if high is None else (low or 0, high)
     bounds = integer("randint_like", "low", 2, low), integer("randint_like", "high", 3, high)
     return _like(
-        "randint_like", lambda gen, shape, kind: draw.randint(gen, shape, *bounds, kind), input, generator, options
+        "randint_like",
+        lambda gen, shape, kind: draw.randint(gen, shape, *bounds, kind),
+        input,
+        generator,
+        options,
+        bounds=bounds if modes.batches else (),
     )
 
 
@@ -165,7 +214,7 @@ def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
     out = options.get("out")
     if options.get("dtype") is None and out is None:
         options["dtype"] = int
-    kind, requires_grad, _, where = take_options("randint", options)
+    kind, requires_grad, _, where = _options("randint", options)
     gen, shape = source("randint", generator), one_size("randint", given["size"])
     array = where.draw("integers", generator, shape, kind, low, high) if low < high else None
     if array is None:

@@ -8,6 +8,7 @@ from ...core.description import normalize_dim
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, EngineError, ShapeError
+from ...kernels.batched.levels import Mapped
 from ..faces.api import public
 from .shape import ints, tensor_needed
 
@@ -242,6 +243,11 @@ def striding(x: Any, size: Any, stride: Any, storage_offset: int | None) -> tupl
         raise tensor_needed("as_strided", x)
     size, stride = ints((size,)), ints((stride,), "stride")
     if len(size) != len(stride):
+        if isinstance(x._array, Mapped):  # PyTorch's own words inside of `vmap`
+            raise ShapeError(
+                f"Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size {list(size)} and stride "
+                f"{list(stride)}"
+            )
         raise ShapeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
         raise EngineError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
@@ -251,6 +257,8 @@ def striding(x: Any, size: Any, stride: Any, storage_offset: int | None) -> tupl
         raise EngineError(f"Tensor: invalid storage offset {offset}")
     item = x._array.itemsize
     last = -1 if 0 in size else sum([(n - 1) * s for n, s in zip(size, stride, strict=True)])
+    if isinstance(x._array, Mapped) and last >= 0:
+        _stay_inside(x, size, stride, own, offset, last)
     have = storage_bytes(x)
     if last >= 0 and (offset + last + 1) * item > have:
         raise EngineError(
@@ -260,6 +268,18 @@ def striding(x: Any, size: Any, stride: Any, storage_offset: int | None) -> tupl
     if last < 0:  # of nothing it does not matter where it lies
         offset = min(offset, have // item)
     return size, stride, offset - own, x.stride()
+
+
+def _stay_inside(x: Any, size: Any, stride: Any, own: int, offset: int, last: int) -> None:
+    """Beyond one sample lies the next one: what is not the sample's own memory is refused."""
+    reach = 1 + sum([(n - 1) * s for n, s in zip(x.shape, x.stride(), strict=True)]) if x._array.size else 0
+    if offset < own or offset + last + 1 > own + reach:
+        raise EngineError(
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of `tensor`. `result` can "
+            f"access some memory in range [{offset}, {offset + last + 1}], but `tensor` can only access some memory in range "
+            f"[{own}, {own + reach}]. This is not supported inside of vmap, please try to rewrite the `as_strided` call as a "
+            "sequence of PyTorch view operations"
+        )
 
 
 def storage_bytes(x: Tensor) -> int:

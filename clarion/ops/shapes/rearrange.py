@@ -11,6 +11,7 @@ from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguo
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
+from ...kernels.batched.levels import Mapped, refuse_layout
 from ..faces.api import FUNCTIONS, method, public, with_numpys_names
 
 clone_op = Op("clone", "x", "order", defaults=("K",), moves=True, traits="rearranges reshapes")
@@ -52,6 +53,11 @@ def _order(x: Tensor, memory_format: Any) -> str:
     rank = {channels_last: 4, channels_last_3d: 5}.get(memory_format)
     if rank is None:
         raise EngineError(f"unsupported memory format option {memory_format}")
+    if isinstance(x._array, Mapped):
+        raise EngineError(
+            "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format torch.preserve_format or "
+            f"torch.contiguous_format (got {'ChannelsLast' if rank == 4 else 'ChannelsLast3d'})"
+        )
     if x._array.ndim != rank:
         raise ShapeError(f"required rank {rank} tensor to use {memory_format.name.removeprefix('torch.')} format")
     return "channels_last"
@@ -70,6 +76,7 @@ def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
         return self if self._array.flags.c_contiguous else clone_op.call(self, "C")
     if memory_format is preserve_format:
         raise EngineError("preserve memory format is unsupported by the contiguous operator")
+    refuse_layout(self._array)
     order = _order(self, memory_format)
     dims = (0, *range(2, self._array.ndim), 1)
     return self if self._array.transpose(dims).flags.c_contiguous else clone_op.call(self, order)

@@ -32,7 +32,7 @@ def _window(
             n = length + bool(periodic)
             window = shape(arange(n, dtype=options.get("dtype") or get_default_dtype(), device=where.device()), n)
             window = window[:length].clone() if periodic else window
-    return window.requires_grad_() if requires_grad else window  # type: ignore[no-any-return, attr-defined]
+    return window._requiring() if requires_grad else window  # type: ignore[no-any-return, attr-defined]
 
 
 def _raised_cosine(alpha: float, beta: float) -> Callable[[Any, int], Any]:

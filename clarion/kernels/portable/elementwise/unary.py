@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...layout import strided
 from ...mirrors import conjugated
 from ...quiet import quietly
 from ...registry import kernel, ufunc
@@ -205,7 +206,7 @@ def view_as_real(xp: Any, x: Any) -> Any:
     if x.dtype.kind == "W":
         return parts(xp, x)
     part = x.real
-    return xp.lib.stride_tricks.as_strided(part, (*x.shape, 2), (*x.strides, part.itemsize))
+    return strided(part, (*x.shape, 2), (*x.strides, part.itemsize))
 
 
 @kernel("view_as_complex")
