@@ -25,7 +25,8 @@ def blockwise(body: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(body)
     def call(first: Any, *more: Any) -> Any:
-        out = empty_like(first) if more == () else np.empty(first.shape, first.dtype)
+        alike = all(each.strides == first.strides for each in more)
+        out = empty_like(first) if alike else np.empty(first.shape, first.dtype)
         if out.size <= BLOCK or not out.flags.c_contiguous:
             body(out, first, *more)
             return out

@@ -14,7 +14,7 @@ from ..rowtools import draw, leaves, results, tensors
 # Rows whose layout differs: results of one product where PyTorch composes several, spectra, gradients as functions of their own.
 OTHER_LAYOUT = {
     "addr", "adaptive_avg_pool2d", "adaptive_max_pool2d", "angle_complex", "avg_pool2d",
-    "convolution", "dirichlet_grad", "fft_r2c", "gelu_backward", "gelu_tanh_backward", "index1", "kron",
+    "convolution", "dirichlet_grad", "fft_r2c", "index1", "kron",
     "linalg_lstsq", "linalg_lu_solve", "local_response_norm", "lp_pool1d", "no_second_zero", "no_second_zero_backward",
     "rot90", "tiled_attention", "dropped_attention", "rrelu_mean", "standard_gamma_grad",
 }  # fmt: skip

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
 from ...everywhere import dots
 from ...layout import as_images
 from ...quiet import quietly
 from ...registry import kernel
 from ..reductions.sums import _ones
 
+FEW, SHORT = 4, 128  # images, and their places, from which on a number for each channel is written out for all places
 LONG = 1 << 15  # elements from which on products with ones are no longer exact enough in float32
 
 
@@ -34,8 +37,11 @@ def channel_dots(xp: Any, x: Any, y: Any) -> Any:
     return dots(xp, x, y).sum(axis=0)
 
 
-def _column(values: Any) -> Any:
-    """(C,) against (N, C, L)."""
+def _column(xp: Any, values: Any, images: Any) -> Any:
+    """(C,) against (N, C, L). NumPy is faster with numbers as they lie than with one for a row: written out, if they are few then."""
+    n, c, length = images.shape
+    if xp is numpy and n >= FEW and length >= SHORT:
+        return numpy.repeat(values, length).reshape(c, length)
     return values[:, None]
 
 
@@ -87,15 +93,15 @@ def batch_norm(
     if training:
         n = max(images.shape[0] * images.shape[2], 1)
         mean = channel_sums(xp, images) / xp.asarray(n, x.dtype)
-        out = images - _column(mean)
+        out = images - _column(xp, mean, images)
         var = channel_dots(xp, out, out) / xp.asarray(n, x.dtype)
     else:
         mean, var = running_mean.astype(x.dtype), running_var  # a copy: the running mean moves on
-        out = images - _column(mean)
+        out = images - _column(xp, mean, images)
     rstd = (1 / xp.sqrt(var + eps)).astype(x.dtype, copy=False)
-    out *= _column(rstd if weight is None else rstd * weight)
+    out *= _column(xp, rstd if weight is None else rstd * weight, images)
     if bias is not None:
-        out += _column(bias)
+        out += _column(xp, bias, images)
     return out.reshape(x.shape), mean, rstd
 
 
@@ -109,18 +115,18 @@ def batch_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: A
         total = channel_sums(xp, upstream)
     normal = None
     if needs[1] or (training and needs[0]):
-        normal = images - _column(mean)  # but for rstd
+        normal = images - _column(xp, mean, images)  # but for rstd
         along = channel_dots(xp, upstream, normal) * rstd
     scale = rstd if weight is None else rstd * weight
     if needs[0] and training:
         n = max(images.shape[0] * images.shape[2], 1)
         gx = normal
-        gx *= _column(along * rstd / xp.asarray(-n, x.dtype))
+        gx *= _column(xp, along * rstd / xp.asarray(-n, x.dtype), images)
         gx += upstream
-        gx -= _column(total / xp.asarray(n, x.dtype))
-        gx *= _column(scale)
+        gx -= _column(xp, total / xp.asarray(n, x.dtype), images)
+        gx *= _column(xp, scale, images)
     elif needs[0]:
-        gx = upstream * _column(scale)
+        gx = upstream * _column(xp, scale, images)
     return None if gx is None else gx.reshape(x.shape), along if needs[1] else None, total if needs[2] else None
 
 
@@ -141,9 +147,9 @@ def group_norm(xp: Any, x: Any, weight: Any, bias: Any, groups: int, eps: float)
     out *= rstd[..., None]
     out = out.reshape(n, c, math.prod(x.shape[2:]))
     if weight is not None:
-        out *= _column(weight)
+        out *= _column(xp, weight, out)
     if bias is not None:
-        out += _column(bias)
+        out += _column(xp, bias, out)
     return out.reshape(x.shape), mean, rstd
 
 
@@ -160,7 +166,7 @@ def group_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: A
     gb = channel_sums(xp, upstream) if needs[2] else None
     if not needs[0]:
         return None, gw, gb
-    up = (upstream if weight is None else upstream * _column(weight)).reshape(shape)
+    up = (upstream if weight is None else upstream * _column(xp, weight, upstream)).reshape(shape)
     count = xp.asarray(max(shape[2], 1), x.dtype)
     along = dots(xp, up, normal) / -count
     total = (up @ _ones(xp, shape[2], x.dtype)[0]) / count
