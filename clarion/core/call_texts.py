@@ -122,9 +122,10 @@ _BINARY = """    a = x._array
         b = y._array
         mixed = False
         if b.dtype is not dtype or ({unusual}):
-            if {apart}:
+            {meeting}if {apart}:
                 return general_call(op, (x, y))
-            mixed = b.dtype is not dtype
+            else:
+                mixed = b.dtype is not dtype
         if y._view is not None:
             sync(y)
         ry = y._rg{turned}
@@ -135,6 +136,14 @@ _BINARY = """    a = x._array
     except ValueError:
         raise broadcast_error(a.shape, b.shape) from None
 """
+# Floats and masks or whole numbers, which are converted: floats decide the type, with dimensions or without.
+_MEETING = """if b.dtype.kind in "{kinds}" and (dtype is f32 or dtype is f64) and type(a) is type(b) is ndarray:
+                b = cast(b, dtype)
+                mixed = True
+            elif dtype.kind in "{kinds}" and (b.dtype is f32 or b.dtype is f64) and type(a) is type(b) is ndarray:
+                a = cast(a, b.dtype)
+                mixed = True
+            el"""
 # A number as an array, if it is remembered.
 _FLOAT = """if dtype is f32:
             b = numbers32.get(y)
@@ -153,6 +162,8 @@ def binary(op: Op, is_operator: bool = False) -> str:
         text += "    if type(x) is not Tensor and not isinstance(x, Tensor):\n        return general_call(op, (x, y))\n"
     # Float32 and half precision: see `meet`.
     apart = "not meet(a, b)" if op.elementwise and op.promote is not None else "True"
+    kinds = "".join([kind for kind in "biu" if kind not in op.refuse])
+    meeting = _MEETING.format(kinds=kinds) if op.elementwise and op.promote is not None and "f" not in op.refuse else ""
     alone, turned = ("\n        turned = False", _TURNED) if op.pointwise else ("", "")
     number = [] if "f" in op.refuse else [_FLOAT]
     if "i" in op.whole:
@@ -160,6 +171,7 @@ def binary(op: Op, is_operator: bool = False) -> str:
     text += _BINARY.format(
         number="\n        el".join(number),
         unusual=_unusual(op, "a", "dtype"),
+        meeting=meeting,
         apart=apart,
         alone=alone,
         turned=turned,

@@ -18,6 +18,7 @@ from . import modes, provenance
 from .devices import HOST, as_array, write
 from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64, i64
 from .following import layout_of, refresh, refuse_creation, sync
+from .general_call import as_scalar
 from .messages import refuse_captured
 from .node import Node, sequence
 from .recording import announce, finish, make_node
@@ -238,7 +239,7 @@ def direct_operands(op: Op, array: Any, args: tuple[Any, ...], unrecorded: bool)
                 return None
             operands.append(other)
         elif type(t) is int or (type(t) is float and (moves or not whole)):
-            operands.append(t if moves else HOST.xp.asarray(t, dtype))
+            operands.append(t if moves else as_scalar(t, dtype))
         elif moves and isinstance(t, (bool, complex, NumpyNumber)):
             operands.append(t)
         else:

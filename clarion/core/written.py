@@ -18,6 +18,7 @@ from .following import sync
 from .general_call import LARGEST, as_scalar, general_call, meet, misfit, numbers32, numbers64, whole_numbers
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .node import sequence
+from .op_node import cast
 from .overriding import set_code
 from .provenance import mark
 from .recording import announce, finished
@@ -60,7 +61,7 @@ def _unwritten(*args: Any) -> Any:
 
 
 _SHARED = (
-    announce, as_scalar, as_view, broadcast_error, finished, general_call, mark, meet, misfit, not_a_tensor, out_of_memory,
+    announce, as_scalar, as_view, broadcast_error, cast, finished, general_call, mark, meet, misfit, not_a_tensor, out_of_memory,
     rows, sync, version_of, where_they_meet,
 )  # fmt: skip
 

@@ -92,8 +92,8 @@ def _with_parameters(names: tuple[str, ...]) -> Any:
     text = f"""
 def choice(small, least, otherwise):
     def call({given}, **out):
-        if {names[0]}.size < least and not out:
-            return small({given})
+        if {names[0]}.size < least:
+            return small({given}, **out) if out else small({given})
         return otherwise({given}, **out)
     return call
 """

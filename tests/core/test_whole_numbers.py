@@ -67,3 +67,36 @@ def test_several_inputs_of_whole_numbers():
     assert torch.cat([k, k.float()]).dtype == torch.float32
     with pytest.raises(NotImplementedError):
         torch.lerp(k, k, k)
+
+
+@pytest.mark.parametrize("other", ["a mask", "whole numbers", "bytes", "a column", "one number"])
+@pytest.mark.parametrize("name", ["add", "mul", "div", "sub", "gt", "maximum"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_floats_beside_masks_and_whole_numbers(name, other, turned):
+    torch.manual_seed(0)
+    x = (torch.rand(3, 4) + 0.5).requires_grad_()
+    y = {
+        "a mask": torch.rand(3, 4) > 0.5,
+        "whole numbers": torch.randint(1, 9, (3, 4)),
+        "bytes": torch.randint(1, 9, (4,), dtype=torch.uint8),
+        "a column": torch.randint(1, 9, (3, 1)),
+        "one number": torch.tensor(3),
+    }[other]
+    f = getattr(torch, name)
+    if name == "sub" and other == "a mask":
+        with pytest.raises(RuntimeError, match="bool tensor is not supported"):
+            f(x, y)
+        return
+    found, expected = (f(b, x) if turned else f(x, b) for b in (y, y.float()))
+    assert found.dtype == expected.dtype
+    assert torch.equal(found, expected)
+    if found.requires_grad:
+        one, two = (torch.autograd.grad(each.sum(), x, create_graph=True)[0] for each in (found, expected))
+        assert one.dtype == torch.float32
+        assert torch.allclose(one, two, rtol=1e-6)
+
+
+def test_a_float_without_dimensions_decides_the_type():
+    whole, number = torch.arange(3), torch.tensor(1.5, dtype=torch.float64)
+    assert (whole * number).dtype == (number * whole).dtype == torch.float64
+    assert (torch.tensor(1.5) * whole).dtype == (torch.ones(3) * whole).dtype == torch.float32

@@ -164,6 +164,8 @@ def add_(self: Any, other: Any, _old: Any = None, *, alpha: Any = 1) -> Any:
     """self += alpha * other."""
     if alpha == 1 and alpha is not True and _old is None:
         return inplace(add_op, self, other)
+    if _old is None:
+        return inplace(add_scaled_op, self, other, check_alpha((self, other), alpha))
     return add(self, other, _old, alpha=alpha, run=inplace)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.devices import HOST, ndarray
 from ...core.dtypes import f32, finfo
 from ...core.op import Op
+from ...core.tensor import Tensor
 from ...errors import EngineError
 from ...kernels.registry import RawNamespace
 from ..faces.api import FUNCTIONS, functional, public
@@ -184,16 +186,21 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
 @public(method=False)
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between two tensors along a dimension."""
-    kind = FUNCTIONS["result_type"](x1, x2)
-    if not kind.is_floating_point:
-        raise EngineError(f"expected common dtype to be floating point, yet common dtype is {kind.old}")
-    x1, x2 = FUNCTIONS["broadcast_tensors"](x1.to(kind), x2.to(kind))
+    alike = isinstance(x1, Tensor) and isinstance(x2, Tensor) and x1._array.shape == x2._array.shape
+    if not alike or x1._array.dtype is not x2._array.dtype or x1._array.dtype.kind != "f":
+        kind = FUNCTIONS["result_type"](x1, x2)
+        if not kind.is_floating_point:
+            raise EngineError(f"expected common dtype to be floating point, yet common dtype is {kind.old}")
+        x1, x2 = FUNCTIONS["broadcast_tensors"](x1.to(kind), x2.to(kind))
     a, b = (x / _at_least(x.norm(2, dim, keepdim=True), eps) for x in (x1, x2))
     return (a * b).sum(dim)
 
 
 def _at_least(size: Any, eps: float) -> Any:
     # As PyTorch's: the norm is raised to eps without its gradient knowing.
+    array = size._array
+    if type(array) is ndarray and array.size and HOST.xp.minimum.reduce(array, None) >= eps:
+        return size
     return size + (size.detach().clamp_min(eps) - size.detach())
 
 
