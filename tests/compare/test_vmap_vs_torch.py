@@ -12,6 +12,7 @@ import clarion
 torch = pytest.importorskip("torch")
 pytestmark = [  # PyTorch's own warnings
     pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:There is a performance drop"),
     pytest.mark.filterwarnings("ignore:An output with one or more elements was resized"),
 ]
 
@@ -28,6 +29,15 @@ CASES = {
     "cross": (lambda t, x, y: t.linalg.cross(x, y), ((2, 3), (2, 3))),
     "factors": (lambda t, x: t.linalg.qr(x @ x.t() + t.eye(4))[0].abs() + t.linalg.svdvals(x).sum(), (M,)),
     "parts of complex numbers": (lambda t, x: t.view_as_real(t.complex(x, 2 * x)).sum(-1), (A,)),
+    "picked": (lambda t, x: t.take(x, _places(t, x)) + t.take_along_dim(x[0], _places(t, x), 0), (A,)),
+    "filled": (lambda t, x: x.index_fill(1, _places(t, x), 2.0) + t.put(x, _places(t, x), x[0, :2]), (A,)),
+    "slopes of channels": (lambda t, x, w: t.nn.functional.prelu(x, w), (A, (4,))),
+    "pooled and back": (lambda t, x: t.nn.functional.max_unpool2d(
+        *t.nn.functional.max_pool2d(x, 2, return_indices=True), 2), ((2, 3, 4, 4),)),
+    "margins": (lambda t, x: t.nn.functional.multi_margin_loss(x, _places(t, x)[t.tensor([0, 1, 0])]), (A,)),
+    "combinations": (lambda t, x: t.combinations(x), ((4,),)),
+    "signs": (lambda t, x: t.sgn(x) * x, (A,)),
+    "shared products": (lambda t, x, y, z: t.baddbmm(x, y, z), ((2, 3, 5), (2, 3, 4), (2, 4, 5))),
     "sorting": (lambda t, x: x.sort(1).values + x.topk(2, 1).values.sum() + x.argmax(1)[:, None], (A,)),
     "views": (lambda t, x: x.t()[1:].reshape(-1).unsqueeze(1).expand(-1, 2).permute(1, 0), (A,)),
     "parts": (lambda t, x: t.cat([x[0:1], x.narrow(0, 1, 2), t.stack([x[0], x[2]])]), (A,)),
@@ -62,6 +72,11 @@ CASES = {
     "padding": (lambda t, x: t.nn.functional.pad(x, (1, 2, 0, 1), value=0.5) , (A,)),
     "repeated": (lambda t, x: x.repeat(2, 1) + x.tile(2, 1) + x.repeat_interleave(2, 0), (A,)),
 }  # fmt: skip
+
+
+def _places(t, x):
+    """Two places that differ from sample to sample."""
+    return x.reshape(-1).argsort()[:2] % 3
 
 
 def _write_part(x):

@@ -151,6 +151,8 @@ class Namespace:
         """Products of matrices."""
         from .products import product_of_batches
 
+        if not isinstance(x, Batched) and not isinstance(y, Batched):
+            return numpy.matmul(x, y)
         return product_of_batches(x, y)
 
     def nonzero(self, x: Any) -> Any:

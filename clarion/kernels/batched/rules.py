@@ -52,7 +52,7 @@ def _one_by_one(name: str) -> Callable[..., Any]:
 _ELEMENTS = frozenset(
     words("""add_scaled addcdiv addcmul away_from_zero bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
     bitwise_xor cast clamp clamp_tensor complex copysign_scalar dirichlet_grad divide_or_zero fill_tensor frexp gcd isclose lcm
-    lerp lerp_tensor masked_fill masked_fill_tensor nan_where_zero polar pow_base prelu_backward rsub_scaled standard_gamma_grad
+    lerp lerp_tensor masked_fill masked_fill_tensor nan_where_zero polar pow_base rsub_scaled standard_gamma_grad
     sub_scaled where zero_where bernoulli_variance clip_unit clipped_log inside_unit nonnegative_real softplus_plain
     zeros_like zero multiply_add""")
 )
@@ -71,6 +71,15 @@ def _elements(name: str) -> Callable[..., Any]:
         return broadcast(registry.bind(name), args)
 
     return run
+
+
+@rule("prelu_backward")
+def _prelu_backward(g: Any, x: Any, weight: Any) -> Any:
+    level = deepest((g, x, weight))
+    if not any(varying(each, level) for each in (g, x, weight)):
+        return broadcast(registry.bind("prelu_backward"), (g, x, weight))
+    given = spread(g, level), spread(x, level), aligned(weight, level, x.ndim)
+    return wrapped(registry.bind("prelu_backward")(*given), level, True)
 
 
 @rule("clone")

@@ -11,7 +11,7 @@ from ...core.dtypes import FROM_NUMPY, i64, int32, result_type
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
-from ...kernels.batched.levels import Mapped
+from ...kernels.batched.levels import Mapped, all_samples
 from ...kernels.blocks import in_range
 from ..faces.api import functional, public
 from ..faces.typed import no_gradient, not_implemented
@@ -179,7 +179,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
         raise NotSupportedError(f"\"bincount_cpu\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
     if minlength < 0:
         raise EngineError("minlength should be >= 0")
-    if array.ndim != 1 or (array.size and array.min() < 0):
+    if array.ndim != 1 or (array.size and all_samples(array).min() < 0):
         raise EngineError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights._array.shape != array.shape:
         raise ShapeError("weights should be 1-d and have the same length as input")
@@ -200,7 +200,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     if bins <= 0:
         raise EngineError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
-    if low == high and array.size and visible(array):
+    if low == high and array.size and not input.is_meta:
         low, high = float(array.min()), float(array.max())
     if not (math.isfinite(low) and math.isfinite(high)):
         raise EngineError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")

@@ -11,6 +11,7 @@ from ...core.dtypes import FROM_NUMPY, NumpyNumber, broadcast_shapes, i64, int32
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
+from ...kernels.batched.levels import all_samples
 from ...kernels.blocks import in_range
 from ..elementwise.cast import cast_number
 from ..faces.api import call, public, with_numpys_names
@@ -230,6 +231,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
         raise ShapeError("Index has to be a vector/scalar")
     dim = normalize_dim(dim, input._array.ndim)
     size = _size(input, dim)
+    places = all_samples(places)
     if places.size and (places.min() < -size or places.max() >= size):
         wrong = first_outside(places, size, -size)
         raise ArgumentIndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
@@ -257,7 +259,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
 def _check_flat(name: str, input: Any, index: Any) -> None:
     tensor_argument(name, "input", 1, input)
     tensor_argument(name, "index", 2, index)
-    places, size = index._array, input._array.size
+    places, size = all_samples(index._array), input._array.size
     if places.dtype != i64:
         shown = name if name == "take" else name + "_"
         raise DtypeError(f"{shown}(): Expected a long tensor for index, but got {FROM_NUMPY[places.dtype].old}")
@@ -326,7 +328,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 def _from_front(indices: Any, size: int) -> Any:
     places = indices._array
-    if not places.size or places.min() >= 0:
+    if not places.size or all_samples(places).min() >= 0:
         return indices
     return new_tensor(xp_of(places).where(places < 0, places + size, places))
 

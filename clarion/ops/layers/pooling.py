@@ -9,6 +9,7 @@ from ...core.dtypes import FROM_NUMPY, i64
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError, ShapeError, not_a_tensor
+from ...kernels.batched.levels import all_samples
 from ...kernels.registry import RawNamespace
 from ..faces.api import functional, public, with_out
 from ..faces.autocast import autocast
@@ -281,7 +282,7 @@ def _refuse_unpool(name: str, input: Any, indices: Any, n: int, size: Sizes) -> 
             f"Expected shape of indices to be same as that of the input tensor ({list(input._array.shape)}) but got "
             f"indices tensor with shape: {list(indices._array.shape)}"
         )
-    places = indices._array
+    places = all_samples(indices._array)
     if places.size and (places.min() < 0 or places.max() >= math.prod(size)):
         wrong = int(places.max()) if places.max() >= math.prod(size) else int(places.min())
         raise EngineError(

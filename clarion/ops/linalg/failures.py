@@ -7,6 +7,7 @@ from typing import Any
 from ...core.devices import HOST, to_host
 from ...core.dtypes import int32
 from ...core.tensor import new_tensor
+from ...kernels.batched.levels import all_samples
 
 
 def bad_minors(array: Any, upper: bool) -> Any:
@@ -29,7 +30,7 @@ def _first_bad_minor(matrix: Any) -> int:
 
 def first_failure(operation: str, args: tuple[Any, ...]) -> tuple[int | None, int]:
     """The number of the first matrix that fails (None if there is only one), and the place in it."""
-    array = args[0]._array
+    array = all_samples(args[0]._array)
     if operation == "linalg_cholesky":
         places = bad_minors(array, args[1])
     else:

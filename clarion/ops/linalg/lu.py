@@ -10,6 +10,7 @@ from ...core.dtypes import FROM_NUMPY, int32
 from ...core.op import Op
 from ...core.tensor import created
 from ...errors import DtypeError, EngineError, ShapeError
+from ...kernels.batched.levels import all_samples
 from ..faces.api import method, public
 from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
@@ -160,9 +161,9 @@ def _factored(name: str, A: Any, pivot: bool, check_errors: bool) -> tuple[Any, 
     _check_pivot(pivot)
     factors, pivots = lu_factor_op.call(A)
     info = _zero_pivots(factors)
-    if check_errors and info.any():
-        at = int(info[info > 0].flat[0])
-        where = f"(Batch element {int((info > 0).argmax())}): " if info.ndim else ""
+    if check_errors and (all_info := all_samples(info)).any():
+        at = int(all_info[all_info > 0].flat[0])
+        where = f"(Batch element {int((all_info > 0).argmax())}): " if all_info.ndim else ""
         raise LinAlgError(
             f"{name}: {where}U[{at},{at}] is zero and using it on lu_solve would result in a division by zero. If you still "
             "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"

@@ -12,6 +12,7 @@ from ...core.dtypes import contiguous_format, i64
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentValueError, EngineError, NotSupportedError, not_a_tensor
 from ...events import hub
+from ...kernels.batched.levels import all_samples
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, functional, no_gradient
 from ..faces.autocast import autocast
 from ..faces.options import warn_user
@@ -219,7 +220,8 @@ def multi_margin_loss(
         raise EngineError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}: weight of size [{classes}]"
         )
-    if y.numel() and (y._array.min() < 0 or y._array.max() >= classes):
+    places = all_samples(y._array)
+    if places.size and (places.min() < 0 or places.max() >= classes):
         raise EngineError("target out of range")
     column = y.unsqueeze(1)
     lack = (margin - x.gather(1, column) + x).relu()

@@ -12,6 +12,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError, not_a_tensor
 from ...events import hub
+from ...kernels.batched.levels import all_samples
 from ..faces.api import FUNCTIONS, functional, no_gradient
 from ..faces.autocast import autocast
 
@@ -297,6 +298,7 @@ def binary_cross_entropy(
         )
     if array.dtype not in INEXACT:
         raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
+    array = all_samples(array)
     if array.size and visible(array) and not (array.min() >= 0 and array.max() <= 1):
         raise EngineError("all elements of input should be between 0 and 1")
     no_gradient("binary_cross_entropy", weight=weight)

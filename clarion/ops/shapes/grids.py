@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.devices import visible, xp_of
+from ...core.devices import xp_of
 from ...core.dtypes import Size, i64, int64
 from ...core.messages import broadcast_error
 from ...core.namespace import lifted
@@ -163,7 +163,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     count = math.comb(n + r - 1, r) if with_replacement and n else math.comb(n, r)
     xp = xp_of(input._array)
-    if not visible(input._array):
+    if input.is_meta:
         return input.new_empty((count, r))
     places = xp.asarray(list(itertools.chain.from_iterable(choose(range(n), r))), i64).reshape(count, r)
     columns = [FUNCTIONS["index_select"](input, 0, new_tensor(places[:, i].copy())) for i in range(r)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.description import normalize_dim
-from ...core.devices import visible, xp_of
+from ...core.devices import xp_of
 from ...core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguous_format, preserve_format
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
@@ -223,7 +223,7 @@ def _positions(repeats: Tensor, output_size: int | None) -> Any:
     if output_size is not None and output_size != array.sum():
         raise EngineError("allocated size does not match required size")
     xp = xp_of(array)
-    if output_size is not None and not visible(array):
+    if output_size is not None and repeats.is_meta:
         return xp.empty(output_size, array.dtype)
     return xp.repeat(xp.arange(array.size, dtype=array.dtype), array)
 

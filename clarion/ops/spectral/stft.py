@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...errors import DtypeError, EngineError, ShapeError
+from ...kernels.batched.levels import all_samples
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, public
 from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
@@ -157,7 +158,7 @@ def istft(
     whole = signal.shape[-1]
     end = begin + length if length is not None else whole - n_fft // 2 if center else whole
     signal, weight = signal[..., begin : min(end, whole)], weight[..., begin : min(end, whole)]
-    least = weight.detach().abs().min().item()
+    least = abs(all_samples(weight._array)).min().item()
     if least < 1e-11:
         raise EngineError(
             f"{_described('istft', spectrum, n_fft=n_fft, hop_length=hop, win_length=win, window=window, center=center)} "

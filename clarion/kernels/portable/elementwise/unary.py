@@ -191,7 +191,7 @@ def parts(xp: Any, x: Any) -> Any:
 
 @kernel("real")
 def real(xp: Any, x: Any) -> Any:
-    return x.real if x.dtype.kind == "c" else parts(xp, x)[..., 0]
+    return parts(xp, x)[..., 0] if x.dtype.kind == "W" else x.real
 
 
 @kernel("imag")
