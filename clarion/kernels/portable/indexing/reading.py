@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy
@@ -50,7 +51,9 @@ def accumulator(xp: Any, dtype: Any) -> Any:
 
 def wrapped(xp: Any, index: Any, size: int) -> Any:
     """Indices counted from the front."""
-    return xp.where(index < 0, index + size, index) if index.size and index.min() < 0 else index
+    if not index.size or (xp.minimum.reduce(index, None) if xp is numpy else index.min()) >= 0:
+        return index
+    return xp.where(index < 0, index + size, index)
 
 
 _FEW = 4096  # indices up to which what does not depend on them is kept
@@ -86,6 +89,10 @@ def _offsets(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tuple
 
 def row_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
     """Positions of `x.take(index, dim)`, as an array of its shape with the dimensions after `dim` as one."""
+    if xp is numpy and math.prod(shape) <= _FEW:
+        inner, offsets = _row_offsets(shape, dim)
+        places = wrapped(xp, index.reshape(-1), shape[dim])
+        return (places[:, None] * inner if inner > 1 else places) + offsets
     outer = 1
     for n in shape[:dim]:
         outer *= n
@@ -95,6 +102,18 @@ def row_positions(xp: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
     if outer > 1:
         places = xp.arange(0, outer * size * inner, size * inner)[:, None] + places
     return places[..., None] + xp.arange(inner) if inner > 1 else places
+
+
+@functools.lru_cache(256)
+def _row_offsets(shape: tuple[int, ...], dim: int) -> tuple[int, Any]:
+    """How long a row after `dim` is, and where its elements lie in each of the rows before it: the same in every call with such shapes."""
+    outer, inner = math.prod(shape[:dim]), math.prod(shape[dim + 1 :])
+    offsets = (
+        numpy.arange(inner) + numpy.arange(0, outer * shape[dim] * inner, max(shape[dim] * inner, 1))[:, None, None]
+    )
+    if inner == 1:
+        offsets = offsets[..., 0]
+    return inner, offsets if outer > 1 else offsets[0]
 
 
 def _steps(shape: tuple[int, ...]) -> list[int]:
@@ -166,7 +185,9 @@ def add_at(xp: Any, out: Any, indices: tuple[Any, ...], where: tuple[int, ...], 
         index, dim = indices[0], where[0]
         shape = out.shape[:dim] + index.shape + out.shape[dim + 1 :]
         if 0 not in shape:
-            raw.add_rows(out, dim, index.reshape(-1), xp.broadcast_to(values, shape))
+            raw.add_rows(
+                out, dim, index.reshape(-1), values if values.shape == shape else xp.broadcast_to(values, shape)
+            )
     elif where == tuple(range(len(where))):
         lead = out.shape[: len(where)]
         line = 0
