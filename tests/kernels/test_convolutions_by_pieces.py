@@ -127,6 +127,6 @@ def test_what_is_accepted():
     assert accepts(x, weight[:, :1], *geometry, 16)
     assert not accepts(x, weight[:, :8], *geometry, 2)
     assert not accepts(x[:, :8], weight[:, :1], *geometry, 8)
-    assert not accepts(x[:, :, :4, :4], weight, *geometry, 1)
+    assert not accepts(x[:8, :, :4, :4], weight, *geometry, 1)  # too small
     assert not accepts(x.astype(np.complex128), weight.astype(np.complex128), *geometry, 1)
     assert not accepts(x, weight.astype(np.float32), *geometry, 1)

@@ -34,7 +34,7 @@ from . import depthwise, planes
 from .pieces import Geometry, Sizes, Unit, as_planes, has_planes, met, units
 from .planes import blocks, length_of_block
 
-WORTH = 1 << 21  # multiplications from which this is faster than columns of all places
+WORTH = 1 << 19  # multiplications from which this is faster than columns of all places
 SHARED = 1 << 22  # and from which threads are worth waking
 LONG = 1 << 25  # and from which a single one takes long
 DENSE = 60  # multiplications for each number that comes and goes
