@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.overriding import calling, own_form, set_code
+from ..core.written import write_now
 from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
 from ..ops.faces.autocast import CASTS, ON_GPU, WIDE_INSIDE
 from .state import device_of, full, holds_half, lower, state, widest
@@ -84,6 +85,7 @@ def _stand_in(
     function: Any, policy: str, wanted: Callable[..., bool] | None
 ) -> tuple[Any, types.CodeType, types.CodeType]:
     """The function, its code and that of its stand-in."""
+    write_now(function)
     original = originals[function] = own_form(function)
     own = original.__code__
     name = function.__name__.rstrip("_")

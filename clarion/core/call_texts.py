@@ -73,9 +73,17 @@ def _head(op: Op, inputs: list[str]) -> tuple[str, list[str]]:
 # One tensor ---------------------------------------------------------------------------------------------
 
 
-def unary(op: Op) -> str:
+_FUNCTION = """def call(input, *, out=None):
+    global user
+    if out is not None:
+        return with_target(input, out=out)
+    x = input
+"""
+
+
+def unary(op: Op, is_function: bool = False) -> str:
     """One tensor, parameters perhaps, one result: functions of each element, reductions, softmax, …"""
-    text, params = _head(op, ["x"])
+    text, params = (_FUNCTION, []) if is_function else _head(op, ["x"])
     if "activation" in op.traits:  # whose constants may be given as tensors of one element
         text += "".join(f"    if type({p}) is Tensor:\n        {p} = {p}.item()\n" for p in params)
     text += _A_TENSOR + "    a = x._array\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from .op import Op
 
 OPERANDS = (Tensor, *NUMBERS)
+# What operators take: they are written when they are first called.
+_OF_ONE, _OF_TWO = inspect.signature(lambda self: None), inspect.signature(lambda self, other: None)
 
 
 def pick_call(op: Op) -> Callable[..., Any]:
@@ -51,10 +54,21 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
             return dispatch(getattr(Tensor, op.name), [args[1]], args, {}, True)
         return NotImplemented
 
+    name, scope = f"{op.name}, the operator", scope_of(op)
+    made: Any
     if len(op.inputs) == 1:  # (a function of its own: op.call asks nobody, see core/overriding.py)
-        return written_at_first_call(op, lambda: call_texts.unary(op), scope_of(op), f"{op.name}, the operator")
-    scope = scope_of(op) | {"otherwise": other_operand}
-    return written_at_first_call(op, lambda: call_texts.binary(op, True), scope, f"{op.name}, the operator")
+        made = written_at_first_call(op, lambda: call_texts.unary(op), scope, name)
+        made.__signature__ = _OF_ONE
+    else:
+        made = written_at_first_call(op, lambda: call_texts.binary(op, True), scope | {"otherwise": other_operand}, name)
+        made.__signature__ = _OF_TWO
+    return made  # type: ignore[no-any-return]
+
+
+def function_call(op: Op, with_target: Callable[..., Any]) -> Callable[..., Any]:
+    """The operation of one tensor as a function: `with_target` takes over where `out=` is given."""
+    scope = scope_of(op) | {"with_target": with_target}
+    return written_at_first_call(op, lambda: call_texts.unary(op, is_function=True), scope, f"{op.name}, the function")
 
 
 class Kept(dict[int, tuple[bool, ...]]):

@@ -227,10 +227,19 @@ def install() -> None:
         if isinstance(member, FunctionType) and "otherwise" in member.__globals__ and "op" in member.__globals__:
             if member not in overriding._under:
                 overriding.look_below(member, _of_operation(member.__globals__["op"], member))
+    for function in {each for table in overriding.tables for each in table.values()}:
+        if isinstance(function, FunctionType) and "with_target" in function.__globals__:
+            overriding.look_below(function, _of_function(function.__globals__))
     overriding.look_below(tensors.new_tensor, _new_tensor)
     overriding.look_below(writing.inplace, _in_place)
     overriding.look_below(backward.backward, _backward)
     overriding.look_below(backward.gradients, _gradients)
+
+
+def _of_function(scope: dict[str, Any]) -> Callable[..., Any]:
+    """A function that is written like an operation's call (core/calls.py) leaves the looking to that."""
+    call, with_target = scope["op"].call, scope["with_target"]
+    return lambda input, *, out=None: call(input) if out is None else with_target(input, out=out)
 
 
 def _of_operation(op: Any, call: Any) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ from .general_call import LARGEST, as_scalar, general_call, meet, misfit, number
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .node import sequence
 from .op_node import cast
-from .overriding import set_code
+from .overriding import own_form, set_code
 from .provenance import mark
 from .recording import announce, finished
 from .saved import version_of
@@ -40,24 +40,33 @@ def written_at_first_call(
     its own: CPython notes there which classes every line met, and is quick as long as they stay the same.
     """
 
-    def write(*args: Any) -> Any:
+    def prepare() -> None:
         filename, lines = f"<call of {name or op.name}>", text()
         linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
         exec(compile(lines, filename, "exec"), scope)
         registry.follow(op.name, partial(scope.__setitem__, "kernel"))
         written = scope["call"]
-        call.__defaults__ = written.__defaults__
+        call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
         set_code(call, written.__code__)
-        return call(*args)
 
-    scope["write"] = write
+    def write(*args: Any, **kwargs: Any) -> Any:
+        prepare()
+        return call(*args, **kwargs)
+
+    scope["prepare"], scope["write"] = prepare, write
     call = FunctionType(_unwritten.__code__, scope, "call")
     call.__qualname__ = "call"
     return call
 
 
-def _unwritten(*args: Any) -> Any:
-    return write(*args)  # type: ignore[name-defined]  # noqa: F821  (in the scope of the text)
+def _unwritten(*args: Any, **kwargs: Any) -> Any:
+    return write(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821  (in the scope of the text)
+
+
+def write_now(function: Any) -> None:
+    """Have a function written that was not called yet: whoever gives it other code must not have it replaced then."""
+    if own_form(function).__code__ is _unwritten.__code__:
+        function.__globals__["prepare"]()
 
 
 _SHARED = (

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
+from ...core.calls import function_call
 from ...core.inplace import inplace
 from ...core.op import Op
 from .api import FUNCTIONS, METHODS, with_out
 
 
+# (They are written when they are first called: what they take is said here.)
+_FUNCTION = inspect.signature(lambda input, *, out=None: None)
+_METHOD = inspect.signature(lambda self: None)
+
+
 def faces(op: Op, doc: str, *aliases: str, writes: bool = True) -> Any:
     """Register `torch.name`, `Tensor.name`, `Tensor.name_` and `out=` for an operation of one tensor.
 
-    The method is `op.call` itself and the function one step away from it: nothing is parsed on the way.
+    The method is `op.call` itself and the function written like it: nothing is parsed, and the user's line is the caller's.
     """
     call, name = op.call, op.name
     call.__name__ = call.__qualname__ = name
     call.__doc__ = doc
-    with_target = with_out(name, lambda input: call(input))
-
-    def function(input: Any, *, out: Any = None) -> Any:
-        return call(input) if out is None else with_target(input, out=out)
+    function = function_call(op, with_out(name, lambda input: call(input)))
 
     def writer(self: Any) -> Any:
         return inplace(op, self)
 
     function.__name__ = function.__qualname__ = name
     writer.__name__ = writer.__qualname__ = f"{name}_"
+    function.__signature__, call.__signature__ = _FUNCTION, _METHOD  # type: ignore[attr-defined]
     function.__doc__, writer.__doc__ = doc, f"{name}, in place."
     for each in (name, *aliases):
         FUNCTIONS[each] = function

@@ -204,7 +204,12 @@ def _matmul_vector(input: Any, other: Any, a: Any, b: Any) -> Any:
     return unsafe_view(rows, (*b.shape[:-2], b.shape[-1]))
 
 
+@autocast("lower")
 def _matmul_operator(self: Any, other: Any) -> Any:
+    if type(other) is Tensor:
+        a, b = self._array, other._array
+        if a.dtype is b.dtype and a.ndim == 2 and b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype.kind != "b":
+            return mm_op.call(self, other)
     taken = isinstance(other, Tensor) or hasattr(type(other), "__torch_function__")
     return matmul(self, other) if taken else NotImplemented
 
