@@ -60,7 +60,9 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
         made = written_at_first_call(op, lambda: call_texts.unary(op), scope, name)
         made.__signature__ = _OF_ONE
     else:
-        made = written_at_first_call(op, lambda: call_texts.binary(op, True), scope | {"otherwise": other_operand}, name)
+        made = written_at_first_call(
+            op, lambda: call_texts.binary(op, True), scope | {"otherwise": other_operand}, name
+        )
         made.__signature__ = _OF_TWO
     return made  # type: ignore[no-any-return]
 
