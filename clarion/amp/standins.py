@@ -18,8 +18,8 @@ from typing import Any
 
 from ..core.overriding import calling, own_form, set_code
 from ..core.written import write_now
-from ..ops.faces.api import FUNCTIONS, NN_FUNCTIONAL
-from ..ops.faces.autocast import CASTS, ON_GPU, WIDE_INSIDE
+from ..ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
+from ..ops.faces.autocast import CASTS, ON_GPU, OPERATORS, WIDE_INSIDE
 from .state import device_of, full, holds_half, lower, state, widest
 
 _prepared: list[tuple[Any, types.CodeType, types.CodeType]] = []  # (function, its code, the stand-in's code)
@@ -66,12 +66,14 @@ def _prepare() -> None:
     seen = {id(cast.function) for cast in CASTS}
     cast_inside = set(seen)
     for name in ON_GPU:
-        for table in (FUNCTIONS, NN_FUNCTIONAL):
+        for table in (FUNCTIONS, NN_FUNCTIONAL, METHODS):
             function = inspect.unwrap(table[name]) if name in table else None
             if isinstance(function, types.FunctionType) and id(function) not in seen:
                 seen.add(id(function))
                 cast_inside.add(id(function))
                 _prepared.append(_stand_in(function, "none", None))
+    for operator, name in OPERATORS.items():
+        _prepared.append(_stand_in(METHODS[operator], "none", None, name))
     for shown in (*FUNCTIONS.values(), *NN_FUNCTIONAL.values(), *linalg.values()):
         if hasattr(shown, "__wrapped__") and id(shown) not in seen and id(inspect.unwrap(shown)) in cast_inside:
             seen.add(id(shown))
@@ -82,13 +84,13 @@ originals: dict[Any, Any] = {}  # what a function is where nobody stands in for 
 
 
 def _stand_in(
-    function: Any, policy: str, wanted: Callable[..., bool] | None
+    function: Any, policy: str, wanted: Callable[..., bool] | None, name: str = ""
 ) -> tuple[Any, types.CodeType, types.CodeType]:
     """The function, its code and that of its stand-in."""
     write_now(function)
     original = originals[function] = own_form(function)
     own = original.__code__
-    name = function.__name__.rstrip("_")
+    name = name or function.__name__.rstrip("_")
     policies = {"cpu": policy, "cuda": "none" if name in WIDE_INSIDE else ON_GPU.get(name, policy)}
 
     def call(*args: Any, **kwargs: Any) -> Any:

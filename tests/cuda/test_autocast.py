@@ -124,3 +124,22 @@ def test_integers_are_counted_on_the_device():
             found = torch.arange(*arguments, device="cuda", dtype=kind)
             assert found.dtype == kind
             assert found.tolist() == list(range(*arguments))
+
+
+IN_FLOAT32 = "acos asin cosh erfinv exp expm1 log log10 log1p log2 reciprocal rsqrt sinh tan"
+
+
+@pytest.mark.parametrize("name", IN_FLOAT32.split())
+def test_methods_and_functions_are_cast_alike(name):
+    x = torch.tensor([0.25, 0.5], device="cuda", dtype=torch.float16)
+    with torch.autocast("cuda", dtype=torch.float16):
+        assert getattr(x, name)().dtype is getattr(torch, name)(x).dtype is torch.float32
+    assert getattr(x, name)().dtype is torch.float16
+
+
+def test_operators_are_cast_like_what_they_stand_for():
+    x = torch.tensor([[0.25, 0.5]], device="cuda", dtype=torch.float16)
+    with torch.autocast("cuda", dtype=torch.float16):
+        assert (x**2).dtype is (1 / x).dtype is (2**x).dtype is torch.float32
+        assert (-x).dtype is (x + 1).dtype is (x @ x.float().t()).dtype is torch.float16
+        assert torch.mv(x.float(), x[0]).dtype is torch.float16

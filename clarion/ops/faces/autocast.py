@@ -39,6 +39,9 @@ ON_GPU: dict[str, str] = dict.fromkeys(
 ON_GPU |= dict.fromkeys(
     ["avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"], "plain"
 )
+ON_GPU |= dict.fromkeys(["mv", "addmv", "addr"], "lower")
+# Operators that PyTorch computes by functions of these names.
+OPERATORS = {"__pow__": "pow", "__rtruediv__": "reciprocal"}
 # These are computed in float32 anyway where kernels take half precision as it is: no wide copy is made of their argument.
 WIDE_INSIDE = frozenset(["cross_entropy"])
 

@@ -10,7 +10,6 @@ from ...core.inplace import inplace
 from ...core.op import Op
 from .api import FUNCTIONS, METHODS, with_out
 
-
 # (They are written when they are first called: what they take is said here.)
 _FUNCTION = inspect.signature(lambda input, *, out=None: None)
 _METHOD = inspect.signature(lambda self: None)
