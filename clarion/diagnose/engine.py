@@ -37,6 +37,7 @@ NumPy arrays, to be read only.
 | saved_values(node) | (label, value) of what it has saved: label "input" or "output" |
 | saved_memory(node) | (key, bytes, intermediate?) of the memory that it keeps |
 | is_freed(node) | has a backward pass released what it had saved? |
+| unfold(root) | show the operations of what was compiled behind it, one by one, where they are not shown yet |
 | firing(node) | of a ReLU or the like: values that are above 0 where it lets through; None of others |
 | dimension(node) | the dimension that a softmax runs over |
 | borrowed(node) | saved arrays that NumPy may write to |
@@ -62,6 +63,7 @@ NumPy arrays, to be read only.
 | watch(on, resting) | tell every operation, or no longer; the session rests, or no longer |
 | custom_call(function, values, checked, state) | run a custom Function on arrays: outputs, and a function that gives gradients |
 | random_state() | of the generator |
+| unframed() | the modules that are being called and have no frame (they were compiled), the innermost first |
 | layers() | the classes Module, Dropout, Norm, Recurrent, Attention, RReLU, Function |
 | cost_of_recording() | seconds for one operation |
 """
@@ -115,6 +117,7 @@ compute: _Question
 saved_values: _Question
 saved_memory: _Question
 is_freed: _Question
+unfold: _Question
 firing: _Question
 dimension: _Question
 borrowed: _Question
@@ -143,6 +146,7 @@ undisturbed: _Question
 watch: _Question
 custom_call: _Question
 random_state: _Question
+unframed: _Question
 layers: _Question
 cost_of_recording: _Question
 

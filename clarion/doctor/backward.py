@@ -78,6 +78,20 @@ def start(at_rest: Any) -> None:
     patch(torch.autograd, "_make_grads", making, itself)
 
 
+def _differentiate(roots: Any, refused: Any) -> None:
+    """Tell why the gradient of what was compiled cannot be computed, in the name of the error that the program gets."""
+    held.aside += 1
+    try:
+        torch.autograd.backward(roots)
+    except RuntimeError as error:
+        safely("backward passes", Pass(roots, False).refused, refused, str(error))
+    finally:
+        held.aside -= 1
+
+
+twins.differentiate = _differentiate
+
+
 _others = 0  # passes of threads that are not diagnosed
 
 
@@ -173,11 +187,11 @@ class Pass:
         while self.hooks:
             self.hooks.pop().remove()
 
-    def refused(self, error: Any) -> None:
+    def refused(self, error: Any, message: str = "") -> None:
         """Why did the engine refuse?"""
         held.backward, held.roots = lines.here(), self.roots
         try:
-            facts = self._facts(str(error))
+            facts = self._facts(message or str(error))
             if facts:
                 hub.refused(error, facts)  # type: ignore[misc]
         finally:

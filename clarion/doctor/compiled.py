@@ -9,15 +9,19 @@ then. Rounding and random numbers may be others, so this is never done unasked.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
+import weakref
 from typing import Any
 
 import torch
 
 from .. import diagnose
-from . import lines, listening, optimizers, patching, telling, twins, watching
+from ..events import hub
+from . import graphs, hearing, lines, listening, nodes, optimizers, patching, telling, twins, watching
 from .nodes import held
+from .telling import guarded
 
 _FOLDER = __name__.partition(".")[0]
 
@@ -26,6 +30,7 @@ def start(patch: Any) -> None:
     """Patch `torch.compile`."""
     global _steps
     _steps = False
+    _uncompiled.clear()
 
     def compiling(original: Any) -> Any:
         @functools.wraps(original)
@@ -49,6 +54,7 @@ def _meet_dynamo(patch: Any) -> None:
         return
     with patching.as_it_was():  # it puts something around `Module.__init__`, and reads that
         from torch._dynamo import convert_frame, mutation_guard, output_graph, trace_rules
+        from torch._dynamo.variables.misc import AutogradFunctionVariable
 
         mutation_guard.install_generation_tagging_init()
     watching.hear_of_modules()
@@ -57,6 +63,8 @@ def _meet_dynamo(patch: Any) -> None:
     twins.start(patch)
     patch(convert_frame.CatchErrorsWrapper, "__call__", _reading)
     patch(output_graph.OutputGraph, "__init__", _noting)
+    if hasattr(AutogradFunctionVariable, "call_apply"):
+        patch(AutogradFunctionVariable, "call_apply", _customised)
     _ways_out[:] = [
         patch(torch.Tensor, name, functools.partial(_leaving, how)) for name, how in listening.NUMBERS.items()
     ]
@@ -94,9 +102,28 @@ def _noting(original: Any) -> Any:
     return __init__
 
 
+def _customised(original: Any) -> Any:
+    @functools.wraps(original)
+    def call_apply(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
+        made = original(self, tx, args, kwargs)
+        with contextlib.suppress(Exception):  # what Dynamo keeps differs from version to version
+            node = next(n for n in reversed(tx.output.graph.nodes) if graphs.name(n) == "autograd_function_apply")
+            if not kwargs:
+                twins.note_custom(node, self.fn_cls, [_argument(arg) for arg in args])
+        return made
+
+    return call_apply
+
+
+def _argument(arg: Any) -> Any:
+    return arg.as_python_constant() if arg.is_python_constant() else arg.as_proxy().node
+
+
 def _reading(original: Any) -> Any:
     @functools.wraps(original)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        global _readings
+        _readings += 1
         held.aside += 1
         optimizers.hide(True)
         try:
@@ -107,6 +134,7 @@ def _reading(original: Any) -> Any:
             held.aside -= 1
             _met({code for output in _read for code in getattr(output, "traced_code", ())})
             _read.clear()
+            twins.forget_customs()
 
     return __call__
 
@@ -142,6 +170,17 @@ def _as_written(module: Any, *args: Any, **kwargs: Any) -> Any:
     return module._orig_mod(*args, **kwargs)
 
 
+# NOTE [Uncompiled]: where Dynamo gives up (a GRU, say), it has compiled nothing at all, and what it was given runs as it is written,
+# call after call, without Dynamo having anything new to read. Then it can be listened to as anything else.
+_readings = 0  # code that Dynamo was asked to read
+_uncompiled: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _is_uncompiled(readings: int) -> bool:
+    codes = getattr(sys.modules["torch._dynamo.convert_frame"], "output_codes", None)
+    return readings == _readings and not getattr(codes, "seen", True)
+
+
 def _is_asked() -> bool:
     """Does somebody want to know a line?"""
     session = diagnose._session
@@ -156,6 +195,9 @@ def _aside(function: Any, written: Any) -> Any:
         heard = listening.ear.open
         if heard and _is_asked():
             return written(*args, **kwargs)
+        who, readings = args[0] if written is _as_written else call, _readings
+        if heard and who in _uncompiled and _is_uncompiled(readings):
+            return written(*args, **kwargs)
         twins.wanted, twins.noted = heard, not patching.resting
         if heard:
             _hear_numbers(True)
@@ -164,7 +206,15 @@ def _aside(function: Any, written: Any) -> Any:
         patching.show_met(False)
         try:
             with watching.out_of_sight():
-                return function(*args, **kwargs)
+                result = function(*args, **kwargs)
+            if heard and hub.entered is not None:
+                _tell_unheard(result)
+            if heard and _is_uncompiled(readings) and not getattr(who, "_forward_hooks", None):
+                _uncompiled.add(who)
+            return result
+        except Exception:
+            twins.explain()
+            raise
         finally:
             twins.wanted = False
             patching.show_met(True)
@@ -175,3 +225,12 @@ def _aside(function: Any, written: Any) -> Any:
 
     call.clarion = True  # type: ignore[attr-defined]
     return call
+
+
+@guarded
+def _tell_unheard(result: Any) -> None:
+    """Where Dynamo could not go on, what it was given to compile ran as it is, unheard: whatever left the graph meanwhile may have
+    come back in what was computed there."""
+    for t in hearing.tensors_in(list(result.values()) if isinstance(result, dict) else result):
+        if t.grad_fn is not None and not nodes.has_twin(t):
+            hub.entered(t, None)  # type: ignore[misc]

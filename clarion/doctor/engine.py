@@ -195,6 +195,8 @@ saved_values = values.saved_values
 saved_memory = values.saved_memory
 is_freed = values.is_freed
 firing = values.firing
+unfold: Any = None  # twins.py
+unframed: Any = None
 dimension = values.dimension
 
 

@@ -102,7 +102,11 @@ class Ear(TorchFunctionMode):
         if how is None:
             how = _ways[func] = _way(func)
         if how is _pass or not self.open or held.aside or _stands_aside():
-            return func(*args, **kwargs)
+            held.lifted += 1  # a hook of a backward pass may step, say
+            try:
+                return func(*args, **kwargs)
+            finally:
+                held.lifted -= 1
         held.handling += 1
         try:
             return how(func, args, kwargs)
@@ -133,7 +137,7 @@ def set_open(on: bool) -> None:
 def settle() -> None:
     """Bring the stack of this thread in line with what is wanted, unless a handler is running."""
     wanted = ear.open and get_ident() == home.number
-    if wanted is held.listens or held.handling:
+    if wanted is held.listens or held.handling or held.lifted:
         return
     held.listens = wanted
     _change(lambda stack: [ear, *stack] if wanted else [mode for mode in stack if mode is not ear])

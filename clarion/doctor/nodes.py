@@ -48,6 +48,7 @@ class _Held(threading.local):
         self.listens = False  # does the ear lie on its stack? (listening.py)
         self.taking = 0  # calls of state_dict() inside each other
         self.handling = 0  # calls of the mode's handler
+        self.lifted = 0  # calls that it lets through: it is off the stack until they return
         self.roots: Any = ()
         self.backward: Place | None = None  # the line of backward()
         self.ended = 0.5  # where the last pass that freed its graph ended (`engine.mark`)
@@ -88,7 +89,7 @@ class View:
         if self.title.startswith("torch::autograd::"):
             self.title = self.title[17:]
         self.op: Operation | None = NODES.get(self.title)
-        self.seq: int = -fn._sequence_nr()
+        self.seq: float = -fn._sequence_nr()
         self.hooked = hooks.seen  # may reading a saved value run code of the user's? NOTE [Packed]
         self.folded = False  # a linear layer: the product with the transpose of a leaf, seen as one operation
         self.n_out = len(getattr(fn, "_input_metadata", ())) or 1
@@ -182,6 +183,22 @@ def stand_for(fn: Any, number: int, t: Any) -> None:
     global _twins
     _twins = True
     fn.metadata.setdefault(_TWIN, {})[number] = t.grad_fn, t.output_nr
+
+
+def has_twin(t: Any) -> bool:
+    """Is it known where this result of what was compiled came from?"""
+    return t.output_nr in t.grad_fn.metadata.get(_TWIN, ())
+
+
+def has_twins(fn: Any) -> bool:
+    """Is it known where any of its outputs came from?"""
+    return _TWIN in fn.metadata
+
+
+def look_again() -> None:
+    """Something stands for a node now: inputs that were looked up before may be others."""
+    for view in held.views:
+        view._linked = False
 
 
 def compiled_behind(roots: Any, key: str) -> list[Any]:

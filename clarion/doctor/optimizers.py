@@ -9,7 +9,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ..events import hub
-from . import lines, listening, memory
+from . import lines, listening, memory, twins
 from .home import at_home
 from .nodes import held
 from .patching import itself, patch, safely, telling, undo
@@ -61,7 +61,7 @@ def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> N
 def _clearing(original: Any) -> Any:
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        if hub.cleared is not None and not held.aside:
+        if hub.cleared is not None and not held.aside and not _hidden:  # without its steps it would mislead
             safely("gradients", hub.cleared, [p for group in self.param_groups for p in group["params"]])
         original(self, set_to_none)
 
@@ -100,6 +100,7 @@ def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
     steps += 1
     if not at_home():
         return
+    twins.stepped()
     if listening.ear.open:
         place = lines.here()
         for group in optimizer.param_groups:

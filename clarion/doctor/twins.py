@@ -13,17 +13,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
-import re
 import weakref
 from collections.abc import Iterator
-from types import FunctionType
 from typing import Any
 
 import torch
 
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import hub
-from . import hearing, lines, listening, nodes, patching, values
+from . import engine, graphs, hearing, lines, listening, nodes, patching, values
 from .nodes import held
 from .telling import guarded, uncompiled
 from .vocabulary import named
@@ -32,8 +30,6 @@ wanted = False  # is what is compiled and runs now to be heard?
 noted = False  # or at least remembered?
 _CALL = "clarion's call"
 _LIMIT = 20_000  # functions of a graph that is run twice
-_FRAME = re.compile(r'  File "(.+?)", line (\d+), in (.+)')
-_MODULE = re.compile(r"([LG])\['(\w+)'\]((?:\.\w+)*)$")
 
 
 def start(patch: Any) -> None:
@@ -44,12 +40,48 @@ def start(patch: Any) -> None:
         @functools.wraps(original)
         def call_user_compiler(self: Any, gm: Any, *args: Any, **kwargs: Any) -> Any:
             twin = _twin_of(self, gm)
-            made = original(self, gm, *args, **kwargs)
+            try:
+                made = original(self, gm, *args, **kwargs)
+            except Exception as error:
+                if twin is not None and "modified by an inplace operation" in str(error):
+                    _refused[:] = [(twin, gm, error)]
+                raise
             return made if twin is None else _beside(made, twin)
 
         return call_user_compiler
 
     patch(OutputGraph, "call_user_compiler", handing)
+
+
+_refused: list[tuple[Twin, Any, Exception]] = []  # what could not be compiled
+
+
+def explain() -> None:
+    """A backend differentiates what it compiles, and found that it cannot be: the twin, given anything, shows why."""
+    if not _refused or hub.refused is None:
+        return
+    twin, gm, error = _refused.pop()
+    try:
+        given = [_imitation(node.meta.get("example_value")) for node in gm.graph.nodes if node.op == "placeholder"]
+        with _random_as(_random_states()), _heard(), _recording_kept():
+            found = _Run(twin).run(*given)
+        differentiate([t.sum() for t in hearing.tensors_in(found) if t.requires_grad], error)
+    except (DiagnosisError, DiagnosisWarning):
+        raise
+    except Exception:  # nothing to learn from it
+        return
+
+
+differentiate: Any = None  # tells why that is refused (backward.py)
+
+
+def _imitation(example: Any) -> Any:
+    """A tensor like the one that Dynamo imagines."""
+    if not isinstance(example, torch.Tensor):
+        return int(example) if isinstance(example, torch.SymInt) else example
+    made = torch.zeros([int(n) for n in example.shape], dtype=example.dtype, device=example.device)
+    made.requires_grad_(example.requires_grad)
+    return made if example.is_leaf else made.view_as(made)  # what was computed may be written to
 
 
 def _twin_of(output: Any, gm: Any) -> Twin | None:
@@ -98,7 +130,8 @@ class Call:
 
     def __init__(self, twin: Twin, args: Any) -> None:
         self.twin = twin
-        self.given = twin.given(args)
+        self.given: Any = twin.given(args)  # None later: NOTE [Old calls]
+        self.began = torch.autograd._get_sequence_nr()
         self.random = _random_states()
         self.versions = [_version(t) for t in args]
         self.outputs: dict[int, int] = {}
@@ -123,16 +156,17 @@ class Call:
             except Exception:  # nothing to learn from it
                 self.twin.failed = True
             else:
-                guarded(_linked)(found, results)
+                guarded(_linked)(found, results, self.began)
 
     def _note(self, results: Any) -> None:
         """Remember it, beside its node."""
-        first = next((t.grad_fn for t in results if isinstance(t, torch.Tensor) and t.grad_fn is not None), None)
+        first = next((t.grad_fn for t in results if _is_made(t, self.began)), None)
         if first is not None:
             self.outputs = {
                 t.output_nr: i for i, t in enumerate(results) if isinstance(t, torch.Tensor) and t.grad_fn is first
             }
             first.metadata[_CALL] = self
+            _calls[1].append(weakref.ref(self))
             nodes.view_of(first).place = lines.here()
 
     def again(self, apart: bool) -> tuple[Any, list[Any]]:
@@ -147,6 +181,25 @@ class Call:
             ), inputs
 
 
+# NOTE [Old calls]: what a call was given is of no use once the parameters are others. And it must not be kept: where the program
+# writes to it later, it comes from the call's own node, and that cycle would never be freed.
+_calls: list[list[weakref.ref[Call]]] = [[], []]  # of the step before, and of this one
+
+
+def stepped() -> None:
+    """The parameters are others now."""
+    for reference in _calls.pop(0):
+        call = reference()
+        if call is not None:
+            call.given = None
+    _calls.append([])
+
+
+def _is_made(t: Any, began: int) -> bool:
+    """Was this result computed since then, and not only handed through?"""
+    return isinstance(t, torch.Tensor) and t.grad_fn is not None and t.grad_fn._sequence_nr() >= began
+
+
 def _has_gradient(t: Any) -> bool:
     return isinstance(t, torch.Tensor) and t.requires_grad
 
@@ -156,18 +209,35 @@ def _version(t: Any) -> int:
 
 
 def summon(roots: Any) -> None:
-    """Something behind these tensors is not finite: whatever was compiled there gets its twin."""
+    """Whatever was compiled behind these tensors gets its twin: something there is not finite, or is to be looked at."""
     for fn in nodes.compiled_behind(roots, _CALL):
         call = fn.metadata[_CALL]
-        if not call.twin.failed:
+        if call.given is not None and not call.twin.failed and not nodes.has_twins(fn):
+            before = torch.autograd._get_sequence_nr()
             try:
                 found, _ = call.again(apart=False)
             except Exception:
                 call.twin.failed = True
                 continue
+            _as_old_as(fn, [view for view in nodes.in_order(found) if view.seq <= -before])
             for number, i in call.outputs.items():
                 if found[i].grad_fn is not None:
                     nodes.stand_for(fn, number, found[i])
+            nodes.look_again()
+
+
+def _as_old_as(fn: Any, views: list[Any]) -> None:
+    """They come later than what was computed from that which they stand for: let them be in its place."""
+    for i, view in enumerate(views):  # the youngest first
+        view.seq = i / len(views) - fn._sequence_nr()
+
+
+def _unfold(root: Any) -> None:
+    if noted and isinstance(root, torch.Tensor):
+        summon([root])
+
+
+engine.unfold = _unfold
 
 
 def watch_pass(roots: Any, tell: Any) -> list[Any]:
@@ -184,7 +254,9 @@ def watch_pass(roots: Any, tell: Any) -> list[Any]:
 
 @uncompiled
 def _broke(call: Call, tell: Any, results: Any, gradients: Any) -> None:
-    if all(r is None or r.is_cuda or values.all_finite(r) for r in results) or call.twin.failed:
+    if all(r is None or r.is_cuda or values.all_finite(r) for r in results):
+        return
+    if call.given is None or call.twin.failed:
         return
     if any(g is not None and not values.all_finite(g) for g in gradients):
         return  # it came from elsewhere
@@ -247,28 +319,6 @@ def _random_as(states: tuple[Any, Any]) -> Iterator[None]:
         _set_random_states(now)
 
 
-# The user's lines ------------------------------------------------------------------------------------
-
-_call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731  (on one line: its only one)
-
-
-@functools.cache
-def _from_line(file: str, line: int, name: str) -> Any:
-    """A function that calls another from a line of the user's, as a traceback would show it."""
-    code = _call.__code__.replace(co_filename=file, co_firstlineno=line, co_name=name)
-    return FunctionType(code, {})
-
-
-def _caller(trace: str | None) -> Any:
-    """Calls from the innermost line of the user's in a stack trace."""
-    frames = _FRAME.findall(trace or "")
-    own = [frame for frame in frames if not lines.is_library(frame[0])]
-    if not own:
-        return None
-    file, line, name = own[-1]
-    return _from_line(file, int(line), name)
-
-
 # The twin --------------------------------------------------------------------------------------------
 
 
@@ -280,13 +330,17 @@ class Twin:
             raise NotImplementedError
         graph = torch.fx.Graph()
         graph.output(graph.graph_copy(gm.graph, copies := {}))
-        self.callers = {new: caller for old, new in copies.items() if (caller := _caller(old.meta.get("stack_trace")))}
-        self.modules = {new: found for old, new in copies.items() if (found := _modules(output, old))}
+        self.callers = {
+            new: caller for old, new in copies.items() if (caller := graphs.caller_of(old.meta.get("stack_trace")))
+        }
+        self.customs = {new: _customs[old] for old, new in copies.items() if old in _customs}
+        self.customs = {new: (cls, _in_copy(args, copies)) for new, (cls, args) in self.customs.items()}
+        self.modules = {new: found for old, new in copies.items() if (found := graphs.modules_of(output, old))}
         for node in graph.nodes:
             node.meta = {}  # it holds what Dynamo knows of each tensor
         self.program = torch.fx.GraphModule(gm, graph)
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
-        self.written = {i for i, node in enumerate(self.inputs) if _is_written(node)}
+        self.written = {i for i, node in enumerate(self.inputs) if graphs.is_written(node)}
         self.failed = False
 
     def given(self, args: Any) -> list[Any]:
@@ -297,115 +351,21 @@ class Twin:
             return [t.clone() if i in self.written else t for i, t in enumerate(args)]
 
 
-def _modules(output: Any, node: Any) -> list[Any]:
-    """The modules that a node was called in, the outermost first."""
-    paths = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values()]
-    scopes = {"L": output.local_scope, "G": output.global_scope}
-    first = next(iter(output.local_scope.values()), None)
-    found = [first] if isinstance(first, torch.nn.Module) else []
-    for path in paths:
-        match = _MODULE.match(path if isinstance(path, str) else "")
-        module = scopes[match[1]].get(match[2]) if match else None
-        for name in match[3].split(".")[1:] if match else ():
-            module = module._modules.get(name) if isinstance(module, torch.nn.Module) else None
-        if isinstance(module, torch.nn.Module) and module not in found:
-            found.append(module)
-    return [weakref.ref(module) for module in found]
+def note_custom(node: Any, cls: Any, args: list[Any]) -> None:
+    """This node is a custom Function, of which Dynamo has made graphs: the twin calls the Function itself."""
+    _customs[node] = cls, args
 
 
-def _is_written(node: Any) -> bool:
-    """Does the graph write to this input, or to a view of it?"""
-    seen, stack = {node}, [node]
-    while stack:
-        for user in stack.pop().users:
-            if any(arg in seen for arg in _nodes_in(_written_by(user))):
-                return True
-            if user not in seen and any(arg in seen for arg in _nodes_in(user.args[:1])) and _name(user) in _VIEWS:
-                seen.add(user)
-                stack.append(user)
-    return False
+def forget_customs() -> None:
+    """What Dynamo has read is read."""
+    _customs.clear()
 
 
-def _name(node: Any) -> str:
-    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+_customs: dict[Any, tuple[Any, list[Any]]] = {}
 
 
-def _written_by(node: Any) -> list[Any]:
-    """Which of its arguments a function writes to."""
-    name = _name(node)
-    if name in ("batch_norm", "instance_norm"):
-        return [*node.args[1:3], *(node.kwargs.get(k) for k in ("running_mean", "running_var"))]
-    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE:
-        return list(node.args[:1])
-    schema = getattr(node.target, "_schema", None)
-    if schema is not None and schema.is_mutable:
-        return [*node.args, *node.kwargs.values()]
-    return [node.kwargs.get("out")]
-
-
-_IN_PLACE = frozenset(
-    [
-        "setitem",
-        "__setitem__",
-        "iadd",
-        "isub",
-        "imul",
-        "itruediv",
-        "ifloordiv",
-        "ipow",
-        "imod",
-        "imatmul",
-        "iand",
-        "ior",
-        "ixor",
-        "ilshift",
-        "irshift",
-    ]
-)
-
-
-def _nodes_in(value: Any) -> list[Any]:
-    found: list[Any] = []
-    torch.fx.node.map_arg(value, found.append)
-    return found
-
-
-_VIEWS = frozenset(
-    [
-        "getitem",
-        "view",
-        "reshape",
-        "detach",
-        "flatten",
-        "unflatten",
-        "squeeze",
-        "unsqueeze",
-        "transpose",
-        "permute",
-        "t",
-        "select",
-        "narrow",
-        "expand",
-        "chunk",
-        "split",
-        "unbind",
-        "contiguous",
-        "to",
-        "float",
-        "_get_data_attr",
-        "data",
-        "type_as",
-        "view_as",
-        "expand_as",
-        "diagonal",
-        "movedim",
-        "swapaxes",
-        "real",
-        "imag",
-        "T",
-        "mT",
-    ]
-)
+def _in_copy(args: list[Any], copies: dict[Any, Any]) -> list[Any]:
+    return [copies.get(arg, arg) if isinstance(arg, torch.fx.Node) else arg for arg in args]
 
 
 class _Run(torch.fx.Interpreter):
@@ -415,15 +375,17 @@ class _Run(torch.fx.Interpreter):
         super().__init__(twin.program)
         self.twin, self.heard = twin, heard
         self.caller: Any = None
-        self.inside: list[Any] = []  # modules
+        self.inside: list[Any] = []  # modules, the outermost first
 
     def run(self, *args: Any) -> Any:
         kept = [t for i, t in enumerate(args) if i not in self.twin.written]
         self.given = {values.storage(t) for t in hearing.tensors_in(kept)} - {0}
+        _running.append(self)
         try:
             return super().run(*args, enable_io_processing=False)
         finally:
             self._enter([])
+            _running.pop()
 
     def run_node(self, n: Any) -> Any:
         if n.op in ("placeholder", "get_attr", "output"):
@@ -431,16 +393,23 @@ class _Run(torch.fx.Interpreter):
             if n.op == "get_attr":
                 self.given |= {values.storage(t) for t in hearing.tensors_in(found)}
             return found
-        self.caller = self.twin.callers.get(n, _call)
-        if self.heard and n in self.twin.callers:
+        self.caller = self.twin.callers.get(n, graphs.call)
+        if self.heard and (n in self.twin.callers or n in self.twin.modules):
             self._enter([module for ref in self.twin.modules.get(n, ()) if (module := ref()) is not None])
         before = torch.autograd._get_sequence_nr()
-        written = torch.fx.node.map_arg(_written_by(n), lambda arg: self.env[arg])
+        written = torch.fx.node.map_arg(graphs.written_by(n), lambda arg: self.env[arg])
         if any(values.storage(t) in self.given for t in hearing.tensors_in(written)):
             raise NotImplementedError("the program's own")
-        args, kwargs = self.fetch_args_kwargs_from_env(n)
-        self.last = getattr(self, n.op)(n.target, args, kwargs)
-        if not self.heard and self.caller is not _call:
+        if n in self.twin.customs:
+            cls, args = self.twin.customs[n]
+            found = self.caller(
+                cls.apply, [self.env.get(arg, arg) if isinstance(arg, torch.fx.Node) else arg for arg in args], {}
+            )
+            self.last = tuple(hearing.tensors_in(found))
+        else:
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            self.last = getattr(self, n.op)(n.target, args, kwargs)
+        if not self.heard and self.caller is not graphs.call:
             hearing.place_new_nodes(list(hearing.tensors_in(self.last)), before, (self.caller.__code__, 0))
         return self.last
 
@@ -472,11 +441,15 @@ class _Run(torch.fx.Interpreter):
     last: Any = None
 
 
-def _linked(found: Any, results: Any) -> None:
+_running: list[_Run] = []
+engine.unframed = lambda: [module for run in reversed(_running) for module in reversed(run.inside)]
+
+
+def _linked(found: Any, results: Any, began: int) -> None:
     """What the twin gave stands for what the compiled graph gave."""
     for new, real in zip(found, results, strict=True):
         if isinstance(new, torch.Tensor) and isinstance(real, torch.Tensor) and new is not real:
-            if new.grad_fn is not None and real.grad_fn is not None:
+            if new.grad_fn is not None and _is_made(real, began):
                 nodes.stand_for(real.grad_fn, real.output_nr, new)
             if hub.applied is not None:
                 hub.applied(named("clone"), [new], [], [real])

@@ -101,14 +101,18 @@ def _listen() -> None:
 @contextlib.contextmanager
 def out_of_sight() -> Iterator[None]:
     """Something that was compiled runs, or is being compiled."""
-    global unseen
-    unseen += 1
-    _listen()
+    hide(True)
     try:
         yield
     finally:
-        unseen -= 1
-        _listen()
+        hide(False)
+
+
+def hide(on: bool) -> None:
+    """Nothing of ours is seen for a while."""
+    global unseen
+    unseen += 1 if on else -1
+    _listen()
 
 
 _wanted = False  # is every call to be heard?

@@ -87,6 +87,7 @@ def calls(frame: FrameType | None) -> Iterator[tuple[Any, FrameType]]:
 
 def around(frame: FrameType | None) -> Iterator[Any]:
     """The modules whose methods are running, the innermost first: those that are called, or `model.encode(x)`."""
+    yield from engine.unframed()
     Module = engine.layers().Module
     while frame is not None:
         code = frame.f_code

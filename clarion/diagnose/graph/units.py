@@ -35,6 +35,7 @@ class Activation(NamedTuple):
 
 def activations(root: Any) -> Iterator[Activation]:
     """The activations behind a root, the youngest first."""
+    engine.unfold(root)
     roles: dict[Node, int] = {}
     for node in sorted(reachable([root]), key=lambda node: node.seq):  # the youngest first: consumers before inputs
         role = roles.get(node, PENALTY)

@@ -161,7 +161,7 @@ class Graph:
         self.began, self.phase = began, phase
         self.place = heads[0].place
         self._ended = min(head.seq for head in heads)
-        self.operations = began - self._ended
+        self.operations = int(began - self._ended)
         self.bytes = saved_bytes(reachable(heads, began))
         self._heads = [weakref.ref(head) for head in heads]
         self._numbers = {head.seq for head in heads}
