@@ -63,7 +63,10 @@ class LossBroadcast(Diagnosis):
             return
         prediction, other = (input, target) if engine.requires_grad(input) else (target, input)
         a, b = engine.shape(prediction), engine.shape(other)
-        size = math.prod(np.broadcast_shapes(a, b))
+        try:
+            size = math.prod(np.broadcast_shapes(a, b))
+        except ValueError:  # the loss itself refuses them
+            return
         if 1 in (math.prod(a), math.prod(b)) or size == math.prod(a) == math.prod(b):
             return
         place = here()

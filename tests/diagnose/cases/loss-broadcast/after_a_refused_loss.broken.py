@@ -1,0 +1,20 @@
+"""The first try has a head that is too wide, and the loss refuses it; the second one runs, and compares a column with a row."""
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(21)
+x, y = torch.randn(48, 6), torch.randn(48)
+
+for width in (3, 1):
+    model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, width))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    try:
+        for _ in range(10):
+            optimizer.zero_grad()
+            loss = F.mse_loss(model(x), y)  # EXPECT: loss-broadcast
+            loss.backward()
+            optimizer.step()
+    except RuntimeError:
+        print("does not fit")
+print(f"{loss.item():.4f}")
