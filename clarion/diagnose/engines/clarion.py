@@ -275,7 +275,7 @@ def compute(of: Any, values: list[Any]) -> list[Any] | None:
         result = declared.kernel(arrays, *params) if declared.variadic else declared.kernel(*arrays, *params)
     except Exception:
         return None  # unknown, then
-    return [np.asarray(out) for out in (result if isinstance(result, (tuple, list)) else (result,))]
+    return [np.asarray(_whole(out)) for out in (result if isinstance(result, (tuple, list)) else (result,))]
 
 
 def saved_values(of: Any) -> Iterator[tuple[str, Any]]:
