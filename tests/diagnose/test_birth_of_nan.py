@@ -56,3 +56,20 @@ def test_backward_the_operation_whose_derivative_is_infinite() -> None:
     finding, line = only_finding(second_of_two_roots)
     assert (finding.name, line) == ("non-finite-backward", "z = torch.sqrt(y)")
     assert "the derivative of `sqrt` gives inf at [0], where its value is 0" in finding.what
+
+
+def inside_of_vmap() -> None:
+    weight = torch.ones(3, requires_grad=True)
+
+    def share(row):
+        total = row.sum()
+        return (weight * row / total).sum()
+
+    rows = torch.tensor([[1.0, 2.0, 3.0], [1.0, -1.0, 0.0], [2.0, 2.0, 2.0]])
+    torch.func.vmap(share)(rows).mean().backward()
+
+
+def test_forward_inside_of_vmap() -> None:
+    finding, line = only_finding(inside_of_vmap)
+    assert (finding.name, line) == ("non-finite-forward", "return (weight * row / total).sum()")
+    assert "`div` gives" in finding.what
