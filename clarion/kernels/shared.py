@@ -51,19 +51,28 @@ def share(array: Any) -> Any:
     return shared
 
 
+class _Lone:
+    _array = np.empty(0)
+
+
 def share_both(whole: Any, part: Any) -> tuple[Any, Any] | None:
-    """An array and a view of it, moved into shared memory; None where a third array sees their memory: it would stay behind."""
-    root, lone = memory_root(whole), np.empty(0)
-    count, one = sys.getrefcount, sys.getrefcount(lone)
-    # Each tensor holds its own array, and both arrays hold the memory; a second name here counts once more.
-    if count(part) - one != 1 or memory_root(part) is not root:
+    """The arrays of a tensor and of a view of it, moved into shared memory; None where a third array sees their memory: it would stay behind."""
+    # Each tensor holds its own array, and both arrays hold the memory. (They are counted where they are held: how many references
+    # a call holds depends on who evaluates frames, a debugger for one.)
+    count, one = sys.getrefcount, sys.getrefcount(_Lone._array)
+    if count(part._array) != one or memory_root(part._array) is not memory_root(whole._array):
         return None
-    if count(root) - one != 3 if root is whole else count(whole) - one != 1 or count(root) - one != 2:
+    root = memory_root(whole._array)  # (which counts once more)
+    if root is whole._array:
+        if count(whole._array) - one != 2:
+            return None
+    elif count(whole._array) != one or count(root) - one != 2:
         return None
-    moved = share(whole)
-    if moved.strides != whole.strides:
+    moved = share(whole._array)
+    if moved.strides != whole._array.strides:
         return None
-    return moved, strided(moved, part.shape, part.strides, address(part) - address(whole))
+    offset = address(part._array) - address(whole._array)
+    return moved, strided(moved, part._array.shape, part._array.strides, offset)
 
 
 def find(array: Any) -> tuple[int, int, int] | None:

@@ -25,7 +25,7 @@ def share_memory_(self: Tensor) -> Tensor:
         self._array = shared.share(self._array)
         return self
     base = self._view.base
-    both = shared.share_both(base._array, self._array)
+    both = shared.share_both(base, self)
     if both is None:
         raise NotSupportedError(
             "share_memory_() of a view would leave other views of its base behind: share the base before taking views of it, "
