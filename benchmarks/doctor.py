@@ -117,15 +117,11 @@ def at_rest(make: Callable[[], Callable[[], None]], count: int, pairs: int) -> t
 def _without() -> Iterator[None]:
     """PyTorch as it is without us, for a while."""
     heard = optimizers._heard
-    stood = [(made, made.now) for made in patching._patches]
     optimizers.hear()
-    for made, _ in stood:
-        made.put(made.original)
     try:
-        yield
+        with patching.as_it_was(whole=True):
+            yield
     finally:
-        for made, now in stood:
-            made.put(now)
         optimizers.hear(*heard)
 
 

@@ -117,9 +117,9 @@ def show_met(on: bool) -> None:
 
 
 @contextlib.contextmanager
-def as_it_was() -> Iterator[None]:
-    """PyTorch as it is without us."""
-    stood = [(made, made.now) for made in _patches if made.is_read and made.now is not made.original]
+def as_it_was(whole: bool = False) -> Iterator[None]:
+    """PyTorch as it is without us, in what Dynamo reads of it or as a whole."""
+    stood = [(made, made.now) for made in _patches if (whole or made.is_read) and made.now is not made.original]
     for made, _ in stood:
         made.put(made.original)
     try:
