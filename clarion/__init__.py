@@ -128,7 +128,12 @@ def __getattr__(name: str) -> _Any:
             return globals()[name]
     if not _surface:  # a part of it asks for another, while it is loaded
         raise AttributeError(f"module 'clarion' has no attribute {name!r} yet")
-    return _surface.__getattr__(name)
+    found = _surface.__getattr__(name)
+    if (
+        name in _surface._ELSEWHERE
+    ):  # from now on it is this module's own, too: `torch.autocast` is asked for at every step
+        globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

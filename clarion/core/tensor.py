@@ -430,7 +430,7 @@ class Tensor(Description, Methods):
             )
         self._array = value._array
         if self._vc is not INFERENCE:
-            self._counter().bump_silently(self._array)
+            self._counter().bump_silently(self._array, value._vc)
         if hub.wrote is not None:
             hub.wrote(self, "data")
 

@@ -66,9 +66,12 @@ class VersionCounter:
         known = [part for number, part in self.parts or () if number > since]
         return len(known) < self.silent - since or any(part is None or part.meets(array) for part in known)
 
-    def bump_silently(self, other: Any) -> None:
+    def bump_silently(self, other: Any, theirs: VersionCounter | None = None) -> None:
         """Other memory was put in place (`x.data = y`), which PyTorch does not count: what was saved of the old is as it was."""
         self.watched = True
+        self.exported, self.handed = theirs is not None and theirs.exported, None
+        if theirs is not None and theirs.handed is not None and theirs.handed[-1] is None:
+            self.handed = theirs.handed  # it comes from NumPy
         self.silent += 1
         self.place = provenance.here()
         if hub.silently_overwritten is not None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import numpy
 import pytest
 
 import clarion as torch
@@ -149,6 +150,27 @@ def test_silent_writes_are_told(listener: Listener) -> None:
     finally:
         modes.watch(False)
     assert [args[1] for _, args in listener.heard] == ["numpy", "numpy"]
+
+
+def test_memory_that_was_put_in_place_has_its_own_story(listener: Listener) -> None:
+    listener.to("silently_overwritten")
+    modes.watch(True)
+    try:
+        w = torch.nn.Parameter(torch.ones(2))
+        old, new = w.detach().numpy(), numpy.ones(2, numpy.float32)
+        w.data = torch.full((2,), 3.0)  # as `model.to(device)` does: nobody has this memory
+        y = (w * w).sum()
+        old[0] = 5
+        y.backward()
+        assert not listener.heard
+        assert w.grad.tolist() == [6.0, 6.0]
+        w.data = torch.from_numpy(new)
+        y = (w * w).sum()
+        new[0] = 5
+        y.backward()
+    finally:
+        modes.watch(False)
+    assert {args[1] for _, args in listener.heard} == {"from_numpy"}
 
 
 def test_unsubscribing_ends_the_cost() -> None:

@@ -10,14 +10,24 @@ import numpy as np
 from ...mail import Post
 
 
-def _room(result: Any) -> tuple[np.ndarray, Any]:
-    memory = cupy.cuda.alloc_pinned_memory(result.nbytes)
-    return np.frombuffer(memory, result.dtype, result.size), cupy.cuda.Event(disable_timing=True)
+class _Room:
+    """Page-locked memory of the host for a result."""
+
+    __slots__ = ("place", "values")
+
+    def __init__(self, result: Any) -> None:
+        memory = cupy.cuda.alloc_pinned_memory(result.nbytes)
+        self.place: int = memory.ptr  # (to ask an array for it takes as long as to copy)
+        self.values = np.frombuffer(memory, result.dtype, result.size)
 
 
-def _copy(result: Any, memory: np.ndarray, event: Any) -> None:
+def _room(result: Any) -> tuple[_Room, Any]:
+    return _Room(result), cupy.cuda.Event(disable_timing=True)
+
+
+def _copy(result: Any, room: _Room, event: Any) -> None:
     stream = cupy.cuda.get_current_stream()
-    result.data.copy_to_host_async(memory.ctypes.data, result.nbytes, stream)
+    result.data.copy_to_host_async(room.place, result.nbytes, stream)
     event.record(stream)
 
 
@@ -26,15 +36,15 @@ class Letter:
 
     def __init__(self, result: Any, sizes: list[int] | None = None) -> None:
         self._sizes = sizes
-        self._memory, self._event = _room(result)
-        _copy(result, self._memory, self._event)
+        self._room, self._event = _room(result)
+        _copy(result, self._room, self._event)
 
     def read(self) -> list[Any]:
         """The values, or an array for each size; they have mostly arrived by now."""
         self._event.synchronize()
         if self._sizes is not None:
-            return np.split(self._memory, np.cumsum(self._sizes[:-1]))
-        return self._memory.tolist()  # type: ignore[no-any-return]
+            return np.split(self._room.values, np.cumsum(self._sizes[:-1]))
+        return self._room.values.tolist()  # type: ignore[no-any-return]
 
 
-post = Post(_room, _copy, lambda event: event.done, lambda memory: memory.astype(float).tolist())
+post = Post(_room, _copy, lambda event: event.done, lambda room: room.values.astype(float).tolist())

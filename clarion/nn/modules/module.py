@@ -187,11 +187,16 @@ class Module(ConversionMixin, StateMixin, HookMixin):
             raise KeyError(f'{kind} name can\'t be empty string ""')
 
     def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
-        for where in ("_parameters", "_buffers", "_modules"):
-            found = own.get(where)
-            if found is not None and name in found:
-                return found[name]
+        own = self.__dict__  # (written out: every layer is found here, at every call)
+        found = own.get("_parameters")
+        if found is not None and name in found:
+            return found[name]
+        found = own.get("_buffers")
+        if found is not None and name in found:
+            return found[name]
+        found = own.get("_modules")
+        if found is not None and name in found:
+            return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
