@@ -20,7 +20,7 @@ from ..core.overriding import calling, own_form, set_code
 from ..core.written import write_now
 from ..ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 from ..ops.faces.autocast import CASTS, ON_GPU, OPERATORS, WIDE_INSIDE
-from .state import device_of, full, holds_half, lower, state, widest
+from .state import device_of, full, holds_half, lower, lower_all, state, widest
 
 _prepared: list[tuple[Any, types.CodeType, types.CodeType]] = []  # (function, its code, the stand-in's code)
 _PATIENCE = 500  # calls in vain that the stand-ins stay for
@@ -94,23 +94,24 @@ def _stand_in(
     policies = {"cpu": policy, "cuda": "none" if name in WIDE_INSIDE else ON_GPU.get(name, policy)}
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not state.casting:
+        mine = state.__dict__  # (of this thread: asked for once)
+        if not mine["casting"]:
             if not _Installed.on:
                 _called_in_vain()
             return original(*args, **kwargs)
         device = device_of(args, kwargs)
         how = policies.get(device, policy)
-        if how == "none" or not state.enabled[device]:
+        if how == "none" or not mine["enabled"][device]:
             return original(*args, **kwargs)
         # In place and out= are never cast.
         writes = bool(kwargs) and ("run" in kwargs or kwargs.get("out") is not None)
         if how == "as given" and not writes:
             return original(*args, **kwargs)
-        state.casting = False  # what the function calls in turn is not cast again
+        mine["casting"] = False  # what the function calls in turn is not cast again
         try:
             if not writes and (wanted is None or wanted(*args, **kwargs)):
                 if how == "lower":
-                    args = tuple([lower(value, device) for value in args])
+                    args = lower_all(args, device)
                     if kwargs:
                         kwargs = {key: lower(value, device) for key, value in kwargs.items()}
                 elif how == "float32" and not holds_half(args, kwargs):
@@ -121,6 +122,6 @@ def _stand_in(
                     kwargs = {key: cast(value) for key, value in kwargs.items()}
             return original(*args, **kwargs)
         finally:
-            state.casting = True
+            mine["casting"] = True
 
     return function, own, calling(call, own)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from ..core import modes
 from ..core.devices import HALVES, kind_of
 from ..core.dtypes import HALF, bfloat16, dtype, f32, float16
 from ..core.tensor import Tensor
@@ -84,6 +85,23 @@ def lower(value: Any, device: str = "cpu") -> Any:
     if type(value._array) in HALVES and kind is f32:
         return lowered(value, wanted.numpy)
     return cast(value, wanted.numpy)
+
+
+def lower_all(args: tuple[Any, ...], device: str) -> tuple[Any, ...]:
+    """The same of all arguments of a call. What has that type already, and weights that this region has cast, ask little."""
+    mine = state.__dict__  # (of this thread: asked for once)
+    wanted, known = mine["dtype"][device], mine["weights"].recorded
+    kind, quickly = wanted.numpy, modes.special == 0 and mine["cache_enabled"]
+    made = []
+    for value in args:
+        found = known.get(id(value)) if quickly else None
+        if found is not None and found[1] is wanted and value._rg:
+            counter = value._vc
+            if found[2] == (0 if counter is None else counter.n):
+                made.append(found[3])
+                continue
+        made.append(value if type(value) is Tensor and value._array.dtype is kind else lower(value, device))
+    return tuple(made)
 
 
 def full(value: Any) -> Any:

@@ -88,16 +88,13 @@ class Weights:
     def __init__(self) -> None:
         self._cast: dict[Any, tuple[Tensor, Tensor]] = {}
         self._orders: dict[Any, list[weakref.ref[Tensor]]] = {}
-        self._recorded: dict[int, tuple[Tensor, dtype, int, Tensor]] = {}  # the same, as they are mostly asked for
+        self.recorded: dict[
+            int, tuple[Tensor, dtype, int, Tensor]
+        ] = {}  # the same, as they are mostly asked for (state.py)
         self._alone = 0  # casts of this region that were not made together with others
 
     def lowered(self, weight: Tensor, wanted: dtype) -> Tensor:
         """A leaf in lower precision."""
-        quick = self._recorded.get(id(weight))
-        if quick is not None and quick[1] is wanted and modes.special == 0:
-            counter = weight._vc
-            if quick[2] == (0 if counter is None else counter.n):
-                return quick[3]
         recorded = modes.special == 0 or modes.recording()
         counter = weight._vc
         key = id(weight), wanted, 0 if counter is None else counter.n, recorded
@@ -143,7 +140,7 @@ class Weights:
             counter = weight._vc
             written = 0 if counter is None else counter.n
             self._cast[id(weight), wanted, written, True] = weight, out
-            self._recorded[id(weight)] = weight, wanted, written, out
+            self.recorded[id(weight)] = weight, wanted, written, out
 
     def forget(self) -> None:
         """The outermost region ends."""
@@ -157,5 +154,5 @@ class Weights:
                 self._orders[id(first), kind] = [weakref.ref(weight) for weight in order]
         self._alone = 0
         self._cast.clear()
-        self._recorded.clear()
+        self.recorded.clear()
         narrow.made = None
