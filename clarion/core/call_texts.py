@@ -2,11 +2,14 @@
 
 On small tensors an operation is mostly overhead. Here are the ways that are met every day: tensors of one floating type,
 numbers, indices. Whatever is unusual goes to `general_call`. How a node is filled stands in node_text.py.
+
+`quick`: the text for a kernel that takes tensors as they are and gives one (NOTE [Held arrays] in kernels/held.py). That is tried first; where
+it gives None, everything is done step by step.
 """
 
 from __future__ import annotations
 
-from textwrap import indent
+from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from .node_text import NO, Input, Output, as_tuple, filling, known_inputs, known_output, recorded
@@ -81,11 +84,44 @@ _FUNCTION = """def call(input, *, out=None):
 """
 
 
-def unary(op: Op, is_function: bool = False) -> str:
+# The result of a quick kernel. (Where there is no memory left, the long way says so.)
+_QUICK = """try:
+    out = quick({arguments})
+except MemoryError:
+    out = None
+if out is not None:
+{body}"""
+
+
+def _quick(arguments: str, body: str) -> str:
+    return indent(_QUICK.format(arguments=arguments, body=indent(body, " " * 4)), " " * 4)
+
+
+def unary(op: Op, is_function: bool = False, quick: bool = False) -> str:
     """One tensor, parameters perhaps, one result: functions of each element, reductions, softmax, …"""
     text, params = (_FUNCTION, []) if is_function else _head(op, ["x"])
     if "activation" in op.traits:  # whose constants may be given as tensors of one element
         text += "".join(f"    if type({p}) is Tensor:\n        {p} = {p}.item()\n" for p in params)
+    end = _END.format(
+        edges="out._edge is not None",
+        inputs="(x,)",
+        params=as_tuple(params),
+        outs="(out,)",
+        marked="out._vc",
+        result="out",
+    )
+    direct = op.elementwise and not op.params  # called from the user's own line; the result has the input's type
+    misfits = NO if direct else "r.dtype is not a.dtype or (r.dtype is not f32 and r.dtype is not f64)"
+
+    def finish(otherwise: str) -> str:
+        if not op.differentiable:
+            return otherwise + dedent(_left(["x"], "x._rg"))
+        filled = filling(op, known_inputs(op, ("x",), ("a",), 1), params, known_output(op, "out", "r", 1), misfits)
+        return recorded(filled, "x._rg", "(x,)", _RECORDED, "out", direct, otherwise)
+
+    if quick:
+        arrays = "a = x._array\nr = out._array\n" if op.differentiable else ""
+        text += _quick(", ".join(["x", *params]), arrays + finish("") + dedent(end))
     text += _A_TENSOR + "    a = x._array\n"
     if not op.moves or op.checks_types:  # else data is moved as it is, whatever its type
         text += f"    if {_unusual(op, 'a', 'a.dtype')}:\n"
@@ -96,22 +132,7 @@ def unary(op: Op, is_function: bool = False) -> str:
         text += _IN_ROWS.format(r="r")
     text += _OUTPUT.format(r="r", out="out")
     text += "    if x._view is not None:\n        sync(x)\n"
-    if op.differentiable:
-        direct = op.elementwise and not op.params  # called from the user's own line; the result has the input's type
-        misfits = NO if direct else "r.dtype is not a.dtype or (r.dtype is not f32 and r.dtype is not f64)"
-        inputs = known_inputs(op, ("x",), ("a",), 1)
-        filled = filling(op, inputs, params, known_output(op, "out", "r", 1), misfits)
-        text += indent(recorded(filled, "x._rg", "(x,)", _RECORDED, "out", direct, _UNRECORDED), " " * 4)
-    else:
-        text += indent(_UNRECORDED, " " * 4) + _left(["x"], "x._rg")
-    return text + _END.format(
-        edges="out._edge is not None",
-        inputs="(x,)",
-        params=as_tuple(params),
-        outs="(out,)",
-        marked="out._vc",
-        result="out",
-    )
+    return text + indent(finish(_UNRECORDED), " " * 4) + end
 
 
 # Two operands -------------------------------------------------------------------------------------------
@@ -163,9 +184,50 @@ _TURNED = "\n        turned = not a.flags.c_contiguous"
 _MEET = "    if turned:\n        r = where_they_meet(r, (a, b))\n"
 
 
-def binary(op: Op, is_operator: bool = False) -> str:
+_QUICK_BINARY = """    if type(y) is float or type(y) is int:
+        global numbers
+        b = numbers.get(y)
+{number}        if b is not None and type(x) is Tensor:
+            numbers = numbers64 if x._array.dtype is f64 else numbers32
+    elif type(y) is Tensor or isinstance(y, Tensor):
+{tensor}"""
+
+
+def _quick_binary(op: Op, end: str) -> str:
+    """Two tensors of one shape and type, or a tensor and a number; `numbers` is for the type of tensors that came last."""
+    texts, ways = {}, {"number": ("rx", _with_number(op)), "tensor": ("rx or ry", _with_tensor(op, NO))}
+    for kind, (wanted, filled) in ways.items():
+        body = "rx = x._rg\n" + ("ry = y._rg\n" if kind == "tensor" else "")
+        if op.differentiable:
+            body += "r = out._array\n" + recorded(filled, wanted, "(x, y)", _RECORDED, "out", True)
+        else:
+            body += dedent(_left(["x", "y"], wanted))
+        texts[kind] = indent(_quick("x, y" if kind == "tensor" else "x, b", body + dedent(end)), " " * 4)
+    return _QUICK_BINARY.format(**texts)
+
+
+def _with_number(op: Op) -> str:
+    """How the node is filled where the second operand is a number."""
+    return filling(op, known_inputs(op, ("x", "b"), ("a", "b"), 1), [], known_output(op, "out", "r", 1), NO)
+
+
+def _with_tensor(op: Op, misfits: str) -> str:
+    """And where it is a tensor: by who requires a gradient."""
+    text = ""
+    for asked, mask in (("if rx and ry", 3), ("elif rx", 1), ("else", 2)):
+        inputs, outs = known_inputs(op, ("x", "y"), ("a", "b"), mask), known_output(op, "out", "r", mask)
+        text += f"{asked}:\n" + indent(filling(op, inputs, [], outs, misfits), " " * 4)
+    return text
+
+
+def binary(op: Op, is_operator: bool = False, quick: bool = False) -> str:
     """Two operands: tensors, or a tensor and a number, which is kept as the 0-dim array that NumPy is fast with."""
     text, _ = _head(op, ["x", "y"])
+    end = _END.format(
+        edges="out._edge is not None", inputs="(x, y)", params="()", outs="(out,)", marked="out._vc", result="out"
+    )
+    if quick:
+        text += _quick_binary(op, end)
     if not is_operator:  # whose first operand is a Tensor
         text += "    if type(x) is not Tensor and not isinstance(x, Tensor):\n        return general_call(op, (x, y))\n"
     # Float32 and half precision: see `meet`.
@@ -191,21 +253,11 @@ def binary(op: Op, is_operator: bool = False) -> str:
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
         misfits += " or mixed" if op.elementwise else ""
-        filled = ""
-        for asked, names, mask in (
-            ("if ry is None", ("x", "b"), 1),
-            ("elif rx and ry", ("x", "y"), 3),
-            ("elif rx", ("x", "y"), 1),
-            ("else", ("x", "y"), 2),
-        ):
-            inputs, outs = known_inputs(op, names, ("a", "b"), mask), known_output(op, "out", "r", mask)
-            filled += f"{asked}:\n" + indent(filling(op, inputs, [], outs, NO if names[1] == "b" else misfits), " " * 4)
+        filled = "if ry is None:\n" + indent(_with_number(op), " " * 4) + "el" + _with_tensor(op, misfits)
         text += indent(recorded(filled, "rx or ry", "(x, y)", _RECORDED, "out", True, _UNRECORDED), " " * 4)
     else:
         text += indent(_UNRECORDED, " " * 4) + _left(["x", "y"], "rx or ry")
-    return text + _END.format(
-        edges="out._edge is not None", inputs="(x, y)", params="()", outs="(out,)", marked="out._vc", result="out"
-    )
+    return text + end
 
 
 # Several inputs, several results ------------------------------------------------------------------------

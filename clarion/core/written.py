@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
-from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..events import hub
-from ..kernels import registry
+from ..kernels import held, registry
 from ..kernels.layout import rows, where_they_meet
 from . import modes, provenance
 from .devices import _BY_ARRAY, HALVES, ndarray
@@ -23,7 +22,7 @@ from .overriding import own_form, set_code
 from .provenance import mark
 from .recording import announce, finished
 from .saved import version_of
-from .tensor import Tensor, new_object
+from .tensor import Tensor, new_object, new_tensor
 from .versions import INFERENCE, VersionCounter
 from .views import as_view
 
@@ -31,23 +30,46 @@ if TYPE_CHECKING:
     from .op import Op
 
 
+def _prototype() -> Tensor:
+    """What a tensor is before it has an array."""
+    tensor = new_tensor(None)
+    del tensor._array
+    return tensor
+
+
+held.hold(_prototype(), "_array", "_view")  # kernels may take and give tensors
+
+
 def written_at_first_call(
-    op: Op, text: Callable[[], str], scope: dict[str, Any], name: str | None = None
+    op: Op, text: Callable[..., str], scope: dict[str, Any], name: str | None = None, has_quick: bool = False
 ) -> Callable[..., Any]:
     """The function `call` of a text, written and compiled when it is first called: most programs use few operations.
 
     The text is known to linecache, so that a debugger steps through it like through any other. Each has a code object of
     its own: CPython notes there which classes every line met, and is quick as long as they stay the same.
+
+    `has_quick`: there is another text, `text(quick=True)`, for a kernel that takes tensors (NOTE [Held arrays] in kernels/held.py). It is
+    taken as soon as the kernel is one.
     """
 
-    def prepare() -> None:
-        filename, lines = f"<call of {name or op.name}>", text()
+    def write_as(filename: str, lines: str) -> None:
         linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
         exec(compile(lines, filename, "exec"), scope)
-        registry.follow(op.name, partial(scope.__setitem__, "kernel"))
         written = scope["call"]
         call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
         set_code(call, written.__code__)
+
+    def use(kernel: Callable[..., Any]) -> None:
+        scope["kernel"], before = kernel, scope.get("quick")
+        scope["quick"] = quick = held.form_of(kernel) if has_quick else None
+        if quick is not None and before is None:
+            write_as(f"<call of {name or op.name}, quick>", text(quick=True))
+        elif quick is None and before is not None:
+            write_as(f"<call of {name or op.name}>", text())
+
+    def prepare() -> None:
+        write_as(f"<call of {name or op.name}>", text())
+        registry.follow(op.name, use)
 
     def write(*args: Any, **kwargs: Any) -> Any:
         prepare()
@@ -97,6 +119,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "ndarray": ndarray,
         "new_object": new_object,
         "nothing": [None] * len(op.layout),
+        "numbers": numbers32,
         "numbers32": numbers32,
         "numbers64": numbers64,
         "op": op,

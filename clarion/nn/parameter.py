@@ -12,6 +12,7 @@ from ..core.overriding import disabled
 from ..core.tensor import Tensor, make_subclass, new_tensor
 from ..errors import ArgumentValueError, EngineError, ShapeError
 from ..events import hub
+from ..kernels.held import hold_also
 
 
 def empty_tensor(shape: tuple[int, ...] = (0,), dtype: Any = None, device: Any = None) -> Tensor:
@@ -54,6 +55,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+hold_also(Parameter)
 
 
 def _marked(data: Any, requires_grad: bool) -> Any:

@@ -5,7 +5,7 @@
     build.py        from a program (`kernels/trace`) to a function that NumPy calls
     lower.py rows.py mathematics.py text.py     the program as LLVM's instructions
     runtime.py plan.py pool.py ufuncs.py        the loops around it, threads, NumPy's side
-    direct.py reading.py api.py cards.py        kernels as builtin functions of Python: NOTE [Direct calls]
+    direct.py reading.py holding.py api.py cards.py     kernels as builtin functions of Python: NOTE [Direct calls]
     choices.py losses.py groups.py      kernels around such programs
     small_products.py taking.py products/ attention/ convolutions/ channels.py tables.py halves.py orthogonal.py normals.py columns.py
     updates.py lines.py turning.py      what is no expression of elements or rows

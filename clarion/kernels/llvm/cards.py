@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import held
 from ..quiet import tell_errors
-from . import api, direct, small_products, taking
+from . import direct, small_products, taking
 from .plan import MOST, SIZES
 from .runtime import runtime
 
@@ -90,9 +91,43 @@ def available() -> bool:
         "tuple_type": id(tuple),
         "from_int64": _address("PyLong_FromLongLong"),
         "float_errors": id(tell_errors),
+        "none": id(None),
+        "float32": id(np.dtype(np.float32)),
+        "float64": id(np.dtype(np.float64)),
+        "allocate": _address("PyType_GenericAlloc"),
     }
-    made.set_api([addresses[name] for name in api.NAMES])
+    made.set_api(addresses)
+    held.Held.changed = _tell_holders
+    _tell_holders()
     return True
+
+
+def _tell_holders() -> None:
+    """What builtin functions know of objects that hold arrays (NOTE [Held arrays])."""
+    prototype = held.Held.prototype
+    if prototype is not None:
+        addresses = {
+            "holder": id(type(prototype)),
+            "other_holder": id(held.Held.other or type(prototype)),
+            "prototype": id(prototype),
+            "holder_words": type(prototype).__basicsize__ // 8,
+            "holder_array": _offset(prototype, held.Held.array),
+            "holder_clear": _offset(prototype, held.Held.clear),
+        }
+        runtime().set_api(addresses)
+
+
+def _offset(thing: Any, attribute: str) -> int:
+    """Where in an object an attribute stands, in bytes."""
+    before, mark = getattr(thing, attribute, _offset), object()
+    setattr(thing, attribute, mark)
+    words = ctypes.cast(id(thing), ctypes.POINTER(ctypes.c_int64))
+    found = [k for k in range(2, type(thing).__basicsize__ // 8) if words[k] == id(mark)]
+    if before is _offset:
+        delattr(thing, attribute)
+    else:
+        setattr(thing, attribute, before)
+    return 8 * found[0]
 
 
 @functools.cache
@@ -156,6 +191,8 @@ class Card(_Builtin):
     def __init__(self, name: str) -> None:
         super().__init__(name, runtime().direct, direct.FIRST + VERSIONS * direct.VERSION)
         self.known: set[tuple[Any, ...]] = set()
+        self.for_holders = _Method(name.encode(), runtime().direct_held, _FASTCALL_WITH_KEYWORDS, b"")
+        held.note(self.function, _maker()(ctypes.byref(self.for_holders), self.words, None))
 
     def add(self, plan: Any, args: Sequence[Any], form: Form) -> None:
         """Another version: for arguments like these."""

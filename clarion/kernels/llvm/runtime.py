@@ -9,7 +9,7 @@ import ctypes
 import functools
 import os
 
-from . import api, columns, direct, machine, pool, small_products, taking
+from . import api, columns, direct, holding, machine, pool, small_products, taking
 from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
 from .text import Function, module
 
@@ -203,7 +203,7 @@ def source(x86: bool, width: int) -> str:
     """The whole runtime as one module, for vector registers of so many bytes."""
     loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(width)]
-    loops += [*direct.functions(x86), *small_products.functions(width), *taking.functions()]
+    loops += [*direct.functions(x86), *holding.functions(), *small_products.functions(width), *taking.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
@@ -217,18 +217,18 @@ class Runtime:
         self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
         self.parallel = machine.address(engine, "parallel")
         self.threads = int(engine.get_global_value_address("threads"))
-        self.direct, self.direct_product, self.direct_take = (
-            machine.address(engine, name) for name in ("direct", "direct_product", "direct_take")
+        self.direct, self.direct_held, self.direct_product, self.direct_take = (
+            machine.address(engine, name) for name in ("direct", "direct_held", "direct_product", "direct_take")
         )
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self.obeys = False  # the number of threads (build.py)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
         os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))
 
-    def set_api(self, addresses: list[int]) -> None:
-        """What builtin functions call and compare with, in the order of `api.NAMES`."""
-        for number, place in enumerate(addresses):
-            self._set_api(number, place)
+    def set_api(self, addresses: dict[str, int]) -> None:
+        """What builtin functions call and compare with, by `api.NAMES`."""
+        for name, place in addresses.items():
+            self._set_api(api.NAMES.index(name), place)
 
     def set_threads(self, count: int) -> None:
         """How many threads a loop may use."""

@@ -1,0 +1,48 @@
+"""Objects that hold an array, and kernels that take and give them as they are.
+
+NOTE [Held arrays]: on small arrays the way into a kernel and out again costs more than the kernel: to look at types, shapes and strides, and to
+make an object around the result. A kernel that is a builtin function (NOTE [Direct calls] in llvm/direct.py) can do that itself, without
+knowing what it does it for: `hold` tells a *prototype* of the objects that hold arrays. Where each of them is of that class (or of one that is
+told by `hold_also`), with nothing in the `clear` attribute, and all hold adjacent arrays of one shape and type, the result is a copy of
+the prototype around a new array; anything else gives None, and the caller goes the usual way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Held:
+    """What is known of the objects: an empty one, the attributes for the array and for what must be None, and another class of them."""
+
+    prototype: Any = None
+    array: str = ""
+    clear: str = ""
+    other: type | None = None
+    changed: Callable[[], None] | None = None  # told when something becomes known
+
+
+def hold(prototype: Any, array: str, clear: str) -> None:
+    """Make known what holds arrays; the prototype has all attributes that a new object begins with, but for its array."""
+    Held.prototype, Held.array, Held.clear = prototype, array, clear
+
+
+def hold_also(kind: type) -> None:
+    """Objects of this class hold arrays in the same way (results are of the first class)."""
+    Held.other = kind
+    if Held.changed is not None:
+        Held.changed()
+
+
+_forms: dict[int, Callable[..., Any]] = {}  # by the identity of a kernel that lives as long as the process
+
+
+def note(kernel: Callable[..., Any], form: Callable[..., Any]) -> None:
+    """A kernel has a form that takes objects."""
+    _forms[id(kernel)] = form
+
+
+def form_of(kernel: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The form of a kernel that takes objects and gives one, or None; None if it has no such form."""
+    return _forms.get(id(kernel)) if Held.prototype is not None else None

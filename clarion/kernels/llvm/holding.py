@@ -1,0 +1,92 @@
+"""Builtin functions that take and give objects which hold arrays: NOTE [Held arrays] in kernels/held.py."""
+
+from __future__ import annotations
+
+from .api import DATA, DECLINED, DESCR, NDIM, TYPE, adjacent, api, of, same
+from .direct import BY_ELEMENTS, FORM, RESULTS
+from .plan import MOST, field
+from .text import Function
+
+_HEAD = 2  # words of an object that are Python's own: its count of references and its type
+
+
+def _miss(f: Function, condition: str) -> None:
+    """Give None where the condition does not hold."""
+    with f.when(f.op("xor", "i1", condition, "true")):
+        none = api(f, "none")
+        f.line(f"call void {api(f, 'incref')}(ptr {none})")
+        f.line(f"ret ptr {none}")
+        f.begin(*f.labels("unreachable"))
+
+
+def _around() -> Function:
+    """A new object around an array, which it takes over: a copy of the prototype."""
+    f = Function("around", "ptr", "ptr array", linkage="internal")
+    made = f.let(f"call ptr {api(f, 'allocate')}(ptr {api(f, 'holder')}, i64 0)")
+    with f.when(same(f, made, "null"), rarely=True):
+        f.line(f"call void {api(f, 'decref')}(ptr %array)")
+        f.line("ret ptr null")
+        f.begin(*f.labels("unreachable"))
+    prototype = api(f, "prototype")
+    with f.counted(str(_HEAD), api(f, "holder_words", "i64")) as k:
+        word = f.load("ptr", f.element(prototype, k, "i64"))
+        with f.when(f.op("icmp ne", "ptr", word, "null")):
+            f.line(f"call void {api(f, 'incref')}(ptr {word})")
+            f.store("ptr", word, f.element(made, k, "i64"))
+    f.store("ptr", "%array", f.offset(made, api(f, "holder_array", "i64")))
+    f.end(f"ptr {made}")
+    return f
+
+
+def _held() -> Function:
+    """What CPython calls."""
+    f = Function("direct_held", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+    arrays, first, holders = f.reserve("ptr", MOST), f.variable("ptr", "null"), f.variable("i64", "0")
+    _miss(f, same(f, "%names", "null"))
+    _miss(f, f.op("icmp sle", "i64", "%count", str(MOST)))
+    with f.counted("0", "%count") as k:
+        argument = f.load("ptr", f.element("%args", k, "ptr"))
+        type_, found = of(f, argument, TYPE), f.variable("ptr", argument)
+        held = f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder")))
+        with f.when(held):
+            clear = f.load("ptr", f.offset(argument, api(f, "holder_clear", "i64")))
+            _miss(f, same(f, clear, api(f, "none")))
+            array = f.load("ptr", f.offset(argument, api(f, "holder_array", "i64")))
+            _miss(f, f.op("icmp ne", "ptr", array, "null"))
+            _miss(f, same(f, of(f, array, TYPE), api(f, "array_type")))
+            _miss(f, adjacent(f, array))
+            with f.when(f.op("icmp ne", "ptr", first.get(), "null")):
+                _miss(f, same(f, of(f, array, DESCR), of(f, first.get(), DESCR)))
+                _miss(f, f.op("icmp ne", "i64", f.let(f"call i64 @same_dims(ptr {array}, ptr {first.get()})"), "0"))
+            with f.when(same(f, first.get(), "null")):
+                kind = of(f, array, DESCR)
+                _miss(f, f.op("or", "i1", same(f, kind, api(f, "float32")), same(f, kind, api(f, "float64"))))
+                first.set(array)
+            found.set(array)
+            holders.set(f.op("add", "i64", holders.get(), "1"))
+        _miss(f, f.op("icmp ne", "ptr", first.get(), "null"))  # the first argument is an object
+        with f.when(f.op("xor", "i1", held, "true")), f.when(same(f, type_, api(f, "array_type"))):  # a number
+            _miss(f, same(f, of(f, argument, NDIM, "i32"), "0", "i32"))
+            _miss(f, same(f, of(f, argument, DESCR), of(f, first.get(), DESCR)))
+        f.store("ptr", found.get(), f.element(arrays, k, "ptr"))
+    version = f.let(f"call ptr @fitting(ptr {of(f, '%self', DATA)}, ptr {arrays}, i64 %count)")
+    _miss(f, f.op("icmp ne", "ptr", version, "null"))
+    _miss(f, same(f, field(f, version, RESULTS), "1", "i64"))
+    one = same(f, holders.get(), "1", "i64")
+    _miss(f, f.op("or", "i1", one, same(f, field(f, version, FORM), str(BY_ELEMENTS), "i64")))
+    for change in ("incref", "decref"):  # (another thread may give an object another array meanwhile)
+        with f.counted("0", "%count") as k:
+            f.line(f"call void {api(f, change)}(ptr {f.load('ptr', f.element(arrays, k, 'ptr'))})")
+        if change == "incref":
+            result = f.let(f"call ptr @attempt(ptr {version}, ptr {arrays}, i64 %count, ptr null)")
+    _miss(f, f.op("icmp ne", "ptr", result, DECLINED))
+    with f.when(same(f, result, "null"), rarely=True):
+        f.line("ret ptr null")
+        f.begin(*f.labels("unreachable"))
+    f.end(f"ptr {f.let(f'call ptr @around(ptr {result})')}")
+    return f
+
+
+def functions() -> list[Function]:
+    """All functions."""
+    return [_around(), _held()]
