@@ -32,13 +32,18 @@ def pick_call(op: Op) -> Callable[..., Any]:
     hot = op.elementwise or op.pair is not None or "f" in op.refuse  # (operations on bits)
     if hot and not op.params and not op.uses_shapes and op.joint is None and len(op.outputs) == 1:
         if len(op.inputs) == 1:
-            return written_at_first_call(op, partial(call_texts.unary, op), scope, has_quick=True)
+            return written_at_first_call(op, partial(call_texts.unary, op), scope, quick_form="new")
         if len(op.inputs) == 2:
-            return written_at_first_call(op, partial(call_texts.binary, op), scope, has_quick=op.elementwise)
+            return written_at_first_call(op, partial(call_texts.binary, op), scope, quick_form=_quick_form(op))
     if len(op.inputs) == 1 and op.promote is None and op.joint is None and len(op.outputs) == 1:
-        return written_at_first_call(op, partial(call_texts.unary, op), scope, has_quick=not op.moves)
+        return written_at_first_call(op, partial(call_texts.unary, op), scope, quick_form="" if op.moves else "new")
     scope["kept"] = Kept(op)
     return written_at_first_call(op, lambda: call_texts.several(op), scope)
+
+
+def _quick_form(op: Op) -> str:
+    """Of two operands: a product has forms of its own."""
+    return "new" if op.elementwise else ""
 
 
 def operator_call(op: Op) -> Callable[[Any, Any], Any]:
@@ -58,11 +63,11 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
     name, scope = f"{op.name}, the operator", scope_of(op)
     made: Any
     if len(op.inputs) == 1:  # (a function of its own: op.call asks nobody, see core/overriding.py)
-        made = written_at_first_call(op, partial(call_texts.unary, op), scope, name, True)
+        made = written_at_first_call(op, partial(call_texts.unary, op), scope, name, "new")
         made.__signature__ = _OF_ONE
     else:
         made = written_at_first_call(
-            op, partial(call_texts.binary, op, True), scope | {"otherwise": other_operand}, name, op.elementwise
+            op, partial(call_texts.binary, op, True), scope | {"otherwise": other_operand}, name, _quick_form(op)
         )
         made.__signature__ = _OF_TWO
     return made  # type: ignore[no-any-return]
@@ -71,7 +76,7 @@ def operator_call(op: Op) -> Callable[[Any, Any], Any]:
 def function_call(op: Op, with_target: Callable[..., Any]) -> Callable[..., Any]:
     """The operation of one tensor as a function: `with_target` takes over where `out=` is given."""
     scope = scope_of(op) | {"with_target": with_target}
-    return written_at_first_call(op, partial(call_texts.unary, op, True), scope, f"{op.name}, the function", True)
+    return written_at_first_call(op, partial(call_texts.unary, op, True), scope, f"{op.name}, the function", "new")
 
 
 class Kept(dict[int, tuple[bool, ...]]):

@@ -141,8 +141,8 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
         if modes.batches:
             _batching().refuse_unbatched_write(op.name, x, args)
         recording = modes.recording()
-    elif written_out(op, x, args):
-        return x
+    elif op.writes and hub.will_write is None and (op.write or _write_of(op))(x, *args) is x:
+        return x  # type: ignore[no-any-return]
     array = x._array
     # The hot path (optimizers): nothing to record, nothing to refuse, nothing to convert.
     if op.writes and x._vc is not INFERENCE and 0 not in array.strides and hub.will_write is None:
@@ -166,13 +166,14 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
 
 def written_out(op: Op, x: Tensor, args: tuple[Any, ...]) -> bool:
     """Write as most writes are done, by a text for just this operation (write_texts.py); False: nothing was done, for it is unusual."""
-    if not op.writes or hub.will_write is not None:
-        return False
-    if op.write is None:
-        from .write_texts import pick_write
+    return op.writes and hub.will_write is None and (op.write or _write_of(op))(x, *args) is x
 
-        op.write = pick_write(op)
-    return op.write(x, *args) is x
+
+def _write_of(op: Op) -> Any:
+    from .write_texts import pick_write
+
+    op.write = pick_write(op)
+    return op.write
 
 
 def _batching() -> Any:

@@ -7,13 +7,15 @@ for whatever is unusual or to be refused: that is for the general way in inplace
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from .call_texts import _head
 from .calls import Kept
-from .inplace import attach_to_base, before_write, wrote
+from .inplace import attach_to_base, before_write
 from .node_text import NO, YES, Input, Output, as_tuple, filling, known_inputs
+from .provenance import here
 from .versions import Part, View
 from .written import scope_of, written_at_first_call
 
@@ -25,10 +27,11 @@ def pick_write(op: Op) -> Callable[..., Any]:
     """The write of an operation into its first input, written out when it is first called."""
     if op.variadic or len(op.outputs) > 1 or op.joint is not None or op.rules[0] is None or op.view:
         return _never
-    scope = scope_of(op) | {each.__name__: each for each in (Part, View, attach_to_base, before_write, wrote)}
+    scope = scope_of(op) | {each.__name__: each for each in (Part, View, attach_to_base, before_write, here)}
     scope["kept"] = Kept(op)
     text = write if len(op.inputs) < 3 and not op.uses_shapes else write_of_several
-    return written_at_first_call(op, lambda: text(op), scope, f"{op.name}_, recorded")
+    form = "in place" if text is write and op.elementwise and not op.moves else ""
+    return written_at_first_call(op, partial(text, op), scope, f"{op.name}_, recorded", form)
 
 
 def _never(*_: Any) -> Any:
@@ -81,7 +84,10 @@ _WRITE = """    old = before_write(x, k0) if k0 or hub.recorded is not None else
     except (ValueError, TypeError):
         return NotImplemented
     if not ({wanted}):
-        wrote(x)
+        counter.n += 1
+        counter.place = here(3)  # past this, its caller, and that one's
+        if hub.wrote is not None:
+            hub.wrote(x, "inplace")
         return x
     counter.n += 1
     node = cls()
@@ -104,10 +110,30 @@ _END = """    node.seq = next(sequence)
 """
 
 
-def write(op: Op) -> str:
+# Where nobody wants a gradient, into memory that was written before, by a quick kernel.
+_QUICK = """    counter = x._vc
+    if type(counter) is VersionCounter and not x._rg and counter.shadow_of is None and counter is not INFERENCE:
+{operand}        if quick({arguments}) is not None:
+            counter.n += 1
+            counter.place = here(3)
+            if hub.wrote is not None:
+                hub.wrote(x, "inplace")
+            return x
+"""
+_QUICK_OPERAND = """        if type(y) is float or type(y) is int:
+            b = (numbers32 if x._array.dtype is f32 else numbers64).get(y)
+        else:
+            b = y if isinstance(y, Tensor) and not y._rg else None
+"""
+
+
+def write(op: Op, quick: bool = False) -> str:
     """One or two operands: which of them want a gradient is asked once, and every answer has its own lines."""
     names = ["x", "y"][: len(op.inputs)]
     text, params = _head(op, names)
+    if quick:
+        arguments = ", ".join(["x", "b"][: len(names)] + params)
+        text += _QUICK.format(operand=_QUICK_OPERAND if len(names) == 2 else "", arguments=arguments)
     text += _PLACE
     if len(names) == 2:
         unlike = "b.dtype is not dtype" if not op.moves else "b.dtype.kind == 'c'"

@@ -41,15 +41,15 @@ held.hold(_prototype(), "_array", "_view")  # kernels may take and give tensors
 
 
 def written_at_first_call(
-    op: Op, text: Callable[..., str], scope: dict[str, Any], name: str | None = None, has_quick: bool = False
+    op: Op, text: Callable[..., str], scope: dict[str, Any], name: str | None = None, quick_form: str = ""
 ) -> Callable[..., Any]:
     """The function `call` of a text, written and compiled when it is first called: most programs use few operations.
 
     The text is known to linecache, so that a debugger steps through it like through any other. Each has a code object of
     its own: CPython notes there which classes every line met, and is quick as long as they stay the same.
 
-    `has_quick`: there is another text, `text(quick=True)`, for a kernel that takes tensors (NOTE [Held arrays] in kernels/held.py). It is
-    taken as soon as the kernel is one.
+    `quick_form`: there is another text, `text(quick=True)`, for a kernel that takes tensors (NOTE [Held arrays] in kernels/held.py) and
+    gives a "new" one, or writes "in place". It is taken as soon as the kernel is one.
     """
 
     def write_as(filename: str, lines: str) -> None:
@@ -61,7 +61,7 @@ def written_at_first_call(
 
     def use(kernel: Callable[..., Any]) -> None:
         scope["kernel"], before = kernel, scope.get("quick")
-        scope["quick"] = quick = held.form_of(kernel) if has_quick else None
+        scope["quick"] = quick = held.form_of(kernel, quick_form == "in place") if quick_form else None
         if quick is not None and before is None:
             write_as(f"<call of {name or op.name}, quick>", text(quick=True))
         elif quick is None and before is not None:

@@ -4,7 +4,8 @@ NOTE [Held arrays]: on small arrays the way into a kernel and out again costs mo
 make an object around the result. A kernel that is a builtin function (NOTE [Direct calls] in llvm/direct.py) can do that itself, without
 knowing what it does it for: `hold` tells a *prototype* of the objects that hold arrays. Where each of them is of that class (or of one that is
 told by `hold_also`), with nothing in the `clear` attribute, and all hold adjacent arrays of one shape and type, the result is a copy of
-the prototype around a new array; anything else gives None, and the caller goes the usual way.
+the prototype around a new array; anything else gives None, and the caller goes the usual way. A second form writes into the array of the
+first object instead, and gives that object back.
 """
 
 from __future__ import annotations
@@ -35,14 +36,15 @@ def hold_also(kind: type) -> None:
         Held.changed()
 
 
-_forms: dict[int, Callable[..., Any]] = {}  # by the identity of a kernel that lives as long as the process
+_forms: dict[int, list[Callable[..., Any]]] = {}  # by the identity of a kernel that lives as long as the process
 
 
-def note(kernel: Callable[..., Any], form: Callable[..., Any]) -> None:
-    """A kernel has a form that takes objects."""
-    _forms[id(kernel)] = form
+def note(kernel: Callable[..., Any], forms: list[Callable[..., Any]]) -> None:
+    """A kernel has forms that take objects: one that gives a new one, and one that writes into the first."""
+    _forms[id(kernel)] = forms
 
 
-def form_of(kernel: Callable[..., Any]) -> Callable[..., Any] | None:
+def form_of(kernel: Callable[..., Any], in_place: bool = False) -> Callable[..., Any] | None:
     """The form of a kernel that takes objects and gives one, or None; None if it has no such form."""
-    return _forms.get(id(kernel)) if Held.prototype is not None else None
+    forms = _forms.get(id(kernel)) if Held.prototype is not None else None
+    return None if forms is None else forms[in_place]

@@ -145,3 +145,62 @@ def test_another_thread_may_replace_the_data() -> None:
     finally:
         done.set()
         other.join()
+
+
+@pytest.fixture(scope="module")
+def written() -> None:
+    for dtype in (torch.float32, torch.float64):
+        x = torch.zeros(4, 4, dtype=dtype)
+        for _ in range(WARM):
+            x.add_(x).mul_(0.5).sub_(0.25)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.usefixtures("written")
+def test_writes_are_counted_and_know_their_line(dtype: torch.dtype) -> None:
+    x, y = torch.ones(4, 4, dtype=dtype), torch.full((4, 4), 0.1, dtype=dtype)
+    x.zero_()
+    before, memory = x._version, x.data_ptr()
+    assert x.add_(y) is x
+    x.mul_(3).sub_(0.5)
+    line = _line() - 1
+    assert x._version == before + 3
+    assert file_line(x._vc.place) == (__file__, line)  # type: ignore[union-attr]
+    assert x.data_ptr() == memory
+    expected = (np.zeros((4, 4)).astype(y.numpy().dtype) + y.numpy()) * y.numpy().dtype.type(3) - y.numpy().dtype.type(
+        0.5
+    )
+    assert x.tolist() == expected.tolist()
+
+
+@pytest.mark.usefixtures("written")
+def test_a_saved_value_that_is_overwritten_is_noticed() -> None:
+    x, leaf = torch.ones(4, 4), torch.ones(4, 4, requires_grad=True)
+    x.zero_()
+    product = x * leaf
+    x.add_(x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.sum().backward()
+
+
+@pytest.mark.usefixtures("written")
+def test_writes_that_are_recorded_or_refused_go_the_long_way() -> None:
+    x, leaf = torch.ones(4, 4), torch.ones(4, 4, requires_grad=True)
+    x.zero_()
+    x.add_(leaf)
+    assert x.requires_grad
+    assert type(x.grad_fn).__name__ == "AddBackward0"
+    with pytest.raises(RuntimeError, match="leaf Variable"):
+        leaf.add_(1.0)
+    spread = torch.ones(1, 4).expand(4, 4)
+    with pytest.raises(RuntimeError):
+        spread.add_(1.0)
+    base = torch.ones(4, 4)
+    base.zero_()
+    base[0].add_(1.0)
+    assert base.sum().item() == 4
+    with pytest.raises(RuntimeError, match="broadcast"):
+        torch.zeros(4).zero_().add_(torch.ones(4, 4))
+    whole = torch.zeros(4, dtype=torch.int64).zero_()
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        whole.add_(0.5)

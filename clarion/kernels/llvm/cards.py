@@ -191,8 +191,10 @@ class Card(_Builtin):
     def __init__(self, name: str) -> None:
         super().__init__(name, runtime().direct, direct.FIRST + VERSIONS * direct.VERSION)
         self.known: set[tuple[Any, ...]] = set()
-        self.for_holders = _Method(name.encode(), runtime().direct_held, _FASTCALL_WITH_KEYWORDS, b"")
-        held.note(self.function, _maker()(ctypes.byref(self.for_holders), self.words, None))
+        self.for_holders = [
+            _Method(name.encode(), place, _FASTCALL_WITH_KEYWORDS, b"") for place in runtime().direct_held
+        ]
+        held.note(self.function, [_maker()(ctypes.byref(each), self.words, None) for each in self.for_holders])
 
     def add(self, plan: Any, args: Sequence[Any], form: Form) -> None:
         """Another version: for arguments like these."""

@@ -38,9 +38,9 @@ def _around() -> Function:
     return f
 
 
-def _held() -> Function:
-    """What CPython calls."""
-    f = Function("direct_held", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+def _held(name: str, in_place: bool) -> Function:
+    """What CPython calls; `in_place`: the result is written into the first object, which is given back."""
+    f = Function(name, "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
     arrays, first, holders = f.reserve("ptr", MOST), f.variable("ptr", "null"), f.variable("i64", "0")
     _miss(f, same(f, "%names", "null"))
     _miss(f, f.op("icmp sle", "i64", "%count", str(MOST)))
@@ -78,15 +78,22 @@ def _held() -> Function:
         with f.counted("0", "%count") as k:
             f.line(f"call void {api(f, change)}(ptr {f.load('ptr', f.element(arrays, k, 'ptr'))})")
         if change == "incref":
-            result = f.let(f"call ptr @attempt(ptr {version}, ptr {arrays}, i64 %count, ptr null)")
+            out = first.get() if in_place else "null"
+            result = f.let(f"call ptr @attempt(ptr {version}, ptr {arrays}, i64 %count, ptr {out})")
     _miss(f, f.op("icmp ne", "ptr", result, DECLINED))
     with f.when(same(f, result, "null"), rarely=True):
         f.line("ret ptr null")
         f.begin(*f.labels("unreachable"))
-    f.end(f"ptr {f.let(f'call ptr @around(ptr {result})')}")
+    if in_place:
+        f.line(f"call void {api(f, 'decref')}(ptr {result})")
+        given = f.load("ptr", "%args")
+        f.line(f"call void {api(f, 'incref')}(ptr {given})")
+        f.end(f"ptr {given}")
+    else:
+        f.end(f"ptr {f.let(f'call ptr @around(ptr {result})')}")
     return f
 
 
 def functions() -> list[Function]:
     """All functions."""
-    return [_around(), _held()]
+    return [_around(), _held("direct_held", False), _held("direct_held_in_place", True)]

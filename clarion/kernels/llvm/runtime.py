@@ -217,8 +217,9 @@ class Runtime:
         self.columns = {kind: machine.address(engine, f"columns_{name}") for kind, name in _FLOATS.items()}
         self.parallel = machine.address(engine, "parallel")
         self.threads = int(engine.get_global_value_address("threads"))
-        self.direct, self.direct_held, self.direct_product, self.direct_take = (
-            machine.address(engine, name) for name in ("direct", "direct_held", "direct_product", "direct_take")
+        self.direct, self.direct_product, self.direct_take, *self.direct_held = (
+            machine.address(engine, name)
+            for name in ("direct", "direct_product", "direct_take", "direct_held", "direct_held_in_place")
         )
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self.obeys = False  # the number of threads (build.py)
