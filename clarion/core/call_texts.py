@@ -458,5 +458,6 @@ def view(op: Op) -> str:
         misfits = NO if op.multi_view else "out._array.dtype is not a.dtype"
         filled = filling(op, known_inputs(op, ("x",), ("a",), 1), params, [Output("out", "None", NO)], misfits)
         attached = _MANY_ATTACHED if op.multi_view else _RECORDED
-        text += indent(recorded(filled, "x._rg", "(x,)", attached, first), " " * 4)
+        wanted = "x._rg and x._vc is not INFERENCE"  # (views of inference tensors have no history)
+        text += indent(recorded(filled, wanted, "(x,)", attached, first), " " * 4)
     return text + _VIEW_END.format(params=given, outs=outs, result="outs" if op.multi_view else "out")

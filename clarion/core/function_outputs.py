@@ -171,6 +171,8 @@ def _wrap_one(
     elif value._view is not None:
         value._view.__class__ = View
         value._view.creation = "multi" if several else "custom"
+        if value._vc is not None:  # what `forward` itself wrote came before its own gradient rule
+            value._view.version = value._vc.n
     if requires and value._array.dtype in INEXACT:
         if value._vc is INFERENCE:
             value = new_tensor(value._array)

@@ -92,6 +92,8 @@ def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Ten
     """The new `.grad`: in place where that is not recorded, a new tensor under create_graph. It lies as the leaf's array does."""
     if isinstance(g, Tensor):
         if old is not None:
+            if type(g._array) is Coo:
+                return _sparse(this, old, g._array)
             if old._edge is None and not modes.state.grad:  # a level of forward mode: see backward.py
                 return inplace(OPS["add"], old, g)
             total: Tensor = g + old if type(old._array) is Coo else old + g

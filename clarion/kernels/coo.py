@@ -42,6 +42,8 @@ class Coo:
 
     def dense(self) -> Any:
         """All elements."""
+        if not len(self.indices):  # no dimension is sparse: all values stand at one place
+            return numpy.asarray(self.values.sum(0, dtype=self.values.dtype))
         full = numpy.zeros(self.shape, self.values.dtype)
         numpy.add.at(full, tuple(self.indices), self.values)
         return full

@@ -13,7 +13,7 @@ from ..core.inplace import wrote
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from ..kernels import initial
-from ..kernels import random as draws
+from ..ops.random.generator import source
 
 _LINEAR = frozenset(
     ["linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid"]
@@ -157,7 +157,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     if not tensor._array.size:
         return tensor
     array = tensor._array
-    return _put(tensor, lambda: initial.orthogonal(_source(generator), array.shape, array.dtype, gain))
+    return _put(tensor, lambda: initial.orthogonal(source("orthogonal_", generator), array.shape, array.dtype, gain))
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
@@ -182,17 +182,11 @@ def trunc_normal_(
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     draw = initial.truncated_normal if inside > 0.3 else initial.rejected_uniforms
     array = tensor._array
-    return _put(tensor, lambda: draw(_source(generator), array.shape, array.dtype, mean, std, a, b))
+    return _put(tensor, lambda: draw(source("trunc_normal_", generator), array.shape, array.dtype, mean, std, a, b))
 
 
 def _normal_cdf(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
-
-
-def _source(generator: Any) -> Any:
-    if generator is None:
-        return draws.default_generator
-    return getattr(generator, "_generator", generator)
 
 
 _no_grad_uniform_, _no_grad_normal_ = uniform_, normal_

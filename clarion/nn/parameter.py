@@ -73,7 +73,15 @@ def _marked(data: Any, requires_grad: bool) -> Any:
     return made
 
 
-class Buffer(Tensor):
+class _BufferMeta(type(Tensor)):  # type: ignore[misc]
+    # Buffers are tensors of any class that were marked as such.
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is Buffer and isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
     """A tensor that belongs to a Module's state but is not trained; `persistent` ones are saved with it."""
 
     __slots__ = ()
@@ -81,12 +89,9 @@ class Buffer(Tensor):
     persistent: bool
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        made = make_subclass(cls, empty_tensor() if data is None else data, data is not None and data._rg)
-        made.persistent = persistent
+        made = empty_tensor() if data is None else data.detach().requires_grad_(data.requires_grad)
+        made.persistent, made._is_buffer = persistent, True
         return made
-
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
-        pass
 
 
 # Parameters without a shape ------------------------------------------------------------------------
@@ -197,6 +202,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     __slots__ = ()
     cls_to_become = Tensor
+    _is_buffer = True
 
     def __new__(
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True

@@ -147,6 +147,23 @@ def test_init(name, shape):
     assert results[0][1] == results[1][1]  # the generator stands at the same place
 
 
+DRAWN = (
+    "uniform_ normal_ xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_ orthogonal_ trunc_normal_".split()
+)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_init_with_a_generator(name):
+    results = []
+    for t in (torch, clarion):
+        generator = t.Generator()
+        generator.manual_seed(11)
+        x = getattr(t.nn.init, name)(t.empty(7, 5), generator=generator)
+        results.append((as_numpy(x), t.rand(1, generator=generator).item()))
+    np.testing.assert_allclose(results[1][0], results[0][0], rtol=1e-5, atol=1e-6)
+    assert results[0][1] == results[1][1]
+
+
 def test_dirac():
     for t in (torch, clarion):
         x = t.empty(4, 2, 3, 3)

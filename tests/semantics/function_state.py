@@ -433,3 +433,21 @@ def defaults_of_a_class_method(t):
     y = Power.apply(x)
     y.backward()
     return y.item(), x.grad.item()
+
+
+def an_output_that_is_a_written_view_of_an_intermediate(t):
+    class Front(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            part = x.clone()[:3]
+            part += 2
+            return part
+
+        @staticmethod
+        def backward(ctx, g):
+            return t.cat([g, t.zeros(2)])
+
+    x = t.arange(5.0, requires_grad=True)
+    y = Front.apply(x)
+    y.sum().backward()
+    return type(y.grad_fn).__name__, y._is_view(), y, x.grad

@@ -242,3 +242,10 @@ def shapes_of_inference_tensors_set_outside(t):
     return refusal(
         lambda: x.transpose_(0, 1), "Inplace update to inference tensor outside InferenceMode is not allowed"
     )
+
+
+def views_of_inference_tensors_have_no_history(t):
+    with t.inference_mode():
+        x = t.ones(1, 2, 3, requires_grad=True)
+    views = (x.view(-1), x[0], x.transpose(1, 2), x.unbind(1)[0])
+    return [(v.is_inference(), v.requires_grad, v.is_leaf, v._is_view()) for v in views]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import warnings
 from collections import OrderedDict, defaultdict
 
 from .programs import refusal
@@ -125,4 +127,41 @@ def what_is_known_of_parameters_without_a_shape(t):
         (str(weight.dtype), str(weight.device), str(weight.layout)),
         (weight.is_floating_point(), weight.is_complex()),
         refusal(lambda: weight.numel())[0],
+    )
+
+
+def buffers_keep_the_class_of_their_tensor(t):
+    module = t.nn.Module()
+    module.kept = t.nn.Buffer(t.ones(2))
+    module.scratch = t.nn.Buffer(t.ones(1), persistent=False)
+    twin = copy.deepcopy(module)
+    return (
+        [type(each) is t.Tensor for each in (module.kept, twin.scratch)],
+        [isinstance(each, t.nn.Buffer) for each in (module.kept, twin.scratch, module.kept * 2, t.ones(1))],
+        isinstance(t.nn.UninitializedBuffer(), t.nn.Buffer),
+        list(twin.state_dict()),
+    )
+
+
+def what_old_backward_hooks_do_not_see_is_said(t):
+    class Module(t.nn.Module):
+        def __init__(self, forward):
+            super().__init__()
+            self.forward = forward
+
+    def warned(forward, *given):
+        module = Module(forward)
+        module.register_backward_hook(lambda *_: None)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            module(*given)
+        return [(each.category.__name__, str(each.message)[:90]) for each in said]
+
+    a, b = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True)
+    return (
+        warned(lambda pair: (pair[0].clone(), pair[1].clone()), [a, b]),
+        warned(lambda x, y: [x.clone(), y.clone()], a, b),
+        warned(lambda x, y: (x.clone(), y.clone()), a, b),
+        warned(lambda x: x.clone() * 2, a.clone()),
+        warned(lambda x: x.clone(), a.clone()),
     )

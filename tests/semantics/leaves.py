@@ -437,3 +437,11 @@ def order_of_hooks_behind_a_linear_layer(t):
         return told
 
     return [order(t.ones(*shape, requires_grad=True)) for shape in ((4, 3), (5, 4, 3), (3,))]
+
+
+def what_a_tensor_lists(t):
+    x = t.ones(2, 2)
+    x.note = 1
+    listed = dir(x)
+    asked = [hasattr(x, name) for name in listed if name != "imag"]
+    return "note" in listed, "volatile" in listed, "__cuda_array_interface__" in listed, all(asked)

@@ -249,3 +249,22 @@ def sparse_results_in_the_place_of_others(t):
         except RuntimeError as error:
             found.append(str(error)[:50])
     return found
+
+
+def sparse_gradients_of_gather_without_dimensions(t):
+    found = []
+    for shape, index in (((), t.tensor(0)), ((3,), t.tensor(2)), ((), t.tensor([0, 0]))):
+        x = t.ones(shape, requires_grad=True)
+        t.gather(x, 0, index, sparse_grad=True).sum().backward()
+        found.append((str(x.grad.layout), tuple(x.grad.shape), x.grad.to_dense()))
+    return found
+
+
+def sparse_gradients_meet_sparse_ones_under_create_graph(t):
+    def gradient():
+        return t.sparse_coo_tensor(t.tensor([[1, 1]]), t.tensor([1.0, 1.0]), (2,))
+
+    x = t.ones(2, requires_grad=True)
+    before = x.grad = gradient()
+    x.backward(gradient(), create_graph=True)
+    return x.grad is before, str(x.grad.layout), x.grad.to_dense()

@@ -123,3 +123,12 @@ class _CudaArray:
 
 METHODS["__dlpack_device__"] = _dlpack_device
 METHODS["__cuda_array_interface__"] = _CudaArray()
+
+
+def _dir(self: Tensor) -> list[str]:
+    """What can be asked for: not what warns that it is gone, nor what tensors on a GPU alone have."""
+    hidden = {"volatile"} if self.is_cuda else {"volatile", "__cuda_array_interface__"}
+    return sorted({*dir(type(self)), *self.__dict__}.difference(hidden))
+
+
+METHODS["__dir__"] = _dir

@@ -55,10 +55,19 @@ class OneCycleLR(LRScheduler):
                 begin_momentum(optimizer, self.use_beta1, top, bottom)
         super().__init__(optimizer, last_epoch)
 
+    @staticmethod
+    def _annealing_cos(start: Any, end: Any, pct: float) -> Any:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start: Any, end: Any, pct: float) -> Any:
+        return (end - start) * pct + start
+
     def _anneal(self, start: Any, end: Any, share: float) -> Any:
-        if self._anneal_func_type == "cos":
-            return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
-        return (end - start) * share + start
+        kind = getattr(self, "_anneal_func_type", None)
+        if kind is None:  # a state dict of older versions of PyTorch holds the function itself
+            return self.anneal_func(start, end, share)  # type: ignore[attr-defined]
+        return self._annealing_cos(start, end, share) if kind == "cos" else self._annealing_linear(start, end, share)
 
     def get_lr(self) -> list[Any]:
         """The rates for this step; sets the momentum, too."""

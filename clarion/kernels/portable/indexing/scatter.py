@@ -28,7 +28,9 @@ kernel("sparse_gather")(gather)
 @kernel("gather_sparse_backward")
 def gather_sparse_backward(xp: Any, g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
     """`g` at the places that `gather` read; those that it read twice add up when somebody needs the sum."""
-    places = list(xp.indices(index.shape))
+    if not shape:  # the one element there is has no place
+        return Coo(xp.zeros((0, g.size), xp.int64), g.reshape(-1).copy(), shape)
+    places = list(xp.indices(index.shape)) or [index]
     places[dim] = index
     return Coo(xp.stack([each.reshape(-1) for each in places]), g.reshape(-1).copy(), shape)
 
