@@ -84,6 +84,14 @@ def matmul(a: Any, b: Any) -> Any:
     return bmm(a, b)
 
 
+@handles("linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """What a `Linear` computes, with a sparse weight or input."""
+    rows = input.reshape(-1, input.shape[-1]) if input.dim() > 2 else input
+    result = matmul(rows, weight.t()).reshape(*input.shape[:-1], weight.shape[0])
+    return result if bias is None else result + bias
+
+
 @handles("bmm")
 def bmm(a: Any, b: Any) -> Any:
     """Products of batches of matrices; the first is sparse."""

@@ -268,3 +268,14 @@ def sparse_gradients_meet_sparse_ones_under_create_graph(t):
     before = x.grad = gradient()
     x.backward(gradient(), create_graph=True)
     return x.grad is before, str(x.grad.layout), x.grad.to_dense()
+
+
+def linear_layers_with_sparse_weights(t):
+    found = []
+    for change in ("to_sparse_coo", "to_sparse_csr", "to_sparse_csc"):
+        for shape in ((3,), (2, 2, 3)):
+            weight = getattr(t.arange(1.0, 7.0).reshape(2, 3), change)().requires_grad_()
+            x, bias = t.ones(shape, requires_grad=True), t.ones(2, requires_grad=True)
+            result = t.nn.functional.linear(x, weight, bias)
+            found += [result, *(g.to_dense() for g in t.autograd.grad(result.sum(), [weight, x, bias]))]
+    return found
