@@ -229,10 +229,16 @@ def zeros_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: 
     return make(new_tensor(np.zeros((count, 0), np.int64)), held, x.shape, True, x._layout)
 
 
-@handles("sparse_resize_", "sparse_resize_and_clear_")
+@handles("sparse_resize_and_clear_")
+def sparse_resize_and_clear_(x: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
+    """Give it another size and no entries, in place."""
+    held = x._held.detach().new_zeros((0, *tuple(size)[sparse_dim:]))
+    return x.become(make(new_tensor(np.zeros((sparse_dim, 0), np.int64)), held, size, True))
+
+
+@handles("sparse_resize_")
 def sparse_resize_(x: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
     """Give it another size, in place."""
     if not x._held.shape[0]:
-        held = x._held.new_zeros((0, *tuple(size)[sparse_dim:]))
-        return x.become(make(new_tensor(np.zeros((sparse_dim, 0), np.int64)), held, size, True))
+        return sparse_resize_and_clear_(x, size, sparse_dim, dense_dim)
     return x.become(make(x._at, x._held, size, x._array.sorted))

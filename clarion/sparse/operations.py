@@ -118,6 +118,8 @@ def to(x: Any, *args: Any, **options: Any) -> Any:
 handles("contiguous", "resolve_conj", "resolve_neg")(lambda x, **options: x)
 handles("data")(lambda x: x.alike(x._held.detach()))
 handles("detach_")(lambda x: x.become(x.alike(x._held.detach())))
+handles("is_contiguous")(lambda x, *args, **options: False)
+handles("stride")(lambda x, dim=None: (0,) * x.dim() if dim is None else 0)
 handles("is_same_size")(lambda x, y: tuple(x.shape) == tuple(y.shape))
 handles("zero_")(lambda x: x.become(make(x._at[:, :0], x._held[:0].detach(), x.shape, True)))
 
@@ -261,6 +263,9 @@ def t(x: Any) -> Any:
     return transpose(x, 0, 1) if x.dim() == 2 else x
 
 
+handles("t_")(lambda x: x.become(t(x)))
+
+
 @handles("mT")
 def m_t(x: Any) -> Any:
     """The transposes of matrices."""
@@ -304,6 +309,12 @@ def select(x: Any, dim: int, index: int) -> Any:
         return held.sum(0)
     rows = new_tensor(np.array([i for i in range(count) if i != dim]))
     return make(x._at[rows][:, kept], held, shape, True)
+
+
+@handles("unbind")
+def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
+    """All slices along a dimension."""
+    return tuple([select(x, dim, i) for i in range(x.shape[dim])])
 
 
 @handles("index_select")

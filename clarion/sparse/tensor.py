@@ -52,6 +52,12 @@ def _property_names() -> dict[property, str]:
     return {member: name for name, member in plain_members().items() if isinstance(member, property)}
 
 
+@functools.cache
+def _load_handlers() -> None:
+    """A gradient may be the first sparse tensor of a program."""
+    from . import making, operations, products  # noqa: F401
+
+
 class SparseTensor(Tensor):
     """A tensor of which most elements are zero."""
 
@@ -70,8 +76,7 @@ class SparseTensor(Tensor):
             with Disabled():
                 return func(*args)
         name = _property_names()[owner] if isinstance(owner, property) else func.__name__
-        if "coalesce" not in HANDLERS:  # a gradient may be the first sparse tensor of a program
-            from . import making, operations  # noqa: F401
+        _load_handlers()
         handler = HANDLERS.get(name)
         if handler is not None:
             return handler(*args, **(kwargs or {}))
@@ -141,6 +146,9 @@ class SparseTensor(Tensor):
 
     def __radd__(self, other: Any) -> Any:
         return HANDLERS["add"](other, self)
+
+    def __iter__(self) -> Any:
+        return iter([self[i] for i in range(len(self))])
 
     def __len__(self) -> int:
         return int(self._array.shape[0])

@@ -279,3 +279,14 @@ def linear_layers_with_sparse_weights(t):
             result = t.nn.functional.linear(x, weight, bias)
             found += [result, *(g.to_dense() for g in t.autograd.grad(result.sum(), [weight, x, bias]))]
     return found
+
+
+def sparse_tensors_taken_apart(t):
+    x = t.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse()
+    cleared = x.clone().sparse_resize_and_clear_((3, 3), 2, 0)
+    return (
+        [row.to_dense() for row in x],
+        [row.to_dense() for row in x.unbind(1)],
+        (x.is_contiguous(), x.stride(), x.clone().t_().to_dense()),
+        (cleared._nnz(), tuple(cleared.shape)),
+    )
