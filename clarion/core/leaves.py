@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any
+from typing import Any, cast
 
 from .. import errors
 from ..events import hub
@@ -93,7 +93,7 @@ def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Ten
     if isinstance(g, Tensor):
         if old is not None:
             if type(g._array) is Coo:
-                return _sparse(this, old, g._array)
+                return cast(Tensor, _sparse(this, old, g._array))
             if old._edge is None and not modes.state.grad:  # a level of forward mode: see backward.py
                 return inplace(OPS["add"], old, g)
             total: Tensor = g + old if type(old._array) is Coo else old + g
