@@ -95,3 +95,14 @@ def test_a_nan_of_either_sign_is_the_largest(dtype, shape):
     for here, there in zip(orders(x, edges), orders(x.to("cuda"), edges.to("cuda")), strict=True):
         assert here.dtype is there.dtype
         np.testing.assert_array_equal(here.double().numpy(), there.cpu().double().numpy())
+
+
+@pytest.mark.parametrize("count", [3, 7, 100, 1000, 4096, 100003])
+def test_means_are_rounded_as_those_of_pytorch(count: int):
+    """Of equal whole numbers the sums are exact, whatever the order: what is left is how they are divided."""
+    other = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+    for dtype in ("float32", "float64"):
+        values = np.outer(np.arange(1, 30), np.ones(count)).astype(dtype)
+        ours = torch.tensor(values).to("cuda").mean(1).cpu().numpy()
+        theirs = other.tensor(values).to("cuda").mean(1).cpu().numpy()
+        assert (ours == theirs).all()

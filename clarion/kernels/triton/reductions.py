@@ -54,7 +54,9 @@ class _Plan:
         self.wide = np.dtype(np.float64) if x.itemsize == 8 else np.dtype(np.float32)
         self.kind = x.dtype
         self.count, terms = math.prod(kept), math.prod(summed)
-        divisor = terms if mean else 1
+        # A mean is the sum times one over the count, rounded as the sum is: PyTorch's kernel multiplies so.
+        one = self.wide.type(1)
+        factor = one / self.wide.type(terms) if mean else one
         across = kept_steps[-1] == 1 and summed_steps[-1] != 1
         k, r = (64, 32) if across else (1, 2048) if terms >= 1024 else (8, 256) if terms >= 64 else (64, 32)
         programs = -(-self.count // k)
@@ -62,14 +64,14 @@ class _Plan:
         per = -(-terms // self.shares)
         self.shares = -(-terms // per)
         shape = _padded(kept)[1:], _padded(kept_steps, 0), _padded(summed)[1:], _padded(summed_steps, 0)
-        numbers = (self.count, terms, per, divisor if self.shares == 1 else 1, *[n for each in shape for n in each])
+        numbers = (self.count, terms, per, factor if self.shares == 1 else one, *[n for each in shape for n in each])
         modes: dict[str, Any] = {"KIND": tl.float64 if x.itemsize == 8 else tl.float32, "K": k, "R": r}
         modes |= {"KEPT": len(kept), "REDUCED": len(summed), "ACROSS": across, "num_warps": 8 if k * r > 1024 else 4}
         unit = (kept_steps if across else summed_steps)[-1] == 1
         self.first = Launch(_sums, (programs, self.shares), numbers, UNIT=unit, **modes)
         if self.shares > 1:
             modes |= {"KEPT": 1, "REDUCED": 1, "ACROSS": True, "K": 16, "R": 64, "num_warps": 4}
-            numbers = (self.count, self.shares, self.shares, divisor, 1, 1, 0, 0, 1, 1, 1, 0, 0, self.count)
+            numbers = (self.count, self.shares, self.shares, factor, 1, 1, 0, 0, 1, 1, 1, 0, 0, self.count)
             self.second = Launch(_sums, (-(-self.count // 16), 1), numbers, UNIT=True, **modes)
 
     def __call__(self, x: Any, shape: tuple[int, ...]) -> Any:

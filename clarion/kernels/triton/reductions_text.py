@@ -19,10 +19,10 @@ def _places(i, n1, n2, s0, s1, s2, DIMS: tl.constexpr, UNIT: tl.constexpr):
 
 @triton.jit
 def sums(
-    x, out, kept, reduced, per, divisor, k1, k2, ks0, ks1, ks2, r1, r2, rs0, rs1, rs2,
+    x, out, kept, reduced, per, factor, k1, k2, ks0, ks1, ks2, r1, r2, rs0, rs1, rs2,
     KEPT: tl.constexpr, REDUCED: tl.constexpr, ACROSS: tl.constexpr, UNIT: tl.constexpr, KIND: tl.constexpr, K: tl.constexpr, R: tl.constexpr,
 ):  # fmt: skip
-    """`K` results of this program's share of the summed elements, divided by a number. ACROSS: neighbours are neighbours among the results."""
+    """`K` results of this program's share of the summed elements, times a number. ACROSS: neighbours are neighbours among the results."""
     k = tl.program_id(0) * K + tl.arange(0, K)
     share = tl.program_id(1)
     base = _places(k, k1, k2, ks0, ks1, ks2, KEPT, ACROSS and UNIT)
@@ -44,7 +44,7 @@ def sums(
             inside = (k < kept)[:, None] & (r < last)[None, :]
             total += tl.load(x + base[:, None] + off[None, :], mask=inside, other=0.0).to(KIND)
         found = tl.sum(total, 1)
-    tl.store(out + share.to(tl.int64) * kept + k, (found / divisor).to(out.dtype.element_ty), mask=k < kept)
+    tl.store(out + share.to(tl.int64) * kept + k, (found * factor).to(out.dtype.element_ty), mask=k < kept)
 
 
 @triton.jit
