@@ -239,7 +239,13 @@ def hand_to_numpy(tensor: Tensor) -> None:
     counter = tensor._counter()
     counter.exported = counter.watched = True
     if hub.silently_overwritten is not None and modes.watched and counter is not INFERENCE:
-        counter.handed = provenance.here(), counter.n, counter.silent, fingerprint(tensor._array)
+        array = tensor._array
+        counter.handed = provenance.here(), counter.n, counter.silent, _where(array), fingerprint(array)
+
+
+def _where(array: Any) -> tuple[Any, ...]:
+    """Which memory this is: views of one tensor have one counter, and each its own values."""
+    return array.__array_interface__["data"][0], array.shape, array.strides
 
 
 def is_lent(tensor: Tensor) -> bool:
@@ -270,10 +276,10 @@ def watch_borrowed(on: bool) -> None:
 
 def _watch(tensor: Tensor, place: provenance.Place | None, on: bool) -> None:
     counter = tensor._counter()
-    if counter is INFERENCE or counter.handed not in (None, (place, 0, 0, None)):
+    if counter is INFERENCE or counter.handed not in (None, (place, 0, 0, None, None)):
         return  # it was handed to NumPy since, and is looked at anyway
     counter.exported = counter.watched = on
-    counter.handed = (place, 0, 0, None) if on else None
+    counter.handed = (place, 0, 0, None, None) if on else None
 
 
 def check_silent(node: Node, counter: VersionCounter, array: Any, expected: Any) -> None:
@@ -288,9 +294,10 @@ def check_silent(node: Node, counter: VersionCounter, array: Any, expected: Any)
     if counter.handed is not None:
         place, *then, before = counter.handed
         borrowed = before is None
-        if digest is None and then == [version, silent]:  # it was saved first and handed over later
+        # It was saved first and handed over later: what was handed tells of this value, if it was the same memory.
+        if digest is None and not borrowed and then == [version, silent, _where(array)]:
             digest = before
-    if digest is not None and fingerprint(array) != digest:
+    if type(digest) is int and fingerprint(array) != digest:
         hub.silently_overwritten(node, "from_numpy" if borrowed else "numpy", place)
 
 
@@ -308,9 +315,14 @@ def version_of(tensor: Any) -> Any:
             "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
         raise told(error, inference=tensor)
-    looked_at = counter.exported and hub.silently_overwritten is not None and modes.watched
+    if not counter.exported:
+        return counter.n, counter.silent, None
+    looked_at = hub.silently_overwritten is not None and modes.watched
     looked_at = looked_at and type(tensor._array) is ndarray  # (NumPy cannot write to the memory of a device)
-    return counter.n, counter.silent, fingerprint(tensor._array) if looked_at else None
+    return counter.n, counter.silent, fingerprint(tensor._array) if looked_at else _NOT_LOOKED_AT
+
+
+_NOT_LOOKED_AT = "it was NumPy's, too, when it was saved: what it was when it was handed over says nothing of it"
 
 
 def pack(node: Node, outputs: tuple[Tensor, ...], hooks: Any) -> None:

@@ -23,8 +23,8 @@ class VersionCounter:
     silent    writes through `.data`, which PyTorch's counter does not see
     parts     the memory that the last of them wrote to: (number of the write, where); None: all of it
     exported  NumPy has this memory, too: it was handed over, or comes from there
-    handed    (place, n, silent, digest of the values) when it was handed over, if somebody listened; (place, 0, 0, None)
-              where it comes from there
+    handed    (place, n, silent, which memory, digest of the values) when it was handed over, if somebody listened;
+              (place, 0, 0, None, None) where it comes from there
     mirrors   conjugates that follow what is written, and the other way round: of a MirroredCounter alone
     """
 
