@@ -75,7 +75,7 @@ _EXACT = """
     """
 _FUNCTIONS = """
     exp expm1 exp2 log log1p tanh sin cos erf sigmoid gelu gelu_backward gelu_tanh gelu_tanh_backward silu silu_backward mish softplus
-    softplus_backward softplus_bend logsigmoid elu elu_backward elu_backward_result elu_written celu celu_written xlogy
+    softplus_backward softplus_bend logsigmoid elu elu_backward elu_backward_result elu_written celu celu_written xlogy erfc erfinv lgamma
     """
 
 

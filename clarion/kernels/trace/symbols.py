@@ -388,6 +388,8 @@ class Namespace:
     float32, float64, bool, bool_ = np.dtype(np.float32), np.dtype(np.float64), np.bool_, np.bool_
     inf, nan, pi, newaxis = math.inf, math.nan, math.pi, None
 
+    symbolic = True  # nobody can ask for values
+
     def __init__(self, book: Book) -> None:
         self.book = book
 

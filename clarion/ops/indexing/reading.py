@@ -23,6 +23,7 @@ from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...core.views import as_view
+from ...core.wrapped import WrapperArray
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels.portable.indexing import reading as kernels
 from ..faces.api import METHODS
@@ -314,6 +315,8 @@ def getitem(self: Tensor, index: Any) -> Any:
 def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     """`x[items]` of plain items in one step, where nothing is recorded; None if it takes more than that."""
     array = x._array
+    if type(array) is WrapperArray:
+        return None
     shape, dim, at = array.shape, 0, 0
     chain: list[tuple[Op, tuple[int, ...], None]] = []
     for item in items:

@@ -9,6 +9,7 @@ from ...core.messages import broadcast_error
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
+from ...core.wrapped import WrapperArray
 from ...errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeError
 from ...kernels.batched.levels import Mapped
 from ...kernels.random import torch_names
@@ -107,6 +108,15 @@ def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> NoReturn:
     )
 
 
+def check_mm(a: Any, b: Any) -> None:
+    """Two matrices; a class that computes for itself says what its product is (a list of edges times the nodes' values)."""
+    if WrapperArray in (type(a), type(b)):
+        return
+    if a.shape[1] != b.shape[0]:
+        cannot_multiply(a.shape, b.shape)
+    check_types(a, b)
+
+
 def check_mv(a: Any, b: Any, size: int | None = None) -> None:
     """A matrix and a vector."""
     rows = 1
@@ -149,10 +159,8 @@ def matmul(input: Any, other: Any) -> Any:
         tensors("matmul", input, other)
     a, b = input._array, other._array
     if a.ndim == 2 and b.ndim == 2:
-        if a.shape[1] != b.shape[0]:
-            cannot_multiply(a.shape, b.shape)
-        if a.dtype is not b.dtype or a.dtype.kind == "b":
-            check_types(a, b)
+        if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
+            check_mm(a, b)
         return mm_op.call(input, other)
     if a.ndim == 0 or b.ndim == 0:
         raise ShapeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
@@ -230,9 +238,7 @@ def mm(input: Any, mat2: Any) -> Any:
                 "dim 2 and dim 2"
             )
         raise ShapeError(f"{'self' if a.ndim != 2 else 'mat2'} must be a matrix")
-    if a.shape[1] != b.shape[0]:
-        cannot_multiply(a.shape, b.shape)
-    check_types(a, b)
+    check_mm(a, b)
     return mm_op.call(input, mat2)
 
 

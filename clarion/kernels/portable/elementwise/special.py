@@ -37,6 +37,11 @@ def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
     return quietly(call)
 
 
+def somewhere(xp: Any, mask: Any) -> Any:
+    """Is it worth computing what a mask selects? Yes, while a kernel is traced: nobody knows the values."""
+    return getattr(xp, "symbolic", False) or mask.any()
+
+
 # Error function -------------------------------------------------------------------------------------
 # float32: one odd rational function on [-4, 4]. float64: one below 1, exp(-x^2) times one above.
 
@@ -70,7 +75,7 @@ def large_erfcx(xp: Any, a: Any) -> Any:
     below = xp.minimum(a, 8)
     ratio = polynomial(below, _ERFC_P) / polynomial(below, _ERFC_Q)
     far = a > 8
-    if far.any():
+    if somewhere(xp, far):
         # (Beyond 1e8 one term is left, and the powers would overflow.)
         b = xp.minimum(a, 1e8)
         ratio = xp.where(far, polynomial(b, _ERFC_R) / polynomial(b, _ERFC_S) * (b / a), ratio)
@@ -146,7 +151,7 @@ def lgamma(xp: Any, x: Any) -> Any:
     t = y + 7.5
     out = 0.5 * math.log(2 * math.pi) + (y + 0.5) * xp.log(t) - t + xp.log(total)
     out = xp.where(xp.isinf(x), math.inf, out)
-    if reflect.any():
+    if somewhere(xp, reflect):
         out = xp.where(reflect, math.log(math.pi) - xp.log(xp.abs(_sin_pi(xp, x))) - out, out)
         out = xp.where((x <= 0) & (x == xp.floor(x)), math.inf, out)
     return out
