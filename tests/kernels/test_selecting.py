@@ -8,7 +8,7 @@ import pytest
 import clarion  # noqa: F401  (registers the kernels)
 from clarion.kernels import registry
 
-pytestmark = pytest.mark.skipif("llvm" not in registry.offers("topk"), reason="llvmlite is not installed")
+pytestmark = pytest.mark.skipif("llvm" not in registry.offers("topk_stable"), reason="llvmlite is not installed")
 
 
 @pytest.mark.parametrize("largest", [True, False])
@@ -19,8 +19,8 @@ def test_topk(n, k, largest):
     x[3, 5], x[4, :3], x[5, ::2] = np.nan, [np.inf, -np.inf, -0.0], -0.0
     for kind in (np.float32, np.float64):
         array = x.astype(kind)
-        values, places = registry._offers["topk"]["llvm"].function(array, k, 1, largest)
-        expected = registry.portable("sort")(array, 1, largest)
+        values, places = registry._offers["topk_stable"]["llvm"].function(array, k, 1, largest)
+        expected = registry.portable("sort_stable")(array, 1, largest)
         np.testing.assert_array_equal(places, expected[1][:, :k])  # of equal numbers the first
         np.testing.assert_array_equal(values, expected[0][:, :k])
 
@@ -51,7 +51,19 @@ def test_numbers_change_places(n):
 @pytest.mark.parametrize("dim", [0, 1])
 def test_along_other_dimensions(dim, largest):
     x = np.random.default_rng(0).standard_normal((60, 50, 40)).astype(np.float32)
-    found = registry.offers("topk")["llvm"].function(x, 5, dim, largest)
-    for one, other in zip(found, registry.portable("topk")(x, 5, dim, largest), strict=True):
+    found = registry.offers("topk_stable")["llvm"].function(x, 5, dim, largest)
+    for one, other in zip(found, registry.portable("topk_stable")(x, 5, dim, largest), strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.flags.c_contiguous
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 40, 250])
+@pytest.mark.parametrize("most", [1, 3, 300])
+def test_equals_are_exchanged(most, k):
+    rng = np.random.default_rng(k)
+    x = rng.integers(0, most, (5, 300))
+    x[3] = np.r_[np.arange(150), np.arange(150)[::-1]]  # the median of three is no good choice
+    elements = x << 32 | np.arange(300)
+    for in_order in (True, False):
+        found = registry._offers["exchanged"]["llvm"].function(elements, k, in_order)
+        np.testing.assert_array_equal(found, registry.portable("exchanged")(elements, k, in_order))

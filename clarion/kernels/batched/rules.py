@@ -177,7 +177,16 @@ _ALONG = {
     "scatter_value": 2,
 }
 # Which of a kernel's parameters is a dimension (or several, or None for all), and which a shape.
-_DIMENSION = {"kthvalue": 1, "topk": 1, "vector_norm": 1, "roll": 1, "rot90": 1, "gather_backward": 1, "place_along": 1}
+_DIMENSION = {
+    "kthvalue": 1,
+    "topk": 1,
+    "topk_unsorted": 1,
+    "vector_norm": 1,
+    "roll": 1,
+    "rot90": 1,
+    "gather_backward": 1,
+    "place_along": 1,
+}
 _SHAPE = {"gather_backward": 0, "place_along": 0}
 
 

@@ -22,6 +22,7 @@ from . import (
     channels,
     choices,
     copying,
+    equals,
     groups,
     halves,
     in_half,
@@ -454,7 +455,7 @@ def make() -> None:
     pairs.make()
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
         room.make()
-    for room in (updates, choices, losses, groups, lines, turning, copying, resampling, selecting):
+    for room in (updates, choices, losses, groups, lines, turning, copying, resampling, selecting, equals):
         room.make(FEW)
 
 

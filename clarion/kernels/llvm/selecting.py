@@ -209,5 +209,5 @@ def _swapped(targets: Any) -> Any:
 
 def make(least: int) -> None:
     """Make all offers."""
-    offer("topk", "llvm", _topk, least=1)
+    offer("topk_stable", "llvm", _topk, least=1)
     offer("swapped", "llvm", _swapped, least=1)

@@ -5,15 +5,19 @@ The order of floats is that of integers, once the bits of negative ones are turn
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
+from ..portable.indexing.sorting import keeps_order
 from ..registry import offer, raw
 
 LEAST = 512  # elements from which it is worth it
 _KINDS = (np.dtype(np.float32), np.dtype(np.int32))
 _TOP = np.uint32(1 << 31)
+_SIGN, _PLACE = np.uint64(1 << 63), np.uint64(0xFFFFFFFF)
+_UPPER = 1 if sys.byteorder == "little" else 0
 
 
 def _keys(x: Any, descending: bool) -> Any:
@@ -27,23 +31,45 @@ def _keys(x: Any, descending: bool) -> Any:
     return ~keys if descending else keys
 
 
-def _places(x: Any, dim: int, descending: bool) -> Any:
-    """The stable order along the last dimension; NotImplemented where this is no way to find it."""
+def _both(x: Any, dim: int, descending: bool) -> Any:
+    """Numbers above, their places below; None where this is no way to sort."""
     if x.dtype not in _KINDS or not x.ndim or dim != x.ndim - 1 or not x.flags.c_contiguous or x.shape[-1] >= 1 << 31:
-        return NotImplemented
+        return None
     both = _keys(x, descending).astype(np.uint64)
     both <<= np.uint64(32)
     both |= np.arange(x.shape[-1], dtype=np.uint64)
+    return both
+
+
+def _sort_stable(x: Any, dim: int, descending: bool) -> Any:
+    both = _both(x, dim, descending)
+    if both is None:
+        return NotImplemented
     both.sort(axis=-1)
-    both &= np.uint64(0xFFFFFFFF)
-    return both.view(np.int64)
+    both &= _PLACE
+    places = both.view(np.int64)
+    return raw.gather(x, places, dim), places
+
+
+def _argsort(x: Any, dim: int, descending: bool) -> Any:
+    both = _both(x, dim, descending)
+    if both is None:
+        return NotImplemented
+    ordered = np.sort(both, axis=-1)
+    if not keeps_order(x, x.shape[-1], descending):
+        keys = ordered.view(np.uint32)[..., _UPPER::2]
+        rows = (keys[..., 1:] == keys[..., :-1]).any(axis=-1)
+        if rows.any():  # equals come out as of PyTorch's sort: kernels/portable/indexing/equals.py
+            ordered[rows] = raw.exchanged((both[rows] ^ _SIGN).view(np.int64), 0, True).view(np.uint64)
+    ordered &= _PLACE
+    return ordered.view(np.int64)
 
 
 def _sort(x: Any, dim: int, descending: bool) -> Any:
-    places = _places(x, dim, descending)
+    places = _argsort(x, dim, descending)
     return places if places is NotImplemented else (raw.gather(x, places, dim), places)
 
 
-for _name in ("sort", "sort_stable"):
-    offer(_name, "numpy", _sort, least=LEAST)
-offer("argsort", "numpy", _places, least=LEAST)
+offer("sort", "numpy", _sort, least=LEAST)
+offer("sort_stable", "numpy", _sort_stable, least=LEAST)
+offer("argsort", "numpy", _argsort, least=LEAST)

@@ -22,7 +22,9 @@ for _op in (sort_op, sort_stable_op):
 argsort_op = Op("argsort", "x", "dim descending", moves=True, differentiable=False)
 
 topk_op = Op("topk", "x", "k dim largest", outputs="values indices", moves=True)
-topk_op.vjp(x=lambda g, indices, x_shape, dim, ops: ops.place_along(g, indices, x_shape, dim, True))
+topk_unsorted_op = Op("topk_unsorted", "x", "k dim largest", outputs="values indices", node="TopkBackward0", moves=True)
+for _op in (topk_op, topk_unsorted_op):
+    _op.vjp(x=lambda g, indices, x_shape, dim, ops: ops.place_along(g, indices, x_shape, dim, True))
 
 kthvalue_op = Op("kthvalue", "x", "k dim keepdim", outputs="values indices", moves=True)
 mode_op = Op("mode", "x", "dim keepdim", outputs="values indices", moves=True)
@@ -63,7 +65,7 @@ def _sort_axis(name: str, input: Any, dim: Any) -> int:
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """The elements in order along a dimension, and where they were."""
     dim = _sort_axis("sort", input, dim)
-    op = sort_op if stable is None else sort_stable_op
+    op = sort_stable_op if stable else sort_op
     return return_types.sort(op.call(input, dim, bool(descending)))
 
 
@@ -71,7 +73,10 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
 @with_numpys_names
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """The indices that sort a tensor along a dimension."""
-    return argsort_op.call(input, _sort_axis("argsort", input, dim), bool(descending))
+    dim = _sort_axis("argsort", input, dim)
+    if stable:
+        return sort_stable_op.call(input.detach(), dim, bool(descending))[1]
+    return argsort_op.call(input, dim, bool(descending))
 
 
 @public(out=True)
@@ -94,7 +99,8 @@ def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool =
             f"selected index k out of range\nk is {k}, and dimension {dim} of the input has "
             f"{input._array.shape[dim] if input._array.ndim else 1} elements"
         )
-    return return_types.topk(topk_op.call(input, int(k), dim, bool(largest)))
+    op = topk_op if sorted else topk_unsorted_op
+    return return_types.topk(op.call(input, int(k), dim, bool(largest)))
 
 
 def _reduced_axis(name: str, input: Any, dim: Any) -> int:

@@ -1,4 +1,7 @@
-"""Order: sorting, the largest, the middle, the most frequent. NaN is greater than every number; ties keep their order."""
+"""Order: sorting, the largest, the middle, the most frequent. NaN is greater than every number.
+
+On the host equal elements come out of `sort` and `topk` as out of PyTorch's (equals.py); a stable sort keeps their order.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ import numpy
 from ...everywhere import running
 from ...layout import as_laid_out, in_rows
 from ...quiet import quietly
-from ...registry import kernel
+from ...registry import kernel, raw
+from .equals import PARTIAL, SHORT
+
+RADIX = 32768  # whole numbers from which PyTorch sorts them by their digits, which keeps the order of equals
 
 
 def sortable(x: Any) -> Any:
@@ -28,25 +34,106 @@ def order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
     return xp.ascontiguousarray(x.shape[dim] - 1 - found)
 
 
-def sort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+def _sort_stable(xp: Any, x: Any, dim: int, descending: bool) -> Any:
     if x.ndim == 0:
         return x.copy(), xp.zeros((), xp.int64)
     places = order(xp, x, dim, descending)
     return xp.take_along_axis(x, places, dim), places
 
 
-kernel("sort")(as_laid_out(sort))
-kernel("sort_stable")(as_laid_out(sort))
+@kernel("sort")
+@as_laid_out
+def sort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+    values, places = _sort_stable(xp, x, dim, descending)
+    return as_exchanged(x, values, places, dim, descending) if xp is numpy else (values, places)
+
+
+kernel("sort_stable")(as_laid_out(_sort_stable))
 
 
 @kernel("argsort")
 @as_laid_out
 def argsort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
-    return sort(xp, x, dim, descending)[1] if x.ndim == 0 else order(xp, x, dim, descending)
+    return sort(xp, x, dim, descending)[1]
+
+
+def as_exchanged(x: Any, values: Any, places: Any, dim: int, descending: bool) -> Any:
+    """A stable sort of NumPy's arrays, with equal elements where a sort that exchanges puts them."""
+    n = x.shape[dim] if x.ndim else 1
+    if keeps_order(x, n, descending):
+        return values, places
+    same = _neighbours(values, dim)
+    if not same.any() or n >= 1 << 31:
+        return values, places
+    same, found = numpy.moveaxis(same, dim, -1), numpy.moveaxis(places, dim, -1)
+    rows = same.any(axis=-1)
+    found[rows] = raw.exchanged(_elements(same[rows], found[rows]), 0, True) & 0xFFFFFFFF
+    return numpy.take_along_axis(x, places, dim), places
+
+
+def keeps_order(x: Any, n: int, descending: bool) -> bool:
+    """Does PyTorch sort so many elements in a way that keeps the order of equals?"""
+    return n <= SHORT or (n >= RADIX and x.ndim == 1 and x.dtype.kind in "iu" and not descending)
+
+
+def _neighbours(values: Any, dim: int) -> Any:
+    """Which of sorted values are equal to the next one."""
+    values, before = sortable(values), (slice(None),) * dim
+    one, two = values[(*before, slice(-1))], values[(*before, slice(1, None))]
+    same = one == two
+    if values.dtype.kind == "f":
+        missing = one != one
+        if missing.any():
+            same |= missing & (two != two)
+    return same
+
+
+def _elements(same: Any, places: Any) -> Any:
+    """Rows of ranks and places, each pair one number (equals.py), from what is equal in the sorted order."""
+    ranks = numpy.zeros(places.shape, numpy.int64)
+    numpy.cumsum(~same, axis=-1, out=ranks[..., 1:])
+    elements = numpy.empty(places.shape, numpy.int64)
+    numpy.put_along_axis(elements, places, ranks << 32, -1)
+    elements |= numpy.arange(places.shape[-1])
+    return elements
 
 
 @kernel("topk")
 def topk(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
+    n = x.shape[dim] if x.ndim else 1
+    if xp is not numpy or n == 1 or k == 0 or n >= 1 << 31:
+        return raw.topk_stable(x, k, dim, largest)
+    # One more is asked for: of elements that are equal to it, PyTorch may choose others.
+    values, places = raw.topk_stable(x, min(k + 1, n), dim, largest)
+    same, first = _neighbours(values, dim), (*(slice(None),) * dim, slice(k))
+    values, places = (numpy.ascontiguousarray(each[first]) for each in (values, places))
+    if not same.any():
+        return values, places
+    rows = numpy.moveaxis(same, dim, -1).any(axis=-1)
+    numpy.moveaxis(places, dim, -1)[rows] = _topk_exchanged(numpy.moveaxis(x, dim, -1)[rows], k, largest, True)
+    return numpy.take_along_axis(x, places, dim), places
+
+
+def _topk_exchanged(rows: Any, k: int, largest: bool, in_order: bool) -> Any:
+    """Where the largest of every row are, as they are found by exchanges."""
+    values, places = raw.sort_stable(rows, 1, largest)
+    return raw.exchanged(_elements(_neighbours(values, 1), places), k, in_order)[:, :k] & 0xFFFFFFFF
+
+
+@kernel("topk_unsorted")
+def topk_unsorted(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
+    """In the order in which they are found."""
+    n = x.shape[dim] if x.ndim else 1
+    if xp is not numpy or n == 1 or k == 0 or k * PARTIAL <= n or n >= 1 << 31:
+        return raw.topk(x, k, dim, largest)
+    rows = numpy.moveaxis(x, dim, -1)
+    found = _topk_exchanged(rows.reshape(-1, n), k, largest, False).reshape(*rows.shape[:-1], k)
+    places = numpy.ascontiguousarray(numpy.moveaxis(found, -1, dim))
+    return numpy.take_along_axis(x, places, dim), places
+
+
+@kernel("topk_stable")
+def topk_stable(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
     if x.ndim == 0:
         shape = (1,) if k == 0 else ()
         return x.reshape(shape)[:0] if k == 0 else x.copy(), xp.zeros(() if k else (0,), xp.int64)
@@ -134,10 +221,10 @@ kernel("nanmedian")(_of_all(nanmedian))
 
 @kernel("mode")
 def mode(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
-    """The most frequent value, the smallest of several; its last place."""
+    """The most frequent value, the smallest of several; the last of them in the order."""
     if x.ndim == 0:
         return x.copy(), xp.zeros((), xp.int64)
-    places = xp.moveaxis(order(xp, x, dim, False), dim, -1)
+    places = xp.moveaxis(sort(xp, x, dim, False)[1], dim, -1)
     ordered = xp.take_along_axis(xp.moveaxis(x, dim, -1), places, -1)
     position = xp.arange(ordered.shape[-1])
     starts = xp.zeros(ordered.shape, xp.int64)
