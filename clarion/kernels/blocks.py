@@ -53,6 +53,16 @@ def smallest(x: Any) -> float:
     return x.item(x.argmin()) if type(x) is np.ndarray and x.size <= SMALL else x.min().item()  # type: ignore[no-any-return]
 
 
+def same(xp: Any, x: Any, y: Any) -> bool:
+    """Have two arrays one shape, and are all elements equal?"""
+    if xp is not np or type(y) is not np.ndarray or x.size > SMALL or not x.size or not x.ndim:
+        return bool(xp.array_equal(x, y))
+    if x.shape != y.shape:
+        return False
+    alike = x == y
+    return bool(alike.item(alike.argmin()))
+
+
 def in_range(index: Any, size: int) -> bool:
     """Do all indices lie in 0 … size - 1? One pass: seen as unsigned, negative ones are huge.
 

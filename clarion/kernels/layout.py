@@ -268,7 +268,7 @@ def empty_like(x: Any, dtype: Any = None, xp: Any = None) -> Any:
     if x.flags.c_contiguous and not channels_last(x):
         return xp.empty(x.shape, dtype or x.dtype)
     order = dense_order(x)
-    return xp.empty([x.shape[d] for d in order], dtype or x.dtype).transpose(numpy.argsort(order).tolist())
+    return xp.empty([x.shape[d] for d in order], dtype or x.dtype).transpose(inverse(order))
 
 
 def host_like(x: Any, dtype: Any = None) -> Any:
@@ -308,6 +308,14 @@ def _inside(below: int, above: int, shape: tuple[int, ...], operands: list[tuple
     return None
 
 
+def inverse(order: list[int]) -> list[int]:
+    """The order that undoes an order."""
+    places = [0] * len(order)
+    for place, dim in enumerate(order):
+        places[dim] = place
+    return places
+
+
 def _in_order(strides: tuple[int, ...]) -> bool:
     """Does every dimension lie inside of the one before, as in a contiguous array?"""
     return all(map(operator.gt, strides, strides[1:]))
@@ -317,6 +325,16 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     """The result of operands that lie differently in memory, laid out as PyTorch does: as the first of them."""
     if type(result) is not numpy.ndarray or result.ndim < 2:
         return result
+    for a in arrays:
+        if type(a) is numpy.ndarray and not a.flags.c_contiguous and a.ndim:
+            break
+    else:  # as it mostly is
+        if result.flags.c_contiguous:
+            return result
+    first = arrays[0]
+    if result.ndim == 2 and type(first) is numpy.ndarray and first.flags.f_contiguous and first.shape == result.shape:
+        if min(first.shape) > 1:  # the everyday case: a transposed matrix first, which decides alone
+            return result if result.flags.f_contiguous else result.T.copy().T
     given = [a for a in arrays if type(a) is numpy.ndarray and a.ndim]
     if result.flags.c_contiguous and all(a.flags.c_contiguous or _in_order(a.strides) for a in given):
         return result
@@ -334,7 +352,7 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     turned = result.transpose(order)
     if turned.flags.c_contiguous:
         return result
-    return turned.copy("C").transpose(numpy.argsort(order).tolist())
+    return turned.copy("C").transpose(inverse(order))
 
 
 def as_images(kernel: Callable[..., Any]) -> Callable[..., Any]:

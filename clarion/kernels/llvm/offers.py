@@ -364,6 +364,7 @@ def _make_elementwise() -> None:
         "sign",
         _expression(lambda xp, x: xp.where(x > 0, x.dtype.type(1), xp.where(x < 0, x.dtype.type(-1), x.dtype.type(0)))),
     )
+    sign.heat = HEAT
     registry.offer("sign", "llvm", sign, least=FEW)
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)

@@ -12,7 +12,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.batched.levels import Mapped, all_samples
-from ...kernels.blocks import in_range
+from ...kernels.blocks import in_range, largest, smallest
 from ..faces.api import functional, public
 from ..faces.typed import no_gradient, not_implemented
 from .scatter import tensor_argument
@@ -223,10 +223,10 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         if num_classes <= 0:
             raise EngineError("Can not infer total number of classes from empty tensor.")
         return one_hot_op.call(tensor, num_classes)
-    if array.min() < 0:
+    if smallest(array) < 0:
         raise EngineError("Class values must be non-negative.")
     if num_classes == -1:
-        num_classes = int(array.max()) + 1
-    elif visible(array) and array.max() >= num_classes:
+        num_classes = int(largest(array)) + 1
+    elif visible(array) and largest(array) >= num_classes:
         raise EngineError("Class values must be smaller than num_classes.")
     return one_hot_op.call(tensor, num_classes)

@@ -302,6 +302,9 @@ def getitem(self: Tensor, index: Any) -> Any:
             view = one_view(self, index)
             if view is not None:
                 return view
+        place = _new_dimension(index, self._array.ndim)
+        if place is not None:
+            return lifted.unsqueeze(self, place)
     elif index is None:
         return lifted.unsqueeze(self, 0)
     elif kind is Tensor and self._array.ndim and index._array.ndim and index._array.dtype is i64:
@@ -310,6 +313,21 @@ def getitem(self: Tensor, index: Any) -> Any:
     if tensors:
         return take_index(x, tensors)
     return x if x is not self else lifted.alias(self)
+
+
+def _new_dimension(items: tuple[Any, ...], ndim: int) -> int | None:
+    """Where `x[:, None]` has its new dimension, where that is all that the index does."""
+    if len(items) == 2 and items[0] is ... and items[1] is None:
+        return ndim
+    place, dims = None, 0
+    for item in items:
+        if item is None and place is None:
+            place = dims
+        elif type(item) is slice and item.start is item.stop is item.step is None:
+            dims += 1
+        else:
+            return None
+    return place if dims <= ndim else None
 
 
 def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:

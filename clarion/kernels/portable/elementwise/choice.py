@@ -40,6 +40,13 @@ def clamp_tensor(xp: Any, x: Any, low: Any, high: Any) -> Any:
     return clamp(xp, x, low, high)
 
 
+def _fits(value: Any, target: Any) -> bool:
+    """Is it one number of the type of `target`, or one of Python's that becomes one?"""
+    if type(value) is float or type(value) is int:
+        return bool(target.dtype.kind == "f" and target.itemsize > 2)
+    return getattr(value, "dtype", None) is target.dtype and not value.ndim
+
+
 def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> Any:
     if out is None:
         shape = x.shape if mask.shape == x.shape else xp.broadcast_shapes(x.shape, mask.shape)
@@ -49,7 +56,7 @@ def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> A
             out = xp.array(xp.broadcast_to(x, shape), order="C")
     elif mask.shape != out.shape:
         mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
-    if mask.shape == out.shape and getattr(value, "dtype", None) is out.dtype and not value.ndim:
+    if mask.shape == out.shape and _fits(value, out):
         xp.putmask(out, mask, value)  # twice as fast
         return out
     xp.copyto(out, real_for(value, out), where=mask, casting="unsafe")
