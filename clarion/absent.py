@@ -22,6 +22,11 @@ from .errors import NotSupportedError
 
 _NUMBERS = "nothing is compiled, so sizes are numbers"
 _QUANTIZED = "there are no quantized tensors"
+_OF_QUANTIZED = (
+    "quantize_per_tensor quantize_per_tensor_dynamic quantize_per_channel dequantize int_repr q_scale q_zero_point "
+    "q_per_channel_scales q_per_channel_zero_points q_per_channel_axis fake_quantize_per_tensor_affine "
+    "fake_quantize_per_channel_affine fused_moving_avg_obs_fake_quant"
+)
 _ALONE = (
     "training runs in one process; ask torch.distributed.is_initialized() first, or start one process and leave it out"
 )
@@ -37,6 +42,7 @@ WHY = {
     "torch.SymInt": _NUMBERS,
     "torch._subclasses": "nothing is compiled, so no tensor stands for another",
     "torch.ao": _QUANTIZED,
+    **dict.fromkeys([f"torch.{name}" for name in _OF_QUANTIZED.split()], _QUANTIZED),
     "torch.quantization": _QUANTIZED,
     "torch.nn.intrinsic": _QUANTIZED,
     "torch.nn.qat": _QUANTIZED,

@@ -103,6 +103,12 @@ def is_exporting() -> bool:
     return False
 
 
+def set_stance(stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None) -> Any:
+    """Whether compiled functions run as they are written ("force_eager") or compiled ("default"); also a context and decorator."""
+    chosen = _room("stance").set_stance
+    return chosen(stance, skip_guard_eval_unsafe=skip_guard_eval_unsafe, force_backend=force_backend)
+
+
 def reset() -> None:
     """Forget what was compiled."""
     import sys

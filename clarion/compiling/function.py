@@ -11,7 +11,7 @@ from ..core import provenance
 from ..core.tensor import Tensor
 from ..events import hub
 from ..forks import fork_safe
-from . import checking, logs
+from . import checking, logs, stance
 from .signature import full_key, quick_key, world
 from .version import Version
 
@@ -38,7 +38,7 @@ class Compiled:
         self._given_up = self._watch_next = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._given_up or busy.now:
+        if self._given_up or busy.now or stance.now.eager:
             return self.function(*args, **kwargs)
         here = world()
         if type(here) is str:

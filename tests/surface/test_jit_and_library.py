@@ -152,3 +152,13 @@ def test_associative_scan_is_a_running_product_of_affine_maps():
     assert states.requires_grad
     total = associative_scan(torch.add, torch.arange(4.0), 0, reverse=True)
     assert total.tolist() == [6.0, 6.0, 5.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["quantize_per_tensor", "quantize_per_channel", "fake_quantize_per_tensor_affine", "dequantize"]
+)
+def test_functions_of_quantized_tensors_refuse_when_they_are_called(name):
+    with pytest.raises(
+        NotImplementedError, match=f"clarion does not have torch.{name}: there are no quantized tensors"
+    ):
+        getattr(torch, name)(torch.ones(2), 0.1, 0, torch.qint8)

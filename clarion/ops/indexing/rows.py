@@ -150,10 +150,11 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, 
     dim = _check_rows("index_add_", input, dim, index, source)
     size = _size(input, dim)
     if not in_range(index._array, size):
-        wrong = first_outside(index._array, size)
-        raise ArgumentIndexError(
-            f"index out of range in self\nindex {wrong} is out of bounds for dimension {dim} with size {size}"
-        )
+        told = f"index {first_outside(index._array, size)} is out of bounds for dimension {dim} with size {size}"
+        if input.ndim > 1 and dim in (0, input.ndim - 1) and alpha == 1 and index._array.dtype == i64:
+            # (PyTorch's scatter_add does the work there)
+            raise EngineError(told)
+        raise ArgumentIndexError(f"index out of range in self\n{told}")
     return run(index_add_op, input, long_index(index), source, dim, alpha)
 
 
