@@ -306,3 +306,22 @@ def saved_mask_overwritten(t):
     y = t.where(m, x, x * 2)
     m.logical_not_()
     return refusal(y.sum().backward, 40)
+
+
+def index_put_refuses_in_kind(t):
+    def kind(program):
+        return refusal(program)[0]
+
+    x, far = t.zeros(2, 3), t.tensor([7])
+    return (
+        [kind(lambda: t.ones(()).index_put([], t.ones(1), each)) for each in (True, False)],
+        [kind(lambda: x.index_add(dim, far, t.ones(1, 3) if dim == 0 else t.ones(2, 1))) for dim in (0, 1)],
+        [
+            kind(lambda: t.zeros(2, 3, 2).index_add(1, far, t.ones(2, 1, 2))),
+            kind(lambda: x[0].index_add(0, far, t.ones(1))),
+        ],
+        [
+            kind(lambda: x.index_add(0, far.int(), t.ones(1, 3))),
+            kind(lambda: x.index_add(0, far, t.ones(1, 3), alpha=2)),
+        ],
+    )

@@ -14,7 +14,15 @@ from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...core.versions import INFERENCE, Part
-from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, DtypeError, ShapeError, not_a_tensor
+from ...errors import (
+    ArgumentIndexError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    DtypeError,
+    EngineError,
+    ShapeError,
+    not_a_tensor,
+)
 from ...events import hub
 from ...kernels.portable.indexing import reading as kernels
 from ...kernels.registry import raw
@@ -322,6 +330,8 @@ def _put_arguments(name: str, input: Any, indices: Any, values: Any) -> list[tup
         raise ArgumentTypeError(
             f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
         )
+    if not indices:
+        raise EngineError(f"{name}(): indices are empty: at least one tensor must say where to write")
     tensors, dim = [], 0
     for position, each in enumerate(indices):
         if not isinstance(each, Tensor):
