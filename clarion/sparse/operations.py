@@ -260,6 +260,11 @@ def transpose(x: Any, dim0: int, dim1: int) -> Any:
 @handles("t", "T")
 def t(x: Any) -> Any:
     """The transpose of a matrix."""
+    if x.dim() > 2 or x._held.ndim > 1:
+        raise EngineError(
+            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {x._at.shape[0]} sparse and "
+            f"{x._held.ndim - 1} dense dimensions"
+        )
     return transpose(x, 0, 1) if x.dim() == 2 else x
 
 

@@ -109,3 +109,24 @@ def a_view_is_shared_with_its_base(t):
     view.share_memory_()
     base[0] = 9.0
     return t.arange(4.0).view(2, 2).share_memory_().is_shared(), view.is_shared(), base.is_shared(), view.tolist()
+
+
+def strides_of_dimensions_that_expand_adds(t):
+    cases = (
+        (t.rand(5), (1, 1, 5)),
+        (t.rand(3, 1), (1, 3, 4)),
+        (t.rand(2, 3).t(), (1, 3, 2)),
+        (t.rand(3, 1, 2), (2, 1, 3, 1, 2)),
+        (t.rand(3, 1, 2), (1, 2, 3, 5, 2)),
+        (t.rand(()), (1, 2)),
+    )
+    return [tuple(x.expand(shape).stride()) for x, shape in cases]
+
+
+def sizes_that_no_memory_holds(t):
+    x = t.empty((), dtype=t.float64)
+    return (
+        refusal(lambda: x.resize_(2, 4, 2**29, 2**29), "Storage size calculation overflowed"),
+        refusal(lambda: x.resize_(0, 4, 2**61), "Stride calculation overflowed"),
+        refusal(lambda: t.rand(2, 2, 2).to_sparse().t(), "expects a tensor with <= 2 sparse and 0 dense dimensions"),
+    )

@@ -84,6 +84,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         raise EngineError("numel: integer multiplication overflow")
     if math.prod(size) * array.itemsize >= 1 << 63:
         raise EngineError(f"Storage size calculation overflowed with sizes={list(size)}")
+    if math.prod([n or 1 for n in size]) * array.itemsize >= 1 << 63:
+        raise EngineError(f"Stride calculation overflowed: sizes={list(size)}")
     steps = _steps_of(size, array.itemsize, memory_format)
     need = self.storage_offset() * array.itemsize + math.prod(size) * array.itemsize
     if need > storage_bytes(self):

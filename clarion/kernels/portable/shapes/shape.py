@@ -36,7 +36,13 @@ def expand(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     strides = x.strides
     if have != shape[extra:]:
         strides = tuple([0 if n == 1 and m != 1 else s for n, m, s in zip(have, shape[extra:], strides, strict=True)])
-    return strided(x, shape, (0,) * extra + strides)
+    before = (0,) * extra
+    if have and 1 in shape[:extra]:  # PyTorch's stride there is that of one more element, as in unsqueeze
+        before, step = (), strides[0]
+        for size, following in zip(reversed(shape[:extra]), reversed(shape[1 : extra + 1]), strict=True):
+            step = following * step if size == 1 else 0
+            before = (step, *before)
+    return strided(x, shape, before + strides)
 
 
 @kernel("sum_to")
