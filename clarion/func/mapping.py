@@ -57,15 +57,20 @@ def _mapped(
         return samples.mapped(name, func, values, dims, spec, size, out_dims, randomness, kwargs)
     level = new_level(size, randomness)
     given = [x if d is None else batch_op.call(x, level, d) for x, d in zip(values, dims, strict=True)]
+    arrays = [None if d is None else x._array for x, d in zip(given, dims, strict=True)]
     with inside(level):
         output = func(*tree_unflatten(given, spec), **kwargs)
     flat, out_spec = tree_flatten(output)
     places = out_places(name, out_dims, output, out_spec)
-    known = {id(x): (value, d) for x, value, d in zip(given, values, dims, strict=True) if d is not None}
+    known = {
+        id(x): (value, d)
+        for x, value, d, array in zip(given, values, dims, arrays, strict=True)
+        if d is not None and x._array is array
+    }
     results = []
     for x, place in zip(flat, places, strict=True):
         value, dim = known.get(id(x), (None, None))
-        # (An argument that comes back, written to or not, is what it was made of.)
+        # (An argument that comes back, written to or not, is what it was made of; not one that was turned by `t_()` or its like.)
         results.append(value if dim is not None and dim == place else _given_back(name, x, level, place))
     return tree_unflatten(results, out_spec)
 

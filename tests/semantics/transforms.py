@@ -397,3 +397,24 @@ def refused_transforms(t):
             lambda: t.func.jvp(lambda a: a, (), ()),
         )
     ]
+
+
+def arguments_turned_in_place_inside_vmap(t):
+    x = t.arange(18.0).reshape(2, 3, 3)
+    turned = t.func.vmap(lambda a: a.t_())(x.clone())
+    flat = t.func.vmap(lambda a: a.unsqueeze_(0).squeeze_(0).transpose_(0, 1) * 2)(x.clone())
+    written = t.func.vmap(lambda a: a.mul_(2))(same := x.clone())
+    return turned, flat, written is same, written
+
+
+def values_that_differ_between_samples(t):
+    x, numbers = t.arange(6.0).reshape(2, 3), t.tensor([10.0, 20.0])
+    vmap = t.func.vmap
+    return (
+        vmap(lambda a, i, v: a.index_fill(0, i, v))(x, t.tensor([0, 2]), numbers),
+        vmap(lambda v: x[0].masked_fill(x[0] > 0, v))(numbers),
+        vmap(lambda a, v: a.masked_fill(a > 1, v))(x, numbers),
+        vmap(lambda share: t.quantile(x[1], share))(t.tensor([[0.2, 0.5], [0.1, 1.0]])),
+        t.func.grad(lambda v: vmap(lambda a, n: a.masked_fill(a > 1, n))(x, v).sum())(numbers),
+        t.func.grad(lambda v: vmap(lambda a, i, n: a.index_fill(0, i, n))(x, t.tensor([0, 2]), v).sum())(numbers),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core import modes
 from ...core.devices import kind_of
 from ...core.dtypes import b1, result_type, uint8
 from ...core.general_call import general_call
@@ -273,6 +274,8 @@ def masked_fill(input: Any, mask: Any, value: Any, *, run: Any = call) -> Any:
         )
     if value._array.dtype.kind == "c":
         cast_number(value._array.item(), input._array.dtype)
+    if modes.batches and run is call:  # samples may differ in their value alone
+        return where(mask, value.to(input.dtype), input)
     return run(masked_fill_tensor_op, input, mask, value)
 
 

@@ -10,7 +10,7 @@ from ...core.devices import xp_of
 from ...core.dtypes import FROM_NUMPY, NumpyNumber, broadcast_shapes, i64, int32
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
+from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.batched.levels import all_samples
 from ...kernels.blocks import in_range
 from ..elementwise.cast import cast_number
@@ -220,6 +220,17 @@ def index_copy(input: Any, dim: int, index: Any, source: Any, *, run: Any = call
     return run(index_copy_op, input, index, source, dim)
 
 
+def _once(index: Any, places: Any, size: int) -> Any:
+    """The same indices without those that stand there twice."""
+    if places is index._array:
+        return new_tensor(xp_of(places).unique(xp_of(places).where(places < 0, places + size, places)))
+    if index.numel() > 1:  # each sample may have another number of them
+        raise NotSupportedError(
+            "index_fill() inside vmap: several indices per sample and a tensor as value; give a number"
+        )
+    return index
+
+
 @public(inplace=True, out=True)
 def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call) -> Any:
     """`input` with a number written to the slices that `index` names."""
@@ -245,7 +256,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
         if value._array.dtype.kind == "c" and input._array.dtype.kind != "c":
             raise EngineError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         if value.requires_grad or modes.special:  # a slice that is named twice is filled once
-            index = new_tensor(xp_of(places).unique(xp_of(places).where(places < 0, places + size, places)))
+            index = _once(index, places, size)
         return run(index_fill_tensor_op, input, index, value, dim)
     if not isinstance(value, (int, float, complex, NumpyNumber)):
         raise ArgumentTypeError(

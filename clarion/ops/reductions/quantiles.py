@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core import modes
 from ...core.description import normalize_dim
 from ...core.devices import visible, xp_of
 from ...core.dtypes import f32, f64
@@ -90,7 +91,8 @@ def _interpolated(ordered: Any, ranks: Any, interpolation: str) -> Any:
     if interpolation not in ("linear", "midpoint"):
         return below
     weight = ranks.new_full(ranks.shape, 0.5) if interpolation == "midpoint" else ranks - place
-    return below.lerp_(ordered.gather(-1, ranks.ceil().long()), weight)
+    above = ordered.gather(-1, ranks.ceil().long())
+    return below.lerp(above, weight) if modes.batches else below.lerp_(above, weight)  # samples may share what is below
 
 
 @public(out=True)
