@@ -25,6 +25,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "cholesky": lambda torch: torch.linalg.cholesky(_eye(torch, -1)),
     "cholesky of a batch": lambda torch: torch.linalg.cholesky(_eye(torch, -1, 1), upper=True),
     "cholesky_ex": lambda torch: torch.linalg.cholesky_ex(_eye(torch, -1), check_errors=True),
+    "cholesky of NaN": lambda torch: torch.linalg.cholesky(_eye(torch, float("nan"))),
+    "cholesky of NaN in a batch": lambda torch: torch.linalg.cholesky(_eye(torch, float("nan"), 2)),
     "solve": lambda torch: torch.linalg.solve(_eye(torch, 0), torch.ones(3)),
     "solve of a batch": lambda torch: torch.linalg.solve(_eye(torch, 0, 1), torch.ones(2, 3, 1)),
     "addr": lambda torch: torch.addr(torch.ones(2, 2).long(), torch.ones(2).long(), torch.ones(2).long(), beta=2.0),
@@ -50,3 +52,14 @@ def test_integers_are_multiplied_in_int32() -> None:
         x = torch.tensor(a, dtype=torch.int8)
         product = torch._int_mm(x, x)
         assert (str(product.dtype), product.tolist()) == ("torch.int32", [[9300, -10300], [721, -691]])
+
+
+@pytest.mark.parametrize("place", [(0, 0), (1, 0), (2, 2), (0, 2)])
+@pytest.mark.parametrize("upper", [False, True])
+def test_nan_is_not_positive(upper: bool, place: tuple[int, int]) -> None:
+    def told(torch: Any) -> list[int]:
+        x = torch.stack([torch.eye(3)] * 2)
+        x[1][place] = float("nan")
+        return torch.linalg.cholesky_ex(x, upper=upper).info.tolist()  # type: ignore[no-any-return]
+
+    assert told(ours) == told(theirs)

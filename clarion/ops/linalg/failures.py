@@ -22,8 +22,10 @@ def bad_minors(array: Any, upper: bool) -> Any:
 def _first_bad_minor(matrix: Any) -> int:
     for order in range(1, len(matrix) + 1):
         try:
-            HOST.xp.linalg.cholesky(matrix[:order, :order])
+            pivot = HOST.xp.linalg.cholesky(matrix[:order, :order])[-1, -1]
         except HOST.xp.linalg.LinAlgError:
+            return order
+        if pivot != pivot:
             return order
     return 0
 

@@ -51,9 +51,11 @@ def linalg_solve(xp: Any, a: Any, b: Any) -> Any:
 @for_blas
 @in_columns
 def linalg_cholesky(xp: Any, x: Any, upper: bool) -> Any:
-    if upper:
-        return adjoint(xp.linalg.cholesky(adjoint(xp.triu(x)) + xp.triu(x, 1)))
-    return xp.linalg.cholesky(xp.tril(x) + adjoint(xp.tril(x, -1)))
+    factor = xp.linalg.cholesky(adjoint(xp.triu(x)) + xp.triu(x, 1) if upper else xp.tril(x) + adjoint(xp.tril(x, -1)))
+    # NaN is not positive; where a pivot is NaN, so is every later one.
+    if xp is numpy and x.size and numpy.isnan(factor[..., -1, -1]).any():
+        raise numpy.linalg.LinAlgError("a pivot is NaN")
+    return adjoint(factor) if upper else factor
 
 
 @kernel("linalg_qr")
