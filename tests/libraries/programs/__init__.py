@@ -37,7 +37,8 @@ LIBRARIES = {
     "transformers", "transformers_decoding": "transformers", "peft_methods": "peft", "accelerate_states":
     "accelerate", "timm_families": "timm", "diffusers_samplers": "diffusers", "lightning_checkpoints": "lightning",
     "lightning_summary": "lightning", "tensordict_more": "tensordict", "einops_vision": "einops", "torchinfo_tables":
-    "torchinfo", "tensordict_operations": "tensordict",
+    "torchinfo", "tensordict_operations": "tensordict", "transformers_experts": "transformers",
+    "torch_geometric_edges": "torch_geometric",
 }  # fmt: skip
 
 
