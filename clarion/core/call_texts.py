@@ -84,6 +84,8 @@ _FUNCTION = """def call(input, *, out=None):
 """
 
 
+_FOLLOWED = "    if x._view is not None:\n        sync(x)\n"
+
 # The result of a quick kernel. (Where there is no memory left, the long way says so.)
 _QUICK = """try:
     out = quick({arguments})
@@ -121,7 +123,7 @@ def unary(op: Op, is_function: bool = False, quick: bool = False) -> str:
 
     if quick:
         arrays = "a = x._array\nr = out._array\n" if op.differentiable else ""
-        text += _quick(", ".join(["x", *params]), arrays + finish("") + dedent(end))
+        text += _quick(", ".join(["x", *params]), dedent(_FOLLOWED) + arrays + finish("") + dedent(end))
     text += _A_TENSOR + "    a = x._array\n"
     if not op.moves or op.checks_types:  # else data is moved as it is, whatever its type
         text += f"    if {_unusual(op, 'a', 'a.dtype')}:\n"
@@ -131,7 +133,7 @@ def unary(op: Op, is_function: bool = False, quick: bool = False) -> str:
     if op.reduces:
         text += _IN_ROWS.format(r="r")
     text += _OUTPUT.format(r="r", out="out")
-    text += "    if x._view is not None:\n        sync(x)\n"
+    text += _FOLLOWED
     return text + indent(finish(_UNRECORDED), " " * 4) + end
 
 
@@ -197,7 +199,9 @@ def _quick_binary(op: Op, end: str) -> str:
     """Two tensors of one shape and type, or a tensor and a number; `numbers` is for the type of tensors that came last."""
     texts, ways = {}, {"number": ("rx", _with_number(op)), "tensor": ("rx or ry", _with_tensor(op, NO))}
     for kind, (wanted, filled) in ways.items():
-        body = "rx = x._rg\n" + ("ry = y._rg\n" if kind == "tensor" else "")
+        body = dedent(_FOLLOWED) + "rx = x._rg\n"
+        if kind == "tensor":
+            body += "if y._view is not None:\n    sync(y)\nry = y._rg\n"
         if op.differentiable:
             body += "r = out._array\n" + recorded(filled, wanted, "(x, y)", _RECORDED, "out", True)
         else:
@@ -249,7 +253,7 @@ def binary(op: Op, is_operator: bool = False, quick: bool = False) -> str:
     text += (
         _REFUSED.format(args="(x, y)") + _NO_MEMORY + (_MEET if op.pointwise else "") + _OUTPUT.format(r="r", out="out")
     )
-    text += "    if x._view is not None:\n        sync(x)\n    rx = x._rg\n"
+    text += _FOLLOWED + "    rx = x._rg\n"
     if op.differentiable:
         misfits = "a.shape != b.shape" + ("" if op.pair is None else " and pair(a, b)")
         misfits += " or mixed" if op.elementwise else ""

@@ -112,7 +112,7 @@ _END = """    node.seq = next(sequence)
 
 # Where nobody wants a gradient, into memory that was written before, by a quick kernel.
 _QUICK = """    counter = x._vc
-    if type(counter) is VersionCounter and not x._rg and counter.shadow_of is None and counter is not INFERENCE:
+    if type(counter) is VersionCounter and not x._rg and x._view is counter.shadow_of is None and counter is not INFERENCE:
 {operand}        if quick({arguments}) is not None:
             counter.n += 1
             counter.place = here(3)
@@ -123,7 +123,7 @@ _QUICK = """    counter = x._vc
 _QUICK_OPERAND = """        if type(y) is float or type(y) is int:
             b = (numbers32 if x._array.dtype is f32 else numbers64).get(y)
         else:
-            b = y if isinstance(y, Tensor) and not y._rg else None
+            b = y if isinstance(y, Tensor) and y._view is None and not y._rg else None
 """
 
 

@@ -37,7 +37,7 @@ def _prototype() -> Tensor:
     return tensor
 
 
-held.hold(_prototype(), "_array", "_view")  # kernels may take and give tensors
+held.hold(_prototype(), "_array", ("_view", "_rg"))  # kernels may take and give tensors
 
 
 def written_at_first_call(

@@ -3,9 +3,9 @@
 NOTE [Held arrays]: on small arrays the way into a kernel and out again costs more than the kernel: to look at types, shapes and strides, and to
 make an object around the result. A kernel that is a builtin function (NOTE [Direct calls] in llvm/direct.py) can do that itself, without
 knowing what it does it for: `hold` tells a *prototype* of the objects that hold arrays. Where each of them is of that class (or of one that is
-told by `hold_also`), with nothing in the `clear` attribute, and all hold adjacent arrays of one shape and type, the result is a copy of
-the prototype around a new array; anything else gives None, and the caller goes the usual way. A second form writes into the array of the
-first object instead, and gives that object back.
+told by `hold_also`), and all hold adjacent arrays of one shape and type, the result is a copy of the prototype around a new array; anything
+else gives None, and the caller goes the usual way. Arrays of several shapes are taken, too, where all objects are `plain`: they have in some
+attributes what the prototype has there. A second form writes into the array of the first object instead, and gives that object back.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 
 
 class Held:
-    """What is known of the objects: an empty one, the attributes for the array and for what must be None, and another class of them."""
+    """What is known of the objects: an empty one, the attribute for the array, those of plain objects, and another class of them."""
 
     prototype: Any = None
     array: str = ""
-    clear: str = ""
+    plain: tuple[str, str] = ("", "")
     other: type | None = None
     changed: Callable[[], None] | None = None  # told when something becomes known
 
 
-def hold(prototype: Any, array: str, clear: str) -> None:
+def hold(prototype: Any, array: str, plain: tuple[str, str]) -> None:
     """Make known what holds arrays; the prototype has all attributes that a new object begins with, but for its array."""
-    Held.prototype, Held.array, Held.clear = prototype, array, clear
+    Held.prototype, Held.array, Held.plain = prototype, array, plain
 
 
 def hold_also(kind: type) -> None:

@@ -105,6 +105,31 @@ def test_views_follow_their_base_first() -> None:
     assert type(row.grad_fn).__name__ != "MulBackward0"
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_shapes_that_broadcast(recorded: bool) -> None:
+    x, row, number = torch.rand(4, 4), torch.rand(4, requires_grad=recorded), torch.tensor(2.0, requires_grad=recorded)
+    for other in (row, number, torch.rand(4, 1, requires_grad=recorded), torch.rand(2, 4, 4, requires_grad=recorded)):
+        for left, right in ((x, other), (other, x)):
+            out = left * right
+            assert out.tolist() == (left.detach().numpy() * right.detach().numpy()).tolist()
+            assert out.is_contiguous()
+            if recorded:
+                (given,) = torch.autograd.grad(out.sum(), other)
+                assert given.shape == other.shape
+    assert (torch.rand(4, 1) + torch.rand(1, 4)).shape == (4, 4)
+
+
+def test_a_view_of_what_began_to_be_recorded() -> None:
+    """A view that was taken before its base got a history has one, too, when it is used next: also where shapes differ."""
+    base, leaf = torch.zeros(4, 4), torch.ones(4, 4, requires_grad=True)
+    row = base[0]
+    base.add_(leaf)
+    out = torch.ones(4, 4) * row
+    assert out.requires_grad
+    (given,) = torch.autograd.grad(out.sum(), leaf)
+    assert given.tolist() == [[4.0] * 4] + [[0.0] * 4] * 3
+
+
 def test_inference_tensors_are_marked() -> None:
     x = torch.rand(4, 4)
     with torch.inference_mode():

@@ -112,7 +112,8 @@ def _tell_holders() -> None:
             "prototype": id(prototype),
             "holder_words": type(prototype).__basicsize__ // 8,
             "holder_array": _offset(prototype, held.Held.array),
-            "holder_clear": _offset(prototype, held.Held.clear),
+            "holder_plain": _offset(prototype, held.Held.plain[0]),
+            "holder_plain_too": _offset(prototype, held.Held.plain[1]),
         }
         runtime().set_api(addresses)
 

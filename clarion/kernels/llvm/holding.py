@@ -42,6 +42,7 @@ def _held(name: str, in_place: bool) -> Function:
     """What CPython calls; `in_place`: the result is written into the first object, which is given back."""
     f = Function(name, "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
     arrays, first, holders = f.reserve("ptr", MOST), f.variable("ptr", "null"), f.variable("i64", "0")
+    plain, one_shape = f.variable("i1", "true"), f.variable("i1", "true")
     _miss(f, same(f, "%names", "null"))
     _miss(f, f.op("icmp sle", "i64", "%count", str(MOST)))
     with f.counted("0", "%count") as k:
@@ -49,15 +50,18 @@ def _held(name: str, in_place: bool) -> Function:
         type_, found = of(f, argument, TYPE), f.variable("ptr", argument)
         held = f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder")))
         with f.when(held):
-            clear = f.load("ptr", f.offset(argument, api(f, "holder_clear", "i64")))
-            _miss(f, same(f, clear, api(f, "none")))
+            for attribute in ("holder_plain", "holder_plain_too"):
+                where = api(f, attribute, "i64")
+                like = same(f, *[f.load("ptr", f.offset(each, where)) for each in (argument, api(f, "prototype"))])
+                plain.set(f.op("and", "i1", plain.get(), like))
             array = f.load("ptr", f.offset(argument, api(f, "holder_array", "i64")))
             _miss(f, f.op("icmp ne", "ptr", array, "null"))
             _miss(f, same(f, of(f, array, TYPE), api(f, "array_type")))
             _miss(f, adjacent(f, array))
             with f.when(f.op("icmp ne", "ptr", first.get(), "null")):
                 _miss(f, same(f, of(f, array, DESCR), of(f, first.get(), DESCR)))
-                _miss(f, f.op("icmp ne", "i64", f.let(f"call i64 @same_dims(ptr {array}, ptr {first.get()})"), "0"))
+                alike = f.op("icmp ne", "i64", f.let(f"call i64 @same_dims(ptr {array}, ptr {first.get()})"), "0")
+                one_shape.set(f.op("and", "i1", one_shape.get(), alike))
             with f.when(same(f, first.get(), "null")):
                 kind = of(f, array, DESCR)
                 _miss(f, f.op("or", "i1", same(f, kind, api(f, "float32")), same(f, kind, api(f, "float64"))))
@@ -69,6 +73,7 @@ def _held(name: str, in_place: bool) -> Function:
             _miss(f, same(f, of(f, argument, NDIM, "i32"), "0", "i32"))
             _miss(f, same(f, of(f, argument, DESCR), of(f, first.get(), DESCR)))
         f.store("ptr", found.get(), f.element(arrays, k, "ptr"))
+    _miss(f, f.op("or", "i1", one_shape.get(), plain.get()))
     version = f.let(f"call ptr @fitting(ptr {of(f, '%self', DATA)}, ptr {arrays}, i64 %count)")
     _miss(f, f.op("icmp ne", "ptr", version, "null"))
     _miss(f, same(f, field(f, version, RESULTS), "1", "i64"))
