@@ -157,6 +157,8 @@ class Pass:
             for leaf in engine.leaves():
                 if leaf.is_leaf:
                     grad = _read(leaf)
+                    if grad is None and (story := engine.story(leaf)) is not None and story.consumed:
+                        story.consumed = story.fresh = False  # cleared by what was compiled, unheard
                     self.before.append((leaf, grad, 0 if grad is None else grad._version))
         if hub.ran is not None:
             self._listen_to_nodes()

@@ -19,7 +19,7 @@ import torch
 
 from .. import diagnose
 from ..events import hub
-from . import graphs, hearing, lines, listening, nodes, optimizers, patching, telling, twins, watching
+from . import graphs, hearing, lines, listening, marks, nodes, optimizers, patching, telling, twins, watching
 from .nodes import held
 from .telling import guarded
 
@@ -28,8 +28,6 @@ _FOLDER = __name__.partition(".")[0]
 
 def start(patch: Any) -> None:
     """Patch `torch.compile`."""
-    global _steps
-    _steps = False
     _uncompiled.clear()
 
     def compiling(original: Any) -> Any:
@@ -59,8 +57,10 @@ def _meet_dynamo(patch: Any) -> None:
         mutation_guard.install_generation_tagging_init()
     watching.hear_of_modules()
     trace_rules.add(_FOLDER)  # what is ours is called, not compiled
+    lines.generated = getattr(convert_frame, "output_codes", ())
     telling.set_dynamo = torch._C._dynamo.eval_frame.set_eval_frame
     twins.start(patch)
+    marks.start(patch)
     patch(convert_frame.CatchErrorsWrapper, "__call__", _reading)
     patch(output_graph.OutputGraph, "__init__", _noting)
     if hasattr(AutogradFunctionVariable, "call_apply"):
@@ -119,16 +119,27 @@ def _argument(arg: Any) -> Any:
     return arg.as_python_constant() if arg.is_python_constant() else arg.as_proxy().node
 
 
+# NOTE [Steps]: Dynamo does not go into a step from outside; it reads what an optimizer does there by itself. Of the function around
+# that, in which hooks are called, it makes nothing but a function that calls none. So what it makes of it is not used.
+_STEP = optimizers.STEP
+
+
 def _reading(original: Any) -> Any:
+    from torch._dynamo.eval_frame import skip_code
+
     @functools.wraps(original)
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
         global _readings
         _readings += 1
         held.aside += 1
         optimizers.hide(True)
         try:
             with patching.as_it_was(), watching.out_of_sight():
-                return original(self, *args, **kwargs)
+                found = original(self, frame, *args, **kwargs)
+            if frame.f_code is not _STEP:
+                return found
+            skip_code(_STEP)
+            return None if found is None or hasattr(found, "check_fn") else type(found)()  # as it is written
         finally:
             optimizers.hide(False)
             held.aside -= 1
@@ -139,22 +150,11 @@ def _reading(original: Any) -> Any:
     return __call__
 
 
-_steps = False  # has Dynamo read an optimizer's step?
-
-
 def _met(codes: set[Any]) -> None:
     """Dynamo has read this code."""
-    global _steps
     patching.met(codes)
-    if not watching.unseen:
-        return  # nobody called it through us
-    patching.show_met(False)
-    if not _steps and any(code.co_filename == _OPTIMIZER for code in codes):
-        _steps = True
-        optimizers.hide(True)
-
-
-_OPTIMIZER = sys.modules[torch.optim.Optimizer.__module__].__file__
+    if watching.unseen:  # else nobody called it through us
+        patching.show_met(False)
 
 
 def _wrapped(made: Any, model: Any, patch: Any) -> Any:
@@ -190,7 +190,7 @@ def _is_asked() -> bool:
 def _aside(function: Any, written: Any) -> Any:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if held.handling or watching.unseen or (patching.resting and not _steps and not patching.has_met()):
+        if held.handling or watching.unseen or (patching.resting and not patching.has_met()):
             return function(*args, **kwargs)
         heard = listening.ear.open
         if heard and _is_asked():
@@ -201,8 +201,6 @@ def _aside(function: Any, written: Any) -> Any:
         twins.wanted, twins.noted = heard, not patching.resting
         if heard:
             _hear_numbers(True)
-        if _steps:
-            optimizers.hide(True)
         patching.show_met(False)
         try:
             with watching.out_of_sight():
@@ -218,8 +216,6 @@ def _aside(function: Any, written: Any) -> Any:
         finally:
             twins.wanted = False
             patching.show_met(True)
-            if _steps:
-                optimizers.hide(False)
             if heard:
                 _hear_numbers(False)
 

@@ -20,7 +20,7 @@ from torch._C import TensorBase
 from ..events import Hub, hub
 from . import lines, values
 from .memory import arrays_of
-from .nodes import View, held, known_view, node, view_of
+from .nodes import View, held, held_by, is_known, node, view_of
 from .nodes import output_number as _output_number
 from .vocabulary import traits
 
@@ -216,8 +216,11 @@ def live() -> tuple[list[Any], list[Any]]:
         elif issubclass(which, _Tensor):
             with contextlib.suppress(Exception):
                 fn = found.grad_fn
-                if fn is not None and known_view(fn) is not None:
+                if fn is not None and is_known(fn):
                     tensors.append(found)
+    if any(view.twin for view in nodes):  # what was compiled holds all of them; who holds a part of it, that part alone
+        reached = held_by(tensors)
+        nodes = [view for view in nodes if not view.twin or view in reached]
     return nodes, tensors
 
 
@@ -359,6 +362,7 @@ _layers = SimpleNamespace(
     Attention=torch.nn.MultiheadAttention,
     RReLU=torch.nn.RReLU,
     Function=torch.autograd.Function,
+    telling_train=[],  # code that tells of `train()`, beside that of Module
 )
 
 

@@ -20,7 +20,7 @@ call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731  (
 
 
 @functools.cache
-def _from_line(file: str, line: int, name: str) -> Any:
+def from_line(file: str, line: int, name: str) -> Any:
     """A function that calls another from a line of the user's, as a traceback would show it."""
     code = call.__code__.replace(co_filename=file, co_firstlineno=line, co_name=name)
     return FunctionType(code, {})
@@ -33,7 +33,42 @@ def caller_of(trace: str | None) -> Any:
     if not own:
         return None
     file, line, name = own[-1]
-    return _from_line(file, int(line), name)
+    caller = from_line(file, int(line), name)
+    return (
+        caller
+        if lines.is_users_file(frames[-1][0])
+        else _through(caller, frames[-1][0], int(frames[-1][1]), frames[-1][2])
+    )
+
+
+@functools.cache
+def _through(caller: Any, file: str, line: int, name: str) -> Any:
+    """Calls from a line of a library's, which is called from a line of the user's: some ask which library it is."""
+    inner = from_line(file, line, name)
+
+    def through(function: Any, args: Any, kwargs: Any) -> Any:
+        return caller(inner, (function, args, kwargs), {})
+
+    through.line = caller.__code__  # type: ignore[attr-defined]
+    return through
+
+
+def line_of(caller: Any) -> Any:
+    """The user's line that somebody calls from, as a place."""
+    return getattr(caller, "line", caller.__code__), 0
+
+
+def is_users(node: Any) -> bool:
+    """Is it a line of the user's that computes this, and not PyTorch for itself?"""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    return bool(frames) and not lines.is_own(frames[-1][0])
+
+
+def source_of(node: Any) -> Any:
+    """Where the input comes from that a node is, or has written to; None of anything else."""
+    while node.op != "placeholder" and node.args and any(arg is node.args[0] for arg in written_by(node)):
+        node = node.args[0]
+    return node.meta["grapharg"].source if "grapharg" in node.meta else None
 
 
 def modules_of(output: Any, node: Any) -> list[Any]:

@@ -31,6 +31,7 @@ def begin(torch_folder: str) -> None:
     _own[:] = [os.path.join(torch_folder, *part.split("/")) for part in parts]
     _known.clear()
     _outside.clear()
+    _first.clear()
 
 
 def _is_engine(file: str) -> bool:
@@ -57,9 +58,25 @@ def here() -> Place | None:
     try:
         while _known[frame.f_code.co_filename]:
             frame = frame.f_back
-        return frame.f_code, frame.f_lasti
+        return (frame.f_code, frame.f_lasti) if generated is None else _place(frame)
     except (KeyError, AttributeError):  # a file met for the first time, or no user frame at all
         return _look(inner)
+
+
+# Dynamo writes code for a function, and for what is left of it after each break, anew with every recompilation.
+generated: Any = None  # what it has written
+_first: dict[tuple[str, int, str], Place] = {}  # a line of such code -> the place where it was met first
+
+
+def _place(frame: Any) -> Place:
+    code = frame.f_code
+    if generated is None or not (code.co_name.startswith(_RESUMED) or code in generated):
+        return code, frame.f_lasti
+    name = code.co_name.removeprefix(_RESUMED).rpartition("_at_")[0] or code.co_name
+    return _first.setdefault((code.co_filename, frame.f_lineno, name), (code, frame.f_lasti))
+
+
+_RESUMED = "torch_dynamo_resume_in_"
 
 
 def _look(frame: Any) -> Place | None:
@@ -67,7 +84,7 @@ def _look(frame: Any) -> Place | None:
     while frame is not None:
         file = frame.f_code.co_filename
         if not is_library(file):
-            return frame.f_code, frame.f_lasti
+            return _place(frame)
         if outside is None and not _is_engine(file) and not file.startswith((*_STANDARD, "<frozen ")):
             outside = frame.f_code, frame.f_lasti
         frame = frame.f_back
@@ -76,7 +93,11 @@ def _look(frame: Any) -> Place | None:
 
 def is_users_call(depth: int) -> bool:
     """Is the frame so many calls up the user's, or that of a library which does it for the user: anybody's but PyTorch's?"""
-    file = _getframe(depth).f_code.co_filename
+    return is_users_file(_getframe(depth).f_code.co_filename)
+
+
+def is_users_file(file: str) -> bool:
+    """Is a file anybody's but PyTorch's?"""
     found = _outside.get(file)
     if found is None:
         standard = file.startswith((*_STANDARD, "<frozen ", "<torch")) and not is_installed(file)
@@ -100,7 +121,12 @@ def by_library() -> bool:
 
 def is_engines_own(depth: int) -> bool:
     """Is the frame so many calls up a part of PyTorch that computes for itself: an optimizer, clipping, a GradScaler?"""
-    return _getframe(depth).f_code.co_filename.startswith(tuple(_own))
+    return is_own(_getframe(depth).f_code.co_filename)
+
+
+def is_own(file: str) -> bool:
+    """Is a file such a part of PyTorch?"""
+    return file.startswith(tuple(_own))
 
 
 _own: list[str] = []

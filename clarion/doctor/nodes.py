@@ -76,6 +76,7 @@ class View:
         "op",
         "seq",
         "title",
+        "twin",
         "whole",
     )
 
@@ -93,6 +94,7 @@ class View:
         self.hooked = hooks.seen  # may reading a saved value run code of the user's? NOTE [Packed]
         self.folded = False  # a linear layer: the product with the transpose of a leaf, seen as one operation
         self.n_out = len(getattr(fn, "_input_metadata", ())) or 1
+        self.twin = False  # does it stand for a part of what was compiled? NOTE [Twins]
         self.whole: Any = None  # while an event is told: the `grad_fn` of what was compiled, for which it stands
 
     @property
@@ -220,12 +222,6 @@ def seen_as(fn: Any, number: int) -> tuple[View, int]:
     return view, number
 
 
-def known_view(fn: Any) -> View | None:
-    """The view of a `grad_fn`, if it has one."""
-    found: View | None = fn.metadata.get(_KEY)
-    return found
-
-
 def release() -> None:
     """The event is over: NOTE [Views]."""
     views = held.views
@@ -234,6 +230,18 @@ def release() -> None:
         for view in views:
             view._fn = view.whole = None
             view._linked = False
+
+
+def is_known(fn: Any) -> bool:
+    """Has a `grad_fn` of the program's a view, or something that stands for it?"""
+    kept = fn.metadata
+    view = kept.get(_KEY)
+    return not view.twin if view is not None else _TWIN in kept
+
+
+def held_by(tensors: list[Any]) -> set[View]:
+    """The nodes that these tensors hold."""
+    return set(in_order(tensors))
 
 
 def node(t: Any) -> View | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import torch
@@ -27,30 +28,57 @@ def start() -> None:
     _clipping()
 
 
-_hooks: list[Any] = []  # of all optimizers
-
-
+# NOTE [Hooks]: PyTorch goes through the hooks of all optimizers while it calls them. Meanwhile none may come or go, or it
+# raises; but another one may take the place of one that is there.
+_hooks: list[Any] = [None, None]  # ours: before a step, after it
+_registers = register_optimizer_step_pre_hook, register_optimizer_step_post_hook
 _heard: tuple[Any, Any] = None, None
 _hidden = 0
+STEP = torch.optim.Optimizer.profile_hook_step(lambda self: None).__code__  # type: ignore[attr-defined]
 
 
 def hear(before: Any = None, after: Any = None) -> None:
     """From now on these hear of steps, and nobody else of ours."""
     global _heard
     _heard = before, after
-    while _hooks:
-        _hooks.pop().remove()
-    if before is not None and not _hidden:
-        _hooks.append(register_optimizer_step_pre_hook(before))
-    if after is not None and not _hidden:
-        _hooks.append(register_optimizer_step_post_hook(after))
+    settle()
+
+
+def settle() -> None:
+    """Bring our hooks in line with who hears, as far as that can be done now: NOTE [Hooks]."""
+    stepping: bool | None = None
+    for which, hears in enumerate((None, None) if _hidden else _heard):
+        hook = _hooks[which]
+        if hook is not None and hears is not None:
+            hook.hooks_dict_ref()[hook.id] = hears
+        elif hook is not None or hears is not None:
+            stepping = is_stepping() if stepping is None else stepping
+            if hook is None and not stepping:
+                _hooks[which] = _registers[which](hears)
+            elif hook is not None and stepping:
+                hook.hooks_dict_ref()[hook.id] = _nothing
+            elif hook is not None:
+                hook.remove()
+                _hooks[which] = None
+
+
+def is_stepping() -> bool:
+    """Is an optimizer's step under way?"""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code is not STEP:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _nothing(*args: Any) -> None:
+    pass
 
 
 def hide(on: bool) -> None:
     """Nobody of ours hears of steps for a while."""
     global _hidden
     _hidden += 1 if on else -1
-    hear(*_heard)
+    settle()
 
 
 def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
@@ -61,7 +89,7 @@ def _optimizer_made(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> N
 def _clearing(original: Any) -> Any:
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        if hub.cleared is not None and not held.aside and not _hidden:  # without its steps it would mislead
+        if hub.cleared is not None and not held.aside:
             safely("gradients", hub.cleared, [p for group in self.param_groups for p in group["params"]])
         original(self, set_to_none)
 

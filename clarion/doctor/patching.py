@@ -68,6 +68,13 @@ def stands(owner: Any, name: str) -> bool:
     return any(made.owner is owner and made.name == name and vars(owner)[name] is made.now for made in _patches)
 
 
+def original(owner: Any, name: str) -> Any:
+    """An attribute as it is without us; None if there is none."""
+    return next(
+        (made.original for made in _patches if made.owner is owner and made.name == name), vars(owner).get(name)
+    )
+
+
 def itself(original: Any) -> Any:
     """At rest what was there before stands in its place."""
     return original
@@ -78,7 +85,8 @@ def rest(on: bool) -> None:
     global resting
     resting = on
     for made in _quiet:
-        made.put(made.quiet if on else made.new)
+        if _shown or made not in _met:
+            made.put(made.quiet if on else made.new)
 
 
 # What Dynamo reads, and what a function that it has compiled is compared with before it is used again. Passes, steps and
@@ -95,6 +103,7 @@ _CALLED += ("apply",)  # of a Function, which Dynamo knows by that name
 
 
 _met: list[_Patch] = []
+_shown = True  # do they stand in their places?
 
 
 def met(codes: set[Any]) -> None:
@@ -112,6 +121,8 @@ def has_met() -> bool:
 
 def show_met(on: bool) -> None:
     """Put back what Dynamo has met so far; or take its place again."""
+    global _shown
+    _shown = on
     for made in _met:
         made.put(made.original if not on else made.quiet if resting else made.new)
 

@@ -21,7 +21,7 @@ import torch
 
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import hub
-from . import engine, graphs, hearing, lines, listening, nodes, patching, values
+from . import engine, graphs, hearing, lines, listening, marks, nodes, patching, values
 from .nodes import held
 from .telling import guarded, uncompiled
 from .vocabulary import named
@@ -39,7 +39,7 @@ def start(patch: Any) -> None:
     def handing(original: Any) -> Any:
         @functools.wraps(original)
         def call_user_compiler(self: Any, gm: Any, *args: Any, **kwargs: Any) -> Any:
-            twin = _twin_of(self, gm)
+            twin = _twin_of(self, gm, marks.taken(self, gm.graph))
             try:
                 made = original(self, gm, *args, **kwargs)
             except Exception as error:
@@ -84,12 +84,12 @@ def _imitation(example: Any) -> Any:
     return made if example.is_leaf else made.view_as(made)  # what was computed may be written to
 
 
-def _twin_of(output: Any, gm: Any) -> Twin | None:
+def _twin_of(output: Any, gm: Any, noted: list[Any]) -> Twin | None:
     """None where the graph is not only called: it is exported, or written to a file."""
     if getattr(output, "export", False) or getattr(output, "package", None) is not None:
         return None
     try:
-        return Twin(output, gm)
+        return Twin(output, gm, noted)
     except Exception:  # what Dynamo keeps differs from version to version
         return None
 
@@ -97,32 +97,34 @@ def _twin_of(output: Any, gm: Any) -> Twin | None:
 def _beside(made: Any, twin: Twin) -> Any:
     @functools.wraps(made)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if (
-            not noted
-            or patching.resting
-            or kwargs
-            or twin.failed
-            or held.handling
-            or held.aside
-            or listening._stands_aside()
-        ):
+        if held.handling or held.aside or listening._stands_aside():
             return made(*args, **kwargs)
         this = None
-        try:
-            this = Call(twin, args)
-        except Exception:  # arguments of a kind that we do not know
-            twin.failed = True
-        results = made(*args)
+        if noted and not patching.resting and not kwargs and not twin.failed:
+            try:
+                this = Call(twin, args)
+            except Exception:  # arguments of a kind that we do not know
+                twin.failed = True
+        later = list(twin.marks)
+        if this is None or not wanted:
+            _tell(later)  # otherwise the twin does, where they belong
+        results = made(*args, **kwargs)
         if this is not None and not twin.failed:
             try:
-                this.made(args, results)
+                this.made(args, results, later)
             except (DiagnosisError, DiagnosisWarning):
                 raise
             except Exception:
                 twin.failed = True
+        _tell(later)
         return results
 
     return call
+
+
+def _tell(later: list[Any]) -> None:
+    while later:
+        later.pop(0).tell()
 
 
 class Call:
@@ -136,27 +138,29 @@ class Call:
         self.versions = [_version(t) for t in args]
         self.outputs: dict[int, int] = {}
 
-    def made(self, args: Any, results: Any) -> None:
-        """What was compiled has run: now the twin, if somebody listens."""
+    def made(self, args: Any, results: Any, later: list[Any]) -> None:
+        """What was compiled has run: now the twin, if somebody listens. It tells the marks."""
         written = {i for i, t in enumerate(args) if _version(t) != self.versions[i]} - self.twin.written
         self.twin.written |= written  # noticed too late for this call
         if written or self.twin.failed or not isinstance(results, (tuple, list)):
             return
         if wanted:
-            self._listen(results)
+            self._listen(args, results, later)
         if torch.is_grad_enabled() and not any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda")):
             guarded(self._note)(results)
 
-    def _listen(self, results: Any) -> None:
-        with _random_as(self.random), _heard(), _recording_kept():
+    def _listen(self, args: Any, results: Any, later: list[Any]) -> None:
+        old = {i: self.given[i] for i in self.twin.written}
+        with _random_as(self.random), _as_before(args, old), _heard(), _recording_kept():
+            before = torch.autograd._get_sequence_nr()
             try:
-                found = _Run(self.twin).run(*self.given)
+                found = _Run(self.twin, later=later).run(*args)
             except (DiagnosisError, DiagnosisWarning):
                 raise
             except Exception:  # nothing to learn from it
                 self.twin.failed = True
             else:
-                guarded(_linked)(found, results, self.began)
+                guarded(_linked)(found, results, self.began, before)
 
     def _note(self, results: Any) -> None:
         """Remember it, beside its node."""
@@ -281,6 +285,24 @@ def _broke(call: Call, tell: Any, results: Any, gradients: Any) -> None:
 
 
 @contextlib.contextmanager
+def _as_before(args: Any, old: dict[int, Any]) -> Iterator[None]:
+    """What was compiled has written to these: they are once more as they were, until the twin has run."""
+    now = {i: args[i].detach().clone() for i in old}
+    _put(args, old)
+    try:
+        yield
+    finally:
+        _put(args, now)
+
+
+def _put(args: Any, these: dict[int, Any]) -> None:
+    with torch._C.DisableTorchFunction(), torch.no_grad():
+        for i, t in these.items():
+            with torch.autograd._unsafe_preserve_version_counter(args[i]):
+                args[i].detach().copy_(t)
+
+
+@contextlib.contextmanager
 def _heard() -> Iterator[None]:
     listening.set_open(True)
     try:
@@ -325,7 +347,7 @@ def _random_as(states: tuple[Any, Any]) -> Iterator[None]:
 class Twin:
     """A graph as Dynamo has read it: its functions, their lines, and the modules they are called in."""
 
-    def __init__(self, output: Any, gm: Any) -> None:
+    def __init__(self, output: Any, gm: Any, noted: list[Any]) -> None:
         if len(gm.graph.nodes) > _LIMIT:
             raise NotImplementedError
         graph = torch.fx.Graph()
@@ -340,15 +362,23 @@ class Twin:
             node.meta = {}  # it holds what Dynamo knows of each tensor
         self.program = torch.fx.GraphModule(gm, graph)
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
+        self.marks = noted
+        for mark in noted:
+            mark.behind = _in_copy_of(mark.behind, copies)
         self.written = {i for i, node in enumerate(self.inputs) if graphs.is_written(node)}
-        self.failed = False
+        self.failed = lines.is_own(output.root_tx.f_code.co_filename)  # an optimizer's step is not looked into
 
     def given(self, args: Any) -> list[Any]:
         """What the twin is given: copies of what is written to."""
-        if any(args[i].requires_grad for i in self.written):
-            self.failed = True  # an optimizer's step, say
         with torch._C.DisableTorchFunction(), torch.no_grad():
             return [t.clone() if i in self.written else t for i, t in enumerate(args)]
+
+
+def _in_copy_of(node: Any, copies: dict[Any, Any]) -> Any:
+    """The node's copy; if it has been taken out since, that of the one before."""
+    while node is not None and node not in copies and node.op != "root":
+        node = node._prev
+    return copies.get(node)
 
 
 def note_custom(node: Any, cls: Any, args: list[Any]) -> None:
@@ -371,11 +401,20 @@ def _in_copy(args: list[Any], copies: dict[Any, Any]) -> list[Any]:
 class _Run(torch.fx.Interpreter):
     """Runs the functions of a graph, each from its line, in its modules."""
 
-    def __init__(self, twin: Twin, heard: bool = True) -> None:
+    def __init__(self, twin: Twin, heard: bool = True, later: list[Any] | None = None) -> None:
         super().__init__(twin.program)
         self.twin, self.heard = twin, heard
+        self.later = later or []  # marks that have not been told
         self.caller: Any = None
         self.inside: list[Any] = []  # modules, the outermost first
+
+    def _tell_until(self, node: Any) -> None:
+        """This node is next: tell the marks before it."""
+        while self.later and (self.later[0].behind is None or self.later[0].behind in self.env or node.op == "output"):
+            mark = self.later.pop(0)
+            mark.tell()
+            if mark.effect is not None:
+                mark.effect()
 
     def run(self, *args: Any) -> Any:
         kept = [t for i, t in enumerate(args) if i not in self.twin.written]
@@ -393,6 +432,8 @@ class _Run(torch.fx.Interpreter):
             if n.op == "get_attr":
                 self.given |= {values.storage(t) for t in hearing.tensors_in(found)}
             return found
+        if self.later:
+            self._tell_until(n)
         self.caller = self.twin.callers.get(n, graphs.call)
         if self.heard and (n in self.twin.callers or n in self.twin.modules):
             self._enter([module for ref in self.twin.modules.get(n, ()) if (module := ref()) is not None])
@@ -410,7 +451,7 @@ class _Run(torch.fx.Interpreter):
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             self.last = getattr(self, n.op)(n.target, args, kwargs)
         if not self.heard and self.caller is not graphs.call:
-            hearing.place_new_nodes(list(hearing.tensors_in(self.last)), before, (self.caller.__code__, 0))
+            hearing.place_new_nodes(list(hearing.tensors_in(self.last)), before, graphs.line_of(self.caller))
         return self.last
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
@@ -445,8 +486,10 @@ _running: list[_Run] = []
 engine.unframed = lambda: [module for run in reversed(_running) for module in reversed(run.inside)]
 
 
-def _linked(found: Any, results: Any, began: int) -> None:
+def _linked(found: Any, results: Any, began: int, before: int) -> None:
     """What the twin gave stands for what the compiled graph gave."""
+    for view in nodes.in_order(hearing.tensors_in(list(found))):
+        view.twin = view.twin or -view.seq >= before
     for new, real in zip(found, results, strict=True):
         if isinstance(new, torch.Tensor) and isinstance(real, torch.Tensor) and new is not real:
             if new.grad_fn is not None and _is_made(real, began):

@@ -2,10 +2,12 @@
 
 python -m tests.doctor.harness PATH...      # which cases pass; -v shows the findings, -j N processes at a time
 python -m tests.doctor.harness --output …   # and whether they print the same without us
+python -m tests.doctor.harness --compile WAY …   # parts of them compiled (compiling.py); --backend aot_eager, or another
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import functools
 import gc
@@ -18,13 +20,33 @@ import sys
 import traceback
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from tests.diagnose.harness import CASES, Outcome, complaints
+from tests.diagnose.harness import CASES, Outcome, complaints, marks_of
+from tests.doctor import compiling
 
 
-def run_here(path: Path, thorough: bool = False, watched: bool = True) -> Outcome:
+@dataclass
+class Compiled(Outcome):
+    """What a program did of which parts were compiled; and how many graphs there were."""
+
+    graphs: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class How:
+    """How a program is run."""
+
+    thorough: bool = False
+    watched: bool = True
+    way: str = ""  # what of it is compiled (compiling.py)
+    backend: str = "aot_eager"
+
+
+def run_here(path: Path, how: How) -> Compiled:
     """Run a program in this process (which it may leave in any state)."""
     import torch
 
@@ -35,12 +57,12 @@ def run_here(path: Path, thorough: bool = False, watched: bool = True) -> Outcom
     sys.path.insert(0, str(path.resolve().parent))
     error: BaseException | None = None
     output = io.StringIO()
-    watch = clarion.doctor.watch(thorough=thorough) if watched else None
+    watch = clarion.doctor.watch(thorough=how.thorough) if how.watched else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with contextlib.redirect_stdout(output):
-                runpy.run_path(str(path), run_name="__main__")
+                _execute(path, how)
         except (Exception, SystemExit) as raised:
             if not (isinstance(raised, SystemExit) and raised.code in (None, 0)):
                 error = raised
@@ -54,24 +76,41 @@ def run_here(path: Path, thorough: bool = False, watched: bool = True) -> Outcom
         name, failure = next(iter(watch._session.failures.items()))
         text = "".join(traceback.format_exception(failure))
         error = AssertionError(f"{name} failed: {text}")
-    return Outcome(found, error, output.getvalue())
+    return Compiled(found, error, output.getvalue(), graphs=_graphs() if how.way else {})
 
 
-def _child(path: Path, thorough: bool, watched: bool, pipe: Any) -> None:
-    sys.stderr = open(os.devnull, "w")
+def _execute(path: Path, how: How) -> None:
+    if not how.way:
+        runpy.run_path(str(path), run_name="__main__")
+        return
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    main.__dict__.update(compiling.names_for(how.backend), __file__=str(path))
+    code = compiling.compiled(path, how.way)
+    if code is not None:
+        exec(code, main.__dict__)
+
+
+def _graphs() -> dict[str, int]:
+    from torch._dynamo.utils import counters
+
+    return dict(counters["stats"])
+
+
+def _child(path: Path, how: How, pipe: Any) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # loggers, too
     try:
-        outcome = run_here(path, thorough, watched)
+        outcome = run_here(path, how)
         text = None if outcome.error is None else "".join(traceback.format_exception(outcome.error)[-12:])
-        pipe.send((outcome.findings, text, outcome.output))
+        pipe.send((outcome.findings, text, outcome.output, outcome.graphs))
     except BaseException as error:
-        pipe.send(([], f"{type(error).__name__}: {error}", ""))
+        pipe.send(([], f"{type(error).__name__}: {error}", "", {}))
     finally:
         pipe.close()
         os._exit(0)
 
 
 @functools.cache
-def prepare() -> None:
+def prepare(compiler: bool = False) -> None:
     """Import here what every program would import anew: PyTorch loads much of itself with the first optimizer."""
     import torch
 
@@ -82,54 +121,78 @@ def prepare() -> None:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         model(torch.ones(1, 1)).sum().backward()
         optimizer.step()
+    if compiler:
+        torch.compile(lambda x: x + 1, backend="aot_eager")(torch.ones(1, requires_grad=True)).sum().backward()
+        torch._dynamo.reset()
+        torch._dynamo.utils.counters.clear()
     gc.freeze()  # children copy fewer pages
 
 
-def run(path: Path, thorough: bool = False, watched: bool = True, limit: float = 300.0) -> Outcome:
+def run(path: Path, thorough: bool = False, watched: bool = True, limit: float = 300.0, **how: str) -> Compiled:
     """Run a program in a forked process."""
-    prepare()
+    prepare("way" in how)
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(path, thorough, watched, theirs))
+    child = context.Process(target=_child, args=(path, How(thorough, watched, **how), theirs))
     child.start()
     theirs.close()
     try:
-        findings, error, output = ours.recv() if ours.poll(limit) else ([], "it took too long", "")
+        findings, error, output, graphs = ours.recv() if ours.poll(limit) else ([], "it took too long", "", {})
     except (EOFError, pickle.UnpicklingError):
-        findings, error, output = [], "it died", ""
+        findings, error, output, graphs = [], "it died", "", {}
     child.kill()
     child.join()
-    return Outcome(findings, None if error is None else RuntimeError(error), output)
+    return Compiled(findings, None if error is None else RuntimeError(error), output, graphs=graphs)
+
+
+def judge(path: Path, compared: bool, **how: str) -> tuple[Path, Compiled, list[str] | None]:
+    """What a program did, and what is wrong with that; None where PyTorch itself does not run it compiled, or compiles nothing."""
+    if how and compiling.compiled(path, how["way"]) is None:
+        return path, Compiled([], None, ""), None
+    outcome = run(path, thorough="custom-backward-wrong" in str(path), **how)
+    wrong = complaints(path, outcome)
+    if not compared and not (how and wrong):
+        return path, outcome, wrong
+    alone = run(path, watched=False, **how)
+    if how and (not alone.graphs.get("unique_graphs") or (alone.error is None) is bool(marks_of(path).errors)):
+        return path, outcome, None
+    if alone.output != outcome.output:
+        wrong.append("its output is another one without us")
+    if alone.graphs != outcome.graphs:
+        wrong.append(f"its graphs are others without us: {alone.graphs}, not {outcome.graphs}")
+    return path, outcome, wrong
 
 
 def main(arguments: list[str]) -> int:
     """Print which programs pass."""
-    prepare()
-    verbose, compared = "-v" in arguments, "--output" in arguments
-    at_once = int(arguments[arguments.index("-j") + 1]) if "-j" in arguments else 2
-    names = [a for i, a in enumerate(arguments) if not a.startswith("-") and (not i or arguments[i - 1] != "-j")]
-    paths = [Path(a) for a in names] or [CASES]
-    programs = sorted(p for path in paths for p in (path.rglob("*.py") if path.is_dir() else [path]))
-
-    def judged(path: Path) -> tuple[Path, Outcome, list[str]]:
-        outcome = run(path, thorough="custom-backward-wrong" in str(path))
-        wrong = complaints(path, outcome)
-        if compared and run(path, watched=False).output != outcome.output:
-            wrong.append("its output is another one without us")
-        return path, outcome, wrong
-
-    failed = 0
-    with ThreadPoolExecutor(at_once) as pool:
-        for path, outcome, wrong in pool.map(judged, programs):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("paths", nargs="*", type=Path, default=[CASES])
+    parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("--output", action="store_true")
+    parser.add_argument("--compile", dest="way", choices=compiling.WAYS)
+    parser.add_argument("--backend", default="aot_eager")
+    parser.add_argument("--only", default="", help="those with this in their names: broken, clean")
+    parser.add_argument("--every", type=int, default=1, help="one program in so many")
+    chosen = parser.parse_args(arguments)
+    programs = sorted(p for path in chosen.paths for p in (path.rglob("*.py") if path.is_dir() else [path]))
+    programs = [path for path in programs if chosen.only in path.name][:: chosen.every]
+    how = {"way": chosen.way, "backend": chosen.backend} if chosen.way else {}
+    prepare(bool(how))
+    failed = left_out = 0
+    with ThreadPoolExecutor(chosen.jobs) as pool:
+        for path, outcome, wrong in pool.map(lambda each: judge(each, chosen.output, **how), programs):
             failed += bool(wrong)
-            if wrong or verbose:
+            left_out += wrong is None
+            if wrong or chosen.verbose:
                 print(("FAIL " if wrong else "ok   ") + "/".join(path.parts[-2:]), flush=True)
-            for text in wrong:
+            for text in wrong or ():
                 print("     ", text)
-            if verbose:
+            if chosen.verbose:
                 for finding in outcome.findings:
                     print("      |", str(finding).replace("\n", "\n      | "))
-    print(f"{len(programs) - failed} of {len(programs)} programs pass")
+    total = len(programs) - left_out
+    print(f"{total - failed} of {total} programs pass" + f", {left_out} cannot be compiled" * bool(left_out))
     return int(failed > 0)
 
 

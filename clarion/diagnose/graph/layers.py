@@ -63,11 +63,12 @@ def is_trained(module: Any) -> bool:
 
 def called_on() -> Any:
     """The module that the user called `train()` or `eval()` on, while that runs: its submodules follow."""
-    code = engine.layers().Module.train.__code__
+    layers = engine.layers()
+    codes = (layers.Module.train.__code__, *getattr(layers, "telling_train", ()))
     frame: Any = sys._getframe(1)
     found = None
     while frame is not None and engine.is_library(frame.f_code.co_filename):
-        if frame.f_code is code:
+        if frame.f_code in codes:
             found = frame
         frame = frame.f_back
     return None if found is None else found.f_locals["self"]

@@ -109,9 +109,11 @@ class GraphsAccumulate(Diagnosis):
 
     def _search(self, old: dict[int, list[Node]]) -> None:
         """Which lines made the tensors that are kept, and who keeps them?"""
+        live, marks = Live(), self.ledger.round_marks
+        alive = set(live.nodes)
+        old = {number: kept for number, nodes in old.items() if (kept := [node for node in nodes if node in alive])}
         if len(old) < _ROUNDS:
             return
-        live, marks = Live(), self.ledger.round_marks
         lines: dict[tuple[str, int] | None, dict[int, Node]] = {}
         ends = _ends([node for nodes in old.values() for node in nodes], live, marks)
         for node in ends:

@@ -1,0 +1,146 @@
+"""What a compiled step does beside computing is heard: steps, clipping, clearing, modes of modules; and nothing else changes."""
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+
+from torch import nn
+from torch._dynamo.utils import counters
+
+import clarion.doctor
+from tests.diagnose.harness import CASES
+from tests.doctor import harness
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dynamo's own
+
+
+def _net():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.1), nn.ReLU(), nn.Linear(8, 1))
+    return net, torch.optim.SGD(net.parameters(), lr=0.01)
+
+
+def _never_cleared(x, net, optimizer, memory):
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    optimizer.step()  # stale-gradient
+    return loss.detach()
+
+
+def _clipped_too_late(x, net, optimizer, memory):
+    loss = net(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # clip-without-effect
+    return loss.detach()
+
+
+def _left_in_eval_mode(x, net, optimizer, memory):
+    loss = net(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    memory.append(1)
+    if len(memory) == 4:
+        net.eval()  # training-in-eval-mode
+    return loss.detach()
+
+
+def _cleared_by_hand(x, net, optimizer, memory):
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    for p in net.parameters():
+        p.grad = None  # gradient-discarded
+    net(x).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.detach()
+
+
+def _predictions_kept(x, net, optimizer, memory):
+    out = net(x)  # graphs-accumulate
+    loss = out.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    memory.append(out)
+    return loss.detach()
+
+
+def _sound(x, net, optimizer, memory):
+    net.train()
+    loss = net(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+    memory.append(loss.detach())
+    return loss.detach()
+
+
+def _sound_by_hand(x, net, optimizer, memory):
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for p in net.parameters():
+            p -= 0.01 * p.grad
+            p.grad = None
+    return loss.detach()
+
+
+def _run(function, steps=60):
+    torch._dynamo.reset()
+    counters.clear()
+    net, optimizer = _net()
+    memory = []
+    step = torch.compile(function, backend="aot_eager")
+    losses = [step(torch.randn(5, 3), net, optimizer, memory).item() for _ in range(steps)]
+    return losses, [p.tolist() for p in net.parameters()], torch.randn(2).tolist(), dict(counters["stats"])
+
+
+def _expected(function):
+    code = function.__code__
+    text = Path(__file__).read_text().splitlines()
+    for number in range(code.co_firstlineno, max(line for _, _, line in code.co_lines() if line) + 1):
+        if "  # " in text[number - 1]:
+            return [(text[number - 1].rpartition("  # ")[2], number)]
+    return []
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _never_cleared,
+        _clipped_too_late,
+        _left_in_eval_mode,
+        _cleared_by_hand,
+        _predictions_kept,
+        _sound,
+        _sound_by_hand,
+    ],
+)
+def test_compiled_steps(function):
+    alone = _run(function)
+    with clarion.doctor.watch() as watch:
+        assert _run(function) == alone
+    assert watch._session.failures == {}
+    assert [(finding.name, finding.line) for finding in watch.findings] == _expected(function)
+
+
+_PROGRAMS = [
+    ("model", "softmax-twice/segmentation_per_pixel"),
+    ("function", "loss-broadcast/hand_written_regression"),
+    ("step", "clip-without-effect/norm_after_step"),
+    ("step", "parameter-unregistered/python_list"),
+]
+
+
+@pytest.mark.parametrize(("way", "name"), _PROGRAMS)
+@pytest.mark.parametrize("kind", ["broken", "clean"])
+def test_programs_compiled_mechanically(way, name, kind):
+    path = CASES / f"{name}.{kind}.py"
+    _, _, wrong = harness.judge(path, compared=True, way=way)
+    assert wrong == []
