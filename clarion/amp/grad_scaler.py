@@ -55,8 +55,8 @@ class _Late:
         """Was it skipped? Then the counters are as before."""
         if not any(self.letter.read()):
             return False
-        for place, value in self.before:
-            place[...] = value
+        for counter, value in self.before:
+            counter._array[...] = value
         optimizer = self.optimizer()
         if optimizer is not None and hub.step_skipped is not None:
             hub.step_skipped(optimizer)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from ..core import provenance
+from ..core.devices import to_host
 from ..core.tensor import Tensor
 from ..core.versions import VersionCounter
 from ..kernels import mt19937
@@ -22,6 +24,7 @@ class Snapshot:
     def __init__(self, ready: Any, leaves: list[Any]) -> None:
         tensors = {id(t): t for t, _ in ready.watch.tensors}
         tensors |= {id(t): t for t in leaves if isinstance(t, Tensor)}
+        self.gradients = {id(tensor._grad) for tensor in tensors.values() if tensor._grad is not None}
         for tensor in list(tensors.values()):
             if tensor._grad is not None:
                 tensors[id(tensor._grad)] = tensor._grad
@@ -29,6 +32,9 @@ class Snapshot:
             (t, t._array, t._array.copy("K"), t._grad, None if t._vc is None else t._vc.n) for t in tensors.values()
         ]
         self.random = mt19937.default_generator.get_state()
+        philox = sys.modules.get("clarion.kernels.cuda.philox")  # where a GPU's come from
+        self.elsewhere: Any = None if philox is None else philox.default_generator
+        self.drawn = None if self.elsewhere is None else self.elsewhere.get_state()
 
     def restore(self) -> None:
         """Put all of it back."""
@@ -41,14 +47,26 @@ class Snapshot:
             elif tensor._vc is not None:
                 tensor._vc.n = version
         mt19937.default_generator.set_state(self.random)
+        if self.elsewhere is not None:
+            self.elsewhere.set_state(self.drawn)
 
     def values(self) -> list[tuple[str, Any]]:
         """What is there now: tensors, gradients, versions."""
         found: list[tuple[str, Any]] = []
         for i, (tensor, *_) in enumerate(self.tensors):
-            found.append((f"tensor {i} of shape {tensor._array.shape}", tensor._array.copy()))
-            found.append((f"the gradient of tensor {i}", None if tensor._grad is None else tensor._grad._array.copy()))
+            if id(tensor) in self.gradients:  # (what has become of them stands with their leaves)
+                continue
+            found.append((f"tensor {i} of shape {tensor._array.shape}", _values(tensor._array)))
+            found.append(
+                (f"the gradient of tensor {i}", None if tensor._grad is None else _values(tensor._grad._array))
+            )
         return found
+
+
+def _values(array: Any) -> Any:
+    """The values as they are now, on the host."""
+    found = to_host(array)
+    return found.copy() if found is array else found
 
 
 def compared(compiled: Any, ready: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
@@ -57,14 +75,14 @@ def compared(compiled: Any, ready: Any, leaves: list[Any], args: Any, kwargs: An
     replayed, _ = ready.call(leaves)
     after = before.values()
     outs, shape = tree_flatten(replayed)
-    outs = [o._array.copy() if isinstance(o, Tensor) else o for o in outs]
+    outs = [_values(o._array) if isinstance(o, Tensor) else o for o in outs]
     before.restore()
     result = compiled.function(*args, **kwargs)
     own, own_shape = tree_flatten(result)
     if str(shape) != str(own_shape):
         raise _mismatch(compiled, ready, "the result", replayed, result)
     for i, (a, b) in enumerate(zip(outs, own, strict=True)):
-        _compare(compiled, ready, f"result {i}", a, b._array if isinstance(b, Tensor) else b)
+        _compare(compiled, ready, f"result {i}", a, _values(b._array) if isinstance(b, Tensor) else b)
     for (name, a), (_, b) in zip(after, before.values(), strict=True):
         _compare(compiled, ready, name, a, b)
     return tree_unflatten(own, own_shape)

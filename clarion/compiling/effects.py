@@ -61,7 +61,7 @@ class Effects:
         for given, how in recording.printed:
             self.printed.append((len(given), how))
             leaves += given
-        self.consumed = _reachable(recording.consumed)
+        self.consumed = reachable(recording.consumed)
         found: dict[int, Result] = {}
         self.results = [found.setdefault(id(leaf), self._result(leaf, id(leaf) in found)) for leaf in leaves]
         for known in list(recording.tracked.values()):
@@ -162,7 +162,7 @@ def overlap(a: Any, b: Any) -> bool:
         return True
 
 
-def _reachable(roots: list[Any]) -> set[Any]:
+def reachable(roots: list[Any]) -> set[Any]:
     seen: set[Any] = set()
     stack = list(roots)
     while stack:

@@ -12,6 +12,7 @@ import dis
 import functools
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +37,9 @@ _NUMBERS = tuple(
     [os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("numbers", "stand_ins", "outward")]
 )
 _NUMPY = os.path.dirname(np.__file__) + os.sep
+_ARRAYS = re.compile(
+    r".*[/\\](site|dist)-packages[/\\](cupy|cupyx|cupy_backends|triton)[/\\]"
+)  # what computes on a GPU
 # Parts of Python's library that keep no state of their own.
 _TRUSTED = frozenset(
     """functools abc enum typing types weakref _collections_abc dataclasses numbers operator copy contextlib copyreg reprlib
@@ -73,10 +77,10 @@ _BUILDS = ("__init__", "__new__", "__post_init__", "__setstate__", "__set_name__
 
 @functools.cache
 def _whose(filename: str) -> str:
-    """Whose a file is: "ours" (clarion's, NumPy's), "trusted", "library" (Python's), or the user's."""
+    """Whose a file is: "ours" (clarion's, that of array libraries), "trusted", "library" (Python's), or the user's."""
     if filename.startswith("<frozen"):
         return "trusted" if filename.startswith("<frozen importlib") else "library"
-    if provenance.is_inside(filename) or filename.startswith(_NUMPY):
+    if provenance.is_inside(filename) or filename.startswith(_NUMPY) or _ARRAYS.match(filename):
         return "ours"
     if filename.startswith(_LIBRARY) and "site-packages" not in filename:
         return "trusted" if filename[len(_LIBRARY) : -len(".py")] in _TRUSTED else "library"

@@ -22,7 +22,7 @@ from ..errors import EngineError
 from ..events import hub
 from ..kernels.quiet import restore, silence
 from ..pytree import tree_map
-from . import replay
+from . import captured, replay
 from .appending import kept_elsewhere
 from .arrays import Recorded
 from .effects import Effects, reads, slots_in
@@ -51,7 +51,8 @@ class Version:
         self.said = False
         # Recordings that the next ones must agree with, by which tensors had gradients before the call.
         self.before: dict[tuple[bool, ...], tuple[Recording, Any]] = {}
-        self.ready: Replay | None = None
+        self.ready: Replay | captured.Captured | None = None
+        self.heard = False  # on a GPU: has a call been listened to, and nothing was said against it?
 
     def call(self, args: Any, kwargs: Any, leaves: list[Any]) -> Any:
         """An ordinary call, watched or recorded."""
@@ -75,6 +76,9 @@ class Version:
         ran = Ran(recording)
         recording.appended = list(watch.appended.values())
         given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        where = captured.device_of(watch, given)
+        if where is not None:
+            return self._on_a_gpu(recording, watch, ran, where, args, kwargs, leaves)
         before = world()
         with recording.running():
             try:
@@ -103,6 +107,63 @@ class Version:
         if recording.problem is None and effects is not None:
             self._judge(recording, effects, watch, ran, given)
         self.problem = recording.problem
+        return result
+
+    def _on_a_gpu(
+        self, recording: Recording, watch: Watch, ran: Ran, where: Any, args: Any, kwargs: Any, leaves: list[Any]
+    ) -> Any:
+        """A call that is listened to, or captured (captured.py)."""
+        given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        before = world()
+        if any(tensor._rg or tensor._edge is not None for tensor in given):
+            recording.refuse(
+                "an argument requires a gradient: on a GPU whole steps are captured", _beginning(self.function)
+            )
+        if recording.problem is not None or not self.heard:
+            with captured.listening(recording, where), ran.listening():
+                result = self.function(*args, **kwargs)
+            made = None
+        else:
+            made = captured.Captured(recording, watch, where, given, leaves)
+            result = self._captured(made, ran, args, kwargs)
+        ran.judge()
+        if world() != before:
+            recording.refuse("it leaves a switch (grad mode, default type) in another state", _beginning(self.function))
+        new = {code: space for code, space in ran.codes.items() if code not in self.codes}
+        changed = watch.broken()
+        if changed is not None or new:
+            self.codes.update(new)
+            self.tries += 1
+            self.heard = False
+            if self.tries > TRIES or ran.maybe:
+                recording.refuse(
+                    f"{changed or 'the code that runs'} is changed by the function", _beginning(self.function)
+                )
+        elif made is None:
+            self.heard = True
+        elif recording.problem is None:
+            made.finish(result)
+            if recording.problem is None:
+                self.ready, result = made, made.result(given)
+        self.problem = recording.problem
+        return result
+
+    def _captured(self, made: captured.Captured, ran: Ran, args: Any, kwargs: Any) -> Any:
+        """Capture the work of a call, and do it."""
+        capture, given = made.capture, captured.substituted(args, kwargs, made.given)
+        capture.begin()
+        try:
+            with made.work.listening(), captured.listening(made.recording, made.where), ran.listening():
+                result = self.function(*given[0], **given[1])
+        except BaseException as error:
+            capture.abandon()
+            made.put_back()
+            if not isinstance(error, Exception):
+                raise
+            made.recording.refuse(captured.why(error), captured.line_of(error) or _beginning(self.function))
+            return self.function(*args, **kwargs)
+        capture.end()
+        capture.replay(refresh=False)
         return result
 
     def _watch(self, recording: Recording, args: Any, kwargs: Any) -> Watch | None:

@@ -82,7 +82,12 @@ class _Sharing(_Pinning):
 
 
 class _Making(_Sharing):
-    """And makes small arrays by itself."""
+    """And makes small arrays by itself, and does work again that was captured once."""
+
+    def capture(self) -> Any:
+        from ..kernels.cuda.capture import Capture
+
+        return Capture()
 
     def counted(self, start: int, step: int, count: int, dtype: Any) -> Any:
         from ..kernels.cuda import namespace

@@ -158,6 +158,10 @@ class Kind:
         """Ones like an array, which nobody writes to: where a gradient begins."""
         return self.xp.ones_like(array)
 
+    def capture(self) -> Any:
+        """Work that is noted once and done again in one launch (kernels/cuda/capture.py)."""
+        raise NotSupportedError(f"nothing is captured on the device {self.name!r}")
+
     def address(self, array: Any) -> int:
         """Where the first element lies in memory."""
         place: int = array.__array_interface__["data"][0]

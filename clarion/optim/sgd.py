@@ -10,6 +10,7 @@ from ..errors import ArgumentValueError
 from ..kernels import captures
 from ..kernels.coo import Coo
 from ..kernels.registry import raw
+from ..kernels.unless import unless
 from .checks import check_fused
 from .elementwise import Advance, Elementwise, zeros_like
 from .optimizer import scalar, writable
@@ -66,7 +67,7 @@ class SGD(Elementwise):
             group.setdefault("nesterov", False)
 
     def _update(self, group: dict[str, Any], written: list[Any]) -> None:
-        if group["momentum"] or group["weight_decay"] or captures.current() is not None:
+        if group["momentum"] or group["weight_decay"] or captures.current() is not None or unless.flag is not None:
             super()._update(group, written)
             return
         # Two calls for each parameter: to gather them would not be faster.

@@ -34,9 +34,9 @@ class MayBeUndone(Optimizer):
         return captures.current() is None
 
     def counted(self) -> list[tuple[Any, Any]]:
-        """The counters of all parameters as they are: where they lie, and their values."""
-        found = [state[name]._array for state in self.state.values() for name in self.counters if name in state]
-        return [(place, place.copy()) for place in found]
+        """The counters of all parameters as they are, and their values. (They may lie elsewhere after a step: it gathers them.)"""
+        found = [state[name] for state in self.state.values() for name in self.counters if name in state]
+        return [(counter, counter._array.copy()) for counter in found]
 
     def settle(self) -> None:
         """Whether the last step was one is known from now on."""

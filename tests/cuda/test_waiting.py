@@ -76,10 +76,18 @@ def test_grad_scaler():
 
 
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("name", ["AdamW", "SGD", "NAdam"])
-def test_a_step_with_infinite_gradients_is_none(name: str, late: bool):
-    options = {"lr": 1e-2} | ({"momentum": 0.9} if name == "SGD" else {})
-    model, optimizer, scaler, step = scaled(getattr(torch.optim, name), **options)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *[(name, {}) for name in ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD")],
+        ("SGD", {}),
+        ("SGD", {"momentum": 0.9}),
+        ("SGD", {"weight_decay": 0.1, "maximize": True}),
+        ("Adafactor", {}),
+    ],
+)  # fmt: skip
+def test_a_step_with_infinite_gradients_is_none(name: str, options: dict[str, Any], late: bool):
+    model, optimizer, scaler, step = scaled(getattr(torch.optim, name), lr=1e-2, **options)
     for _ in range(3 if late else 0):
         step()
     before = [p.detach().clone() for p in model.parameters()]

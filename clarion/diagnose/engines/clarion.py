@@ -70,6 +70,14 @@ def array(t: Any) -> Any:
     return _NOTHING if captures.current() is not None else to_host(found)
 
 
+def _seen(found: Any) -> Any:
+    """Raw values as they can be looked at: those of a device are brought to the host, where that is possible."""
+    found = _whole(found)
+    if type(found) not in HALVES:
+        return found
+    return LOST if captures.current() is not None else to_host(found)
+
+
 def some(t: Any, count: int) -> Any:
     """The values; of a device's about so many, evenly taken."""
     found = t._array
@@ -236,9 +244,9 @@ def operands(of: Any) -> list[Any]:
     for i, edge in enumerate(of.edges):
         value = saved[i] if i < len(saved) else None
         if isinstance(value, Tensor):
-            found.append(_whole(value._array))
+            found.append(_seen(value._array))
         elif isinstance(edge, Tensor):
-            found.append(_whole(edge._array))
+            found.append(_seen(edge._array))
         elif not isinstance(edge, Node) and isinstance(value, (np.ndarray, np.generic, int, float, complex)):
             found.append(value)
         else:
@@ -248,15 +256,16 @@ def operands(of: Any) -> list[Any]:
 
 def kept(of: Any) -> Iterator[tuple[tuple[Any, int], Any]]:
     declared, saved = op(of), of.saved
-    if declared is None or not saved:
+    if declared is None or not saved or captures.current() is not None:
         return
     for i, edge in enumerate(of.edges):
         if isinstance(edge, Node) and i < len(saved) and isinstance(saved[i], Tensor):
-            yield (edge, 0 if of.nrs is None else of.nrs[i]), _whole(saved[i]._array)
+            yield (edge, 0 if of.nrs is None else of.nrs[i]), _seen(saved[i]._array)
     more = len(of.edges) - len(declared.inputs)
     for position, nr in declared.out_positions:
-        if position + more < len(saved) and isinstance(saved[position + more], np.ndarray):
-            yield (of, nr), saved[position + more]
+        found = saved[position + more] if position + more < len(saved) else None
+        if isinstance(found, np.ndarray) or type(found) in HALVES:
+            yield (of, nr), _seen(found)
 
 
 def compute(of: Any, values: list[Any]) -> list[Any] | None:
@@ -283,7 +292,7 @@ def saved_values(of: Any) -> Iterator[tuple[str, Any]]:
     if declared is not None:
         for name, value in zip(declared.layout, of.saved or (), strict=False):
             if name not in declared.params:
-                found = _whole(value._array) if isinstance(value, Tensor) else value
+                found = _seen(value._array if isinstance(value, Tensor) else value)
                 yield ("input" if name in declared.inputs else "output"), found
 
 

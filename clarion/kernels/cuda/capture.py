@@ -89,6 +89,16 @@ class Capture:
             context.__exit__(None, None, None)
         self._contexts = []
 
+    @staticmethod
+    def memory(array: Any) -> Any:
+        """What stands for the memory that an array lies in: the same for all its views."""
+        return array.data.mem
+
+    def made(self, array: Any) -> bool:
+        """Was the memory of an array lent while this work was captured?"""
+        shelf = getattr(array.data.mem, "shelf", None)
+        return shelf is not None and shelf.pool is self.pool
+
     def replay(self, refresh: bool = True) -> None:
         """Launch the graph on the current stream."""
         for drawn in self.drawn.values():

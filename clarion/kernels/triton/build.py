@@ -26,6 +26,8 @@ from ml_dtypes import bfloat16
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from ...forks import fork_safe
+
 launch_kernel = driver.launchKernel
 
 _SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -57,6 +59,9 @@ def target() -> GPUTarget:
     return GPUTarget("cuda", int(cupy.cuda.Device().compute_capability), 32)
 
 
+_compiling = fork_safe(threading.RLock())  # Triton's compiler serves one thread at a time
+
+
 class Kernel:
     """A Triton function that is compiled at its first launch for each signature."""
 
@@ -73,7 +78,10 @@ class Kernel:
         key = (kinds, tuple(constants.items()))
         ready = self._ready.get(key)
         if ready is None:
-            ready = self._ready[key] = self._compile(kinds, dict(constants))
+            with _compiling:
+                ready = self._ready.get(key)
+                if ready is None:
+                    ready = self._ready[key] = self._compile(kinds, dict(constants))
         return ready
 
     def launch(self, grid: tuple[int, ...], args: tuple[Any, ...], **constants: Any) -> None:

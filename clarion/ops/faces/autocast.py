@@ -32,7 +32,7 @@ CASTS: list[Cast] = []
 ON_GPU: dict[str, str] = dict.fromkeys(
     """
     acos asin cosh cumprod cumsum dist erfinv exp expm1 group_norm layer_norm log log10 log1p log2 log_softmax norm normalize
-    pow prod reciprocal rsqrt sinh softmax softmin softplus sum tan renorm cosine_similarity cdist
+    pow prod reciprocal rsqrt sinh softmax softmin softplus square sum tan renorm cosine_similarity cdist
     """.split(),  # noqa: SIM905
     "float32",
 ) | dict.fromkeys(["addcdiv", "addcmul", "atan2", "cross", "dot", "index_put", "scatter_add", "stack"], "widest")
