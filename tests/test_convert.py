@@ -205,3 +205,21 @@ def test_to_takes_a_memory_format():
     optimizer.step()
     assert optimizer.state[model[0].weight]["exp_avg"].stride() == (27, 1, 9, 3)
     assert not torch.equal(model[0].weight, before)
+
+
+def test_tensors_of_whatever_has_dlpack():
+    class Lent:
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def __dlpack__(self, *args, **kwargs):
+            return self.tensor.__dlpack__(*args, **kwargs)
+
+        def __dlpack_device__(self):
+            return self.tensor.__dlpack_device__()
+
+    x = torch.arange(3.0)
+    copied, shared, cast = torch.tensor(Lent(x)), torch.as_tensor(Lent(x)), torch.tensor(Lent(x), dtype=torch.int64)
+    x[0] = 7
+    assert copied.tolist() == [0, 1, 2] and shared.tolist() == [7, 1, 2]
+    assert cast.tolist() == [0, 1, 2] and cast.dtype is torch.int64

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.dtypes import sparse_coo, sparse_csc, sparse_csr
 from ..core.tensor import Tensor, new_tensor
-from ..errors import ArgumentIndexError, DtypeError, EngineError, NotSupportedError
+from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
 from .tensor import coalesced, compressed, dense, gathered, handles, in_places, is_sparse, make, np
@@ -122,6 +122,12 @@ handles("is_contiguous")(lambda x, *args, **options: False)
 handles("stride")(lambda x, dim=None: (0,) * x.dim() if dim is None else 0)
 handles("is_same_size")(lambda x, y: tuple(x.shape) == tuple(y.shape))
 handles("zero_")(lambda x: x.become(make(x._at[:, :0], x._held[:0].detach(), x.shape, True)))
+
+
+@handles("numpy")
+def to_numpy(x: Any, *, force: bool = False) -> Any:
+    """Refused: it has no such array."""
+    raise ArgumentTypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
 
 @handles("copy_")

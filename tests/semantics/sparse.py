@@ -290,3 +290,8 @@ def sparse_tensors_taken_apart(t):
         (x.is_contiguous(), x.stride(), x.clone().t_().to_dense()),
         (cleared._nnz(), tuple(cleared.shape)),
     )
+
+
+def sparse_tensors_are_no_arrays(t):
+    x = t.tensor([0.0, 1.0]).to_sparse()
+    return refusal(x.numpy), refusal(lambda: x.numpy(force=True))

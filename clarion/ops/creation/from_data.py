@@ -54,6 +54,9 @@ def _host_array(data: Any, kind: Any) -> Any:
             return _from_sequence(data, kind)
         if isinstance(data, (str, bytes)):
             raise Unfit(TypeError, f"new(): invalid data type '{type(data).__name__}'")
+        if hasattr(data, "__dlpack__"):  # another library's array
+            array = from_dlpack(data)._array
+            return array.copy() if kind is None or kind == array.dtype else np.array(cast(array, kind))
         return _from_elements([data], (), kind)
     except Unfit as unfit:
         raise _EXCEPTIONS[unfit.kind](unfit.text) from None
@@ -258,6 +261,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         if where is not HOST or (kind is not None and kind != shared._array.dtype):
             shared = created(where.receive(shared._array if kind is None else cast(shared._array, kind)))
         return _made_of(data, shared)
+    if where is HOST and kind is None and hasattr(type(data), "__dlpack__") and not isinstance(data, np.generic):
+        return from_dlpack(data)
     return _made_of(data, created(array_of(data, kind, where)))
 
 
