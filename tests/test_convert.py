@@ -221,5 +221,7 @@ def test_tensors_of_whatever_has_dlpack():
     x = torch.arange(3.0)
     copied, shared, cast = torch.tensor(Lent(x)), torch.as_tensor(Lent(x)), torch.tensor(Lent(x), dtype=torch.int64)
     x[0] = 7
-    assert copied.tolist() == [0, 1, 2] and shared.tolist() == [7, 1, 2]
-    assert cast.tolist() == [0, 1, 2] and cast.dtype is torch.int64
+    assert copied.tolist() == [0, 1, 2]
+    assert shared.tolist() == [7, 1, 2]
+    assert cast.tolist() == [0, 1, 2]
+    assert cast.dtype is torch.int64
