@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core.dtypes import bool_ as bool_type
 from ..core.dtypes import sparse_coo, sparse_csc, sparse_csr
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, NotSupportedError
@@ -75,9 +76,11 @@ def _mapped(name: str) -> None:
 
 
 def _written(target: Any, result: Any) -> Any:
-    """A result in the place of another sparse tensor, in the type of that one."""
+    """A result in the place of another tensor, in the type of that one."""
     if not FUNCTIONS["can_cast"](result.dtype, target.dtype):
         raise DtypeError(f"result type {result.dtype.old} can't be cast to the desired output type {target.dtype.old}")
+    if not is_sparse(target):
+        return target.copy_(result.to_dense() if is_sparse(result) else result)
     return target.become(result if result.dtype is target.dtype else result.alike(result._held.to(target.dtype)))
 
 
@@ -199,14 +202,15 @@ def add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
             raise EngineError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         raise NotSupportedError("add(sparse, number): all elements would be filled; use x.to_dense()")
     if not is_sparse(x):
-        return x + dense(other) * alpha
+        return FUNCTIONS["add"](x, dense(other), alpha=alpha)
     if tuple(x.shape) != tuple(other.shape):
         raise EngineError(
             f"add: expected 'self' and 'other' to have same size, but self has size {list(x.shape)} while other has "
             f"size {list(other.shape)} (FYI: op2-sparse addition does not currently support broadcasting)"
         )
     a, b = in_places(x), in_places(other)
-    held = b._held if alpha == 1 else b._held * alpha
+    kind = FUNCTIONS["result_type"](a._held, b._held)  # (the opposite of an unsigned number is none)
+    held = b._held if alpha == 1 else b._held.to(kind) * alpha
     cat = FUNCTIONS["cat"]
     result = make(cat([a._at, b._at], 1), cat([a._held, held]), x.shape)
     if a._array.in_order() and b._array.in_order():  # then PyTorch merges them, whether it knows of the order or not
@@ -219,13 +223,17 @@ def add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
 @handles("sub", "subtract")
 def sub(x: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Differences."""
+    if x.dtype is bool_type or (isinstance(other, Tensor) and other.dtype is bool_type):
+        raise EngineError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "`~` or `logical_not()` operator instead."
+        )
     return add(x, other, alpha=-alpha)
 
 
 def _in_place(name: str, run: Any) -> None:
     def write(x: Any, *args: Any, **options: Any) -> Any:
-        result = run(x, *args, **options)
-        return x.become(result) if is_sparse(x) else x.copy_(result.to_dense() if is_sparse(result) else result)
+        return _written(x, run(x, *args, **options))
 
     handles(name)(write)
 

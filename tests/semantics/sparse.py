@@ -295,3 +295,24 @@ def sparse_tensors_taken_apart(t):
 def sparse_tensors_are_no_arrays(t):
     x = t.tensor([0.0, 1.0]).to_sparse()
     return refusal(x.numpy), refusal(lambda: x.numpy(force=True))
+
+
+def types_of_sparse_tensors_written_in_place(t):
+    def sparse(kind):
+        return t.tensor([0, 2], dtype=kind).to_sparse()
+
+    kept = (sparse(t.float32).add_(sparse(t.float64)), sparse(t.uint8).mul_(sparse(t.int64)))
+    return (
+        [str(each.dtype) for each in kept],
+        refusal(lambda: sparse(t.int64).add_(sparse(t.float32)))[0],
+        refusal(lambda: t.tensor([1, 2]).add_(sparse(t.float32)))[0],
+        refusal(lambda: sparse(t.int64) - sparse(t.bool), "with a bool tensor"),
+    )
+
+
+def differences_with_sparse_tensors_of_unsigned_numbers(t):
+    small = t.tensor([3, 1], dtype=t.uint8).to_sparse()
+    of_two = t.tensor([0, 2], dtype=t.int16).to_sparse() - small
+    mixed = t.tensor([0, 2], dtype=t.int8) - small
+    flags = t.tensor([0, 2], dtype=t.int8) + t.tensor([True, True]).to_sparse()
+    return of_two.to_dense(), str(of_two.dtype), mixed, str(mixed.dtype), flags, str(flags.dtype)
