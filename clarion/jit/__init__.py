@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from ..absent import rest
+from ..core.tensor import Tensor
 from ..errors import EngineError
 from ..futures import Future as Future
 from ..nn.modules.module import Module
@@ -70,14 +71,37 @@ def script(obj: T, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, 
     return obj
 
 
-def trace(func: Any = None, example_inputs: Any = None, *args: Any, **options: Any) -> Any:
+def trace(
+    func: Any = None,
+    example_inputs: Any = None,
+    optimize: Any = None,
+    check_trace: bool = True,
+    *args: Any,
+    example_kwarg_inputs: Any = None,
+    **options: Any,
+) -> Any:
     """The function or module itself: nothing is recorded, every call runs the Python."""
-    return (lambda fn: fn) if func is None else func
+    if func is None:
+        return lambda fn: fn
+    if example_inputs is not None or example_kwarg_inputs is not None:
+        _run_as_if_traced(func, () if example_inputs is None else example_inputs, example_kwarg_inputs, check_trace)
+    return func
 
 
-def trace_module(mod: Any, inputs: Any, *args: Any, **options: Any) -> Any:
+def trace_module(
+    mod: Any, inputs: Any, optimize: Any = None, check_trace: bool = True, *args: Any, **options: Any
+) -> Any:
     """The module itself."""
+    for method, example in inputs.items():
+        _run_as_if_traced(getattr(mod, method), example, None, check_trace)
     return mod
+
+
+def _run_as_if_traced(func: Any, inputs: Any, named: Any, check: bool) -> None:
+    """PyTorch records one run, and three more to check it: so many random numbers are drawn, so often running statistics move."""
+    inputs = (inputs,) if isinstance(inputs, (Tensor, dict)) else tuple(inputs)
+    for _ in range(4 if check else 1):
+        func(*inputs, **(named or {}))
 
 
 def _mark(fn: Any = None, **options: Any) -> Any:

@@ -10,6 +10,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from ..core.dtypes import Size
 from ..errors import ArgumentTypeError, ArgumentValueError, NotSupportedError
 from ..pytree import _LEAF_SPEC as _LEAF_SPEC
 from ..pytree import SUPPORTED_NODES as SUPPORTED_NODES
@@ -105,6 +106,15 @@ def _list_flatten_with_keys(tree: Any) -> tuple[list[Any], Any]:
 
 
 _tuple_flatten_with_keys = _deque_flatten_with_keys = _list_flatten_with_keys
+
+
+register_pytree_node(  # a shape becomes a tuple: what its sizes are mapped to need not be integers
+    Size,
+    lambda sizes: (list(sizes), None),
+    lambda sizes, _: tuple(sizes),
+    flatten_with_keys_fn=_list_flatten_with_keys,
+    serialized_type_name="torch.Size",
+)
 
 
 def _dict_flatten_with_keys(tree: Any) -> tuple[list[Any], Any]:

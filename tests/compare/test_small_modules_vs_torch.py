@@ -230,3 +230,13 @@ def test_trees_of_a_registered_class():
     ours.register_pytree_node(Pair, lambda p: ([p.a, p.b], None), lambda children, _: Pair(*children))
     doubled = ours.tree_map(lambda n: 2 * n, [Pair(1, (2,))])[0]
     assert (doubled.a, doubled.b) == (2, (4,))
+
+
+def test_shapes_are_containers():
+    """Libraries map over whatever a function gave them, and expect no container among the leaves."""
+    for t, pytree in zip((clarion, torch), both("utils._pytree"), strict=True):
+        leaves, spec = pytree.tree_flatten((t.Size([2, 3]), [t.Size([])]))
+        assert leaves == [2, 3]
+        assert pytree.tree_map(str, t.Size([2, 3])) == ("2", "3")
+        assert pytree.tree_unflatten(leaves, spec) == ((2, 3), [()])
+        assert t.Size not in pytree.BUILTIN_TYPES

@@ -162,3 +162,19 @@ def test_functions_of_quantized_tensors_refuse_when_they_are_called(name):
         NotImplementedError, match=f"clarion does not have torch.{name}: there are no quantized tensors"
     ):
         getattr(torch, name)(torch.ones(2), 0.1, 0, torch.qint8)
+
+
+@pytest.mark.parametrize(("options", "runs"), [({}, 4), ({"check_trace": False}, 1)])
+def test_traced_as_often_as_pytorch_runs(options, runs):
+    """What a run draws and counts is drawn and counted: the same seed gives the same numbers afterwards."""
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Dropout(0.5))
+    torch.manual_seed(0)
+    torch.jit.trace(net, torch.ones(3, 2), **options)
+    after = torch.rand(1)
+    assert net[0].num_batches_tracked == runs
+    torch.manual_seed(0)
+    for _ in range(runs):
+        net(torch.ones(3, 2))
+    assert after == torch.rand(1)
+    torch.jit.trace_module(net, {"forward": torch.ones(3, 2)}, **options)
+    assert net[0].num_batches_tracked == 3 * runs
