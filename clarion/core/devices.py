@@ -305,6 +305,11 @@ def to_host(array: Any) -> Any:
     return (_BY_ARRAY.get(type(array)) or HOST).to_host(array)
 
 
+def wraps(array: Any) -> bool:
+    """Does it stand for a tensor of a class that computes for itself? (core/wrapped.py is loaded with the first of them.)"""
+    return type(array) is not ndarray and hasattr(array, "owner")
+
+
 def writable(array: Any) -> bool:
     """May an array be written to? (Only NumPy's can be locked.)"""
     return bool(getattr(array.flags, "writeable", True))

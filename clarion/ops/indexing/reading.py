@@ -16,14 +16,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import modes
-from ...core.devices import HOST, ndarray, xp_of
+from ...core.devices import HOST, ndarray, wraps, xp_of
 from ...core.dtypes import NumpyNumber, b1, i64, int32, uint8
 from ...core.following import sync
 from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...core.views import as_view
-from ...core.wrapped import WrapperArray
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels.portable.indexing import reading as kernels
 from ..faces.api import METHODS
@@ -333,7 +332,7 @@ def _new_dimension(items: tuple[Any, ...], ndim: int) -> int | None:
 def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     """`x[items]` of plain items in one step, where nothing is recorded; None if it takes more than that."""
     array = x._array
-    if type(array) is WrapperArray:
+    if wraps(array):
         return None
     shape, dim, at = array.shape, 0, 0
     chain: list[tuple[Op, tuple[int, ...], None]] = []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...core.devices import wraps
 from ...core.dtypes import FROM_NUMPY, int32
 from ...core.messages import broadcast_error
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...core.wrapped import WrapperArray
 from ...errors import ArgumentTypeError, DtypeError, NotSupportedError, ShapeError
 from ...kernels.batched.levels import Mapped
 from ...kernels.random import torch_names
@@ -110,7 +110,7 @@ def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> NoReturn:
 
 def check_mm(a: Any, b: Any) -> None:
     """Two matrices; a class that computes for itself says what its product is (a list of edges times the nodes' values)."""
-    if WrapperArray in (type(a), type(b)):
+    if wraps(a) or wraps(b):
         return
     if a.shape[1] != b.shape[0]:
         cannot_multiply(a.shape, b.shape)
