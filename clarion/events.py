@@ -166,22 +166,37 @@ class Hub:
 hub = Hub()
 
 
+ANY_WIDTH = range(-(1 << 60), 1 << 60)
+
+
 class Unheard:
     """Backward passes that the one who listens to `backward_began` need not hear of: counted, and no more.
 
-    They are ordinary: `backward()` of one finite number on the host, not above a limit.
+    They are ordinary: `backward()` of one finite number on the host, not above a limit, of a graph like those before: `widths`
+    are the numbers of nodes that were made from one pass to the next.
     """
 
-    __slots__ = ("count", "limit", "until")
+    __slots__ = ("at", "count", "limit", "until", "width", "widths")
 
     def __init__(self) -> None:
         self.count = 0  # of all so far
         self.until = 0  # this count the next one is told
         self.limit = 0.0
+        self.at = 0  # the number of the root of the last pass
+        self.width = 0  # how many nodes it had made since the one before
+        self.widths: Any = ANY_WIDTH
 
     def allow(self, passes: int) -> None:
         """So many more need not be told, unless somebody else listens."""
         self.until = self.count + passes if len(_handlers["backward_began"]) < 2 else 0
+
+    def expect(self, widths: Any) -> None:
+        """From now on a pass of another width than these is told (None: of none)."""
+        self.widths = ANY_WIDTH if widths is None else widths
+
+    def last(self) -> tuple[int, int]:
+        """The width of the last pass, and how many were not told."""
+        return self.width, self.count
 
 
 unheard = Unheard()

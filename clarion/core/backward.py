@@ -68,7 +68,15 @@ def backward(
             array = root._array
             simple = array.ndim == 0 and type(array) is ndarray
             if hub.backward_began is not None:
-                if unheard.count < unheard.until and simple and _LEAST < array.item() <= unheard.limit:
+                at = root._edge.seq
+                width = unheard.width = unheard.at - at
+                unheard.at = at
+                if (
+                    unheard.count < unheard.until
+                    and simple
+                    and _LEAST < array.item() <= unheard.limit
+                    and width in unheard.widths
+                ):
                     unheard.count += 1
                 else:
                     hub.backward_began((root,), (None,), bool(retain_graph), False, True)

@@ -55,6 +55,8 @@ NumPy arrays, to be read only.
 | count_steps() | steps that an engine has not told at rest are written into the stories of their optimizers now |
 | expect_step(steps) | at rest, one of so many steps is to be told |
 | expect_losses(limit) | at rest, a pass whose loss is beyond this is told |
+| expect_widths(known) | at rest, a pass before which another number of nodes was made than any of these is told (None: all are ordinary) |
+| width() | at rest: how many were made since the pass before, and how many passes were counted |
 | leave_untold(passes) | so many others need not be (an engine may choose itself) |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
 | mode_files | the files that enter and leave modes |
@@ -136,6 +138,8 @@ node_running: _Question
 operand_running: _Question
 passes_untold: _Question
 expect_losses: _Question
+expect_widths: _Question
+width: _Question
 leave_untold: _Question
 count_steps: _Question
 expect_step: _Question

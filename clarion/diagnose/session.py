@@ -2,7 +2,7 @@
 
 NOTE [Listening closely]: telling rules of every operation would cost as much as the operations themselves. So `near_…`
 methods hear of events only in the first steps (where most mistakes show), in two steps at each power of two after
-that, and after the first calls of `eval()`. What must not be missed uses `on_…` methods, on events that are rare: a few
+that, after the first calls of `eval()`, and where steps are unlike those before (books/widths.py). What must not be missed uses `on_…` methods, on events that are rare: a few
 per step, never one per operation (unless the session is to be thorough).
 
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
@@ -32,6 +32,7 @@ from .books.float_notes import notes
 from .books.ledger import REST_AFTER, Ledger
 from .books.memory import Memory
 from .books.resting import OF_STEPS, passes_alone, shortened
+from .books.widths import Widths
 from .finding import WARN, Finding, shown
 from .rule import Diagnosis
 from .source import places
@@ -43,6 +44,7 @@ _IDLE = 4
 # Steps at the beginning that are listened to closely.
 _NEAR_STEPS = 8
 _AWAKE = 8
+_PHASE = 8  # the same where a new phase begins
 _AROUND = 3  # steps before and after the one that the user names
 _FREQUENT = frozenset(
     [
@@ -108,6 +110,7 @@ class Session:
         self.began = time.perf_counter()
         self.ledger = Ledger(self)
         self.memory = Memory(self)
+        self.widths = Widths(self)
         self.rules: dict[str, Diagnosis] = {
             name: rule(self) for name, rule in rules.items() if thorough or not rule.thorough
         }
@@ -180,6 +183,7 @@ class Session:
             ("the ledger", self.ledger),
             ("departures", self.ledger.departures),
             ("memory", self.memory),
+            ("widths", self.widths),
             ("float notes", notes),
         ]
         found: dict[str, dict[str, list[tuple[str, Any]]]] = {"on_": {}, "near_": {}, "rest_": {}}
@@ -303,6 +307,7 @@ class Session:
         """Hear less, unless something is being listened to closely."""
         if self.mode == AWAKE:
             self.ledger.begin_rest()
+            self.widths.rest()
             self._switch(REST)
 
     def deepen(self) -> None:
@@ -334,6 +339,11 @@ class Session:
         """A long rest is over: hear everything for a while, and the next two steps closely."""
         self._near_until = self.ledger.step + 2
         self.listen_closely(True)
+
+    def begin_phase(self) -> None:
+        """The program does something that it has not done before: hear the next steps closely."""
+        self.wake()
+        self._near_until = self.ledger.step + _PHASE
 
     def _training_set(self, module: Any, training: bool) -> None:
         if module.training is training:

@@ -274,6 +274,15 @@ def expect_losses(limit: float) -> None:
     """Replaced by `resting`."""
 
 
+def expect_widths(known: Any) -> None:
+    """Replaced by `resting`."""
+
+
+def width() -> tuple[int, int]:
+    """Replaced by `resting`."""
+    return 0, 0
+
+
 def count_steps() -> None:
     """Replaced by `resting`."""
 

@@ -17,7 +17,7 @@ import torch
 from torch._C import TensorBase
 
 from .. import diagnose
-from ..events import hub
+from ..events import ANY_WIDTH, hub
 from . import engine, home, lines, optimizers
 from .backward import Pass, elsewhere
 from .nodes import held, hooks
@@ -29,6 +29,9 @@ _TOLD = 64  # one pass in so many is told, unless steps are counted as passes
 _SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
 _skipped = 0  # 1: every other is read there
 _limit = inf  # losses beyond this are told
+_begun = 0  # the number of nodes when the last pass began,
+_width = 0  # how many had been made since the one before began,
+_widths: Any = ANY_WIDTH  # and how many are ordinary
 _ended = 0  # the number of nodes when the last pass ended, where every loss is read
 _mark = (0, 0)  # elsewhere: the number of nodes and of passes, now and then,
 _rate = 0.0  # and how many nodes each pass had
@@ -50,9 +53,10 @@ def forget() -> None:
 
 def rest(on: bool) -> None:
     """The session rests, or no longer."""
-    global _alone, _pace, _clock, _next, _mark
+    global _alone, _pace, _clock, _next, _mark, _begun
     _alone = _pace = None
     if on:
+        _begun = _sequence()
         _clock, _mark, _next = (perf_counter(), _passes), (_sequence(), _passes), _passes + _TOLD
         optimizers.hear(None, _stepped)
     else:
@@ -67,16 +71,19 @@ def running(original: Any) -> Any:
 
     @functools.wraps(original)
     def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
-        global _passes, _ended
+        global _passes, _ended, _begun, _width
         if len(_threads) > 1 and get_ident() != home.number and not home.pass_begins():
             return elsewhere(original, roots, *args, **kwargs)
         _passes += 1
-        if _passes >= _next or not _passes & _skipped:
+        nodes = _sequence()
+        _width, _begun = nodes - _begun, nodes
+        alike = _width in _widths
+        if _passes >= _next or not _passes & _skipped or not alike:
             try:
                 value = roots[0].item() if roots[0].is_cpu else nan
             except (RuntimeError, AttributeError):  # several elements, no values, no tensor
                 value = 0.0 if isinstance(roots[0], torch.Tensor) else nan
-            ordinary = -inf < value < _limit
+            ordinary = -inf < value < _limit and alike
             if not ordinary or _passes >= _next:
                 _look(ordinary, roots, args, kwargs)
         try:
@@ -131,6 +138,17 @@ def expect_losses(limit: float) -> None:
     """From now on a loss below this is nothing to speak of."""
     global _limit
     _limit = limit
+
+
+def expect_widths(known: Any) -> None:
+    """From now on a pass before which another number of nodes was made is told."""
+    global _widths
+    _widths = ANY_WIDTH if known is None else known
+
+
+def width() -> tuple[int, int]:
+    """How many nodes were made since the pass before, and how many passes there were."""
+    return _width, _passes
 
 
 def expect_step(steps: int) -> None:
@@ -200,5 +218,7 @@ def count_steps() -> None:
 
 engine.passes_untold = passes_untold
 engine.expect_losses = expect_losses
+engine.expect_widths = expect_widths
+engine.width = width
 engine.count_steps = count_steps
 engine.expect_step = expect_step

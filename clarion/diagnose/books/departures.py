@@ -48,14 +48,18 @@ class Departure:
     ends     the nodes of the terms of the last value
     behind   departures that what left here comes from, by another way: to mend those alone would not help
     foreign  a library did it, for the user's line; or a distribution, that was asked for a sample
+    decides  what leaves are integers or truth values: which way to go, whom to ask
+    latest   the number of the last backward pass that such a value arrived in
     """
 
     __slots__ = (
         "arrived",
         "behind",
+        "decides",
         "ends",
         "foreign",
         "how",
+        "latest",
         "leaves",
         "maybe",
         "number",
@@ -78,7 +82,8 @@ class Departure:
         self.series: dict[Place | str | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
         self.behind: set[Departure] = set()
-        self.foreign = False
+        self.foreign = self.decides = False
+        self.latest = 0
 
     def carries(self, leaves: list[Any]) -> list[Any]:
         """Those of the leaves that left here."""
@@ -317,6 +322,7 @@ class Departures:
                 for mark in self.marks(root) if engine.node_of(root) is not None else ():
                     if type(mark) is Departure:
                         mark.arrived += 1
+                        mark.latest = self._ledger.passes
                     else:
                         mark.departure.perhaps += 1
 
@@ -342,6 +348,7 @@ class Departures:
         if departure is None:
             departure = self._lines[key] = Departure(len(self._lines), place, how)
             departure.foreign = engine.by_library() or _draws()
+            departure.decides = engine.kind(value) in "iub"
         step = self._ledger.step
         if step != self._step:
             self._step = step

@@ -69,7 +69,8 @@ class Probe:
         values = list(self._arguments)
         for i in self._checked:
             x = values[i]
-            values[i] = x + spread * (_size(x) or 1.0) * self._rng.standard_normal(x.shape) if spread else x.copy()
+            move = spread * (_size(x) or 1.0) * self._rng.standard_normal(x.shape)
+            values[i] = np.asarray(x + move)  # (what NumPy makes of a single number is no array)
         return values
 
     def _run(self, values: list[Any]) -> tuple[list[Any], Any]:
@@ -116,7 +117,7 @@ class Probe:
             ends = []
             for sign in (h, -h):
                 moved = list(values)
-                moved[i] = values[i] + sign * direction
+                moved[i] = np.asarray(values[i] + sign * direction)
                 outs, _ = self._run(moved)
                 ends.append(sum(float((w * o).sum()) for w, o in zip(weights, outs, strict=True)))
             found.append((ends[0] - ends[1]) / (2 * h))

@@ -17,6 +17,7 @@ _FIRST = 20  # steps that are only looked at
 _WINDOW = 100  # steps that make up the usual
 _GROWTH = 20  # steps over which a norm may keep growing
 _FACTOR = 10.0
+_NOTHING, _ORDINARY = 1e-3, 3.0  # norms next to that of the parameters: almost none, and one as gradients may have
 _CLIPPED_FACTOR = 100.0  # where clipping keeps them from the update: that is what it is there for
 
 
@@ -102,6 +103,9 @@ class GradientSpikes(Diagnosis):
         spread = max(median([abs(x - usual) for x in logs]), 0.05)
         now = math.log(sample.total)
         if now > usual + 8.0 * spread and now > usual + math.log(_FACTOR) and sample.total > 2.0 * max(norms):
+            size = _size(update)
+            if math.exp(usual) < _NOTHING * size and sample.total < _ORDINARY * size:
+                return  # a margin that is kept by most batches: what jumps is no more than a gradient usually has
             self._say(
                 update,
                 sample,
@@ -119,7 +123,7 @@ class GradientSpikes(Diagnosis):
         if self.session.said("stale-gradient"):  # gradients that are never cleared grow
             return
         # A model that wakes up has growing gradients, too: but small ones, next to its weights, and its loss does not grow.
-        size = math.sqrt(sum(float((engine.array(leaf).astype(float) ** 2).sum()) for leaf in update.leaves))
+        size = _size(update)
         if blocks[-1] > size or _has_grown([s.loss for s in list(update.story.track.recent)[-_GROWTH - 5 :]]):
             self._say(
                 update,
@@ -141,6 +145,11 @@ class GradientSpikes(Diagnosis):
             fix="torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm) between backward() and step(), a smaller learning "
             "rate, and a look at this batch and at anything in the loss that has no bound.",
         )
+
+
+def _size(update: Update) -> float:
+    """The norm of the parameters."""
+    return math.sqrt(sum(float((engine.array(leaf).astype(float) ** 2).sum()) for leaf in update.leaves))
 
 
 def _has_grown(losses: list[float | None]) -> bool:

@@ -308,6 +308,8 @@ class ParameterNotOptimized(Diagnosis):
         leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
         routed = {engine.shape(leaf) for leaf in leaves if 0 < _deposits(leaf) < 0.9 * _IDLE}
         cut = [d for d in self.ledger.departures if d.arrived or d.perhaps]
+        # Does the model choose its ways itself? Then one of a list may never have been chosen.
+        chosen = any(d.decides and d.arrived and d.carries_trained() for d in cut)
         table = seats(self.ledger)
         used = _alive(self._differentiated)
         idle = [
@@ -318,7 +320,7 @@ class ParameterNotOptimized(Diagnosis):
             and not self._copies.is_copy(leaf)
             and id(leaf) not in used
             and not any(d.carries([leaf]) for d in cut)
-            and not (is_one_of_many if late else is_in_a_list)(table.get(id(leaf)), lambda p: _deposits(p) > 0)
+            and not (is_one_of_many if late and not chosen else is_in_a_list)(table.get(id(leaf)), _is_reached)
         ]
         if idle:
             one = len(idle) == 1
@@ -411,6 +413,10 @@ def _alive(references: dict[int, weakref.ref[Any]]) -> dict[int, Any]:
 
 def _deposits(leaf: Any) -> int:
     return engine.story(leaf).deposits if engine.story(leaf) is not None else 0
+
+
+def _is_reached(leaf: Any) -> bool:
+    return _deposits(leaf) > 0
 
 
 def _distinct(places: list[Any], most: int = 6) -> list[Any]:

@@ -61,6 +61,7 @@ class PathCut(Diagnosis):
         self._copies = Copies()
         self._written = Written()
         self._missed: dict[int, list[Backward]] = {}  # by optimizer's story (its id): passes that gave it nothing
+        self._before: dict[int, set[Departure]] = {}  # what arrived in the losses of those passes
         self._cuts: dict[int, tuple[OptimizerStory, list[_Cut]]] = {}  # by optimizer's story (its id)
         self._terms: list[Term] = []  # constants among the terms of the last loss
         self._held: set[int] = set()  # the nodes of its terms
@@ -82,6 +83,9 @@ class PathCut(Diagnosis):
         if self.ledger.last_backward is not None:
             missed = self._missed.setdefault(id(story), [])
             missed[:] = [*missed[-_CONFIRMED:], self.ledger.last_backward]
+            if self.session.near:
+                arrived = {d for d in self.ledger.departures if d.latest == self.ledger.passes}
+                self._before[id(story)] = self._before.get(id(story), set()) | arrived
         if story.empty_run >= 2 and self.session.near:
             self._speak(self._find(update.optimizer, story))
 
@@ -126,7 +130,9 @@ class PathCut(Diagnosis):
             return []
         found: list[_Cut] = []
         ways = [d for d in self.ledger.departures if d.arrived >= 2 or d.perhaps >= 2]
-        ways.sort(key=lambda d: (d.arrived < 2, -len(d.carries(unreached)), d.number))
+        # No gradient at all: what cuts the way from the loss before its steps, and not from that of another optimizer's?
+        own = self._before.get(id(story), set()) if story.empty_run else set()
+        ways.sort(key=lambda d: (d.arrived < 2, d not in own, -len(d.carries(unreached)), d.number))
         ways = [d for d in ways if not _is_behind(d, ways)] + [d for d in ways if _is_behind(d, ways)]
         for departure in ways:
             leaves = departure.carries(unreached)

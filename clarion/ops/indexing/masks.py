@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ...core import modes
 from ...core.devices import HOST, kind_of, visible, xp_of
 from ...core.dtypes import FROM_NUMPY, b1, broadcast_shapes, i64
 from ...core.messages import broadcast_error
 from ...core.op import Op
 from ...core.tensor import created
 from ...errors import DtypeError, EngineError
+from ...events import hub
 from ..faces.api import FUNCTIONS, call, public
 from ..faces.strict_out import strict_out
 from .scatter import tensor_argument
@@ -84,7 +86,10 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     if not as_tuple:
         return nonzero_op.call(input)
     array = input._array if input._array.ndim else input._array.reshape(1)
-    return tuple([created(places.copy()) for places in xp_of(array).nonzero(array)])
+    found = tuple([created(places.copy()) for places in xp_of(array).nonzero(array)])
+    if modes.special and hub.applied is not None:
+        hub.applied(nonzero_op, (input,), (), found)
+    return found
 
 
 @public()

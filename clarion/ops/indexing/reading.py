@@ -297,7 +297,7 @@ def getitem(self: Tensor, index: Any) -> Any:
             return getitem(self, index[0])
         if self._view is not None:
             sync(self)
-        if not (self._rg and (modes.special == 0 or modes.recording())):
+        if not (self._rg and (modes.special == 0 or modes.recording())) and not modes.watched:
             view = one_view(self, index)
             if view is not None:
                 return view

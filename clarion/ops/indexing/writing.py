@@ -233,6 +233,8 @@ def put_index(x: Tensor, target: Any, tensors: list[tuple[int, Tensor]], values:
     wrote(x)
     if recording:
         rebase(op, x, (before, *inputs[1:]), params)
+    if modes.special and hub.applied is not None:
+        hub.applied(op, inputs, params, (x,))
 
 
 def _put(op: Op, target: Any, values: Tensor, indices: list[Tensor], params: tuple[Any, ...]) -> None:
