@@ -10,7 +10,7 @@ from .. import engine
 if TYPE_CHECKING:
     from ..session import Session
 
-_LEARNT = 64  # passes after which what is new is a change: the first ones are listened to often enough
+_LEARNT = 12  # passes after which what is new is a change: the first ones are listened to often enough
 _SETTLED, _AGAIN = 32, 4  # the same at rest, where numbers may be others: who listens makes some; and at a later rest
 _MOST = 48  # different numbers: of a program that has more, they tell nothing
 _CHANGES = 6  # that are listened to
@@ -26,6 +26,7 @@ class Widths:
         self._at: float | None = None  # where the last pass began
         self._passes = 0
         self._settled = 0  # until an engine has counted so many passes, at rest, nothing is a change
+        self._first = False  # is the next pass the first at rest? What was heard before it may have made nodes, too
         self._changes = 0
         engine.expect_widths(None)
 
@@ -43,7 +44,7 @@ class Widths:
 
     def rest(self) -> None:
         """The session rests: of ordinary passes nothing is heard."""
-        self._at = None
+        self._at, self._first = None, True
         self._settled = engine.width()[1] + (_AGAIN if self._resting else _SETTLED)
         engine.expect_widths(self._resting if len(self._resting) < _MOST else None)
 
@@ -51,6 +52,9 @@ class Widths:
         """A pass is told, because it is one of many, or because it is not like the others."""
         width, passes = engine.width()
         if width in self._resting or not self._session.resting:
+            return
+        first, self._first = self._first, False
+        if first:
             return
         self._resting.add(width)
         if len(self._resting) >= _MOST:
