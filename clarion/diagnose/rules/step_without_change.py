@@ -95,6 +95,8 @@ class StepWithoutChange(Diagnosis):
         self, update: Update, sample: Sample, rates: tuple[float, ...], looks: list[_Look], now: list[Any]
     ) -> None:
         """Compare the parameters as they were with what they are now, which the functions `now` give."""
+        if len(looks) != len(update.leaves):  # some were added since
+            return
         key = id(update.optimizer)
         usual = min(1.0, max(look.size for look in looks))
         moved = any(
