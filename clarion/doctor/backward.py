@@ -136,6 +136,7 @@ class Pass:
         self.has_history = not isinstance(roots[0], torch.Tensor) or _requires_grad(roots[0])  # else it is refused
         self.before: list[tuple[Any, Any, int]] | None = None
         self.hooks: list[Any] = []
+        self.seen = torch._C._len_torch_dispatch_stack() > 0  # would the program's own mode see what hooks compute?
         self.freed: set[int] = set()  # nodes, by number, that had been freed when it began
 
     def begin(self, given: Any, retained: bool, create: bool) -> None:
@@ -160,11 +161,13 @@ class Pass:
                     if grad is None and (story := engine.story(leaf)) is not None and story.consumed:
                         story.consumed = story.fresh = False  # cleared by what was compiled, unheard
                     self.before.append((leaf, grad, 0 if grad is None else grad._version))
-        if hub.ran is not None:
+        if self.seen:
+            pass
+        elif hub.ran is not None:
             self._listen_to_nodes()
         elif hub.broke is not None and self.accumulates and hub.accumulated is not None:
             self._look_for_dangers()
-        if twins.noted and (hub.ran is not None or hub.broke is not None):
+        if not self.seen and twins.noted and (hub.ran is not None or hub.broke is not None):
             self.hooks += twins.watch_pass(self.roots, _ran)
         held.roots = ()
 

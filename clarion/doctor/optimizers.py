@@ -130,13 +130,16 @@ def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
         return
     twins.stepped()
     if listening.ear.open:
-        place = lines.here()
-        for group in optimizer.param_groups:
-            for leaf in group["params"]:
-                memory.written(leaf, place)
+        safely("optimizers", _written, optimizer, lines.here())
     if hub.stepped is not None:
         safely("optimizers", hub.stepped, optimizer)
     listening.settle()
+
+
+def _written(optimizer: Any, place: Any) -> None:
+    for group in optimizer.param_groups:
+        for leaf in group["params"]:
+            memory.written(leaf, place)
 
 
 def _clipping() -> None:

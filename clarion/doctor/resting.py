@@ -27,7 +27,7 @@ _requires_grad = TensorBase.requires_grad.__get__
 _sequence = torch.autograd._get_sequence_nr
 _TOLD = 64  # one pass in so many is told, unless steps are counted as passes
 _SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
-_skipped = 0  # 1: every other is read there
+_skipped = 0  # 3: one in four is read there
 _limit = inf  # losses beyond this are told
 _begun = 0  # the number of nodes when the last pass began,
 _width = 0  # how many had been made since the one before began,
@@ -105,7 +105,7 @@ def _look(ordinary: bool, roots: Any, args: Any, kwargs: Any) -> None:
     global _skipped, _clock, _next, _mark, _rate, _pace
     if _passes >= _next:
         (then, before), _clock = _clock, (perf_counter(), _passes)
-        _skipped = int(_clock[0] - then < (_passes - before) * _SHORT)
+        _skipped = 3 if _clock[0] - then < (_passes - before) * _SHORT else 0
         _next = _passes + _TOLD
         (nodes_then, _), _mark = _mark, (_sequence(), _passes)
         _rate = (_mark[0] - nodes_then) / (_passes - before)

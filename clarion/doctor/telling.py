@@ -7,11 +7,17 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
 from ..errors import DiagnosisError, DiagnosisWarning
 from . import home
 from .home import at_home
 from .nodes import held, release
 
+# What a handler asks of tensors is not for the program's own classes and modes to hear.
+_unseen: Any = torch._C.DisableTorchFunction
+_dispatches = torch._C._len_torch_dispatch_stack
 failures: dict[str, BaseException] = {}
 set_dynamo: Any = (
     None  # what Dynamo calls for every function that begins: gives what was there. None: nothing was compiled yet
@@ -26,8 +32,12 @@ def tell(handler: Any, *args: Any) -> None:
     held.aside = aside + 1  # what a handler computes is not the program's
     dynamo = set_dynamo(None) if set_dynamo is not None else None  # nor is it to be compiled
     try:
-        with home.lock:
-            handler(*args)
+        with home.lock, _unseen():
+            if _dispatches() == 0:
+                handler(*args)
+            else:
+                with _disable_current_modes():
+                    handler(*args)
     finally:
         if dynamo is not None:
             set_dynamo(dynamo)

@@ -30,3 +30,52 @@ def test_hooks_of_the_program_that_come_after_ours():
     assert watch._session.failures == {}
     assert watch.findings == []
     assert optimizers._hooks == [None, None]
+
+
+def test_classes_and_modes_of_the_program_hear_nothing_of_us():
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    import clarion.doctor
+
+    def run():
+        heard = []
+
+        class Logged(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                heard.append(getattr(func, "__name__", ""))
+                return super().__torch_function__(func, types, args, kwargs or {})
+
+        class Functions(TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                heard.append(getattr(func, "__name__", ""))
+                return func(*args, **(kwargs or {}))
+
+        class Operations(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                heard.append(str(func))
+                return func(*args, **(kwargs or {}))
+
+        torch.manual_seed(0)
+        net = torch.nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+
+        def step(x):
+            loss = net(x).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+        for _ in range(12):
+            step(torch.randn(4, 3).as_subclass(Logged))
+        for mode in (Functions, Operations):
+            for _ in range(4):
+                with mode():
+                    step(torch.ones(2, 3))
+        return heard
+
+    alone = run()
+    with clarion.doctor.watch() as watch:
+        assert run() == alone
+    assert watch._session.failures == {}
