@@ -34,6 +34,7 @@ _hooks: list[Any] = [None, None]  # ours: before a step, after it
 _registers = register_optimizer_step_pre_hook, register_optimizer_step_post_hook
 _heard: tuple[Any, Any] = None, None
 _hidden = 0
+unsettled = False  # does one stand there that hears nothing?
 STEP = torch.optim.Optimizer.profile_hook_step(lambda self: None).__code__  # type: ignore[attr-defined]
 
 
@@ -46,6 +47,8 @@ def hear(before: Any = None, after: Any = None) -> None:
 
 def settle() -> None:
     """Bring our hooks in line with who hears, as far as that can be done now: NOTE [Hooks]."""
+    global unsettled
+    unsettled = False
     stepping: bool | None = None
     for which, hears in enumerate((None, None) if _hidden else _heard):
         hook = _hooks[which]
@@ -57,6 +60,7 @@ def settle() -> None:
                 _hooks[which] = _registers[which](hears)
             elif hook is not None and stepping:
                 hook.hooks_dict_ref()[hook.id] = _nothing
+                unsettled = True
             elif hook is not None:
                 hook.remove()
                 _hooks[which] = None
