@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core import engine as _engine
 from ...core import modes, provenance
-from ...core.devices import HALVES, kind_of, to_host
+from ...core.devices import HALVES
 from ...core.function import Function
 from ...core.namespace import OPS
 from ...core.node import FREED, Node, sequence
@@ -29,14 +29,21 @@ from ...core.versions import INFERENCE
 from ...events import Hub, hub, unheard
 from ...kernels import captures
 from ...kernels import quiet as _warnings
-from ...kernels.batched.levels import Mapped
-from ...kernels.coo import Coo
-from ...kernels.registry import raw
 from ..engine import LOST
 from ..graph.traits import having
 from ..source.installed import is_installed
 from .custom import custom_call as custom_call
 from .custom import random_state as random_state
+from .values import all_finite as all_finite
+from .values import array as array
+from .values import finite_soon as finite_soon
+from .values import late as late
+from .values import letter as letter
+from .values import number as number
+from .values import samples_soon as samples_soon
+from .values import seen, whole
+from .values import some as some
+from .values import squares as squares
 
 # Tensors -------------------------------------------------------------------------------------------
 
@@ -49,71 +56,6 @@ story = attrgetter("_story")
 shape = attrgetter("_array.shape")
 size = attrgetter("_array.size")
 nbytes = attrgetter("_array.nbytes")
-
-
-def _whole(found: Any) -> Any:
-    """An array; inside `vmap`, that of all samples."""
-    while isinstance(found, Mapped):
-        found = found.data
-    return found
-
-
-def array(t: Any) -> Any:
-    """The values. Those of a device are brought to the host; while its work is being captured, there are none to read."""
-    found = t._array
-    if type(found) is not np.ndarray:
-        found = _whole(found)
-    if type(found) is np.ndarray:
-        return found
-    if type(found) is Coo:
-        return found.dense()
-    return _NOTHING if captures.current() is not None else to_host(found)
-
-
-def _seen(found: Any) -> Any:
-    """Raw values as they can be looked at: those of a device are brought to the host, where that is possible."""
-    found = _whole(found)
-    if type(found) not in HALVES:
-        return found
-    return LOST if captures.current() is not None else to_host(found)
-
-
-def some(t: Any, count: int) -> Any:
-    """The values; of a device's about so many, evenly taken."""
-    found = t._array
-    if type(found) is np.ndarray or type(found) is Coo or captures.current() is not None:
-        return array(t)
-    flat = _whole(found).reshape(-1)
-    return to_host(flat[:: max(1, flat.size // count)])
-
-
-def samples_soon(tensors: list[Any], count: int) -> Any:
-    """About so many values of each tensor, gathered by a GPU and sent; None of tensors that lie elsewhere."""
-    arrays = [t._array for t in tensors]
-    if captures.current() is not None or not arrays or not all(type(a) in HALVES for a in arrays):
-        return None
-    gathered = raw.samples_of_all(arrays, count)
-    return None if gathered is None else kind_of(arrays[0]).letter(*gathered)
-
-
-def finite_soon(values: Any) -> Any:
-    """Of raw values of a device: whether all are finite, as a number there that nobody waits for; None of what can be looked at."""
-    if isinstance(values, (np.ndarray, np.generic, Tensor)) or type(values) is Coo:
-        return None
-    if kind_of(values).name == "cpu" and not isinstance(values, Mapped):
-        return None
-    if captures.current() is not None or isinstance(values, Mapped):
-        return True  # nothing can be looked at
-    return raw.all_finite(values) if type(values) in HALVES else np.isfinite(values).all()
-
-
-def letter(numbers: list[Any]) -> Any:
-    """Numbers of a device that are sent to the host, to be read later."""
-    where = kind_of(numbers[0])
-    return where.letter(where.xp.stack(numbers))
-
-
-_NOTHING = np.empty(0)
 
 
 def is_tensor(x: Any) -> bool:
@@ -144,30 +86,6 @@ def _eps_of(dtype: Any) -> float:
     return float(finfo(dtype).eps)
 
 
-def number(t: Any) -> Any:
-    found = t._array
-    if type(found) is not np.ndarray and isinstance(found, Mapped):
-        return _whole(found).mean().item()
-    if type(found) is np.ndarray or not late(t):
-        return found.item()
-    found = _sent("loss", t._array.reshape(1))
-    return found[0] if found else 0.0
-
-
-def late(t: Any) -> bool:
-    """On a GPU values are read a step later, unless the session listens closely; while work is captured, never."""
-    return type(t._array) is not np.ndarray and (not modes.watched or captures.current() is not None)
-
-
-def _sent(key: str, values: Any) -> list[float] | None:
-    """The values of a device that have arrived last under a name; these are on their way."""
-    if captures.current() is not None:
-        return None
-    from ...kernels.cuda import mail
-
-    return mail.post.read(key, values)
-
-
 def memory(t: Any) -> int:
     return id(t._array)
 
@@ -183,30 +101,6 @@ def writes(t: Any) -> int:
 
 def is_inference(t: Any) -> bool:
     return t._vc is INFERENCE
-
-
-def squares(gradients: list[Any]) -> list[float]:
-    if not gradients or any(type(_whole(gradient._array)) is np.ndarray for gradient in gradients):
-        return [_square(array(gradient)) for gradient in gradients]
-    if captures.current() is None:
-        found = raw.squares_of_all([gradient._array for gradient in gradients])
-        if type(found) is not list:
-            found = _sent("squares", found) if late(gradients[0]) else found.tolist()
-        if found is not None:
-            return found
-    return [1.0] * len(gradients)  # nothing has arrived: nothing to speak of
-
-
-def _square(values: Any) -> float:
-    """Infinite or NaN if an element is, or if the sum is beyond the range of its type."""
-    if values.dtype.kind == "f" and values.dtype.itemsize >= 4:
-        flat = values.ravel()
-        return float(np.dot(flat, flat))
-    return float(np.square(np.abs(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64))).sum())
-
-
-def all_finite(t: Any) -> bool:
-    return bool(np.isfinite(array(t)).all())
 
 
 # Nodes ---------------------------------------------------------------------------------------------
@@ -244,9 +138,9 @@ def operands(of: Any) -> list[Any]:
     for i, edge in enumerate(of.edges):
         value = saved[i] if i < len(saved) else None
         if isinstance(value, Tensor):
-            found.append(_seen(value._array))
+            found.append(seen(value._array))
         elif isinstance(edge, Tensor):
-            found.append(_seen(edge._array))
+            found.append(seen(edge._array))
         elif not isinstance(edge, Node) and isinstance(value, (np.ndarray, np.generic, int, float, complex)):
             found.append(value)
         else:
@@ -260,12 +154,12 @@ def kept(of: Any) -> Iterator[tuple[tuple[Any, int], Any]]:
         return
     for i, edge in enumerate(of.edges):
         if isinstance(edge, Node) and i < len(saved) and isinstance(saved[i], Tensor):
-            yield (edge, 0 if of.nrs is None else of.nrs[i]), _seen(saved[i]._array)
+            yield (edge, 0 if of.nrs is None else of.nrs[i]), seen(saved[i]._array)
     more = len(of.edges) - len(declared.inputs)
     for position, nr in declared.out_positions:
         found = saved[position + more] if position + more < len(saved) else None
         if isinstance(found, np.ndarray) or type(found) in HALVES:
-            yield (of, nr), _seen(found)
+            yield (of, nr), seen(found)
 
 
 def compute(of: Any, values: list[Any]) -> list[Any] | None:
@@ -284,7 +178,7 @@ def compute(of: Any, values: list[Any]) -> list[Any] | None:
         result = declared.kernel(arrays, *params) if declared.variadic else declared.kernel(*arrays, *params)
     except Exception:
         return None  # unknown, then
-    return [np.asarray(_whole(out)) for out in (result if isinstance(result, (tuple, list)) else (result,))]
+    return [np.asarray(whole(out)) for out in (result if isinstance(result, (tuple, list)) else (result,))]
 
 
 def saved_values(of: Any) -> Iterator[tuple[str, Any]]:
@@ -292,17 +186,17 @@ def saved_values(of: Any) -> Iterator[tuple[str, Any]]:
     if declared is not None:
         for name, value in zip(declared.layout, of.saved or (), strict=False):
             if name not in declared.params:
-                found = _seen(value._array if isinstance(value, Tensor) else value)
+                found = seen(value._array if isinstance(value, Tensor) else value)
                 yield ("input" if name in declared.inputs else "output"), found
 
 
 def saved_memory(of: Any) -> Iterator[tuple[int, int, bool]]:
     for value in of.saved or ():
-        values = _whole(value._array if isinstance(value, Tensor) else value)
+        values = whole(value._array if isinstance(value, Tensor) else value)
         if isinstance(values, np.ndarray):
-            whole = values.base if isinstance(values.base, np.ndarray) else values
+            memory = values.base if isinstance(values.base, np.ndarray) else values
             # A leaf or an input lives anyway.
-            yield id(whole), whole.nbytes, not isinstance(value, Tensor) or value._edge is not None
+            yield id(memory), memory.nbytes, not isinstance(value, Tensor) or value._edge is not None
 
 
 def is_freed(of: Any) -> bool:
@@ -324,7 +218,7 @@ def firing(of: Any) -> Any:
         found = next((value for value in saved[:2] if not _is_zeros(value)), None)
     else:
         return None
-    found = _whole(found._array if isinstance(found, Tensor) else found)
+    found = whole(found._array if isinstance(found, Tensor) else found)
     return found if isinstance(found, np.ndarray) and found.ndim else None
 
 
@@ -333,7 +227,7 @@ def _is_zero(bound: Any) -> bool:
 
 
 def _is_zeros(value: Any) -> bool:
-    return isinstance(value, Tensor) and not value._rg and not _whole(value._array).any()
+    return isinstance(value, Tensor) and not value._rg and not whole(value._array).any()
 
 
 def dimension(of: Any) -> Any:
