@@ -75,6 +75,8 @@ def running(original: Any) -> Any:
         if len(_threads) > 1 and get_ident() != home.number and not home.pass_begins():
             return elsewhere(original, roots, *args, **kwargs)
         _passes += 1
+        if optimizers.unsettled:
+            optimizers.settle()
         nodes = _sequence()
         _width, _begun = nodes - _begun, nodes
         alike = _width in _widths
