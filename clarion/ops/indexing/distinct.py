@@ -223,7 +223,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         if num_classes <= 0:
             raise EngineError("Can not infer total number of classes from empty tensor.")
         return one_hot_op.call(tensor, num_classes)
-    if smallest(array) < 0:
+    if visible(array) and smallest(array) < 0:
         raise EngineError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(largest(array)) + 1

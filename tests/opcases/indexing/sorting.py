@@ -54,6 +54,8 @@ ROWS = [
     Row("msort", lambda t, x, **k: t.msort(x, **k), inputs=distinct(4, 3), ref=lambda x: np.sort(x, 0), out=True),
     Row("topk", lambda t, x, **k: t.topk(x, 2, **k), inputs=distinct(3, 5), out=True),
     Row("topk", lambda t, x: t.topk(x, 3, 0, False), inputs=distinct(50, 2), label="smallest"),
+    # (Few of many: in which order others are found is the host's own, and compared in tests/compare/test_order_of_equals_vs_torch.py.)
+    Row("topk_unsorted", lambda t, x: t.topk(x, 1, sorted=False), inputs=distinct(2, 64)),
     Row("kthvalue", lambda t, x, **k: t.kthvalue(x, 2, **k), inputs=distinct(3, 5), out=True),
     Row("kthvalue", lambda t, x: t.kthvalue(x, 3, 0, True), inputs=distinct(4, 3), label="keepdim"),
     Row("median", lambda t, x: t.median(x), inputs=distinct(3, 4), second=False, dtypes=NUMBERS),
