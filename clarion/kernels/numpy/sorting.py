@@ -55,14 +55,16 @@ def _argsort(x: Any, dim: int, descending: bool) -> Any:
     both = _both(x, dim, descending)
     if both is None:
         return NotImplemented
-    ordered = np.sort(both, axis=-1)
+    both.sort(axis=-1)
     if not keeps_order(x, x.shape[-1], descending):
-        keys = ordered.view(np.uint32)[..., _UPPER::2]
-        rows = (keys[..., 1:] == keys[..., :-1]).any(axis=-1)
-        if rows.any():  # equals come out as of PyTorch's sort: kernels/portable/indexing/equals.py
-            ordered[rows] = raw.exchanged((both[rows] ^ _SIGN).view(np.int64), 0, True).view(np.uint64)
-    ordered &= _PLACE
-    return ordered.view(np.int64)
+        keys = both.view(np.uint32)[..., _UPPER::2]
+        same = keys[..., 1:] == keys[..., :-1]
+        if np.count_nonzero(same):  # equals come out as of PyTorch's sort: kernels/portable/indexing/equals.py
+            rows = same.any(axis=-1)
+            before: Any = _both(x, dim, descending)
+            both[rows] = raw.exchanged((before[rows] ^ _SIGN).view(np.int64), 0, True).view(np.uint64)
+    both &= _PLACE
+    return both.view(np.int64)
 
 
 def _sort(x: Any, dim: int, descending: bool) -> Any:

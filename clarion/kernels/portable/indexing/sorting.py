@@ -54,16 +54,18 @@ kernel("sort_stable")(as_laid_out(_sort_stable))
 @kernel("argsort")
 @as_laid_out
 def argsort(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+    if xp is not numpy or not x.ndim or keeps_order(x, x.shape[dim], descending):
+        return order(xp, x, dim, descending) if x.ndim else xp.zeros((), xp.int64)
     return sort(xp, x, dim, descending)[1]
 
 
 def as_exchanged(x: Any, values: Any, places: Any, dim: int, descending: bool) -> Any:
     """A stable sort of NumPy's arrays, with equal elements where a sort that exchanges puts them."""
     n = x.shape[dim] if x.ndim else 1
-    if keeps_order(x, n, descending):
+    if keeps_order(x, n, descending) or n >= 1 << 31 or _all_differ(values, dim, descending):
         return values, places
     same = _neighbours(values, dim)
-    if not same.any() or n >= 1 << 31:
+    if not same.any():
         return values, places
     same, found = numpy.moveaxis(same, dim, -1), numpy.moveaxis(places, dim, -1)
     rows = same.any(axis=-1)
@@ -74,6 +76,14 @@ def as_exchanged(x: Any, values: Any, places: Any, dim: int, descending: bool) -
 def keeps_order(x: Any, n: int, descending: bool) -> bool:
     """Does PyTorch sort so many elements in a way that keeps the order of equals?"""
     return n <= SHORT or (n >= RADIX and x.ndim == 1 and x.dtype.kind in "iu" and not descending)
+
+
+def _all_differ(values: Any, dim: int, descending: bool) -> bool:
+    """Is each of sorted values followed by another one? (Mostly so; where there is a NaN, nobody knows.)"""
+    before = (slice(None),) * dim
+    one, two = values[(*before, slice(-1))], values[(*before, slice(1, None))]
+    other = numpy.greater(one, two) if descending else numpy.less(one, two)
+    return numpy.count_nonzero(other) == other.size  # (quicker than `all`)
 
 
 def _neighbours(values: Any, dim: int) -> Any:
@@ -105,9 +115,12 @@ def topk(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
         return raw.topk_stable(x, k, dim, largest)
     # One more is asked for: of elements that are equal to it, PyTorch may choose others.
     values, places = raw.topk_stable(x, min(k + 1, n), dim, largest)
-    same, first = _neighbours(values, dim), (*(slice(None),) * dim, slice(k))
-    values, places = (numpy.ascontiguousarray(each[first]) for each in (values, places))
-    if not same.any():
+    differ, same, first = _all_differ(values, dim, largest), None, (*(slice(None),) * dim, slice(k))
+    if not differ:
+        same = _neighbours(values, dim)
+    if k < n:
+        values, places = values[first].copy(), places[first].copy()
+    if same is None or not same.any():
         return values, places
     rows = numpy.moveaxis(same, dim, -1).any(axis=-1)
     numpy.moveaxis(places, dim, -1)[rows] = _topk_exchanged(numpy.moveaxis(x, dim, -1)[rows], k, largest, True)
