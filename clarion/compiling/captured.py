@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .. import events
 from ..core import modes
 from ..core.devices import HALVES, kind_of
 from ..core.node import Node
@@ -25,7 +24,7 @@ from ..core.versions import INFERENCE
 from ..errors import EngineError
 from ..pytree import tree_flatten, tree_map, tree_unflatten
 from .effects import reachable
-from .recording import Recording, Tracked
+from .recording import Recording, Tracked, hearing
 from .source import is_users
 from .watching import Watch
 
@@ -101,14 +100,8 @@ class _Work:
             "stepped": self._stepped,
             "backward_ended": self._ended,
         }
-        stop = [events.subscribe(name, handler) for name, handler in heard.items()]
-        modes.watch(True, "recording")
-        try:
+        with hearing(heard):
             yield
-        finally:
-            modes.watch(False, "recording")
-            for each in stop:
-                each()
 
     def _applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         for tensor in inputs:

@@ -46,6 +46,19 @@ class Step(NamedTuple):
     place: Any
 
 
+@contextmanager
+def hearing(heard: dict[str, Any]) -> Iterator[None]:
+    """Events are told to handlers by their names, and all operations."""
+    stop = [events.subscribe(name, handler) for name, handler in heard.items()]
+    modes.watch(True, "recording")
+    try:
+        yield
+    finally:
+        modes.watch(False, "recording")
+        for each in stop:
+            each()
+
+
 def draws(step: Step) -> bool:
     """Does a step draw random numbers? (What the host computes for it, it computes anew each time.)"""
     if getattr(step.function, "__name__", "") == "<lambda>":
@@ -219,14 +232,8 @@ class Recording:
             "stepped": self._stepped,
             "backward_ended": self._ended,
         }
-        stop = [events.subscribe(name, handler) for name, handler in heard.items()]
-        modes.watch(True, "recording")
-        try:
+        with hearing(heard):
             yield
-        finally:
-            modes.watch(False, "recording")
-            for each in stop:
-                each()
 
     def _clean(self) -> None:
         """Put NumPy's arrays back wherever a recorded one has been left."""

@@ -52,23 +52,30 @@ def written_at_first_call(
     gives a "new" one, or writes "in place". It is taken as soon as the kernel is one.
     """
 
-    def write_as(filename: str, lines: str) -> None:
+    form = ""  # of the text that is in place
+
+    def write_as(wanted: str) -> None:
+        nonlocal form
+        filename = f"<call of {name or op.name}{', quick' if wanted == 'quick' else ''}>"
+        lines = text(quick=True) if wanted == "quick" else text()
         linecache.cache[filename] = (len(lines), None, lines.splitlines(keepends=True), filename)
         exec(compile(lines, filename, "exec"), scope)
         written = scope["call"]
         call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
         set_code(call, written.__code__)
+        form = wanted
 
     def use(kernel: Callable[..., Any]) -> None:
-        scope["kernel"], before = kernel, scope.get("quick")
-        scope["quick"] = quick = held.form_of(kernel, quick_form == "in place") if quick_form else None
-        if quick is not None and before is None:
-            write_as(f"<call of {name or op.name}, quick>", text(quick=True))
-        elif quick is None and before is not None:
-            write_as(f"<call of {name or op.name}>", text())
+        # What a text uses is there before the text: other threads may be calling. (A quick kernel that is not used any more stays for those.)
+        scope["kernel"] = kernel
+        quick = held.form_of(kernel, quick_form == "in place") if quick_form else None
+        if quick is not None:
+            scope["quick"] = quick
+        wanted = "plain" if quick is None else "quick"
+        if wanted != form:
+            write_as(wanted)
 
     def prepare() -> None:
-        write_as(f"<call of {name or op.name}>", text())
         registry.follow(op.name, use)
 
     def write(*args: Any, **kwargs: Any) -> Any:

@@ -157,7 +157,7 @@ class ParameterNotOptimized(Diagnosis):
                 self._late.clear()
         waiting = self._freezes.close() or self._late or self._in_vain
         self._say_forgotten(_IDLE)
-        if not waiting and not any(story.steps <= _RARE for story in self._idle.values()):
+        if not waiting and not any(story.steps <= _RARE for story in list(self._idle.values())):
             self.session.listen("at_update", self, self._update, False)
 
     def _judge(self, optimizer: Any, leaves: list[Any]) -> None:
@@ -241,7 +241,7 @@ class ParameterNotOptimized(Diagnosis):
         """Parameters in lists and dictionaries of modules that have not registered them: that is another diagnosis."""
         found: set[int] = set()
         for module in list(self.ledger.modules):
-            for name, value in vars(module).items():
+            for name, value in list(vars(module).items()):
                 if name in ("_parameters", "_buffers", "_modules"):
                     continue
                 leaves = weights_in(value, self.ledger)
@@ -343,7 +343,7 @@ class ParameterNotOptimized(Diagnosis):
             if idle is not None and _IDLE < idle.steps < _RARE:
                 self._judge_unreached(optimizer, idle, late=True)
         groups: dict[int, tuple[OptimizerStory, set[Any], int]] = {}
-        for _, place, story in self._frozen.values():
+        for _, place, story in list(self._frozen.values()):
             if story.steps >= _IDLE:
                 known = groups.get(id(story), (story, set(), 0))
                 groups[id(story)] = story, known[1] | {place}, known[2] + 1
@@ -405,9 +405,9 @@ class ParameterNotOptimized(Diagnosis):
 
 
 def _alive(references: dict[int, weakref.ref[Any]]) -> dict[int, Any]:
-    found = {key: reference() for key, reference in references.items()}
+    found = {key: reference() for key, reference in list(references.items())}  # (another thread may add to them)
     for key in [key for key, leaf in found.items() if leaf is None]:
-        del references[key]
+        references.pop(key, None)
     return {key: leaf for key, leaf in found.items() if leaf is not None}
 
 
