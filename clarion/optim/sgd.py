@@ -72,13 +72,24 @@ class SGD(Elementwise):
             return
         # Two calls for each parameter: to gather them would not be faster.
         params = [param for param in group["params"] if param._grad is not None]
-        if Coo.met and any(type(param._grad._array) is Coo for param in params):
-            super()._update(group, written)
-            return
-        lr = scalar(group["lr"])
+        lr = -scalar(group["lr"]) if group["maximize"] else scalar(group["lr"])
+        if Coo.met:
+            params = [param for param in params if not self._descended_rows(param, lr, written)]
+            if any(type(param._grad._array) is Coo for param in params):
+                super()._update({**group, "params": params}, written)
+                return
         arrays = [writable(param) for param in params]
-        raw.descend_(arrays, [param._grad._array for param in params], -lr if group["maximize"] else lr)
+        raw.descend_(arrays, [param._grad._array for param in params], lr)
         written += params
+
+    def _descended_rows(self, param: Any, lr: float, written: list[Any]) -> bool:
+        """Was the gradient one of a table of which few rows were used? Then those have been updated."""
+        grad = param._grad._array
+        if type(grad) is not Coo or len(grad.indices) != 1:
+            return False
+        raw.descend_rows_(writable(param), grad.indices[0], grad.values, lr)
+        written.append(param)
+        return True
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] else ()

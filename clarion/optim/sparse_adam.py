@@ -8,9 +8,10 @@ from typing import Any
 from ..core import modes
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
+from ..kernels.registry import raw
 from .checks import check_betas
 from .elementwise import zeros_like
-from .optimizer import Optimizer, scalar
+from .optimizer import Optimizer, scalar, writable
 
 
 class SparseAdam(Optimizer):
@@ -51,14 +52,21 @@ class SparseAdam(Optimizer):
             if not state:
                 state |= {"step": 0, "exp_avg": zeros_like(param), "exp_avg_sq": zeros_like(param)}
             state["step"] += 1
-            grad = (-grad if group["maximize"] else grad).coalesce()
+            grad = -grad if group["maximize"] else grad
             if not grad._nnz():
                 continue
+            size = math.sqrt(1 - beta2 ** state["step"]) / (1 - beta1 ** state["step"]) * scalar(group["lr"])
+            found = grad._array
+            if len(found.indices) == 1:
+                arrays = [writable(each) for each in (param, state["exp_avg"], state["exp_avg_sq"])]
+                raw.adam_rows_(*arrays, found.indices[0], found.values, (1 - beta1, 1 - beta2), group["eps"], size)
+                written.append(param)
+                continue
+            grad = grad.coalesce()
             places, values = tuple(grad.indices().unbind(0)), grad.values()
             mean, square = state["exp_avg"][places], state["exp_avg_sq"][places]
             mean = mean + (values - mean) * (1 - beta1)
             square = square + (values.pow(2) - square) * (1 - beta2)
             state["exp_avg"][places], state["exp_avg_sq"][places] = mean, square
-            size = math.sqrt(1 - beta2 ** state["step"]) / (1 - beta1 ** state["step"]) * scalar(group["lr"])
             with modes.no_grad():
                 param[places] = param[places] - mean / (square.sqrt() + group["eps"]) * size

@@ -199,3 +199,22 @@ def test_several_threads_at_once():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("channels", "size", "kernel"), [
+    (1, (50, 20), (3, 20)), (5, (50, 20), (4, 20)), (24, (6, 5), (6, 5)), (9, (1, 30), (1, 30)), (30, (9,), (9,)), (3, (4, 6, 5), (4, 3, 5)),
+])  # fmt: skip
+def test_kernels_as_long_as_the_image(channels, size, kernel, dtype):
+    """They have one place there, and the gradient by the input is no convolution of an image of zeros."""
+    x, weight = draw(6, channels, *size, dtype=dtype), draw(24, channels, *kernel, dtype=dtype)
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    geometry = tuple((each,) * len(size) for each in (1, 0, 1))
+    for images in (x, last):
+        out = close("correlate", images, weight, *geometry, 1)
+        g = draw(*out.shape, seed=1, dtype=dtype)
+        close("correlate_input", g, weight, *geometry, 1, size)
+        close("correlate_weight", g, images, *geometry, 1, kernel)
+        bias = draw(24, seed=2, dtype=dtype)
+        got = registry.offers("convolution")["llvm"].function(images, weight, bias, *geometry, False, (0,), 1)
+        np.testing.assert_allclose(got, out + bias.reshape(-1, *(1,) * len(size)), 1e-5, 1e-5)

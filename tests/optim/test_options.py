@@ -166,3 +166,20 @@ def test_hooks_groups_and_text(name):
     assert "Parameter Group 1\n" in repr(optimizer)
     assert "lr: 0.5\n" in repr(optimizer)
     assert abs(q[0].item() - 1) > abs(p[0].item() - 1) > 0 or name == "Adadelta"
+
+
+@pytest.mark.parametrize("kind", ["SGD", "SparseAdam"])
+def test_few_rows_of_a_table(kind):
+    """An update of the rows that were used is the dense one, rows that occur twice included."""
+    table = torch.nn.Embedding(9, 20, sparse=True)
+    before = table.weight.detach().clone()
+    optimizer, version = getattr(torch.optim, kind)(table.parameters(), lr=0.1), table.weight._version
+    numbers, weights = torch.tensor([7, 2, 7, 0, 2, 7]), torch.arange(6.0)[:, None]
+    (table(numbers) * weights).sum().backward()
+    optimizer.step()
+    g = torch.zeros(9, 20).index_add(0, numbers, weights.expand(6, 20))
+    step = 0.1 * g if kind == "SGD" else torch.where(g > 0, 0.1 * g / (g + 1e-8), 0)
+    assert torch.allclose(table.weight, before - step, atol=1e-6)
+    unused = [1, 3, 4, 5, 6, 8]
+    assert torch.equal(table.weight[unused], before[unused])
+    assert table.weight._version == version + 1

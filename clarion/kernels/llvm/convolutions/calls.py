@@ -20,7 +20,7 @@ from ..products import calls as products
 from ..products.tiles import Shape, shape_for
 from ..text import module
 from ..turning import turned
-from . import direct, drivers, geometry, weights
+from . import direct, drivers, geometry, weights, whole
 from .geometry import Geometry, Sizes, three
 from .slabs import FIELDS, PLACE
 
@@ -202,6 +202,11 @@ def _ready(*arrays: Any) -> Convolutions | None:
     return convolutions(dtype)
 
 
+def _whole(size: Sizes, ksize: Sizes, out: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Sizes:
+    """Dimensions that are as good as more channels (whole.py)."""
+    return whole.whole(size, ksize, out, padding, dilation) if groups == 1 else ()
+
+
 def _times(steps: Sizes, stride: Sizes) -> Sizes:
     return tuple(a * b for a, b in zip(steps, stride, strict=True))
 
@@ -219,6 +224,10 @@ def correlate(
     on = _ready(x, weight) if min(size) > 0 and work >= LEAST else None
     if on is None or (bias is not None and bias.dtype is not x.dtype):
         return NotImplemented
+    dims = _whole(x.shape[2:], ksize, size, padding, dilation, groups)
+    if dims:
+        made = products.products(x.dtype)
+        return whole.correlate(correlate, made, dims, x, weight, stride, padding, dilation, bias)
     if groups == 1 and is_pointwise(ksize, stride, padding):
         found = _pointwise(x, weight.reshape(o, -1), size, bias)
         if found is not None:
@@ -266,6 +275,10 @@ def correlate_input(
     on = _ready(g, weight) if min(in_size, default=0) > 0 and work >= LEAST else None
     if on is None:
         return NotImplemented
+    dims = _whole(in_size, ksize, g.shape[2:], padding, dilation, groups)
+    if dims:
+        made = products.products(g.dtype)
+        return whole.correlate_input(correlate_input, made, dims, g, weight, stride, padding, dilation, in_size)
     if groups == 1 and is_pointwise(ksize, stride, padding) and in_size == g.shape[2:]:
         found = _pointwise(g, weight.reshape(o, -1).T, in_size, None)
         if found is not None:
@@ -276,10 +289,10 @@ def correlate_input(
         three(dilation, 1), images.strides[1:], g.itemsize, _parts(n, groups, work),
     )  # fmt: skip
     out = _room((n, c, *in_size), g.dtype, channels_last(g))
-    whole = _five(out)
+    five = _five(out)
     by_tap = weight.reshape(groups, o // groups, c // groups, -1)
     for first, taps, made in ways:
-        part = whole[(..., *[slice(a, None, s) for a, s in zip(first, three(stride, 1), strict=True)])]
+        part = five[(..., *[slice(a, None, s) for a, s in zip(first, three(stride, 1), strict=True)])]
         if made is None:
             part[...] = 0
             continue
@@ -295,6 +308,10 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
     on = _ready(g, x) if min(ksize, default=0) > 0 and work >= LEAST else None
     if on is None:
         return NotImplemented
+    dims = _whole(x.shape[2:], ksize, g.shape[2:], padding, dilation, groups)
+    if dims:
+        made = products.products(g.dtype)
+        return whole.correlate_weight(correlate_weight, made, dims, g, x, stride, padding, dilation, ksize)
     images, gradients = _five(x), _five(g)
     shared = work >= SHARED and threads.number() > 1
     where = three(stride, 1), three(padding, 0), three(dilation, 1)

@@ -40,6 +40,46 @@ def descend(xp: Any, params: list[Any], grads: list[Any], rate: float) -> None:
         step(p, g, number, out=p)
 
 
+@kernel("descend_rows_")
+def descend_rows(xp: Any, p: Any, numbers: Any, values: Any, rate: float) -> None:
+    """The same for a table of which few rows were used: those at `numbers`, where one may occur more than once."""
+    places, sums = rows_once(xp, numbers, values)
+    rows = p[places]
+    raw.descend_([rows], [sums], rate)
+    p[places] = rows
+
+
+@kernel("adam_rows_")
+def adam_rows(
+    xp: Any,
+    p: Any,
+    mean: Any,
+    square: Any,
+    numbers: Any,
+    values: Any,
+    rates: tuple[float, float],
+    eps: float,
+    size: float,
+) -> None:
+    """Adam's rule there: the averages of rows that were not used stay, and so do the rows. `rates`: of the averages."""
+    places, g = rows_once(xp, numbers, values)
+    first, second = mean[places], square[places]
+    first = first + (g - first) * rates[0]
+    second = second + (g * g - second) * rates[1]
+    mean[places], square[places] = first, second
+    p[places] = p[places] - first / (xp.sqrt(second) + eps) * size
+
+
+def rows_once(xp: Any, numbers: Any, values: Any) -> tuple[Any, Any]:
+    """Rows at their numbers, in order; those that occur more than once are added up."""
+    if numbers.size < 2 or bool((numbers[1:] > numbers[:-1]).all()):
+        return numbers, values
+    places, group = xp.unique(numbers, return_inverse=True)
+    sums = xp.zeros((len(places), *values.shape[1:]), values.dtype)
+    raw.add_rows(sums, 0, group.reshape(-1), values)
+    return places, sums
+
+
 @update("asgd")
 def asgd(xp: Any, p: Any, g: Any, kept: Any, numbers: Any, how: tuple[str, ...]) -> Any:
     """Gradient descent, and the average of where it has been ("averaging", once that has begun)."""
