@@ -51,6 +51,8 @@ def backward(
         grad_tensors = grad_variables
     if inputs is not None and isinstance(inputs, (list, tuple)) and len(inputs) == 0:
         raise EngineError("`inputs` argument to `backward()` cannot be empty.")
+    if Coo.met:
+        tensors, grad_tensors = _of_values(tensors, grad_tensors)
     _entry.backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
 
 
@@ -102,8 +104,12 @@ def grad(
         )
         given = (inputs,) if isinstance(inputs, Tensor) else inputs
         grads = grad(outputs, [t._held if _is_sparse(t) else t for t in given], *rest)
-        results = tuple(t.alike(g) if _is_sparse(t) and g is not None else g for t, g in zip(given, grads, strict=True))
+        results = tuple(
+            t.gradient(g) if _is_sparse(t) and g is not None else g for t, g in zip(given, grads, strict=True)
+        )
         return results if keys is None else dict(zip(keys, results, strict=True))
+    if Coo.met:
+        outputs, grad_outputs = _of_values(outputs, grad_outputs)
     if is_grads_batched:
         results = _batched(outputs, inputs, grad_outputs, create_graph, retain_graph, allow_unused, materialize_grads)
     else:
@@ -116,6 +122,19 @@ def grad(
 def _is_sparse(value: Any) -> bool:
     """A sparse tensor: its graph is that of its values."""
     return isinstance(value, Tensor) and type(value._array) is Coo
+
+
+def _of_values(outputs: Any, gradients: Any) -> tuple[Any, Any]:
+    """Outputs and the gradients that arrive there, with their values in the place of sparse tensors."""
+    if isinstance(outputs, graph.GradientEdge):
+        return outputs, gradients
+    outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    if not any(_is_sparse(t) for t in outputs):
+        return outputs, gradients
+    gradients = (gradients,) if gradients is None or isinstance(gradients, Tensor) else tuple(gradients)
+    gradients += (None,) * (len(outputs) - len(gradients))
+    pairs = [(t._held, t.arriving(g)) if _is_sparse(t) else (t, g) for t, g in zip(outputs, gradients, strict=True)]
+    return tuple(t for t, _ in pairs), tuple(g for _, g in pairs)
 
 
 def kineto_available() -> bool:

@@ -30,9 +30,9 @@ _cycle_told = False
 
 
 def _warn_of_cycle() -> None:
-    """Once per process, as PyTorch does: `.grad` with a graph holds its own leaf."""
+    """Once per process (or always: set_warn_always), as PyTorch does: `.grad` with a graph holds its own leaf."""
     global _cycle_told
-    if _cycle_told:
+    if _cycle_told and not modes.warn_always:
         return
     _cycle_told = True
     warnings.warn(
@@ -188,7 +188,7 @@ def gradients(
         this.capture.setdefault(target if nr == 0 else (target, nr), []).append(position)
     this.goals = goals
     this.needed = find_needed(roots, goals)
-    if hub.backward_began is not None and told:
+    if hub.backward_began is not None and told and outs:
         hub.backward_began(outs, seeds, this.retain, this.create_graph and recorded, False)
     execute(roots, start, this)
     unused_ok = materialize_grads if allow_unused is None else allow_unused

@@ -25,6 +25,7 @@ special = 0
 # The open level of forward-mode differentiation (forward.py), or None; it counts as one in `special`.
 dual: Any = None
 batches = 0  # levels of `vmap` that anything refers to (batching.py): each counts as one in `special`
+warn_always = False  # are warnings that come once per process given every time? (torch.set_warn_always)
 _lock = fork_safe(threading.Lock())
 
 

@@ -118,26 +118,49 @@ class SparseTensor(Tensor):
     def grad(self) -> Any:  # type: ignore[override]
         """The gradient of its values, at its places."""
         found = self._held.grad
-        return None if found is None else self.alike(found)
+        return None if found is None else self.gradient(found)
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        self._held.grad = (
-            None if value is None else coalesced(value)._held if is_sparse(value) else gathered(value, self._at)
-        )
+        self._held.grad = self.arriving(value)
 
     def retain_grad(self) -> None:
         """Keep the gradient of its values."""
         self._held.retain_grad()
 
     def backward(self, gradient: Any = None, *args: Any, **kwargs: Any) -> None:
-        """Gradients from its values; the gradient that arrives is sparse, at the same places."""
-        given = None if gradient is None else gathered(gradient.to_dense(), self._at)
-        self._held.backward(given, *args, **kwargs)
+        """Gradients from its values."""
+        self._held.backward(self.arriving(gradient), *args, **kwargs)
+
+    def arriving(self, gradient: Any) -> Any:
+        """What of a gradient that arrives, sparse or not, is its values'."""
+        return None if gradient is None else gathered(dense(gradient) if is_sparse(gradient) else gradient, self._at)
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook` with each gradient that arrives, which is sparse as this is."""
+        places = self.alike(self._held.detach())  # not `self`: its values would keep themselves alive
+
+        def hear(values: Any) -> Any:
+            return places.arriving(hook(places.gradient(values)))
+
+        return self._held.register_hook(hear)
 
     def alike(self, values: Any) -> Any:
         """Other values at the same places."""
         return make(self._at, values, self._array.shape, self._array.sorted, self._layout)
+
+    def gradient(self, values: Any) -> Any:
+        """The gradient of its values as its own: entries that share a place are added up, so each has that place's whole
+        gradient, which counts once."""
+        if self._array.sorted:
+            return self.alike(values)
+        at = self._at._array
+        places = flat_places(at, self._array.shape[: len(at)])
+        first = np.unique(places, return_index=True)[1]
+        if len(first) == len(places):
+            return self.alike(values)
+        once = new_tensor(np.ascontiguousarray(at[:, first]))
+        return make(once, values[new_tensor(first)], self._array.shape, True, self._layout)
 
     def become(self, other: Any) -> Any:
         """Take over what another holds: writing in place."""

@@ -165,3 +165,24 @@ def what_old_backward_hooks_do_not_see_is_said(t):
         warned(lambda x: x.clone() * 2, a.clone()),
         warned(lambda x: x.clone(), a.clone()),
     )
+
+
+def what_is_no_tensor_is_refused(t):
+    class Odd:
+        def __repr__(self):
+            return "<Odd>"
+
+    layer, x = t.nn.Linear(1, 1), t.ones(1, 1)
+    before = layer.weight
+    found = [
+        refusal(lambda value=value: t.func.functional_call(layer, {"weight": value}, x), 50) for value in (Odd(), 3.0)
+    ]
+    found.append(
+        refusal(
+            lambda: t.func.functional_call(layer, {"weight": None}, x), "argument 'weight' (position 2) must be Tensor"
+        )
+    )
+    found.append(
+        refusal(lambda: t.nn.functional.layer_norm(Odd(), (1,)), "argument 'input' (position 1) must be Tensor")
+    )
+    return found, layer.weight is before

@@ -382,3 +382,16 @@ def grad_mode_of_awaited_result(t):
             return x * 2
 
     return asyncio.run(f(leaf(t))).requires_grad
+
+
+def warnings_that_come_always(t):
+    def second_order():
+        x = leaf(t)
+        (x * x).sum().backward(create_graph=True)
+        x.grad = None
+
+    warned(second_order)  # the first of this process, or not
+    t.set_warn_always(True)
+    always, asked = warned(second_order), t.is_warn_always_enabled()
+    t.set_warn_always(False)
+    return always, asked, warned(second_order)

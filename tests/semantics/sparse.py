@@ -316,3 +316,44 @@ def differences_with_sparse_tensors_of_unsigned_numbers(t):
     mixed = t.tensor([0, 2], dtype=t.int8) - small
     flags = t.tensor([0, 2], dtype=t.int8) + t.tensor([True, True]).to_sparse()
     return of_two.to_dense(), str(of_two.dtype), mixed, str(mixed.dtype), flags, str(flags.dtype)
+
+
+def gradients_of_repeated_places(t):
+    def at_one_place(use):
+        x = t.sparse_coo_tensor(t.tensor([[1, 1, 2]]), t.tensor([1.0, 3.0, 2.0]), (3,), check_invariants=False)
+        x.requires_grad_()
+        use(x).backward()
+        return x.grad.to_dense()
+
+    x = t.sparse_coo_tensor(t.tensor([[2, 0, 2]]), t.tensor([1.0, 3.0, 2.0]), (3,), check_invariants=False)
+    x.requires_grad_()
+    (taken,) = t.autograd.grad((x.to_dense() ** 2).sum(), x)
+    return (
+        at_one_place(lambda x: (x.to_dense() ** 2).sum()),
+        at_one_place(lambda x: (x.coalesce().values() ** 2).sum()),
+        at_one_place(lambda x: (x * x).to_dense().sum()),
+        at_one_place(lambda x: t.sparse.sum(x * 3)),
+        taken.to_dense(),
+    )
+
+
+def sparse_results_differentiated(t):
+    dense, seed = t.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]]), t.arange(6.0).view(2, 3) + 1
+    x = dense.clone().requires_grad_()
+    rows, places = (x * x).to_sparse_csr(), (x * x).to_sparse()
+    taken = (
+        t.autograd.grad(rows, x, seed.to_sparse_csr())[0],
+        t.autograd.grad([places, x.sum()], x, [seed.to_sparse(), None])[0],
+    )
+    t.autograd.backward((x * x).to_sparse(), seed.to_sparse())
+    return taken, x.grad, refusal(lambda: t.autograd.grad((x * x).to_sparse(), x))
+
+
+def hooks_of_sparse_tensors(t):
+    x, heard = t.tensor([[1.0, 0.0], [0.0, 3.0]]).to_sparse().requires_grad_(), []
+    handle = x.register_hook(lambda g: heard.append((g.layout is t.sparse_coo, g.to_dense())))
+    (x * 2).to_dense().sum().backward()
+    handle.remove()
+    x.register_hook(lambda g: g * 10)
+    (x * 2).to_dense().sum().backward()
+    return heard, x.grad.to_dense()

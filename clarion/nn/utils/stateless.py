@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from ...errors import ArgumentValueError, EngineError
+from ...core.tensor import Tensor
+from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ..modules.module import Module
 
 
@@ -36,7 +37,7 @@ _ABSENT = object()
 
 
 def _swap(module: Module, path: str, value: Any) -> Any:
-    """Put a tensor in the place of a parameter, a buffer or another attribute; gives what was there."""
+    """Put a tensor (or None) in the place of a parameter, a buffer or another attribute; gives what was there."""
     owner_name, _, name = path.rpartition(".")
     owner = module.get_submodule(owner_name)
     for table in (owner._parameters, owner._buffers):
@@ -74,6 +75,8 @@ def _reparametrize_module(
     before: dict[str, Any] = {}
     try:
         for name, value in given.items():
+            if value is not None and not isinstance(value, Tensor):
+                raise ArgumentTypeError(f"{value} is not an instance of torch.Tensor")
             before[name] = _swap(module, name, value)
         yield
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import devices
+from ...core import devices, modes
 from ...core.devices import device
 from ...core.dtypes import ALL, FLOAT8, FROM_NUMPY, bf16, default_float, dtype, meant, set_default_dtype
 from ...core.dtypes import finfo as numpy_finfo
@@ -203,7 +203,6 @@ def set_default_device(device: Any) -> None:
 _switches: dict[str, Any] = {
     "precision": "highest",
     "interop": None,
-    "warn_always": False,
 }
 
 
@@ -311,16 +310,16 @@ def set_num_interop_threads(num: int) -> None:
 
 @public(method=False)
 def set_warn_always(b: bool) -> None:
-    """Remembered only: which warnings are shown again is for Python's `warnings` filters to say."""
+    """Are warnings that come once per process given every time? (Python's filters still say which are shown.)"""
     if not isinstance(b, bool):
         raise EngineError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
-    _switches["warn_always"] = b
+    modes.warn_always = b
 
 
 @public(method=False)
 def is_warn_always_enabled() -> bool:
     """What set_warn_always() set."""
-    return bool(_switches["warn_always"])
+    return modes.warn_always
 
 
 @public(method=False)

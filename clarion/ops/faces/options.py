@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from ...core import devices
+from ...core import devices, modes
 from ...core.devices import HOST, Kind, device, find, home, is_available, kind_of, write, xp_of
 from ...core.dtypes import (
     FROM_NUMPY,
@@ -25,7 +25,6 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.layout import channels_last as has_channels_last
 from ...kernels.layout import dense_order
-from .api import FUNCTIONS
 
 
 def numpy_type(name: str, given: Any, default: Any = None) -> Any:
@@ -146,7 +145,7 @@ _said: set[str] = set()
 
 def warn_once(text: str) -> None:
     """A UserWarning the first time; every time where `set_warn_always` asks for that."""
-    if text not in _said or FUNCTIONS["is_warn_always_enabled"]():
+    if text not in _said or modes.warn_always:
         _said.add(text)
         warn_user(text)
 

@@ -8,7 +8,7 @@ from ...core.devices import HOST, ndarray
 from ...core.dtypes import f32, finfo
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import EngineError
+from ...errors import EngineError, not_a_tensor
 from ...kernels.registry import RawNamespace
 from ..faces.api import FUNCTIONS, functional, public
 
@@ -123,6 +123,8 @@ rms_norm_op.vjp(_rms_norm_rule).jvp(_rms_norm_tangents)
 def _check_shapes(normalized_shape: Any, input: Any, weight: Any, bias: Any = None) -> int:
     """The number of dimensions that are normalized."""
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("layer_norm", "input", input, 1)
     have = input._array.shape
     if not shape:
         raise EngineError(

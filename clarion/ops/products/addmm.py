@@ -147,7 +147,11 @@ addbmm_op.vjp(
 def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input @ weight.T + bias."""
     if bias is not None and out is None and isinstance(input, Tensor):
-        a, w, b = input._array, weight._array, bias._array
+        try:
+            a, w, b = input._array, weight._array, bias._array
+        except AttributeError:
+            tensors("linear", input, weight, bias, names=("input", "weight", "bias"))
+            raise
         if a.ndim == 2 and b.ndim == 1 and w.shape == (len(b), a.shape[1]) and a.dtype is w.dtype is b.dtype in _FLOATS:
             return linear_op.call(input, weight, bias)
     if out is not None:
