@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.dtypes import sparse_coo, sparse_csc
+from ..core.dtypes import sparse_coo, sparse_csc, sparse_csr
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
@@ -41,14 +41,34 @@ def mm(a: Any, b: Any, reduce: str | None = None) -> Any:
     return coo_mm_op.call(b._held, b._at[1], b._at[0], a.t(), b.shape[1]).t()
 
 
+_SHORT = {sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc"}
+
+
 def _both_sparse(a: Any, b: Any) -> Any:
-    layout = a._layout
+    if (a._layout is sparse_coo) is not (b._layout is sparse_coo):
+        kinds = _SHORT[a._layout], _SHORT[b._layout]
+        raise EngineError(
+            f"addmm: computation on CPU is not implemented for {kinds[0]} + {kinds[0]} @ {kinds[1]}\n"
+            "One operand names places one by one and the other has compressed rows or columns: convert one of them, "
+            "with x.to_sparse() or x.to_sparse_csr()."
+        )
+    in_rows = a._layout is not sparse_coo
     a, b = in_places(a), in_places(b)
     first, second = pairs(a._at._array[1], b._at._array[0])
     at = np.stack((a._at._array[0][first], b._at._array[1][second]))
     held = a._held[new_tensor(first)] * b._held[new_tensor(second)]
-    result = coalesced(make(new_tensor(at), held, (a.shape[0], b.shape[1])))
-    return result if layout is sparse_coo else compressed(result, layout)
+    shape = (a.shape[0], b.shape[1])
+    return _rows_as_met(at, held, shape) if in_rows else coalesced(make(new_tensor(at), held, shape))
+
+
+def _rows_as_met(at: Any, held: Any, shape: Any) -> Any:
+    """Compressed rows; those of a product have their columns in the order in which its terms first met them, as PyTorch's have."""
+    first, group = np.unique(flat_places(at, shape), return_index=True, return_inverse=True)[1:]
+    order = np.lexsort((first, at[0][first]))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    total = held.new_zeros(len(first)).index_add(0, new_tensor(place[group.reshape(-1)]), held)
+    return make(new_tensor(np.ascontiguousarray(at[:, first[order]])), total, shape, True, sparse_csr)
 
 
 _REDUCES = {"mean": "mean", "amax": "amax", "amin": "amin", "max": "amax", "min": "amin"}

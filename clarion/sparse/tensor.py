@@ -18,7 +18,7 @@ from typing import Any
 from ..core.devices import HOST
 from ..core.dtypes import FROM_NUMPY, int64, sparse_coo, sparse_csc, sparse_csr
 from ..core.overriding import Disabled, plain_members
-from ..core.printing import add_suffixes
+from ..core.printing import add_suffixes, format_array
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
 from ..kernels.coo import Coo, flat_places, pointers_of
@@ -286,8 +286,9 @@ def describe(x: Any) -> str:
     width = 7
     lines = []
     for name, part in parts:
-        text = repr(part).replace("\n", "\n" + " " * (width + len(name) + 1))
-        lines.append(f"{name}={text.replace(f', dtype={x.dtype}', '')}")
+        begin = f"{name}=tensor("
+        size = "" if part.numel() else f", size={tuple(part.shape)}"
+        lines.append(f"{begin}{format_array(part._array, width + len(begin))}{size})")
     tail = [f"size={tuple(x._array.shape)}", f"nnz={x._held.shape[0]}"]
     if x.dtype is not FROM_NUMPY[np.dtype("float32")] and x.dtype is not int64:
         tail.append(f"dtype={x.dtype}")

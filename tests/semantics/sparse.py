@@ -30,6 +30,28 @@ def printed(t):
     return repr(s), repr(half), repr(s.to_dense().to_sparse_csr()), repr(_made(t, requires_grad=True)), repr(s.double())
 
 
+def printed_in_several_lines(t):
+    x = (t.arange(40.0) / 7).view(4, 10) * (t.arange(40) % 3 > 0).view(4, 10)
+    return repr(x.to_sparse()), repr(x.to_sparse_csr()), repr(x.to_sparse_csc()), repr(t.zeros(3, 2).to_sparse_csr())
+
+
+def products_of_two(t):
+    """Their columns are in the order in which the terms of a row first meet them."""
+    a = t.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    b = t.tensor([[0.0, 0.0, 5.0, 1.0], [0.0, 4.0, 0.0, 1.0], [6.0, 0.0, 7.0, 0.0]])
+    found = []
+    for x in (a.to_sparse_csr(), a.to_sparse_csc()):
+        for y in (b.to_sparse_csr(), b.to_sparse_csc()):
+            z = x @ y
+            found.append((str(z.layout), z.crow_indices().tolist(), z.col_indices().tolist(), z.values().tolist()))
+    left, right = a.to_sparse().requires_grad_(), b.to_sparse()
+    t.sparse.sum(t.sparse.mm(left, right)).backward()
+    return found, left.grad.to_dense().tolist(), *(
+        refusal(lambda x=x, y=y: x @ y, "computation on CPU is not implemented")
+        for x, y in ((a.to_sparse(), b.to_sparse_csr()), (a.to_sparse_csc(), b.to_sparse()))
+    )  # fmt: skip
+
+
 def conversions(t):
     x = t.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
     c, d = x.to_sparse_csr(), x.to_sparse_csc()
