@@ -141,7 +141,7 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
         if modes.batches:
             _batching().refuse_unbatched_write(op.name, x, args)
         recording = modes.recording()
-    elif op.writes and hub.will_write is None and (op.write or _write_of(op))(x, *args) is x:
+    elif hub.will_write is None and (op.write or _write_of(op))(x, *args) is x:
         return x  # type: ignore[no-any-return]
     array = x._array
     # The hot path (optimizers): nothing to record, nothing to refuse, nothing to convert.
@@ -166,7 +166,7 @@ def inplace(op: Op, x: Any, *args: Any) -> Tensor:
 
 def written_out(op: Op, x: Tensor, args: tuple[Any, ...]) -> bool:
     """Write as most writes are done, by a text for just this operation (write_texts.py); False: nothing was done, for it is unusual."""
-    return op.writes and hub.will_write is None and (op.write or _write_of(op))(x, *args) is x
+    return hub.will_write is None and (op.write or _write_of(op))(x, *args) is x
 
 
 def _write_of(op: Op) -> Any:

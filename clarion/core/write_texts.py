@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def pick_write(op: Op) -> Callable[..., Any]:
     """The write of an operation into its first input, written out when it is first called."""
-    if op.variadic or len(op.outputs) > 1 or op.joint is not None or op.rules[0] is None or op.view:
+    if op.variadic or len(op.outputs) > 1 or op.joint is not None or op.rules[0] is None or op.view or op.looks_first:
         return _never
     scope = scope_of(op) | {each.__name__: each for each in (Part, View, attach_to_base, before_write, here)}
     scope["kept"] = Kept(op)
@@ -40,12 +40,16 @@ def _never(*_: Any) -> Any:
 
 _PLACE = """    a = x._array
     dtype = a.dtype
-    if (dtype is not f32 and dtype is not f64) or 0 in a.strides:
+    if (dtype is not f32 and dtype is not f64{whole}) or 0 in a.strides{elsewhere}:
         return NotImplemented
     counter = x._vc
     if counter is None:
         counter = x._vc = VersionCounter()
     elif type(counter) is not VersionCounter or counter.shadow_of is not None or counter is INFERENCE:
+        return NotImplemented
+"""
+# Whole numbers have no history: they are written to by whole numbers.
+_OF_FLOATS = """    if dtype is i64 and not ({plain}):
         return NotImplemented
 """
 # A number as an array; an operation that moves data takes it as it is.
@@ -57,7 +61,7 @@ _OPERAND = """    kind = type(y)
         if y._view is not None:
             sync(y)
         ry = y._rg
-    elif kind is float or kind is int:
+    elif {numbers}:
         b = {number}
         ry = None
     else:
@@ -80,7 +84,7 @@ _HISTORY = """    view = x._view
 """
 _WRITE = """    old = before_write(x, k0) if k0 or hub.recorded is not None else x
     try:
-        kernel({arguments}, out=a)
+        {written}
     except (ValueError, TypeError):
         return NotImplemented
     if not ({wanted}):
@@ -110,6 +114,28 @@ _END = """    node.seq = next(sequence)
 """
 
 
+# A kernel that cannot write in place: what it gives is copied, if it fits.
+_COPIED = """r = kernel({arguments})
+        if type(r) is not ndarray or r.shape != a.shape or r.dtype is not dtype:
+            return NotImplemented
+        a[...] = r"""
+
+
+def _write(op: Op, arguments: str, wanted: str) -> str:
+    written = f"kernel({arguments}, out=a)" if op.writes else _COPIED.format(arguments=arguments)
+    return _WRITE.format(written=written, wanted=wanted)
+
+
+def _place(op: Op) -> str:
+    """The array that is written to: floats, and whole numbers where those stay what they are (as counters do)."""
+    whole = " and dtype is not i64" if _takes_whole(op) else ""
+    return _PLACE.format(whole=whole, elsewhere="" if op.writes else " or type(a) is not ndarray")
+
+
+def _takes_whole(op: Op) -> bool:
+    return op.moves or (op.promote == "common" and "i" not in op.refuse and op.writes and len(op.inputs) < 3)
+
+
 # Where nobody wants a gradient, into memory that was written before, by a quick kernel.
 _QUICK = """    counter = x._vc
     if type(counter) is VersionCounter and not x._rg and x._view is counter.shadow_of is None and counter is not INFERENCE:
@@ -134,19 +160,24 @@ def write(op: Op, quick: bool = False) -> str:
     if quick:
         arguments = ", ".join(["x", "b"][: len(names)] + params)
         text += _QUICK.format(operand=_QUICK_OPERAND if len(names) == 2 else "", arguments=arguments)
-    text += _PLACE
+    text += _place(op)
     if len(names) == 2:
         unlike = "b.dtype is not dtype" if not op.moves else "b.dtype.kind == 'c'"
         if _ever_kept(op, 1):
             unlike += " or y._vc is counter"  # what is kept would be overwritten
-        text += _OPERAND.format(unlike=unlike, number="y" if op.moves else "as_scalar(y, dtype)")
+        numbers = "kind is float or kind is int"
+        if _takes_whole(op) and not op.moves:
+            numbers = f"({numbers}) if dtype is not i64 else kind is int and -LARGEST <= y <= LARGEST"
+        text += _OPERAND.format(unlike=unlike, number="y" if op.moves else "as_scalar(y, dtype)", numbers=numbers)
     text += _HISTORY
+    if _takes_whole(op):
+        text += _OF_FLOATS.format(plain="not rx" + (" and not ry" if len(names) == 2 else ""))
     # Which of the operands want a gradient, and whether the values before the write are kept for it.
     cases = [("rx", 1)] if len(names) == 1 else [("ry is None", 1), ("rx and ry", 3), ("rx", 1), ("ry", 2)]
     asked = {1: "rx and not ry" if len(names) == 2 else "rx", 2: "ry and not rx", 3: "rx and ry"}
     kept = " or ".join([asked[mask] for mask in sorted({mask for _, mask in cases}) if op.keep(mask)[0]]) or NO
     arrays, wanted = ["a", "b"][: len(names)], " or ".join(["rx", "ry"][: len(names)])
-    text += f"    k0 = {kept}\n" + _WRITE.format(arguments=", ".join(arrays + params), wanted=wanted)
+    text += f"    k0 = {kept}\n" + _write(op, ", ".join(arrays + params), wanted)
     misfits = ("a.shape != b.shape or " if op.broadcast else "") + "b.dtype is not dtype"
     for number, (condition, mask) in enumerate(cases):
         by_number = condition == "ry is None"
@@ -172,7 +203,11 @@ _ONE_OF_SEVERAL = """    if type(t{i}) is Tensor or isinstance(t{i}, Tensor):
             misfits = True
 """
 _NUMBER_OF_SEVERAL = """    elif type(t{i}) is float or type(t{i}) is int:
-        a{i} = t{i}
+        a{i} = {number}
+        r{i} = False
+"""
+_NOTHING_OF_SEVERAL = """    elif t{i} is None:
+        a{i} = None
         r{i} = False
 """
 
@@ -182,21 +217,25 @@ def write_of_several(op: Op) -> str:
     numbers = range(1, len(op.inputs))
     names = ["x", *[f"t{i}" for i in numbers]]
     text, params = _head(op, names)
-    text += _PLACE + "    versioned = numbered = misfits = False\n"
+    text += _place(op) + "    versioned = numbered = misfits = False\n"
     for i in numbers:
         unlike = f"a{i}.dtype is not dtype" + ("" if op.promote is not None else f" and a{i}.dtype.kind not in 'biu'")
         unlike = f"({unlike})" + (f" or t{i}._vc is counter" if _ever_kept(op, i) else "")
         stretched = f"a{i}.shape != a.shape" if op.broadcast else NO
         text += _ONE_OF_SEVERAL.format(i=i, unlike=unlike, stretched=stretched)
-        text += _NUMBER_OF_SEVERAL.format(i=i) if op.moves and not op.uses_shapes else ""
+        if not op.uses_shapes:
+            text += _NUMBER_OF_SEVERAL.format(i=i, number=f"t{i}" if op.moves else f"as_scalar(t{i}, dtype)")
+            text += _NOTHING_OF_SEVERAL.format(i=i)
         text += "    else:\n        return NotImplemented\n"
     text += _HISTORY + "    if x._nr:\n        numbered = True\n"
     wanted = ["rx", *[f"r{i}" for i in numbers]]
     text += f"    mask = {' | '.join([f'({1 << i} if {each} else 0)' for i, each in enumerate(wanted)])}\n"
+    if _takes_whole(op):
+        text += _OF_FLOATS.format(plain="not mask")
     inputs = [Input("old", "a", "rx", "k0"), *[Input(f"t{i}", f"a{i}", f"r{i}", f"k{i}") for i in numbers]]
     text += f"    {', '.join([each.kept for each in inputs])}, kept_out, keeps = kept[mask]\n"
     arguments = ", ".join(["a", *[f"a{i}" for i in numbers], *params])
-    text += _WRITE.format(arguments=arguments, wanted="mask")
+    text += _write(op, arguments, "mask")
     filled = filling(op, inputs, params, [Output("x", "a", "kept_out")], "misfits", fresh=False)
     return text + indent(filled, " " * 4) + _END.format(inputs=as_tuple(["old", *names[1:]]))
 

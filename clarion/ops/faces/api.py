@@ -14,6 +14,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from ...core import modes
@@ -24,6 +25,7 @@ from ...core.overriding import tables
 from ...core.tensor import Tensor
 from ...errors import EngineError, NotSupportedError, not_a_tensor
 from ...kernels.batched.levels import Mapped, refuse_random_out, refuse_rule
+from .autocast import CASTS
 from .out_types import RENAMED, by_out
 
 
@@ -112,8 +114,18 @@ def _inplace_apart(op: Op, x: Any, *args: Any) -> Any:
     return inplace(op, x, *args)
 
 
-def _inplace_form(fn: F, name: str) -> F:
+def _inplace_form(fn: Any, name: str) -> F:
+    """The function that writes: the same code with another `run`, or, where mixed precision may exchange that code, a call of it."""
     run = _inplace_apart if name in _APART else inplace
+    if (
+        type(fn) is FunctionType
+        and "run" in (fn.__kwdefaults__ or ())
+        and all(fn is not each.function for each in CASTS)
+    ):
+        made = FunctionType(fn.__code__, fn.__globals__, name, fn.__defaults__, fn.__closure__)
+        made.__kwdefaults__, made.__annotations__ = fn.__kwdefaults__ | {"run": run}, dict(fn.__annotations__)
+        made.__qualname__, made.__doc__, made.__module__ = name, fn.__doc__, fn.__module__
+        return made
 
     @functools.wraps(fn)
     def writer(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -159,6 +171,8 @@ def with_out(name: str, fn: F) -> F:
     @functools.wraps(fn)
     def wrapper(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
+            if not kwargs:
+                return fn(*args)
             try:
                 return fn(*args, **kwargs)
             except TypeError:

@@ -23,10 +23,12 @@ def strict_out(*names: str, apart: bool = False, alike: bool = False, any_type: 
 
 
 def _strict(function: Any, apart: bool, alike: bool, any_type: bool) -> Any:
+    plain = function.__wrapped__
+
     @functools.wraps(function)
     def checked(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
-            return function(*args, **kwargs)
+            return function(*args, **kwargs) if kwargs else plain(*args)
         source = args[0] if args else kwargs.get("input")
         kind = getattr(source, "dtype", None)
         targets = out if isinstance(out, (tuple, list)) else (out,)
