@@ -189,6 +189,8 @@ _MEET = "    if turned:\n        r = where_they_meet(r, (a, b))\n"
 _QUICK_BINARY = """    if type(y) is float or type(y) is int:
         global numbers
         b = numbers.get(y)
+        if b is None and y == 0:  # (which is not kept: it has a sign that keys do not see)
+            b = as_scalar(y, f64 if numbers is numbers64 else f32)
 {number}        if b is not None and type(x) is Tensor:
             numbers = numbers64 if x._array.dtype is f64 else numbers32
     elif type(y) is Tensor or isinstance(y, Tensor):
@@ -429,9 +431,11 @@ def variadic(op: Op) -> str:
 
 # Views --------------------------------------------------------------------------------------------------
 
-_ONE_VIEW = """    out = as_view(x, kernel({arguments}), ((op, {params}, None),))
+# Where a mode is on, as_view asks which.
+_ONE_VIEW = """    out = (as_view if modes.special else quick_view)(x, kernel({arguments}), ((op, {params}, None),))
 """
-_MANY_VIEWS = """    outs = tuple([as_view(x, r, ((op, {params}, i),), "multi") for i, r in enumerate(kernel({arguments}))])
+_MANY_VIEWS = """    viewed = as_view if modes.special else quick_view
+    outs = tuple([viewed(x, r, ((op, {params}, i),), "multi") for i, r in enumerate(kernel({arguments}))])
     if not outs:
         return outs
     if modes.special and modes.dual is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..kernels import held
 from . import call_texts
 from .devices import ndarray
 from .dtypes import FROM_NUMPY, NUMBERS
@@ -26,6 +27,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
     """`op.call`: written out for the operation when it is first called."""
     scope = scope_of(op)
     if op.view:
+        held.follow_views(partial(scope.__setitem__, "quick_view"))
         return written_at_first_call(op, lambda: call_texts.view(op), scope)
     if op.variadic:
         return written_at_first_call(op, lambda: call_texts.variadic(op), scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import copysign
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
@@ -27,6 +28,7 @@ WIDE_NUMBERS = frozenset(["mul", "div"])
 numbers32: dict[float, Any] = {}
 numbers64: dict[float, Any] = {}
 whole_numbers: dict[int, Any] = {}
+_ZEROS = {dtype: HOST.xp.asarray(0.0, dtype) for dtype in (f32, f64)}
 LARGEST = (1 << 63) - 1  # (the smallest number of int64 goes the general way)
 
 
@@ -36,6 +38,8 @@ def as_scalar(value: float, dtype: Any) -> Any:
     array = known.get(value)
     if array is not None:
         return array
+    if not value and dtype is not i64 and copysign(1.0, value) > 0:
+        return _ZEROS[dtype] if dtype in _ZEROS else HOST.xp.asarray(value, dtype)
     array = HOST.xp.asarray(value, dtype)
     if (value or dtype is i64) and value == value and len(known) < 1000:
         known[value] = array

@@ -23,7 +23,7 @@ from .provenance import mark
 from .recording import announce, finished
 from .saved import version_of
 from .tensor import Tensor, new_object, new_tensor
-from .versions import INFERENCE, VersionCounter
+from .versions import INFERENCE, VersionCounter, View
 from .views import as_view
 
 if TYPE_CHECKING:
@@ -37,7 +37,16 @@ def _prototype() -> Tensor:
     return tensor
 
 
+def _of_base() -> View:
+    view = new_object(View)
+    view.creation = "normal"
+    return view
+
+
 held.hold(_prototype(), "_array", ("_view", "_rg"))  # kernels may take and give tensors
+held.hold_views(
+    _of_base(), VersionCounter(), INFERENCE, ("_vc", "_view"), ("base", "chain", "creation", "version"), "n", as_view
+)
 
 
 def written_at_first_call(
@@ -116,6 +125,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "VersionCounter": VersionCounter,
         "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py
         "cls": op.node_class,
+        "quick_view": as_view,
         "defaults": op.defaults,
         "f32": f32,
         "f64": f64,

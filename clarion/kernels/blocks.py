@@ -70,9 +70,7 @@ def in_range(index: Any, size: int) -> bool:
     """
     if type(index) is not np.ndarray or not index.size:
         return True
-    if index.size >= _MANY:
-        return bool(raw.all_below(index, size))
-    return all_below(np, index, size)
+    return bool(raw.all_below(index, size))
 
 
 @kernel("all_below")
@@ -82,7 +80,6 @@ def all_below(xp: Any, index: Any, size: int) -> bool:
     return bool(largest(unsigned) < size)
 
 
-_MANY = 1 << 14  # indices that are worth asking a faster kernel for
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 

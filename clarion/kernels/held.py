@@ -6,12 +6,15 @@ knowing what it does it for: `hold` tells a *prototype* of the objects that hold
 told by `hold_also`), and all hold adjacent arrays of one shape and type, the result is a copy of the prototype around a new array; anything
 else gives None, and the caller goes the usual way. Arrays of several shapes are taken, too, where all objects are `plain`: they have in some
 attributes what the prototype has there. A second form writes into the array of the first object instead, and gives that object back.
+
+NOTE [Held views]: objects that share memory know how one was taken from the other. To note that takes several objects more, which is compiled in the
+same way: `hold_views` tells prototypes of what an object has to say of its base, and of the counter that all of them share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Held:
@@ -34,6 +37,42 @@ def hold_also(kind: type) -> None:
     Held.other = kind
     if Held.changed is not None:
         Held.changed()
+
+
+class Views:
+    """What is known of objects that share memory: prototypes, the attributes of the objects, and those who keep the function."""
+
+    of_base: Any = None  # what an object says of its base: the base, a chain of steps from there, how it was made, the counter's number then
+    counter: Any = None  # what all of them share
+    never: Any = None  # a counter that is nobody's: such objects are not for here
+    held_counter: str = ""
+    held_view: str = ""
+    names: tuple[str, str, str, str] = ("", "", "", "")
+    number: str = ""
+    otherwise: Callable[..., Any] | None = None
+    quick: Callable[..., Any] | None = None
+    followers: ClassVar[list[Callable[[Callable[..., Any]], None]]] = []
+
+
+def hold_views(
+    of_base: Any,
+    counter: Any,
+    never: Any,
+    held: tuple[str, str],
+    names: tuple[str, str, str, str],
+    number: str,
+    otherwise: Any,
+) -> None:
+    """Make known how objects share memory; `otherwise(holder, array, steps, how)` makes such an object in any case."""
+    Views.of_base, Views.counter, Views.never, Views.otherwise = of_base, counter, never, otherwise
+    (Views.held_counter, Views.held_view), Views.names, Views.number = held, names, number
+
+
+def follow_views(tell: Callable[[Callable[..., Any]], None]) -> None:
+    """Call `tell` with the function that makes objects which share memory, as soon as there is a quicker one."""
+    Views.followers.append(tell)
+    if Views.quick is not None:
+        tell(Views.quick)
 
 
 _forms: dict[int, list[Callable[..., Any]]] = {}  # by the identity of a kernel that lives as long as the process

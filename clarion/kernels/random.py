@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -70,6 +71,8 @@ def cast(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """To `dtype` as C++ does it: half types are reached through float32, with its own rounding."""
     if values.dtype == dtype:
         return values
+    if dtype is _FLOAT32 and values.dtype is _INT64:  # (nothing can go wrong)
+        return values.astype(dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # too large becomes infinity, as in C++
         if 0 < digits(dtype) < 24:
             values = values.astype(np.float32, copy=False)
@@ -110,11 +113,21 @@ def uniform(
     gen: Generator, shape: Shape, dtype: DTypeLike = np.float32, low: float = 0.0, high: float = 1.0
 ) -> np.ndarray:
     """`rand` and `uniform_(low, high)`; for a complex dtype the two parts are drawn alike."""
-    dtype = np.dtype(dtype)
-    if dtype is _FLOAT32 and low == 0.0 and high == 1.0:
-        n = shape if isinstance(shape, int) else math.prod(shape)
+    if dtype is not _FLOAT32:
+        dtype = np.dtype(dtype)
+    if dtype is _FLOAT32:
+        whole = low == 0.0 and high == 1.0
+        if not whole:
+            _check_uniform_bounds(dtype, low, high)
+        n = shape if type(shape) is int else math.prod(shape)  # type: ignore[arg-type]
         if n <= _FEW:
-            return gen.unit_floats(n).reshape(shape)
+            unit = gen.unit_floats(n)
+            return (unit if whole else raw.uniforms_between(unit, low, high)).reshape(shape)
+        out = np.empty(n, dtype)
+        for lo, hi in _pieces(n):
+            unit = unit_float32(gen.words(hi - lo))
+            out[lo:hi] = unit if whole else raw.uniforms_between(unit, low, high)
+        return out.reshape(shape)
     if dtype.kind in "cW":
         return _as_complex(lambda s, d: uniform(gen, s, d, low, high), shape, dtype)
     if not digits(dtype):
@@ -141,6 +154,8 @@ def uniform(
 
 
 def _check_uniform_bounds(dtype: np.dtype, low: float, high: float) -> None:
+    if -1e38 < low <= high < 1e38 and dtype is _FLOAT32:
+        return
     largest = _largest(dtype)
     for name, value in (("from", low), ("to", high)):
         if not -largest <= value <= largest:
@@ -182,18 +197,25 @@ def normal(
     PyTorch has two samplers: sixteen at a time for 16 or more numbers in contiguous memory, one by one
     otherwise. Pass `contiguous=False` when the numbers are for a tensor that is not contiguous.
     """
-    dtype = np.dtype(dtype)
+    if dtype is not _FLOAT32:
+        dtype = np.dtype(dtype)
     if not std >= 0.0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if dtype.kind in "cW":
         half = std / math.sqrt(2)
         return _as_complex(lambda s, d: normal(gen, s, d, mean, half, contiguous), shape, dtype)
+    if dtype is _FLOAT32:
+        n = shape if type(shape) is int else math.prod(shape)  # type: ignore[arg-type]
+        if n < 16:
+            return np.array(_fused(_few_normals(gen, n), std, mean), np.float32).reshape(shape)
+        if n <= _FEW and contiguous:
+            if n % 16:
+                return _odd_normals(gen, n, mean, std).reshape(shape)
+            if mean == 0.0 and std == 1.0:
+                return gen.standard_normals(n, _box_muller).reshape(shape)
+            return raw.normals_by_sixteen(gen.unit_floats(n), mean, std, True).reshape(shape)  # type: ignore[no-any-return]
     if not digits(dtype):
         raise unsupported("normal_kernel_cpu", dtype)
-    if dtype is _FLOAT32 and contiguous and mean == 0.0 and std == 1.0:
-        n = shape if isinstance(shape, int) else math.prod(shape)
-        if 16 <= n <= _FEW:
-            return (_odd_normals(gen, n) if n % 16 else gen.standard_normals(n, _box_muller)).reshape(shape)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
     if flat.size >= 16 and contiguous:
@@ -207,11 +229,11 @@ def _box_muller(unit: np.ndarray) -> np.ndarray:
     return raw.normals_by_sixteen(unit, 0.0, 1.0, True)
 
 
-def _odd_normals(gen: Generator, n: int) -> np.ndarray:
-    """Standard normals whose number is no multiple of sixteen, as `_fill_by_sixteen` draws them: all in one step."""
+def _odd_normals(gen: Generator, n: int, mean: float, std: float) -> np.ndarray:
+    """Normals whose number is no multiple of sixteen, as `_fill_by_sixteen` draws them: all in one step."""
     unit, whole = gen.unit_floats(n + 16), n - n % 16
     unit[whole : whole + 16] = unit[n:]
-    drawn = _box_muller(unit[: whole + 16])
+    drawn = raw.normals_by_sixteen(unit[: whole + 16], mean, std, True)
     found = drawn[:n].copy()
     found[n - 16 :] = drawn[whole:]
     return found
@@ -239,6 +261,8 @@ def _fill_by_sixteen(gen: Generator, flat: np.ndarray, mean: float, std: float) 
 
 def normals_one_by_one(gen: Generator, n: int) -> np.ndarray:
     """Standard normals in float64; they come in pairs, and the generator remembers an odd one out."""
+    if n < 16:
+        return np.array(_few_normals(gen, n), np.float64)
     normals = np.empty(n, np.float64)
     have = 0
     if gen.next_double is not None:
@@ -250,6 +274,29 @@ def normals_one_by_one(gen: Generator, n: int) -> np.ndarray:
         if missing % 2:
             gen.next_double = float(pairs[-1])
     return normals
+
+
+def _few_normals(gen: Generator, n: int) -> list[float]:
+    """The same of a few, without arrays: as `box_muller_pairs` makes them."""
+    found: list[float] = []
+    if n and gen.next_double is not None:
+        found.append(gen.next_double)
+        gen.next_double = None
+    missing = n - len(found)
+    if missing:
+        words = gen.words(4 * ((missing + 1) // 2)).tolist()
+        for at in range(0, len(words), 4):
+            turn, size = (((words[k] & 0x1FFFFF) * 2.0**32 + words[k + 1]) * 2.0**-53 for k in (at, at + 2))
+            radius, angle = math.sqrt(-2.0 * math.log1p(-size)), 2.0 * math.pi * turn
+            found += (radius * math.cos(angle), radius * math.sin(angle))
+        if missing % 2:
+            gen.next_double = found.pop()
+    return found
+
+
+def _fused(values: list[float], scale: float, shift: float) -> Any:
+    """`fma64` of a few."""
+    return [z * scale + shift for z in values] if not shift else fma64(np.array(values, np.float64), scale, shift)
 
 
 # -- integers -----------------------------------------------------------------------------------------
@@ -290,13 +337,12 @@ def _natural_range(dtype: np.dtype) -> tuple[int, int, bool]:
 
 def _integers(gen: Generator, shape: Shape, dtype: np.dtype, first: int, count: int, wide: bool) -> np.ndarray:
     """first + word % count, in wrapping 64-bit arithmetic."""
-    if dtype is _INT64 and not wide:
-        n = shape if isinstance(shape, int) else math.prod(shape)
-        if n <= _FEW:
-            few = np.remainder(gen.words(n), np.uint32(count)).astype(_INT64)
-            if first:
-                few += first
-            return few.reshape(shape)
+    n = shape if isinstance(shape, int) else math.prod(shape)
+    if n <= _FEW and not wide:
+        few = np.remainder(gen.words(n), np.uint32(count)).astype(_INT64)
+        if first:
+            few += first
+        return cast(few, dtype).reshape(shape)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):

@@ -177,13 +177,12 @@ def sum_of_columns(kind: str) -> np.ufunc | None:
     return ufuncs.make("sum_of_columns", loops[kind], plan(0, 1, [], 1, 1), [kind, kind], 1, "(m,n)->(n)")
 
 
+@functools.cache
 def running() -> Any:
     """The runtime, which obeys the number of threads from its first use on."""
     from .runtime import runtime
 
     made = runtime()
-    if not made.obeys:
-        made.obeys = True
-        threads.follow(made.set_threads)
-        threads.quiet_blas()
+    threads.follow(made.set_threads)
+    threads.quiet_blas()
     return made

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import held
 from ..quiet import tell_errors
-from . import direct, small_products, taking
+from . import direct, holding, normals, small_draws, small_lines, small_moves, small_products, taking
 from .plan import MOST, SIZES
 from .runtime import runtime
 
@@ -95,6 +95,11 @@ def available() -> bool:
         "float32": id(np.dtype(np.float32)),
         "float64": id(np.dtype(np.float64)),
         "allocate": _address("PyType_GenericAlloc"),
+        "int_type": id(int),
+        "list_type": id(list),
+        "as_int64": _address("PyLong_AsLongLong"),
+        "true": id(True),
+        "false": id(False),
     }
     made.set_api(addresses)
     held.Held.changed = _tell_holders
@@ -116,6 +121,10 @@ def _tell_holders() -> None:
             "holder_plain_too": _offset(prototype, held.Held.plain[1]),
         }
         runtime().set_api(addresses)
+        if held.Views.counter is not None and held.Views.quick is None:
+            held.Views.quick = View().function
+            for tell in held.Views.followers:
+                tell(held.Views.quick)
 
 
 def _offset(thing: Any, attribute: str) -> int:
@@ -184,6 +193,53 @@ class Take(_Builtin):
         self.kept += types
         sizes = [word for kind in types for word in (id(kind), kind.itemsize)]
         self.words[1:] = id(types[-1]), len(types), *sizes
+
+
+class Lines(_Builtin):
+    """Elements of small arrays by their numbers, running sums: small_lines.py."""
+
+    def __init__(self, name: str) -> None:
+        entry, what, alike = small_lines.KERNELS[name]
+        super().__init__(name, runtime().lines[entry], small_lines.WORDS)
+        self.kept.append(np.dtype(np.int64))
+        self.words[1:] = what, alike, id(self.kept[0])
+
+
+class Moves(_Builtin):
+    """Small arrays joined, or filled by a mask: small_moves.py."""
+
+    def __init__(self, name: str) -> None:
+        entry, stacks = small_moves.KERNELS[name]
+        types = [np.dtype(kind) for kind in (np.bool_, np.float32, np.float64, np.int64)]
+        super().__init__(name, runtime().lines[entry], small_moves.FIRST + 2 * len(types))
+        self.kept += types
+        self.words[1:] = stacks, len(types), *[word for kind in types for word in (id(kind), kind.itemsize)]
+
+
+class View(_Builtin):
+    """Objects that share memory: NOTE [Held views] in kernels/held.py."""
+
+    def __init__(self) -> None:
+        super().__init__("view", runtime().direct_view, holding.VIEW_CARD)
+        known, holder, nothing = held.Views, held.Held.prototype, ()
+        assert known.otherwise is not None
+        self.kept += [known.of_base, known.counter, known.never, nothing]
+        places = [_offset(known.of_base, name) for name in known.names]
+        self.words[holding.VIEW : holding.COUNTER] = id(known.of_base), type(known.of_base).__basicsize__ // 8, *places
+        self.words[holding.COUNTER : holding.HELD_COUNTER] = (
+            id(known.counter), type(known.counter).__basicsize__ // 8, _offset(known.counter, known.number), id(known.never),
+        )  # fmt: skip
+        where = [_offset(holder, name) for name in (known.held_counter, known.held_view)]
+        self.words[holding.HELD_COUNTER :] = *where, id(nothing)
+        self.called(known.otherwise)
+
+
+class Draw(_Builtin):
+    """Numbers of small draws: small_draws.py."""
+
+    def __init__(self, name: str, loop: str, together: int) -> None:
+        super().__init__(name, runtime().direct_draw, small_draws.WORDS)
+        self.words[1:] = normals.loop(loop), together
 
 
 class Card(_Builtin):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, NDIM, TYPE, adjacent, api, of, same
+from .api import DATA, DECLINED, DESCR, ITEM, NDIM, SIZE, TYPE, adjacent, api, of, same, when_not
 from .direct import BY_ELEMENTS, FORM, RESULTS
 from .plan import MOST, field
 from .text import Function
@@ -99,6 +99,127 @@ def _held(name: str, in_place: bool) -> Function:
     return f
 
 
+# A card of `direct_view`: where else to go; the prototype of what is said of a base, its words, where in it base, chain, how and number stand;
+# the counter's prototype, its words, its number; a counter that is nobody's; where holders have their counter, and what they say; ().
+(
+    OTHERWISE,
+    VIEW,
+    VIEW_WORDS,
+    BASE,
+    CHAIN,
+    HOW,
+    VERSION,
+    COUNTER,
+    COUNTER_WORDS,
+    NUMBER,
+    NEVER,
+    HELD_COUNTER,
+    HELD_VIEW,
+    EMPTY,
+    VIEW_CARD,
+) = range(15)
+
+
+def _copied() -> Function:
+    """A new object with the attributes of a prototype."""
+    f = Function("copied", "ptr", "ptr prototype", "i64 words", linkage="internal")
+    made = f.let(f"call ptr {api(f, 'allocate')}(ptr {of(f, '%prototype', TYPE)}, i64 0)")
+    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
+    with f.counted(str(_HEAD), "%words") as k:
+        word = f.load("ptr", f.element("%prototype", k, "i64"))
+        with f.when(f.op("icmp ne", "ptr", word, "null")):
+            f.line(f"call void {api(f, 'incref')}(ptr {word})")
+            f.store("ptr", word, f.element(made, k, "i64"))
+    f.end(f"ptr {made}")
+    return f
+
+
+def _put(f: Function, thing: str, where: str, value: str, owned: bool = False) -> None:
+    """Give an attribute another value."""
+    if not owned:
+        f.line(f"call void {api(f, 'incref')}(ptr {value})")
+    place = f.offset(thing, where)
+    before = f.load("ptr", place)
+    f.store("ptr", value, place)
+    with f.when(f.op("icmp ne", "ptr", before, "null")):
+        f.line(f"call void {api(f, 'decref')}(ptr {before})")
+
+
+def _viewed() -> Function:
+    """An object that shares the memory of another one: NOTE [Held views]. Null with an exception, or `DECLINED`."""
+    f = Function("viewed", "ptr", "ptr card", "ptr args", "i64 count", linkage="internal")
+    no, none = f"ptr {DECLINED}", api(f, "none")
+
+    def known(number: int, type_: str = "ptr") -> str:
+        return f.load(type_, f.element("%card", str(number), "i64"))
+
+    when_not(f, f.op("icmp ule", "i64", f.op("sub", "i64", "%count", "3"), "1"), no)
+    x, array, steps = (f.load("ptr", f.element("%args", str(k), "ptr")) for k in range(3))
+    type_ = of(f, x, TYPE)
+    when_not(f, f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder"))), no)
+    when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), no)
+    when_not(f, same(f, of(f, steps, TYPE), api(f, "tuple_type")), no)
+    usual = f.load("ptr", f.offset(known(VIEW), known(HOW, "i64")))
+    base, whole, how = f.variable("ptr", x), f.variable("ptr", known(EMPTY)), f.variable("ptr", usual)
+    above = f.load("ptr", f.offset(x, known(HELD_VIEW, "i64")))
+    with f.when(f.op("icmp ne", "ptr", above, none)):
+        when_not(f, same(f, f.load("ptr", f.offset(above, known(HOW, "i64"))), usual), no)
+        base.set(f.load("ptr", f.offset(above, known(BASE, "i64"))))
+        whole.set(f.load("ptr", f.offset(above, known(CHAIN, "i64"))))
+    with f.when(same(f, "%count", "4", "i64")):
+        how.set(f.load("ptr", f.element("%args", "3", "ptr")))
+    counter = f.variable("ptr", f.load("ptr", f.offset(x, known(HELD_COUNTER, "i64"))))
+    with f.when(same(f, counter.get(), none)):
+        counter.set(f.let(f"call ptr @copied(ptr {known(COUNTER)}, i64 {known(COUNTER_WORDS, 'i64')})"))
+        when_not(f, f.op("icmp ne", "ptr", counter.get(), "null"), "ptr null")
+        _put(f, x, known(HELD_COUNTER, "i64"), counter.get(), True)
+    when_not(f, same(f, of(f, counter.get(), TYPE), of(f, known(COUNTER), TYPE)), no)
+    when_not(f, f.op("icmp ne", "ptr", counter.get(), known(NEVER)), no)
+    chain = f.variable("ptr", whole.get())
+    f.line(f"call void {api(f, 'incref')}(ptr {chain.get()})")
+    with f.counted("0", of(f, steps, SIZE, "i64")) as k:
+        pair = f.let(f"call ptr {api(f, 'new_tuple')}(i64 2)")
+        when_not(f, f.op("icmp ne", "ptr", pair, "null"), "ptr null")
+        step = f.load("ptr", f.element(f.offset(steps, str(ITEM)), k, "ptr"))
+        f.line(f"call void {api(f, 'incref')}(ptr {step})")
+        f.store("ptr", chain.get(), f.offset(pair, str(ITEM)))
+        f.store("ptr", step, f.offset(pair, str(ITEM + 8)))
+        chain.set(pair)
+    view = f.let(f"call ptr @copied(ptr {known(VIEW)}, i64 {known(VIEW_WORDS, 'i64')})")
+    when_not(f, f.op("icmp ne", "ptr", view, "null"), "ptr null")
+    _put(f, view, known(BASE, "i64"), base.get())
+    _put(f, view, known(CHAIN, "i64"), chain.get(), True)
+    _put(f, view, known(HOW, "i64"), how.get())
+    _put(f, view, known(VERSION, "i64"), f.load("ptr", f.offset(counter.get(), known(NUMBER, "i64"))))
+    f.line(f"call void {api(f, 'incref')}(ptr {array})")
+    made = f.let(f"call ptr @around(ptr {array})")
+    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
+    _put(f, made, known(HELD_COUNTER, "i64"), counter.get())
+    _put(f, made, known(HELD_VIEW, "i64"), view, True)
+    f.end(f"ptr {made}")
+    return f
+
+
+def _direct_view() -> Function:
+    """What CPython calls."""
+    f = Function("direct_view", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+    card, result = of(f, "%self", DATA), f.variable("ptr", DECLINED)
+    with f.when(same(f, "%names", "null")):
+        result.set(f.let(f"call ptr @viewed(ptr {card}, ptr %args, i64 %count)"))
+    with f.when(same(f, result.get(), DECLINED)):
+        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
+        result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
+    f.end(f"ptr {result.get()}")
+    return f
+
+
 def functions() -> list[Function]:
     """All functions."""
-    return [_around(), _held("direct_held", False), _held("direct_held_in_place", True)]
+    return [
+        _copied(),
+        _viewed(),
+        _direct_view(),
+        _around(),
+        _held("direct_held", False),
+        _held("direct_held_in_place", True),
+    ]

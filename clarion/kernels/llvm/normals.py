@@ -1,4 +1,5 @@
-"""Normal numbers from uniform ones, sixteen by sixteen, with PyTorch's bits: what boxmuller.py says, with fused instructions."""
+"""Normal numbers from uniform ones, sixteen by sixteen, and uniform ones between others, with PyTorch's bits: what boxmuller.py says,
+with fused instructions."""
 
 from __future__ import annotations
 
@@ -75,6 +76,26 @@ def _cos_sin(m: _Lanes, x: str) -> tuple[str, str]:
     return m.number(cos), m.number(sin)
 
 
+def _uniforms() -> Function:
+    """Numbers of [0, 1) as numbers of [low, high): where rounding has reached the open end, they are the other one."""
+    f = Function("uniforms", "void", "ptr unit", "i64 count", "float low", "float high")
+    scale, moved = f.op("fsub", "float", "%high", "%low"), f.op("fcmp une", "float", "%low", literal("float", 0))
+    whole = f.op("and", "i64", "%count", "-8")
+    for type_, first, end, step in ((_EIGHT, "0", whole, "8"), ("float", whole, "%count", "1")):
+        low, high, factor = ("%low", "%high", scale)
+        ends = f.let(f"select i1 {moved}, i1 true, i1 false")
+        if type_ == _EIGHT:
+            low, high, factor = (f.spread(type_, value) for value in (low, high, factor))
+            ends = f.spread("<8 x i1>", ends)
+        with f.counted(first, end, step) as k:
+            place = f.element("%unit", k, "float")
+            value = f.intrinsic("fma", type_, f.load(type_, place, 4), factor, low)
+            reached = f.op("and", "i1" if type_ == "float" else "<8 x i1>", f.op("fcmp oeq", type_, value, high), ends)
+            f.store(type_, f.select(type_, reached, low, value), place, 4)
+    f.end()
+    return f
+
+
 def _source() -> str:
     f = Function("normals", "void", "ptr unit", "i64 groups", "float mean", "float std")
     m = _Lanes(f)
@@ -87,19 +108,35 @@ def _source() -> str:
         for place, part in zip(places, turns, strict=True):
             f.store(_EIGHT, m.fma(m.op("fmul", part, radius), std, mean), place, 4)
     f.end()
-    return module([f])
+    return module([f, _uniforms()])
 
 
 @functools.cache
-def _function() -> Any:
+def loop(name: str) -> int:
+    """Where a compiled loop is."""
+    return machine.address(machine.compiled(_source()), name)
+
+
+@functools.cache
+def _function(name: str) -> Any:
     types = (None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_float)
-    return machine.callable_at(machine.address(machine.compiled(_source()), "normals"), *types)
+    return machine.callable_at(loop(name), *types)
+
+
+def uniforms_between(unit: Any, low: float, high: float) -> Any:
+    """Uniform float32 of [low, high) in place of those of [0, 1)."""
+    try:
+        run = _function("uniforms")
+    except machine.NoCompiler:
+        return NotImplemented
+    run(address(unit), unit.size, low, high)
+    return unit
 
 
 def normals_by_sixteen(unit: Any, mean: float, std: float, exact: bool) -> Any:
     """Normals in place of uniform float32, whose number is a multiple of sixteen: exact they are in any case."""
     try:
-        run = _function()
+        run = _function("normals")
     except machine.NoCompiler:
         return NotImplemented
     run(address(unit), unit.size // 16, mean, std)

@@ -254,14 +254,18 @@ def _var_along_rows(x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
 
 
 @cache
-def _by_sixteen() -> Callable[..., Any]:
-    from .normals import normals_by_sixteen
+def _of_draws(name: str) -> Callable[..., Any]:
+    from . import normals
 
-    return normals_by_sixteen
+    return getattr(normals, name)  # type: ignore[no-any-return]
 
 
 def _normals(*args: Any) -> Any:
-    return _by_sixteen()(*args)
+    return _of_draws("normals_by_sixteen")(*args)
+
+
+def _uniforms(*args: Any) -> Any:
+    return _of_draws("uniforms_between")(*args)
 
 
 def _sequence(*args: Any) -> bool:
@@ -277,6 +281,9 @@ _PRODUCTS = {
     "tn": "fold_tn matmul_tn",
     "linear": "linear linear_rows",
 }
+
+# Elements of small arrays by their numbers, and running sums (small_lines.py).
+_LINES = "all_below gather index_select index1 scatter scatter_add index_add cumsum reverse_cumsum cumprod"
 
 # How arguments are arranged, and which of them have one value per row.
 _ROWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
@@ -369,6 +376,7 @@ def _make_elementwise() -> None:
     for name, rule in RULES.items():
         registry.offer(f"{name}_", "llvm", Update(f"{name}_", rule), least=FEW)
     registry.offer("normals_by_sixteen", "llvm", _normals, least=ROWS)
+    registry.offer("uniforms_between", "llvm", _uniforms, least=ROWS)
 
 
 def _make_rows() -> None:
@@ -433,6 +441,19 @@ def _make_alone() -> None:
         for name in names.split():
             registry.offer(name, "direct", Alone(partial(_product_card, name, form)), least=1)
     registry.offer("embedding", "direct", Alone(lambda cards: cards.Take("embedding")), least=1)
+    for name, loop, together in (("normals_by_sixteen", "normals", 16), ("uniforms_between", "uniforms", 1)):
+        registry.offer(name, "direct", Alone(partial(_draw_card, name, loop, together)), least=1)
+    for names, kind in ((_LINES, "Lines"), ("cat stack masked_fill", "Moves")):
+        for name in names.split():
+            registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
+
+
+def _draw_card(name: str, loop: str, together: int, cards: Any) -> Any:
+    return cards.Draw(name, loop, together)
+
+
+def _card(kind: str, name: str, cards: Any) -> Any:
+    return getattr(cards, kind)(name)
 
 
 def _product_card(name: str, form: str, cards: Any) -> Any:

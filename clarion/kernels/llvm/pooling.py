@@ -14,11 +14,13 @@ from .. import threads
 from ..portable.layers.pooling import laid_as_places
 from ..registry import offer
 from . import build, machine
+from .kept import keeps
 from .places import address
 from .text import Function, literal, module
 
 Sizes = tuple[int, ...]
-LEAST = 4 if config.COMPILE == "all" else 2048  # elements from which it is worth the call
+# Elements from which it is worth the call; and to compile it, where nothing is kept for the next time.
+LEAST = 4 if config.COMPILE == "all" else 64 if keeps() else 2048
 SHARED = 1 << 14  # and from which threads share it
 _POINTERS = ("x", "out", "places")
 _SIZES = ("count", "per", "h", "w", "o_h", "o_w", "k_h", "k_w", "s_h", "s_w", "p_h", "p_w", "d_h", "d_w")

@@ -9,7 +9,19 @@ import ctypes
 import functools
 import os
 
-from . import api, columns, direct, holding, machine, pool, small_products, taking
+from . import (
+    api,
+    columns,
+    direct,
+    holding,
+    machine,
+    pool,
+    small_draws,
+    small_lines,
+    small_moves,
+    small_products,
+    taking,
+)
 from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
 from .text import Function, module
 
@@ -204,6 +216,7 @@ def source(x86: bool, width: int) -> str:
     loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(width)]
     loops += [*direct.functions(x86), *holding.functions(), *small_products.functions(width), *taking.functions()]
+    loops += [*small_lines.functions(), *small_draws.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
@@ -221,8 +234,10 @@ class Runtime:
             machine.address(engine, name)
             for name in ("direct", "direct_product", "direct_take", "direct_held", "direct_held_in_place")
         )
+        self.direct_view = machine.address(engine, "direct_view")
+        self.direct_draw = machine.address(engine, "direct_draw")
+        self.lines = {name: machine.address(engine, name) for name in small_lines.ENTRIES | small_moves.ENTRIES}
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
-        self.obeys = False  # the number of threads (build.py)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
         os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))
 

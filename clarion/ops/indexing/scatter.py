@@ -182,18 +182,25 @@ def fitting_src(name: str, x: Any, dim: int, index: Any, src: Any) -> Any:
         raise DtypeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if index._array.size == 0:
         return src
-    if max(len(given), 1) != max(len(wanted), 1):
+    if len(given) != len(wanted) and max(len(given), 1) != max(len(wanted), 1):
         raise ShapeError("Index tensor must have the same number of dimensions as src tensor")
-    outside_x = any(n > m for d, (n, m) in enumerate(zip(wanted, shape, strict=False)) if d != dim)
-    if outside_x or any(n > m for n, m in zip(wanted, given, strict=False)):
+    if _outside(wanted, shape, dim) or (given != wanted and _outside(wanted, given)):
         raise ShapeError(
             f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim} and to "
             f"be no larger size than src {list(given)}"
         )
     check_places(x, dim, index)
-    if given == wanted:
-        return src
+    if given == wanted or not (src._rg or src._view is not None or modes.special):
+        return src  # (kernels see to the rest of it, which would have a gradient)
     return src[tuple([slice(n) for n in wanted])] if wanted else src.reshape(())
+
+
+def _outside(wanted: tuple[int, ...], shape: tuple[int, ...], but: int = -1) -> bool:
+    """Is an index larger than an array in any dimension but one?"""
+    for d, (n, m) in enumerate(zip(wanted, shape, strict=False)):  # noqa: SIM110  (twice as fast)
+        if n > m and d != but:
+            return True
+    return False
 
 
 # Public functions -----------------------------------------------------------------------------------------
@@ -240,7 +247,7 @@ def scatter(
 
 def _check_room(x: Any, dim: int, index: Any) -> None:
     shape, wanted = x._array.shape, index._array.shape
-    if index._array.size and any(n > m for d, (n, m) in enumerate(zip(wanted, shape, strict=False)) if d != dim):
+    if index._array.size and _outside(wanted, shape, dim):
         raise ShapeError(
             f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}"
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import devices, modes
-from ...core.dtypes import broadcast_shapes, default_float, i64
+from ...core.devices import ndarray
+from ...core.dtypes import broadcast_shapes, default_float, f32, f64, i64
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor, created
@@ -104,6 +105,9 @@ def _options(name: str, options: dict[str, Any]) -> Any:
     return take_options(name, options)
 
 
+_FLOATS = (f32, f64)
+
+
 def _like(
     name: str,
     sampler: Any,
@@ -114,6 +118,10 @@ def _like(
     bounds: Any = (),
 ) -> Tensor:
     """Numbers in the shape and layout of a tensor; `more(array)` is what the sampler is told besides."""
+    if not options and isinstance(input, Tensor) and not modes.batches and not bounds:
+        array = input._array
+        if type(array) is ndarray and array.dtype in _FLOATS and array.flags.c_contiguous and array.ndim < 4:
+            return created(sampler(source(name, generator), array.shape, array.dtype))
     requires_grad = options.pop("requires_grad", False)
     named = {key: options.pop(key, None) for key in ("dtype", "layout", "device", "memory_format", "pin_memory")}
     if options:
@@ -186,15 +194,11 @@ def randint_like(input: Any, low: Any = None, high: Any = None, *, generator: An
 @public(method=False)
 def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
     """randint(high, size), randint(low, high, size): integers in [low, high). Options as for zeros."""
-    if (
-        not options
-        and not devices.elsewhere
-        and len(args) == 3
-        and type(args[0]) is type(args[1]) is int
-        and type(args[2]) is tuple
-    ):
-        shape = one_size("randint", args[2])
-        return created(draw.random(source("randint", generator), shape, i64, args[0], args[1]))
+    if not options and not devices.elsewhere and args and type(args[-1]) is tuple and 1 < len(args) < 4:
+        low, high = (0, args[0]) if len(args) == 2 else args[:2]
+        if type(low) is type(high) is int:
+            shape = one_size("randint", args[-1])
+            return created(draw.random(source("randint", generator), shape, i64, low, high))
     named = {key: options.pop(key) for key in ("low", "high", "size") if key in options}
     order = ("low", "high", "size") if len(args) + len(named) == 3 else ("high", "size")
     order = tuple(key for key in order if key not in named)
@@ -339,6 +343,8 @@ def poisson(input: Any, generator: Any = None) -> Tensor:
 
 def _from_to(name: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
     """The arguments `from` (a Python keyword, so it arrives by name only in `**named`) and `to`."""
+    if not named and len(args) == 2:
+        return args[0], args[1]
     given = dict(zip(("from", "to"), args, strict=False))
     unknown = set(named) - {"from", "to"}
     if unknown or len(args) > 2 or given.keys() & named.keys():

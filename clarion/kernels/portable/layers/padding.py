@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...layout import as_images
@@ -14,12 +15,19 @@ Widths = tuple[tuple[int, int], ...]
 @as_images
 def constant_pad_nd(xp: Any, x: Any, widths: Widths, value: Any) -> Any:
     """`widths`: (before, after) per dimension; negative ones cut off."""
-    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True))
+    shape, inside, source = _places(x.shape, widths)
     out = xp.full(shape, value, x.dtype) if value else xp.zeros(shape, x.dtype)
-    inside = tuple(slice(max(a, 0), m - max(b, 0)) for m, (a, b) in zip(shape, widths, strict=True))
-    source = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
     out[inside] = x[source]
     return out
+
+
+@functools.lru_cache(256)
+def _places(have: tuple[int, ...], widths: Widths) -> tuple[Any, Any, Any]:
+    """The shape of the result; where in it the values stand, and which they are: the same in every call with such shapes."""
+    shape = tuple(n + a + b for n, (a, b) in zip(have, widths, strict=True))
+    inside = tuple(slice(max(a, 0), m - max(b, 0)) for m, (a, b) in zip(shape, widths, strict=True))
+    source = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(have, widths, strict=True))
+    return shape, inside, source
 
 
 def positions(xp: Any, n: int, before: int, after: int, mode: str) -> Any:

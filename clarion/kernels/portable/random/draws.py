@@ -28,14 +28,21 @@ def fill(array: Any, values: Any) -> Any:
     return random.write(host_like(array), values)
 
 
+def _placed(xp: Any, x: Any, values: Any) -> Any:
+    """The same where the array is."""
+    if xp is np and x.ndim < 4 and x.flags.c_contiguous:
+        return values
+    return from_host(xp, fill(x, values))
+
+
 @kernel("uniform")
 def uniform(xp: Any, x: Any, low: float, high: float, gen: Any) -> Any:
-    return from_host(xp, fill(x, random.uniform(gen, x.shape, x.dtype, low, high)))
+    return _placed(xp, x, random.uniform(gen, x.shape, x.dtype, low, high))
 
 
 @kernel("normal")
 def normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
-    return from_host(xp, fill(x, random.normal(gen, x.shape, x.dtype, mean, std, x.flags.c_contiguous)))
+    return _placed(xp, x, random.normal(gen, x.shape, x.dtype, mean, std, x.flags.c_contiguous))
 
 
 @kernel("normal_mean")
@@ -75,7 +82,7 @@ def _check_std(std: Any) -> None:
 @kernel("random_to")
 @kernel("random_range")
 def integers(xp: Any, x: Any, low: int | None, high: int | None, gen: Any) -> Any:
-    return from_host(xp, fill(x, random.random(gen, x.shape, x.dtype, low, high)))
+    return _placed(xp, x, random.random(gen, x.shape, x.dtype, low, high))
 
 
 @kernel("bernoulli")
@@ -94,27 +101,27 @@ def bernoulli_tensor(xp: Any, x: Any, p: Any, gen: Any) -> Any:
 
 @kernel("bernoulli_float")
 def bernoulli_float(xp: Any, x: Any, p: float, gen: Any) -> Any:
-    return from_host(xp, fill(x, random.bernoulli(gen, x.shape, p, x.dtype)))
+    return _placed(xp, x, random.bernoulli(gen, x.shape, p, x.dtype))
 
 
 @kernel("exponential")
 def exponential(xp: Any, x: Any, rate: float, gen: Any) -> Any:
-    return from_host(xp, fill(x, distributions.exponential(gen, x.shape, x.dtype, rate)))
+    return _placed(xp, x, distributions.exponential(gen, x.shape, x.dtype, rate))
 
 
 @kernel("geometric")
 def geometric(xp: Any, x: Any, p: float, gen: Any) -> Any:
-    return from_host(xp, fill(x, distributions.geometric(gen, x.shape, p, x.dtype)))
+    return _placed(xp, x, distributions.geometric(gen, x.shape, p, x.dtype))
 
 
 @kernel("cauchy")
 def cauchy(xp: Any, x: Any, median: float, sigma: float, gen: Any) -> Any:
-    return from_host(xp, fill(x, distributions.cauchy(gen, x.shape, x.dtype, median, sigma)))
+    return _placed(xp, x, distributions.cauchy(gen, x.shape, x.dtype, median, sigma))
 
 
 @kernel("log_normal")
 def log_normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
-    return from_host(xp, fill(x, distributions.log_normal(gen, x.shape, x.dtype, mean, std)))
+    return _placed(xp, x, distributions.log_normal(gen, x.shape, x.dtype, mean, std))
 
 
 @kernel("weighted_choice")

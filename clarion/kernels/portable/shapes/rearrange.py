@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from ...layout import as_images, as_laid_out, channels_last, in_rows
 from ...registry import kernel
 
@@ -20,7 +22,12 @@ def clone(xp: Any, x: Any, order: str) -> Any:
 @kernel("flip")
 @as_laid_out
 def flip(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
-    return xp.flip(x, dims).copy() if x.ndim else x.copy()
+    if xp is not numpy or not x.ndim:
+        return xp.flip(x, dims).copy() if x.ndim else x.copy()
+    back = [slice(None)] * x.ndim
+    for dim in dims:
+        back[dim] = slice(None, None, -1)
+    return x[tuple(back)].copy()
 
 
 @kernel("roll")
