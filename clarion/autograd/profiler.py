@@ -33,7 +33,12 @@ __all__ = ["EventList", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 _CORE = os.path.dirname(os.path.abspath(op_node.__file__)) + os.sep
 _OPTIM = os.path.join(os.path.dirname(os.path.dirname(_CORE)), "optim") + os.sep
-_FACTORIES = ("clarion.ops.creation.factories", "clarion.ops.creation.from_data", "clarion.ops.random.draws")
+_FACTORIES = (
+    "clarion.ops.creation.factories",
+    "clarion.ops.creation.spaced",
+    "clarion.ops.creation.from_data",
+    "clarion.ops.random.draws",
+)
 _running: Recorder | None = None
 
 

@@ -265,8 +265,8 @@ class Size(tuple[int, ...]):
 
     __rmul__ = __mul__
 
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
+    def __getitem__(self, index: Any, at: Any = tuple.__getitem__) -> Any:
+        found = at(self, index)
         return Size(found) if isinstance(index, slice) else found
 
     def __reduce__(self) -> Any:

@@ -295,6 +295,10 @@ def getitem(self: Tensor, index: Any) -> Any:
     elif kind is tuple:
         if len(index) == 1 and type(index[0]) is slice and self._array.ndim:
             return getitem(self, index[0])
+        if index and type(index[0]) is Tensor:
+            tensors = _all_indices(index, self._array.ndim)
+            if tensors is not None:
+                return take_index(self, tensors)
         if self._view is not None:
             sync(self)
         if not (self._rg and (modes.special == 0 or modes.recording())) and not modes.watched:
@@ -312,6 +316,16 @@ def getitem(self: Tensor, index: Any) -> Any:
     if tensors:
         return take_index(x, tensors)
     return x if x is not self else lifted.alias(self)
+
+
+def _all_indices(items: tuple[Any, ...], ndim: int) -> list[tuple[int, Tensor]] | None:
+    """Index tensors, where all items are such, one for each of the first dimensions."""
+    if len(items) > ndim:
+        return None
+    for each in items:
+        if type(each) is not Tensor or each._array.dtype is not i64 or not each._array.ndim:
+            return None
+    return list(enumerate(items))
 
 
 def _new_dimension(items: tuple[Any, ...], ndim: int) -> int | None:

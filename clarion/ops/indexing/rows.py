@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.description import normalize_dim
-from ...core.devices import xp_of
+from ...core.devices import ndarray, xp_of
 from ...core.dtypes import FROM_NUMPY, NumpyNumber, broadcast_shapes, i64, int32
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
@@ -244,7 +244,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
     dim = normalize_dim(dim, input._array.ndim)
     size = _size(input, dim)
     places = all_samples(places)
-    if places.size and (places.min() < -size or places.max() >= size):
+    known = type(places) is ndarray and in_range(places, size)
+    if not known and places.size and (places.min() < -size or places.max() >= size):
         wrong = first_outside(places, size, -size)
         raise ArgumentIndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
     if isinstance(value, Tensor):

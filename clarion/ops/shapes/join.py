@@ -13,6 +13,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError, ShapeError
 from ..faces.api import public
 from ..faces.strict_out import strict_out
+from . import grids  # (which takes from here: its functions are there when they are called)
 from .parts import slice_op
 from .shape import ints, reshaped, tensor_needed
 
@@ -179,26 +180,20 @@ def _joined(name: str, tensors: Any, prepare: Callable[[Tensor], Tensor], dim: i
 @public(method=False, out=True)
 def hstack(tensors: Any) -> Tensor:
     """Tensors side by side: along the second dimension, vectors along the first."""
-    from .grids import atleast_1d
-
     flat = tensor_list("hstack", tensors) and tensors[0].ndim <= 1
-    return _joined("hstack", tensors, atleast_1d, 0 if flat else 1)
+    return _joined("hstack", tensors, grids.atleast_1d, 0 if flat else 1)
 
 
 @public(method=False, out=True, aliases=("row_stack",))
 def vstack(tensors: Any) -> Tensor:
     """Tensors on top of each other: along the first dimension."""
-    from .grids import atleast_2d
-
-    return _joined("vstack", tensors, atleast_2d, 0)
+    return _joined("vstack", tensors, grids.atleast_2d, 0)
 
 
 @public(method=False, out=True)
 def dstack(tensors: Any) -> Tensor:
     """Tensors behind each other: along the third dimension."""
-    from .grids import atleast_3d
-
-    return _joined("dstack", tensors, atleast_3d, 2)
+    return _joined("dstack", tensors, grids.atleast_3d, 2)
 
 
 @public(method=False, out=True)

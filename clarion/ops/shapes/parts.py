@@ -9,6 +9,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, EngineError, ShapeError
 from ...kernels.batched.levels import Mapped
+from ...kernels.layout import memory_root
 from ..faces.api import public
 from .shape import ints, tensor_needed
 
@@ -284,8 +285,6 @@ def _stay_inside(x: Any, size: Any, stride: Any, own: int, offset: int, last: in
 
 def storage_bytes(x: Tensor) -> int:
     """Bytes of the memory that `x` is a part of."""
-    from ...kernels.layout import memory_root
-
     return int(memory_root(x._array).nbytes)
 
 

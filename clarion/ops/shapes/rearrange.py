@@ -13,6 +13,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.batched.levels import Mapped, refuse_layout
 from ..faces.api import FUNCTIONS, method, public, with_numpys_names
+from . import shape as shapes  # (which takes from here: its functions are there when they are called)
 
 clone_op = Op("clone", "x", "order", defaults=("K",), moves=True, traits="rearranges reshapes")
 clone_op.vjp(x=lambda g: g).jvp("each")
@@ -93,11 +94,9 @@ def flip(input: Tensor, dims: Any) -> Tensor:
 
 @method("flip")
 def _flip(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
-    from .shape import ints, unique_dims
-
     if not dims and not kwargs:
         raise ArgumentTypeError('flip() missing 1 required positional arguments: "dims"')
-    return flip_op.call(self, unique_dims(ints(kwargs["dims"] if kwargs else dims), self._array.ndim))  # type: ignore[no-any-return]
+    return flip_op.call(self, shapes.unique_dims(shapes.ints(kwargs["dims"] if kwargs else dims), self._array.ndim))  # type: ignore[no-any-return]
 
 
 @public()
@@ -119,10 +118,8 @@ def flipud(input: Tensor) -> Tensor:
 @public()
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Elements moved along dimensions; what falls off one end comes in at the other."""
-    from .shape import ints
-
     alone = isinstance(shifts, int) or (isinstance(shifts, Tensor) and not shifts._array.ndim)
-    moves, axes = ints((shifts,) if alone else shifts), ints(_some(dims))
+    moves, axes = shapes.ints((shifts,) if alone else shifts), shapes.ints(_some(dims))
     if not moves:
         raise EngineError("`shifts` required")
     if len(moves) != len(axes) and not (len(moves) == 1 and not axes):
@@ -156,9 +153,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 @method()
 def repeat(self: Tensor, *repeats: Any, **kwargs: Any) -> Tensor:
     """The tensor several times along each dimension."""
-    from .shape import ints
-
-    counts = ints((kwargs["repeats"],) if kwargs else repeats, "repeats")
+    counts = shapes.ints((kwargs["repeats"],) if kwargs else repeats, "repeats")
     if len(counts) < self._array.ndim:
         raise ShapeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in counts):
@@ -174,9 +169,7 @@ def tile(input: Tensor, dims: Any) -> Tensor:
 
 @method("tile")
 def _tile(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
-    from .shape import ints
-
-    counts = ints((kwargs["dims"],) if kwargs else dims, "dims")
+    counts = shapes.ints((kwargs["dims"],) if kwargs else dims, "dims")
     return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)  # type: ignore[no-any-return]
 
 
@@ -186,10 +179,8 @@ def repeat_interleave(
     input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each element (or slice along `dim`) several times, one after the other."""
-    from .shape import expanded, tensor_needed, view_as_shape
-
     if not isinstance(input, Tensor):
-        raise tensor_needed("repeat_interleave", input)
+        raise shapes.tensor_needed("repeat_interleave", input)
     if repeats is None:
         return new_tensor(_positions(input, output_size))
     if isinstance(repeats, Tensor):
@@ -206,9 +197,9 @@ def repeat_interleave(
             f"repeat_interleave: Invalid output_size, expected {repeats * shape[dim]} but got {output_size}"
         )
     if not shape:
-        x, shape = view_as_shape(x, (1,)), (1,)
-    wide = expanded(x.unsqueeze(dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
-    return view_as_shape(clone_op.call(wide, "C"), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
+        x, shape = shapes.view_as_shape(x, (1,)), (1,)
+    wide = shapes.expanded(x.unsqueeze(dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
+    return shapes.view_as_shape(clone_op.call(wide, "C"), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
 
 
 def _positions(repeats: Tensor, output_size: int | None) -> Any:

@@ -10,7 +10,8 @@ from ...core import modes
 from ...core.dtypes import get_default_dtype
 from ...core.tensor import Tensor
 from ...errors import DtypeError, ShapeError
-from ..creation.factories import arange, ones, take_options
+from ..creation.factories import ones, take_options
+from ..creation.spaced import arange
 from ..faces.api import FUNCTIONS, public
 from ..faces.options import integer
 
