@@ -28,6 +28,7 @@ COMPUTED, DATA, LEAF, MASK, SUSPECT = "computed", "data", "leaf", "mask", "suspe
 _PLAIN = having("arithmetic total multiplies product clamps rectifier", also="abs", but="quotient")
 _SELECTS = having("selects")
 _QUOTIENTS = having("quotient")
+_LAYERS = having("layer")
 
 # Those whose derivative by one input is the other (the parameters of a layer are finite).
 _SCALES = having("multiplies product", but="layer")
@@ -143,7 +144,8 @@ class _Values:
             return None
         if engine.is_tensor(edge):
             return Origin(node, LEAF, i)
-        return Origin(node, MASK if found == INFINITE else DATA, i)
+        # A mask is added to scores, or fills them; an infinity that weights are multiplied with is data.
+        return Origin(node, MASK if found == INFINITE and operation(node) not in _LAYERS else DATA, i)
 
     def _origin(
         self,

@@ -3,7 +3,7 @@
 Asked only when something is about to be reported: it looks at every object there is (tens of milliseconds).
 
 NOTE [Looking without touching]: `frame.f_locals` of a function is a copy that Python keeps with the frame, so that looking
-at it would keep tensors alive until the function returns. `_name_in` empties the copy again. Whatever the search itself
+at it would keep tensors alive until the function returns. `first_in` empties the copy again. Whatever the search itself
 holds is wrapped in `_Found`, so that it does not take its own lists for holders.
 """
 
@@ -13,7 +13,7 @@ import gc
 import sys
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from inspect import CO_OPTIMIZED
 from typing import Any
@@ -139,9 +139,14 @@ def _variables(found: _Found, frames: list[types.FrameType]) -> Iterator[Holder]
 
 
 def _name_in(frame: types.FrameType, thing: Any) -> str | None:
-    """The variable of a frame that is this object. NOTE [Looking without touching]."""
+    """The variable of a frame that is this object."""
+    return first_in(frame, lambda value: value is thing)
+
+
+def first_in(frame: types.FrameType, accepts: Callable[[Any], bool]) -> str | None:
+    """The first variable of a frame whose value is accepted. NOTE [Looking without touching]."""
     variables = frame.f_locals
-    name: str | None = _key(variables, thing)
+    name = next((key for key, value in list(variables.items()) if accepts(value)), None)
     is_copy = frame.f_code.co_flags & CO_OPTIMIZED and type(variables) is dict
     if is_copy and sys.getrefcount(variables) <= 3:  # nobody else has it: the frame, this name, the argument
         variables.clear()

@@ -53,7 +53,7 @@ class GradientVanishes(Diagnosis):
         super().__init__(session)
         self._zero: dict[int, list[int]] = {}  # per optimizer: steps in a row, of each leaf
         self._last: dict[int, tuple[weakref.ref[Any], Sample]] = {}  # per optimizer: the last step with such a gradient
-        self._small: dict[int, int] = {}
+        self._small: dict[int, _Ends] = {}  # per optimizer
         self._zeroed: list[weakref.ref[Any]] = []  # nodes of this step: a number times 0
         self._pending: list[tuple[Place | None, str]] = []  # findings that dead-units may explain
         self._flat: dict[Place, tuple[str, set[int]]] = {}  # lines of flat operations, and the leaves behind them (ids)
@@ -103,10 +103,10 @@ class GradientVanishes(Diagnosis):
         else:
             self._zero.pop(key, None)
         ends = _ends(update, squares)
-        if ends is not None and 0.0 < ends[0] < ends[1] * _SMALL**2:
-            self._small[key] = self._small.get(key, 0) + 1
-            if self._small[key] == _SMALL_STEPS:
-                self._say_small(update, sample, math.sqrt(ends[0] / ends[1]))
+        if ends is not None and ends[0] > 0.0 and math.isfinite(ends[1]):
+            small = self._small.setdefault(key, _Ends())
+            if small.add(*ends) == _SMALL_STEPS:
+                self._say_small(update, sample, math.sqrt(small.first / small.last))
         else:
             self._small.pop(key, None)
 
@@ -181,11 +181,27 @@ class GradientVanishes(Diagnosis):
         first, last = names_of(self.ledger, (weights[0], weights[-1]))
         self.report(
             sample.backward.place if sample.backward is not None else None,
-            f"The gradient of `{first}` is {ratio:.1g} times that of `{last}`, for {_SMALL_STEPS} steps: it vanishes on its way "
+            f"The gradient of `{first}` is {ratio:.1g} times that of `{last}` at most, for {_SMALL_STEPS} steps: it vanishes on its way "
             f"through {len(weights)} layers.",
             fix="residual connections, normalisation layers, ReLU-like activations, or an initialisation that keeps the scale "
             "(nn.init.kaiming_normal_, xavier_normal_).",
         )
+
+
+class _Ends:
+    """The largest squares of the first and the last layer's gradient, and for how many steps the first is next to nothing.
+
+    The largest: what lies behind may have learned all that can be learned without the first layers, and rest.
+    """
+
+    def __init__(self) -> None:
+        self.first = self.last = 0.0
+        self.steps = 0
+
+    def add(self, first: float, last: float) -> int:
+        self.first, self.last = max(self.first, first), max(self.last, last)
+        self.steps = self.steps + 1 if self.first < self.last * _SMALL**2 else 0
+        return self.steps
 
 
 def _is_zero(value: Any) -> bool:

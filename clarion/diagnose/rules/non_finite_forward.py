@@ -7,11 +7,12 @@ from typing import Any
 from .. import engine
 from ..books.float_notes import notes
 from ..books.history import all_finite
+from ..books.preparation import Preparations
 from ..books.records import Update
 from ..graph.births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_birth, grade
 from ..graph.float_words import at, explain, first_bad, fix_of, number, spoken
 from ..graph.names import names_of
-from ..graph.reach import operation
+from ..graph.reach import operation, reachable
 from ..rule import Diagnosis
 from ..source.places import Place, Where, here, text
 
@@ -48,6 +49,8 @@ class NonFiniteForward(Diagnosis):
         self._unheard = False  # was nobody listening to the step before?
         self._unused = 0
         self._first: tuple[int, Place | None, str] | None = None  # passes so far; who made something non-finite first
+        self._prepared = Preparations()
+        self.near_applied = self._prepared.applied
         if session.thorough:
             self.on_applied = self._check
 
@@ -97,7 +100,7 @@ class NonFiniteForward(Diagnosis):
         self._unheard = self.session.resting and not engine.knows_all_nodes
         self.session.wake()
         before = self._place
-        self._place, self._pending = self._words(birth, value)
+        self._place, self._pending = self._words(birth, value, root)
         self._scaled = _is_scaled(engine.node(root))
         recent = self.ledger.recent
         self._pass = recent[-1] if recent else None
@@ -144,13 +147,13 @@ class NonFiniteForward(Diagnosis):
 
     # Words ---------------------------------------------------------------------------------------
 
-    def _words(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
+    def _words(self, birth: Birth, value: Any, root: Any) -> tuple[Where, dict[str, Any]]:
         node = birth.node
         place: Where = node.place
         if birth.kind == LEAF:
             return self._words_of_leaf(birth, value)
         if birth.kind == DATA:
-            return self._words_of_data(birth, value)
+            return self._words_of_data(birth, value, root)
         what, overflow = explain(node, self._operands(birth), birth.output)
         if birth.kind == SUSPECT:
             noted = next((note for note in notes.of_forward(notes.passes)), None)
@@ -197,7 +200,7 @@ class NonFiniteForward(Diagnosis):
             "fix": "a smaller learning rate, and torch.nn.utils.clip_grad_norm_ before step().",
         }
 
-    def _words_of_data(self, birth: Birth, value: Any) -> tuple[Where, dict[str, Any]]:
+    def _words_of_data(self, birth: Birth, value: Any, root: Any) -> tuple[Where, dict[str, Any]]:
         """The data was non-finite before it met a parameter."""
         node = birth.node
         data: Any = birth.operands[birth.position] if birth.position >= 0 else None
@@ -205,17 +208,28 @@ class NonFiniteForward(Diagnosis):
         holds = "" if index is None else f" holds {number(data[index])}{at(index)}"
         what = f"The loss is {number(value)}: the data that `{spoken(node)}` at {text(node.place)} gets"
         what += holds or " is not finite"
-        for place, note in notes.lines.items():
-            if note.passes == 0 or (self._first is not None and self._first[1] == place):
-                return place, {
-                    "what": f"{what}; {_KINDS[note.kind]} happened at this line, where it was computed.",
-                    "fix": "keep the denominator away from zero: (x - mean) / (std + 1e-8); then "
-                    "assert torch.isfinite(x).all()",
-                }
+        place, how = self._maker_of_data(node, root)
+        if place is not None:
+            return place, {
+                "what": f"{what}; {how}.",
+                "fix": "keep the denominator away from zero: (x - mean) / (std + 1e-8); then assert torch.isfinite(x).all()",
+            }
         return node.place, {
             "what": f"{what} before any parameter has touched it.",
             "fix": "clean the data first: x = torch.nan_to_num(x), or leave such rows out: x[torch.isfinite(x).all(1)]",
         }
+
+    def _maker_of_data(self, node: Any, root: Any) -> tuple[Where, str]:
+        """The line that made data non-finite, and what is known of it; None if the data came so."""
+        recorded = {each.place for each in reachable([root])}
+        lately = [note for note in notes.of_forward(notes.passes) if note.place not in recorded]
+        for note in (*lately, *notes.lines.values()):
+            if note in lately or note.passes == 0 or (self._first is not None and self._first[1] == note.place):
+                return note.place, f"{_KINDS[note.kind]} happened at this line, where it was computed"
+        prepared = self._prepared.of(node.place)
+        if prepared is None:
+            return None, ""
+        return prepared.place, f"it is computed at this line (`{prepared.operation}`); variables at hand are finite"
 
 
 def _is_scaled(node: Any) -> bool:

@@ -244,8 +244,8 @@ def _is_behind(departure: Departure, ways: list[Departure]) -> bool:
 
 
 def _is_multiple(series: dict[int, float], values: dict[int, float]) -> bool:
-    """Do two series that both move keep one ratio?"""
-    steps = [step for step in series if step in values]
+    """Do two series that both move keep one ratio? (Where both are zero, as a penalty of first weights may be, there is none.)"""
+    steps = [step for step in series if step in values and (series[step] or values[step])]
     if len(steps) < _RATIO_STEPS:
         return False
     a = np.array([series[step] for step in steps])
