@@ -18,12 +18,14 @@ class Origin(NamedTuple):
     """Where a value without history lost it.
 
     place    the line that computed it
+    first    the line where what it comes from was first computed without recording
     switch   what had switched recording off when it, or what it comes from, was computed
     trained  does it come from what an optimizer trains, or from a recorded value?
     """
 
     tensor: weakref.ref[Any]
     place: Place | None
+    first: Place | None
     switch: Switch
     trained: bool
 
@@ -41,7 +43,7 @@ class Unrecorded:
         origins = self._origins
         if off is None and not origins:
             return
-        switch, trained = None, False
+        switch, trained, first = None, False, None
         for t in inputs:
             if not engine.is_tensor(t):
                 continue
@@ -54,7 +56,8 @@ class Unrecorded:
                 )
             elif id(t) in origins and origins[id(t)].tensor() is t:
                 switch = switch or origins[id(t)].switch
-                trained = trained or origins[id(t)].trained
+                if origins[id(t)].trained and not trained:
+                    trained, first = True, origins[id(t)].first
         if switch is None and engine.inference():
             switch = off
         if switch is None or engine.requires_grad(outs[0]):
@@ -62,7 +65,7 @@ class Unrecorded:
         place = here()
         for out in outs:
             key = id(out)
-            origins[key] = Origin(weakref.ref(out, partial(self._forget, key)), place, switch, trained)
+            origins[key] = Origin(weakref.ref(out, partial(self._forget, key)), place, first or place, switch, trained)
 
     def _forget(self, key: int, gone: Any) -> None:
         if key in self._origins and self._origins[key].tensor is gone:
@@ -72,6 +75,11 @@ class Unrecorded:
         """What had switched recording off when `value` was computed; None if it is not known to be unrecorded."""
         origin = self._origins.get(id(value))
         return origin.switch if origin is not None and origin.tensor() is value else None
+
+    def first_of(self, value: Any) -> Place | None:
+        """Where what `value` comes from was first computed without recording, as far as is known."""
+        origin = self._origins.get(id(value))
+        return origin.first if origin is not None and origin.tensor() is value else None
 
     def blame(self, value: Any) -> tuple[Switch, Place | None] | None:
         """Which switch is the reason that `value` has no history, and where it was computed; None if none is."""

@@ -44,9 +44,10 @@ class RecordingOff(Diagnosis):
     def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
         """A root without history, or an inference tensor in a recorded operation."""
         if "without_history" in facts:
-            found = self.ledger.unrecorded.blame(facts["without_history"])
+            root = facts["without_history"]
+            found = self.ledger.unrecorded.blame(root)
             if found is not None and not self._is_leaked(found[0]):
-                self._report_root(*found, error)
+                self._report_root(*found, self.ledger.unrecorded.first_of(root), error)
         elif "inference" in facts:
             found = self.ledger.unrecorded.blame(facts["inference"])
             if found is not None and not self._is_leaked(found[0]):
@@ -56,14 +57,16 @@ class RecordingOff(Diagnosis):
         """Then it is another diagnosis: grad-mode-leaked."""
         return switch in self.ledger.switches.stack and switch.is_leaked(self.ledger.passes)
 
-    def _report_root(self, switch: Switch, computed: Any, error: Any) -> None:
+    def _report_root(self, switch: Switch, computed: Any, first: Any, error: Any) -> None:
         at = f" at {text(computed)}" if computed is not None else ""
+        if first is not None and text(first) != text(computed):
+            at += f" (and what it is made of from {text(first)} on)"
         self.report(
             switch.where,
             f"`{switch}` at {text(switch.where)} switched recording off, the value that backward() is called on was "
             f"computed{at} without it, and {text(here())} wants its gradient.",
             fix=_remedy(switch, in_force=switch in self.ledger.switches.stack),
-            also=[computed],
+            also=[computed, first],
             error=error,
         )
 
