@@ -11,7 +11,6 @@ kernel meets is that line, so many numbers further on: a scalar product with tha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
