@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dis
 import gc
 import operator
 from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import Any
 
+from ..bytecode import instructions
 from ..pytree import tree_map
 from .numbers import Text, is_read, plain
 
@@ -39,7 +39,7 @@ def only_appended_to(name: str, codes: Iterable[CodeType]) -> bool:
         if "__dict__" in code.co_names:
             return False
         before = None
-        for at in dis.get_instructions(code):
+        for at in instructions(code):
             if before is not None and not (at.opname in ("LOAD_METHOD", "LOAD_ATTR") and at.argval == "append"):
                 return False
             before = None
@@ -63,8 +63,11 @@ def kept_elsewhere(recording: Any, results: list[Any]) -> bool:
         *[id(part) for each in numbers if type(each) is Text for part in each.parts],
     }
     found = False
-    for holder in gc.get_referrers(*numbers):
+    mark = object()  # (some versions of Python find the arguments of this very call)
+    for holder in gc.get_referrers(mark, *numbers):
         if id(holder) in known or isinstance(holder, FrameType):
+            continue
+        if type(holder) is tuple and holder and holder[0] is mark:
             continue
         found = True
         if type(holder) is list:

@@ -8,7 +8,6 @@ attribute) is found here, while the call that is recorded runs: `sys.setprofile`
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
 import gc
 import os
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bytecode import instructions
 from ..core import overriding, provenance
 from ..core.function import FunctionCtx
 from ..core.tensor import Tensor
@@ -197,23 +197,23 @@ class Ran:
         """Refuse what the code does beside computing."""
         inner = {each for code in self.codes for each in code.co_consts if isinstance(each, CodeType)}
         for code in self.codes:
-            instructions = list(dis.get_instructions(code))
-            for i, at in enumerate(instructions):
+            steps = list(instructions(code))
+            for i, at in enumerate(steps):
                 reason = _writes(code, at, code in inner)
                 if reason and at.opname == "STORE_ATTR":
-                    if self._is_context(code, instructions, i):
+                    if self._is_context(code, steps, i):
                         continue
-                    if instructions[i - 1].opname == "SWAP" and instructions[i - 2].argrepr.endswith("="):
+                    if steps[i - 1].opname == "SWAP" and steps[i - 2].argrepr.endswith("="):
                         self.maybe.append((reason, (code, at.offset)))
                         continue
                 if reason:
                     self.recording.refuse(reason, (code, at.offset))
                     return
 
-    def _is_context(self, code: CodeType, instructions: list[Any], place: int) -> bool:
+    def _is_context(self, code: CodeType, steps: list[Any], place: int) -> bool:
         """Does a custom Function keep something in its `ctx`, which is new in each call?"""
-        name, given = self._contexts.get(code), instructions[place - 1]
-        rebound = any(at.opname == "STORE_FAST" and at.argval == name for at in instructions)
+        name, given = self._contexts.get(code), steps[place - 1]
+        rebound = any(at.opname == "STORE_FAST" and at.argval == name for at in steps)
         return name is not None and given.opname.startswith("LOAD_FAST") and given.argval == name and not rebound
 
 
@@ -283,11 +283,14 @@ def _writes(code: CodeType, at: Any, is_inner: bool) -> str | None:
     return None
 
 
+_OF_A_MODULE = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+
+
 def globals_read(code: CodeType) -> Iterator[str]:
     """Names that a code reads from its module."""
     seen = set()
-    for at in dis.get_instructions(code):
-        if at.opname in ("LOAD_GLOBAL", "LOAD_NAME") and at.argval not in seen:
+    for at in instructions(code):
+        if at.opname in _OF_A_MODULE and at.argval not in seen:
             seen.add(at.argval)
             yield at.argval
 

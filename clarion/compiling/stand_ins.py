@@ -6,13 +6,13 @@ They stand in the modules of the user's functions for the time of the recording,
 from __future__ import annotations
 
 import builtins
-import dis
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
+from ..bytecode import instructions
 from ..core.tensor import Tensor
 from . import outward
 from .arrays import Recorded, recording
@@ -95,7 +95,7 @@ def _only_called(name: str, codes: Iterable[CodeType]) -> bool:
     found = False
     for code in codes:
         if name in code.co_names:
-            for at in dis.get_instructions(code):
+            for at in instructions(code):
                 if at.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")) and at.argval == name:
                     if at.opname != "LOAD_GLOBAL" or at.arg is None or not at.arg & 1:
                         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import copy
-import dis
 import inspect
 import operator
 import sys
@@ -15,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn
 
 from ..absent import rest
+from ..bytecode import instructions
 from ..core import overriding
 from ..core.devices import device
 from ..core.dtypes import dtype, layout, memory_format
@@ -222,8 +222,7 @@ class Proxy:
     def __iter__(self) -> Iterator[Any]:
         frame: Any = inspect.currentframe()
         caller = frame.f_back
-        instructions = {each.offset: each for each in dis.get_instructions(caller.f_code)}
-        at = instructions.get(caller.f_lasti)
+        at = next((each for each in instructions(caller.f_code) if each.offset == caller.f_lasti), None)
         if at is not None and at.opname == "UNPACK_SEQUENCE":
             return iter([self[i] for i in range(at.argval)])
         return self.tracer.iter(self)
@@ -270,7 +269,7 @@ _DUNDERS = frozenset(["__torch_function__"])
 def _in_assert() -> bool:
     """Does the line that asks for a truth belong to an `assert`?"""
     frame: Any = sys._getframe(2)
-    found = [each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti][:3]
+    found = [each for each in instructions(frame.f_code) if each.offset > frame.f_lasti][:3]
     return any(each.opname == "LOAD_ASSERTION_ERROR" for each in found)
 
 
