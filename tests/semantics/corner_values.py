@@ -212,3 +212,25 @@ def leaf_gradient_is_not_a_view_of_another(t):
     t.stack([a, b]).backward(t.ones(2, 3))
     a.grad.zero_()
     return y.grad, b.grad
+
+
+def matrices_with_elements_that_are_no_numbers(t):
+    x = t.tensor([[[float("nan"), 1.0], [1.0, 1.0]], [[2.0, 1.0], [1.0, 1.0]]])
+    return t.linalg.det(x), t.linalg.slogdet(x)[1], t.linalg.inv(x), t.linalg.solve(x, t.ones(2, 2))
+
+
+def remainders_that_are_zero(t):
+    x, y = t.tensor([2.0, -2.0, 1.5, -1.5]), t.tensor([-1.0, 1.0, 0.5, 0.5])
+    return [t.signbit(each) for each in (x % y, x % -0.5, -2.0 % y, t.remainder(x.double(), y), (-x).remainder_(y))]
+
+
+def numbers_copied_into_whole_ones(t):
+    return [t.zeros(2, dtype=t.int64).copy_(each) for each in (float("nan"), 3.7, -3.7)], t.zeros(
+        1, dtype=t.uint8
+    ).copy_(7.5)
+
+
+def sums_of_trapezoids_and_without_nan(t):
+    small, far = t.tensor([250, 7, 250], dtype=t.uint8), t.tensor([1.0, float("inf"), float("-inf")])
+    some = t.tensor([1.5, float("nan")])
+    return t.trapezoid(small), t.trapezoid(far), t.trapezoid(far.abs(), dx=2), t.nansum(some, dtype=t.uint8)

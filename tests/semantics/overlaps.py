@@ -65,3 +65,32 @@ def rows_that_are_not_there(t):
         refusal(lambda: t.nn.functional.conv1d(t.ones(1, 1, 3), t.ones(1, 1, 1).double()), 40),
         refusal(lambda: t.isclose(x, x, 0.1, t.tensor(0.1, requires_grad=True)), 60),
     ]
+
+
+def writes_into_parts_of_expanded_tensors(t):
+    mask, places = t.tensor([[True, False, False], [False, False, True]]), t.tensor([0])
+    writes = (
+        lambda y: y.masked_fill_(mask, 5.0),
+        lambda y: y.__setitem__(mask, 9.0),
+        lambda y: y.index_fill_(0, places, 4.0),
+        lambda y: y.index_fill_(1, places, 4),
+        lambda y: y.index_put_((places,), t.tensor(7.0)),
+        lambda y: y.__setitem__((0, 1), 8.0),
+    )
+    found = []
+    for write in writes:
+        y = t.arange(3.0).expand(2, 3)
+        write(y)
+        found.append(y)
+    return found
+
+
+def what_has_no_derivative_into_a_given_place(t):
+    x, mine = t.tensor([1.0, 2.0], requires_grad=True), t.tensor([3.0, 4.0], requires_grad=True)
+    found = [
+        t.lt(x, 1.5, out=t.empty(2, dtype=t.bool)),
+        t.logical_not(x, out=t.empty(2)),
+        t.argmax(x, 0, out=t.tensor(5)),
+    ]
+    t.greater(x, 1.5, out=mine)
+    return found, mine, mine.is_leaf, refusal(lambda: t.add(x, x, out=t.empty(2)), 40)

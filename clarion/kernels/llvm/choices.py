@@ -42,7 +42,11 @@ def _masked_fill(compiled: Compiled) -> Kernel:
     def run(x: Any, mask: Any, value: Any, *, out: Any = None) -> Any:
         if x.dtype.char not in _FLOATS or getattr(value, "ndim", 0):
             return NotImplemented
-        if mask.shape != x.shape and (out is not None or not _spreads(mask.shape, x.shape)):
+        if out is not None and (
+            mask.shape != x.shape or 0 in out.strides
+        ):  # (expanded: what is not written must not be put back)
+            return NotImplemented
+        if mask.shape != x.shape and not _spreads(mask.shape, x.shape):
             return NotImplemented
         if type(value) is np.ndarray and value.dtype.char not in _FLOATS:
             return NotImplemented

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.devices import kind_of
+from ...core.devices import kind_of, xp_of
 from ...core.dtypes import b1, result_type, uint8
 from ...core.general_call import general_call
 from ...core.inplace import inplace, refuse, wrote
 from ...core.op import Op
 from ...core.op_node import cast as cast_array
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ..faces.api import FUNCTIONS, METHODS, call, public
 from ..faces.typed import TypedOp, need_tensors, show_edges
@@ -338,6 +338,10 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
             )
         if type(given) is not type(own):
             src = transfer(src, kind_of(own))
+    elif (
+        type(src) is float and self._array.dtype.kind in "iu"
+    ):  # (as the processor converts it: NaN, what is too large)
+        src = new_tensor(xp_of(self._array).asarray(src))
     return inplace(copy_op, self, src)
 
 

@@ -164,6 +164,13 @@ def _renamed(names: set[str], kwargs: dict[str, Any]) -> dict[str, Any]:
     return {RENAMED[name] if name in names else name: value for name, value in kwargs.items()}
 
 
+# What has no derivative may be written to `out` whatever requires a gradient.
+_WITHOUT_GRADIENT = frozenset(
+    """all any argmax argmin bucketize eq ge gt le lt ne greater greater_equal less less_equal not_equal floor_divide isin
+    logical_and logical_not logical_or logical_xor nonzero searchsorted""".split()  # noqa: SIM905
+)
+
+
 def with_out(name: str, fn: F) -> F:
     """`fn` with PyTorch's `out=` argument."""
     other_names = _other_names(fn)
@@ -187,7 +194,8 @@ def with_out(name: str, fn: F) -> F:
         if modes.batches and any(_is_mapped(a) for a in _flat((*args, *kwargs.values(), *targets))):
             refuse_rule(f"{name}.out", out=True)
         refuse_random_out(name)
-        if modes.recording() and any(_wants_grad(a) for a in (*args, *kwargs.values(), *targets)):
+        given = (*args, *kwargs.values(), *targets)
+        if name not in _WITHOUT_GRADIENT and modes.recording() and any(map(_wants_grad, given)):
             raise EngineError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."

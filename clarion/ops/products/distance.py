@@ -159,11 +159,15 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     return input
 
 
+def _refuse_bool(array: Any) -> None:
+    if array.dtype.kind == "b":
+        raise DtypeError("trapezoid: received a bool input for `y`, but bool is not supported")
+
+
 def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int]:
     """Twice the area under each piece."""
     (array,) = tensors("trapezoid", y, names=("y",))
-    if array.dtype.kind == "b":
-        raise DtypeError("trapezoid: received a bool input for `y`, but bool is not supported")
+    _refuse_bool(array)
     dim = normalize_dim(dim, array.ndim)
     pairs = _between(y, dim, 1, None) + _between(y, dim, None, -1)
     if x is None:
@@ -186,6 +190,11 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
         shape = list(y._array.shape)
         del shape[normalize_dim(dim, y._array.ndim)]
         return y.new_zeros(shape)
+    if x is None:  # (PyTorch's order of sums: it matters for small integers and infinities)
+        (array,) = tensors("trapezoid", y, names=("y",))
+        _refuse_bool(array)
+        dim = normalize_dim(dim, array.ndim)
+        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
     pieces, dim = _trapezoids(y, x, dx, dim)
     return pieces.sum(dim) / 2.0
 

@@ -124,6 +124,8 @@ def nansum(
         raise EngineError("nansum does not support complex inputs")
     if dtype is not None:
         input = converted(input, dtype)
+        if input._array.dtype not in INEXACT:
+            return sum(input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
     return nansum_op.call(input, reduced_dims(dim if axis is None else axis, array.ndim), keepdim or keepdims)
 
 

@@ -115,7 +115,12 @@ def div_trunc(xp: Any, x: Any, y: Any) -> Any:
 @quietly
 def remainder(xp: Any, x: Any, y: Any) -> Any:
     check_divisor(y)
-    return xp.remainder(x, y)
+    rest = xp.remainder(x, y)
+    if xp is numpy and rest.dtype.kind == "f":  # a zero has the sign of what is divided, NumPy's that of the divisor
+        zero = rest == 0
+        if zero.any():
+            return xp.where(zero, xp.copysign(rest, x), rest)
+    return rest
 
 
 @quietly

@@ -56,8 +56,8 @@ def masked_fill(xp: Any, x: Any, mask: Any, value: Any, *, out: Any = None) -> A
             out = xp.array(xp.broadcast_to(x, shape), order="C")
     elif mask.shape != out.shape:
         mask = xp.broadcast_to(mask, xp.broadcast_shapes(out.shape, mask.shape))
-    if mask.shape == out.shape and _fits(value, out):
-        xp.putmask(out, mask, value)  # twice as fast
+    if mask.shape == out.shape and _fits(value, out) and 0 not in out.strides:
+        xp.putmask(out, mask, value)  # twice as fast (in an expanded array it puts back what was not to be written)
         return out
     xp.copyto(out, real_for(value, out), where=mask, casting="unsafe")
     return out

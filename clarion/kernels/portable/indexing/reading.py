@@ -32,7 +32,10 @@ def writer(name: str, *, adds: bool = False, keeps: bool = False, anywhere: bool
             if out is None:
                 whole = whole.astype(x.dtype, copy=False)
                 return alike(whole, x) if keeps and (x.ndim > 3 or not x.flags.c_contiguous) else whole
-            out[...] = whole
+            if out is x and 0 in x.strides:  # expanded: an element that was not written does not undo what was
+                xp.copyto(out, whole, where=whole != x)
+            else:
+                out[...] = whole
             return out
 
         kernel(name)(run)
@@ -251,7 +254,7 @@ def put_mask(xp: Any, out: Any, values: Any, mask: Any, accumulate: bool) -> Non
         out[mask] += values
     elif getattr(values, "ndim", 0) == 0:
         fits = type(values) is int or getattr(values, "dtype", None) is out.dtype
-        if fits and mask.shape == out.shape and out.size < _FEW:
+        if fits and mask.shape == out.shape and out.size < _FEW and 0 not in out.strides:
             xp.putmask(out, mask, values)
         elif mask.shape == out.shape:
             raw.masked_fill(out, mask, values, out=out)

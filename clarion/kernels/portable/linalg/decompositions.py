@@ -19,17 +19,39 @@ def adjoint(x: Any) -> Any:
     return x.conj() if x.dtype.kind == "c" else x
 
 
+def _not_numbers(xp: Any, x: Any) -> Any:
+    """Which matrices have a NaN among their elements; None if none has. (LAPACK may take a pivot that is NaN for zero.)"""
+    found = numpy.isnan(x).any((-2, -1)) if xp is numpy else None
+    return found if found is not None and found.any() else None
+
+
+def _or_nan(xp: Any, solve: Any, x: Any) -> Any:
+    """What is solved by a matrix; NaN where an element of it is."""
+    try:
+        return solve(x)
+    except numpy.linalg.LinAlgError:
+        lost = _not_numbers(xp, x)
+        if lost is None:
+            raise
+        found = solve(xp.where(lost[..., None, None], xp.eye(x.shape[-1], dtype=x.dtype), x))
+        return xp.where(lost[..., None, None], xp.asarray(xp.nan, found.dtype), found)
+
+
 @kernel("linalg_inv")
 @for_blas
 @in_columns
 def linalg_inv(xp: Any, x: Any) -> Any:
-    return xp.linalg.inv(x)
+    return _or_nan(xp, xp.linalg.inv, x)
 
 
 @kernel("linalg_det")
 @for_blas
 def linalg_det(xp: Any, x: Any) -> Any:
-    return xp.linalg.det(x)
+    found = xp.linalg.det(x)
+    if xp is numpy and not found.all():
+        lost = _not_numbers(xp, x)
+        found = found if lost is None else xp.where(lost, xp.asarray(xp.nan, found.dtype), found)
+    return found
 
 
 @kernel("linalg_slogdet")
@@ -37,6 +59,9 @@ def linalg_det(xp: Any, x: Any) -> Any:
 @quietly
 def linalg_slogdet(xp: Any, x: Any) -> Any:
     sign, logabsdet = xp.linalg.slogdet(x)
+    if xp is numpy and not sign.all():
+        lost = _not_numbers(xp, x)
+        logabsdet = logabsdet if lost is None else xp.where(lost, xp.asarray(xp.nan, logabsdet.dtype), logabsdet)
     return sign, logabsdet
 
 
@@ -44,7 +69,7 @@ def linalg_slogdet(xp: Any, x: Any) -> Any:
 @for_blas
 @in_columns
 def linalg_solve(xp: Any, a: Any, b: Any) -> Any:
-    return xp.linalg.solve(a, b)
+    return _or_nan(xp, lambda a: xp.linalg.solve(a, b), a)
 
 
 @kernel("linalg_cholesky")
