@@ -33,23 +33,8 @@ from .pointwise import Pointwise
 from .source import globals_read, is_ours, is_users, is_written_by_user, names_read
 
 _VALUES = (
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    type(None),
-    type(Ellipsis),
-    slice,
-    range,
-    dtype,
-    device,
-    Size,
-    enum.Enum,
-    np.dtype,
-    np.generic,
-)
+    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range, dtype, device, Size, enum.Enum, np.dtype, np.generic,
+)  # fmt: skip
 _FUNCTIONS = (
     types.BuiltinFunctionType,
     types.MethodWrapperType,
@@ -457,8 +442,17 @@ class Watch:
             if is_ours(base):
                 continue
             space = self._constant(base.__dict__)
-            for each in sorted(self.names & set(base.__dict__)):
-                self.value(base.__dict__[each], f"{space}[{each!r}]", f"{base.__name__}.{each}")
+            self._require(
+                f"len({space}) == {len(base.__dict__)}", f"what {base.__name__} has"
+            )  # (a new name may hide another)
+            for each, inside in list(base.__dict__.items()):
+                if each in self.names or self._ran(inside):
+                    self.value(inside, f"{space}[{each!r}]", f"{base.__name__}.{each}")
+
+    def _ran(self, member: Any) -> bool:
+        """Is a member of a class a method that has run? (Many are called by nobody's name: `__call__`, a Function's `forward`.)"""
+        function = getattr(member, "__func__", member)
+        return getattr(function, "__code__", None) in self._codes
 
     def _object(self, value: Any, name: str, about: str) -> None:
         """Any other object: the attributes that the code reads; of clarion's own objects all."""
