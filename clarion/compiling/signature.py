@@ -10,6 +10,7 @@ from ..core.overriding import state as overriding
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
 from ..pytree import tree_flatten
+from .source import is_ours
 
 _PLAIN = (bool, int, float, str, type(None), complex)
 
@@ -91,7 +92,7 @@ def full_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], 
                     value._vc is INFERENCE,
                 )
             )
-        elif isinstance(value, _PLAIN):
+        elif isinstance(value, _PLAIN) and is_ours(type(value)):
             parts.append((type(value), value) if value == value and value else (type(value), repr(value)))
         else:
             parts.append((type(value), id(value)))

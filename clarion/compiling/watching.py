@@ -13,53 +13,27 @@ import functools
 import inspect
 import threading
 import types
-from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections import OrderedDict, defaultdict, deque
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from ..core.devices import device
-from ..core.dtypes import Size, dtype
 from ..core.tensor import Tensor
 from ..nn.modules.hooks import everywhere
 from ..nn.modules.module import Module
-from ..ops.random.generator import Generator
 from ..optim.elementwise import Elementwise
 from ..optim.optimizer import Optimizer
 from ..pytree import tree_leaves
 from .appending import Appended, only_appended_to
+from .kinds import FUNCTIONS, NOT_WATCHED, VALUES, Unwatchable, refuse_chance
 from .pointwise import Pointwise
 from .source import globals_read, is_ours, is_users, is_written_by_user, names_read
 
-_VALUES = (
-    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range, dtype, device, Size, enum.Enum, np.dtype, np.generic,
-)  # fmt: skip
-_FUNCTIONS = (
-    types.BuiltinFunctionType,
-    types.MethodWrapperType,
-    types.MethodDescriptorType,
-    np.ufunc,
-    type(np.sum),
-    property,
-    types.GenericAlias,
-    types.MemberDescriptorType,
-    type(namedtuple("Pair", "first").first),
-    Generator,
-)
 _ARRAY = "the memory of a tensor"
 _CONTAINERS = (dict, list, tuple, set, frozenset, deque)
-# Switches and counters of clarion's own that are not among the conditions.
-_NOT_WATCHED = frozenset(
-    """_version get_num_threads get_num_interop_threads get_default_device get_float32_matmul_precision is_autocast_enabled
-    is_autocast_cpu_enabled get_autocast_dtype are_deterministic_algorithms_enabled is_anomaly_enabled""".split()  # noqa: SIM905
-)
 _MOST = 20_000  # conditions
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-
-
-class Unwatchable(Exception):
-    """Something that cannot be compared with what it was."""
 
 
 class Watch:
@@ -149,12 +123,16 @@ class Watch:
                 continue
             self.value(inside, f"{self._constant(cell)}.cell_contents", variable, variable)
         for place in ("__defaults__", "__kwdefaults__"):
-            if getattr(function, place):
-                self.value(getattr(function, place), f"{name}.{place}", f"the defaults of {function.__qualname__}")
+            self.value(getattr(function, place), f"{name}.{place}", f"the defaults of {function.__qualname__}")
+        space = self._constant(function.__dict__)
+        if function.__dict__ or self.names & {"hasattr", "AttributeError"}:
+            self._require(f"len({space}) == {len(function.__dict__)}", f"the attributes of {function.__qualname__}")
+        for each in sorted(self.names & set(function.__dict__)):
+            self.value(function.__dict__[each], f"{space}[{each!r}]", f"{function.__qualname__}.{each}")
 
     def asked_for(self) -> None:
         """Refuse what nobody watches."""
-        for name in sorted(self.names & _NOT_WATCHED):
+        for name in sorted(self.names & NOT_WATCHED):
             raise Unwatchable(f"{name} is asked for, which is not watched")
 
     def globals(self) -> None:
@@ -182,7 +160,7 @@ class Watch:
     def argument(self, value: Any) -> None:
         """An argument that is no tensor: what it holds, for as long as it is given."""
         for leaf in tree_leaves(value):
-            if not isinstance(leaf, (Tensor, *_VALUES)):
+            if not isinstance(leaf, Tensor) and not (isinstance(leaf, VALUES) and is_ours(type(leaf))):
                 self.value(leaf, self._constant(leaf), f"an argument ({type(leaf).__name__})")
 
     # Tensors -------------------------------------------------------------------------------------------------
@@ -247,8 +225,19 @@ class Watch:
 
     def value(self, value: Any, text: str, about: str, name: str = "") -> None:
         """A value that stands at `text`; `name` is that of the variable or attribute, where it is one."""
-        if isinstance(value, _VALUES):
-            self._same_value(value, text, about)
+        if isinstance(value, VALUES):
+            kind = type(value)
+            if is_ours(kind):
+                self._same_value(value, text, about)
+                return
+            known = self._constant(
+                value
+            )  # a class of the user's that is a number, a text, an Enum: with attributes and methods
+            self._require(f"{text} is {known}", about)
+            if id(value) not in self._met:
+                self._met[id(value)] = value
+                self._class(kind, self._constant(kind), about)
+                self._attributes(value, about)
             return
         if type(value) is tuple:  # (made anew each time it may be: its elements count)
             self._require(f"type({text}) is tuple and len({text}) == {len(value)}", about)
@@ -307,8 +296,8 @@ class Watch:
             self._require(f"{name}._op is {self._constant(value._op)} and {name}.current()", about)
         elif isinstance(value, (staticmethod, classmethod)):
             self.function(value.__func__, about)
-        elif isinstance(value, _FUNCTIONS):
-            _refuse_chance(value, about)
+        elif isinstance(value, FUNCTIONS):
+            refuse_chance(value, about)
         elif isinstance(value, _CONTAINERS):
             self._container(value, name, about)
         else:
@@ -374,6 +363,8 @@ class Watch:
         self._no_hooks_everywhere()
         space = self._constant(module.__dict__)
         kind = self._constant(type(module))
+        own = self._constant(module)
+        self._require(f"type({own}) is {kind}", about)
         self._require(f"{kind}.forward is {self._constant(type(module).forward)}", f"{about}.forward")
         self.function(type(module).forward, f"{about}.forward")
         self._class(type(module), kind, about)
@@ -431,7 +422,7 @@ class Watch:
         known = self._constant(space)
         for each in sorted(self.names & set(space)):
             inside = space[each]
-            _refuse_chance(inside, f"{module.__name__}.{each}")
+            refuse_chance(inside, f"{module.__name__}.{each}")
             if isinstance(inside, Tensor) or not is_ours(inside) or isinstance(inside, types.ModuleType):
                 self.value(inside, f"{known}[{each!r}]", f"{module.__name__}.{each}")
             else:
@@ -457,13 +448,14 @@ class Watch:
     def _object(self, value: Any, name: str, about: str) -> None:
         """Any other object: the attributes that the code reads; of clarion's own objects all."""
         kind = type(value)
+        self._require(f"type({name}) is {self._constant(kind)}", about)
         slots = [each for base in kind.__mro__ for each in base.__dict__.get("__slots__", ()) if each in self.names]
+        for each in slots:
+            self._require(f"hasattr({name}, {each!r}) is {hasattr(value, each)}", f"{about}.{each}")
+            if hasattr(value, each):
+                self.value(getattr(value, each), f"{name}.{each}", f"{about}.{each}")
         if slots and not hasattr(value, "__dict__"):
             self._class(kind, self._constant(kind), about)
-            for each in slots:
-                self._require(f"hasattr({name}, {each!r}) is {hasattr(value, each)}", f"{about}.{each}")
-                if hasattr(value, each):
-                    self.value(getattr(value, each), f"{name}.{each}", f"{about}.{each}")
             return
         if (
             (kind.__module__ == "builtins" and is_ours(kind))
@@ -477,17 +469,13 @@ class Watch:
         if any(hasattr(kind, special) for special in ("__getattr__", "__next__")):
             raise Unwatchable(f"{about} is a {kind.__name__}, whose attributes may differ from call to call")
         self._class(kind, self._constant(kind), about)
-        space = self._constant(value.__dict__)
-        self._require(f"len({space}) == {len(value.__dict__)}", about)
-        whole = not is_written_by_user(kind)
-        for each, inside in list(value.__dict__.items()):
+        self._attributes(value, about, whole=not is_written_by_user(kind))
+
+    def _attributes(self, value: Any, about: str, whole: bool = False) -> None:
+        """What stands in an object's own dictionary: the names that the code reads, or the whole of it."""
+        own = getattr(value, "__dict__", {})
+        space = self._constant(own)
+        self._require(f"len({space}) == {len(own)}", about)
+        for each, inside in list(own.items()):
             if whole or each in self.names:
                 self.value(inside, f"{space}[{each!r}]", f"{about}.{each}", each)
-
-
-def _refuse_chance(value: Any, about: str) -> None:
-    """NumPy's random numbers are not drawn by anything that is recorded."""
-    owner = getattr(value, "__self__", None)
-    kinds = (getattr(value, "__module__", None) or "", type(owner).__module__ or "", type(value).__module__ or "")
-    if callable(value) and any(kind.startswith(("numpy.random", "_random", "random")) for kind in kinds):
-        raise Unwatchable(f"{about} gives something else each time")

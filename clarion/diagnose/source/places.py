@@ -8,7 +8,7 @@ import re
 from types import CodeType
 from typing import Any
 
-from ... import bytecode
+from ...bytecode import instructions
 from .. import engine
 from ..finding import shown
 
@@ -106,7 +106,7 @@ def is_result_dropped(place: Place | None) -> bool:
     """Is the call at a place a statement of its own (`model(x)`, `_ = model(x)`)?"""
     if place is None:
         return False
-    after = next((step for step in bytecode.instructions(place[0]) if step.offset > place[1]), None)
+    after = next((step for step in instructions(place[0]) if step.offset > place[1]), None)
     return after is not None and (after.opname == "POP_TOP" or (after.opname[:6] == "STORE_" and after.argval == "_"))
 
 
@@ -121,7 +121,7 @@ def assigned(place: Place | None) -> Place | None:
     if not isinstance(target, ast.Name):
         return None
     found = None
-    for step in bytecode.instructions(place[0]):
+    for step in instructions(place[0]):
         if step.offset >= place[1]:
             break
         if step.opname.startswith("STORE_") and step.argval == target.id:

@@ -70,7 +70,7 @@ class Module(ConversionMixin, StateMixin, HookMixin):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not cls.__module__.startswith("clarion."):
+        if not getattr(cls, "__module__", "").startswith("clarion."):
             # PyTorch's functions are built in: as attributes of a class (`activation = torch.tanh`) they stay functions.
             for name, value in list(vars(cls).items()):
                 if isinstance(value, FunctionType) and (value.__module__ or "").startswith("clarion.ops."):
