@@ -22,6 +22,7 @@ class _Given:
         self.index = t.tensor([0, 2, 4, 6])
         self.indices = t.tensor([[0, 2, 4, 6]] * 8)
         self.labels = t.tensor([0, 1, 2, 3, 4, 5, 6, 7])
+        self.count, self.other = t.zeros(8, dtype=t.int64), t.rand(8, 4)
         self.batch = t.rand(2, 8, 8, requires_grad=True)
 
         class Square(t.autograd.Function):
@@ -86,6 +87,16 @@ _RECORDED: dict[str, Step] = {
     "index_mask": lambda o: o.x[o.mask],
     "index_select": lambda o: o.x.index_select(0, o.index),
     "embedding": lambda o: o.F.embedding(o.index, o.x),
+    "index_pairs": lambda o: o.x[o.labels, o.labels],
+    "index_add": lambda o: o.x.index_add(0, o.index, o.y[:4]),
+    "scatter_add": lambda o: o.x.scatter_add(1, o.indices, o.y[:, :4]),
+    "cumsum": lambda o: o.x.cumsum(1),
+    "topk": lambda o: o.x.topk(2, 1).values,
+    "sort": lambda o: o.x.sort(1).values,
+    "median": lambda o: o.x.median(1).values,
+    "flip": lambda o: o.x.flip(0),
+    "pad": lambda o: o.F.pad(o.x, (1, 1)),
+    "max_pool2d": lambda o: o.F.max_pool2d(o.batch, 2),
     "cross_entropy": lambda o: o.F.cross_entropy(o.x, o.labels),
     "mse_loss": lambda o: o.F.mse_loss(o.x, o.plain),
     "layer_norm": lambda o: o.F.layer_norm(o.x, (8,), o.bias, o.bias),
@@ -109,6 +120,16 @@ _UNRECORDED: dict[str, Step] = {
     "randn": lambda o: o.t.randn(8, 8),
     "randint": lambda o: o.t.randint(0, 10, (8, 8)),
     "bernoulli": lambda o: o.t.bernoulli(o.plain),
+    "randn_like": lambda o: o.t.randn_like(o.plain),
+    "uniform_": lambda o: o.plain.uniform_(-1, 1),
+    "normal_": lambda o: o.plain.normal_(0, 0.02),
+    "empty": lambda o: o.t.empty(8, 8),
+    "arange_range": lambda o: o.t.arange(2, 100, 3),
+    "relu_": lambda o: o.plain.relu_(),
+    "clamp_": lambda o: o.plain.clamp_(0, 1),
+    "masked_fill_": lambda o: o.plain.masked_fill_(o.mask, 0.0),
+    "scatter_add_": lambda o: o.plain.scatter_add_(1, o.indices, o.other),
+    "count_": lambda o: o.count.add_(1),
     "setitem": lambda o: o.plain.__setitem__(0, 1.0),
     "setitem_mask": lambda o: o.plain.__setitem__(o.mask, 0.5),
     "setitem_index": lambda o: o.plain.__setitem__(o.index, 0.5),
