@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import held
 from ..quiet import tell_errors
-from . import direct, holding, normals, small_draws, small_lines, small_moves, small_products, taking
+from . import direct, holding, normals, small_draws, small_lines, small_moves, small_products, small_sorts, taking
 from .plan import MOST, SIZES
 from .runtime import runtime
 
@@ -214,6 +214,16 @@ class Moves(_Builtin):
         super().__init__(name, runtime().lines[entry], small_moves.FIRST + 2 * len(types))
         self.kept += types
         self.words[1:] = stacks, len(types), *[word for kind in types for word in (id(kind), kind.itemsize)]
+
+
+class Sorts(_Builtin):
+    """Short rows sorted: small_sorts.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines["direct_sort"], small_sorts.WORDS)
+        self.kept.append(np.dtype(np.int64))
+        sorts, stable = small_sorts.KERNELS[name]
+        self.words[1:] = sorts, id(self.kept[0]), stable
 
 
 class View(_Builtin):

@@ -443,7 +443,7 @@ def _make_alone() -> None:
     registry.offer("embedding", "direct", Alone(lambda cards: cards.Take("embedding")), least=1)
     for name, loop, together in (("normals_by_sixteen", "normals", 16), ("uniforms_between", "uniforms", 1)):
         registry.offer(name, "direct", Alone(partial(_draw_card, name, loop, together)), least=1)
-    for names, kind in ((_LINES, "Lines"), ("cat stack masked_fill", "Moves")):
+    for names, kind in ((_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts")):
         for name in names.split():
             registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
 

@@ -25,6 +25,7 @@ SHARED = 1 << 14  # and from which threads share it
 _POINTERS = ("x", "out", "places")
 _SIZES = ("count", "per", "h", "w", "o_h", "o_w", "k_h", "k_w", "s_h", "s_w", "p_h", "p_w", "d_h", "d_w")
 FIELDS = (*_POINTERS, *_SIZES, "parallel")
+_Context = ctypes.c_int64 * len(FIELDS)
 
 
 def _context(f: Function) -> dict[str, str]:
@@ -157,14 +158,17 @@ def max_pool(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Size
     """The largest element of each window, and its place in the input."""
     if x.dtype.char not in "fd" or not x.flags.c_contiguous or x.ndim < 2 or not x.size or min(out_size) < 1:
         return NotImplemented
-    shape = (*x.shape[:-2], *out_size)
-    best, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
-    names = [f"{word}_{axis}" for word in "ksp" for axis in "hw"] + ["d_h", "d_w"]
-    sizes = dict(zip(names, (*ksize, *stride, *padding, *dilation), strict=True))
-    sizes |= {"h": x.shape[-2], "w": x.shape[-1], "o_h": out_size[0], "o_w": out_size[1]}
-    work = best.size * math.prod(ksize)
-    done = _call("largest", x, best, places, math.prod(x.shape[:-2]), work, sizes)
-    return (best, places) if done else NotImplemented
+    functions = _functions()
+    if functions is None:
+        return NotImplemented
+    *lead, height, width = x.shape
+    shape = (*lead, *out_size)
+    best, places, planes = np.empty(shape, x.dtype), np.empty(shape, np.int64), math.prod(lead)
+    per = planes if best.size * math.prod(ksize) < SHARED else max(1, -(-planes // (2 * threads.number())))
+    sizes = (planes, per, height, width, *out_size, *ksize, *stride, *padding, *dilation)  # as in `FIELDS`
+    context = _Context(address(x), address(best), address(places), *sizes, build.running().parallel)
+    functions[f"largest_{x.dtype.char}"](context)
+    return best, places
 
 
 def adaptive_max_pool(x: Any, out_size: Sizes) -> Any:

@@ -20,6 +20,7 @@ from . import (
     small_lines,
     small_moves,
     small_products,
+    small_sorts,
     taking,
 )
 from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
@@ -236,7 +237,8 @@ class Runtime:
         )
         self.direct_view = machine.address(engine, "direct_view")
         self.direct_draw = machine.address(engine, "direct_draw")
-        self.lines = {name: machine.address(engine, name) for name in small_lines.ENTRIES | small_moves.ENTRIES}
+        entries = small_lines.ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES
+        self.lines = {name: machine.address(engine, name) for name in entries}
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)
         os.register_at_fork(after_in_child=machine.callable_at(machine.address(engine, "after_fork"), None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.devices import HOST, as_array, write, xp_of
+from ...core.devices import HOST, as_array, ndarray, write, xp_of
 from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, broadcast_shapes, f32, f64, i64, iinfo
 from ...core.following import refuse_creation, sync
 from ...core.general_call import as_scalar
@@ -44,6 +44,9 @@ from .reading import (
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """`self[index] = value`."""
+    if type(index) is Tensor and index._array.dtype is b1 and _filled_quickly(self, index._array, value):
+        wrote(self)
+        return
     source = value if isinstance(value, Tensor) else new_tensor(scalar(self, value))
     if type(index) is int or type(index) is slice:
         check_bare(self._array, index)
@@ -87,6 +90,19 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         wrote(self, part=target)
     if modes.special and hub.applied is not None:
         hub.applied(OPS["copy"], (self, value), (), (self,))
+
+
+def _filled_quickly(x: Tensor, mask: Any, value: Any) -> bool:
+    """Write a number where a mask of the same shape holds, if nothing is recorded, unusual or refused: else nothing was done."""
+    array = x._array
+    if (type(value) is not float and type(value) is not int) or x._rg or x._view is not None or modes.special:
+        return False
+    if type(array) is not ndarray or array.shape != mask.shape or hub.will_write is not None or x._vc is INFERENCE:
+        return False
+    if not array.ndim or 0 in array.strides:
+        return False
+    raw.masked_fill(array, mask, scalar(x, value), out=array)
+    return True
 
 
 def _written_quickly(x: Tensor, items: list[Any], source: Tensor) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -185,6 +186,39 @@ def _out_size(
     return tuple(sizes)
 
 
+@functools.lru_cache(512, typed=True)
+def _known(
+    name: str, n: int, shape: Sizes, kernel_size: Any, stride: Any, padding: Any, dilation: Any, up: bool
+) -> Any:
+    """Kernel, stride, padding, dilation and the size of the result, all refusals passed: the same for every input of a shape."""
+    ksize = each(name, "kernel_size", kernel_size, n)
+    stride = _stride(name, stride, ksize, n)
+    padding, dilation = each(name, "padding", padding, n), each(name, "dilation", dilation, n)
+    _refuse_numbers(name, ksize, stride, padding, dilation)
+    return ksize, stride, padding, dilation, _out_size(name, shape, ksize, stride, padding, dilation, up)
+
+
+def _windows(
+    name: str, n: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, up: bool
+) -> Any:
+    """The same of an input, in PyTorch's order of refusals."""
+    shape = input._array.shape if isinstance(input, Tensor) else ()
+    if len(shape) in (n + 1, n + 2) and 0 not in shape:
+        try:
+            found = _known(name, n, shape, kernel_size, stride, padding, dilation, up)
+        except (TypeError, RuntimeError):  # lists are not known again; and what is refused is so below
+            pass
+        else:
+            _refuse_input(name, input, n)
+            return found
+    ksize = each(name, "kernel_size", kernel_size, n)
+    stride = _stride(name, stride, ksize, n)
+    padding, dilation = each(name, "padding", padding, n), each(name, "dilation", dilation, n)
+    _refuse_numbers(name, ksize, stride, padding, dilation)
+    _refuse_input(name, input, n)
+    return ksize, stride, padding, dilation, _out_size(name, shape, ksize, stride, padding, dilation, up)
+
+
 # Functions -----------------------------------------------------------------------------------------------------------
 
 
@@ -193,12 +227,9 @@ def _max_pool(
 ) -> Any:
     """(values, places); `name`: who refuses what is refused."""
     name = name or f"max_pool{n}d"
-    ksize = each(name, "kernel_size", kernel_size, n)
-    stride = _stride(name, stride, ksize, n)
-    padding, dilation = each(name, "padding", padding, n), each(name, "dilation", dilation, n)
-    _refuse_numbers(name, ksize, stride, padding, dilation)
-    _refuse_input(name, input, n)
-    size = _out_size(name, input._array.shape, ksize, stride, padding, dilation, ceil_mode)
+    ksize, stride, padding, dilation, size = _windows(
+        name, n, input, kernel_size, stride, padding, dilation, bool(ceil_mode)
+    )
     if n == 1:
         made = MAX_POOL[2].call(
             input.unsqueeze(-2), (1, *ksize), (1, *stride), (0, *padding), (1, *dilation), (1, *size)
@@ -212,14 +243,9 @@ def _avg_pool(
     divisor_override: int | None,
 ) -> Any:  # fmt: skip
     name = f"avg_pool{n}d"
-    ksize = each(name, "kernel_size", kernel_size, n)
-    stride, padding = _stride(name, stride, ksize, n), each(name, "padding", padding, n)
     if divisor_override == 0:
         raise EngineError("divisor must be not zero")
-    ones = (1,) * n
-    _refuse_numbers(name, ksize, stride, padding, ones)
-    _refuse_input(name, input, n)
-    size = _out_size(name, input._array.shape, ksize, stride, padding, ones, ceil_mode)
+    ksize, stride, padding, _, size = _windows(name, n, input, kernel_size, stride, padding, 1, bool(ceil_mode))
     if n == 1:
         return (
             AVG_POOL[2]

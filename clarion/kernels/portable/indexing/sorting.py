@@ -167,6 +167,8 @@ def topk_stable(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
 
 def element(xp: Any, x: Any, rank: Any, dim: int, keepdim: bool) -> Any:
     """The element of that rank (counted from 0) along `dim`, and where it is; `rank` is a number or an array."""
+    if isinstance(rank, int) and (found := _of_short_rows(xp, x, rank, dim, keepdim)) is not None:
+        return found
     key = sortable(x)
     if isinstance(rank, int):
         value = xp.partition(key, rank, axis=dim)[(slice(None),) * dim + (slice(rank, rank + 1),)]
@@ -186,6 +188,22 @@ def element(xp: Any, x: Any, rank: Any, dim: int, keepdim: bool) -> Any:
     return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
 
 
+def _of_short_rows(xp: Any, x: Any, rank: int, dim: int, keepdim: bool, numbers: bool = False) -> Any:
+    """The same where rows are short enough to be sorted as a whole; None otherwise, and where there is a NaN but all must be `numbers`."""
+    if xp is not numpy or dim != x.ndim - 1 or x.shape[dim] > MANY or x.dtype.char not in "fdl":
+        return None
+    values, places = raw.sort_stable(x, dim, False)
+    if numbers:
+        last = values[..., -1]
+        if numpy.count_nonzero(last == last) < last.size:
+            return None
+    which = (..., slice(rank, rank + 1)) if keepdim else (..., rank)
+    return numpy.array(values[which]), numpy.array(places[which])
+
+
+MANY = 64  # elements of a row that are sorted rather than looked through
+
+
 @kernel("kthvalue")
 def kthvalue(xp: Any, x: Any, k: int, dim: int, keepdim: bool) -> Any:
     return element(xp, x, k - 1, dim, keepdim) if x.ndim else (x.copy(), xp.zeros((), xp.int64))
@@ -198,6 +216,8 @@ def median(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
     n = x.shape[dim]
     if x.dtype.kind in "iu":
         return element(xp, x, (n - 1) // 2, dim, keepdim)
+    if n and (found := _of_short_rows(xp, x, (n - 1) // 2, dim, keepdim, True)) is not None:
+        return found
     numbers = (~xp.isnan(sortable(x))).sum(axis=dim, keepdims=True)
     return element(xp, x, xp.where(numbers < n, numbers, (n - 1) // 2), dim, keepdim)
 
