@@ -22,7 +22,7 @@ from ...core.following import sync
 from ...core.namespace import OPS, lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
-from ...core.views import as_view
+from ...core.views import Quick, as_view
 from ...errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError
 from ...kernels.portable.indexing import reading as kernels
 from ..faces.api import METHODS
@@ -371,7 +371,8 @@ def one_view(x: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     if not chain:
         return None
     # The Ellipsis keeps the result an array where all dimensions are selected.
-    return as_view(x, array[items if items[0] is Ellipsis else (*items, ...)], tuple(chain))
+    part = array[items if items[0] is Ellipsis else (*items, ...)]
+    return (as_view if modes.special else Quick.view)(x, part, tuple(chain))
 
 
 def take_index(x: Tensor, tensors: list[tuple[int, Tensor]]) -> Any:
