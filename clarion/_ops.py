@@ -198,7 +198,28 @@ _ATEN = {
     **dict.fromkeys(("bmm", "matmul", "matmul_nt", "matmul_tn"), "bmm.default"),
     **dict.fromkeys(("index1", "index2", "index3", "index_mask"), "index.Tensor"),
     **dict.fromkeys(("index_put1", "index_put2", "index_put3", "index_put_mask"), "index_put.default"),
+    "index_fill": "index_fill.int_Scalar", "index_fill_tensor": "index_fill.int_Tensor", "scatter": "scatter.src",
+    "scatter_value": "scatter.value",
 }  # fmt: skip
+
+# Where ATen has the dimension before an index: which of our arguments stands at each of its places.
+_ORDER = {
+    **dict.fromkeys(("index_select", "gather"), (0, 2, 1)),
+    **dict.fromkeys(("index_fill", "scatter_value"), (0, 2, 1, 3)),
+    **dict.fromkeys(("index_add", "index_copy", "index_fill_tensor", "scatter", "scatter_add"), (0, 3, 1, 2)),
+}
+
+
+def in_atens_order(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of an operation of clarion's, as ATen has them."""
+    order = _ORDER.get(name, ())
+    return (*(args[i] for i in order), *args[len(order) :])
+
+
+def in_own_order(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of an operation of ATen's, as clarion's operation has them."""
+    order = _ORDER.get(name, ())
+    return (*(args[order.index(i)] for i in range(len(order))), *args[len(order) :])
 
 
 def overload_of(name: str, args: tuple[Any, ...]) -> OpOverload:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._ops import RUNNING, OpOverload, ops, overload_of
+from .._ops import RUNNING, OpOverload, in_atens_order, in_own_order, ops, overload_of
 from ..core import overriding, wrapped
-from ..core.modes import no_grad
+from ..core.dtypes import bool_
+from ..core.modes import no_grad, recording
 from ..core.overriding import Disabled
 from ..core.tensor import Tensor
 from ..ops.faces.api import FUNCTIONS, METHODS
+from ..ops.indexing.reading import take_index
 from .pieces import PIECES
 
 # Public functions that are no operations here, or that PyTorch shows under their own name: their names in ATen.
@@ -53,12 +55,12 @@ def dispatch(op: Any, inputs: tuple[Any, ...], params: tuple[Any, ...], classes:
         return _ask(overload, classes, args, kwargs, run)
     named = _NAMED.get(op.name, ())
     kwargs = {name: each for name, each in zip(named, params[len(params) - len(named) :], strict=True) if each != 1}
-    params = _without_defaults(op, params[: len(params) - len(named)])
-    given: tuple[Any, ...] = (list(inputs), *params) if op.variadic else (*inputs, *params)
+    params = _without_defaults(params[: len(params) - len(named)], op.defaults[: len(op.defaults) - len(named)])
+    given: tuple[Any, ...] = (list(inputs), *params) if op.variadic else in_atens_order(op.name, (*inputs, *params))
     call = (lambda *args: wrapped.writing.inplace(op, *args)) if written else op.call
 
     def run(args: Any, kwargs: Any) -> Any:
-        return call(*args, *[kwargs.get(name, 1) for name in named])
+        return call(*in_own_order(op.name, args), *[kwargs.get(name, 1) for name in named])
 
     if op.name == "cat":  # ATen's finds the type of its result itself
         given, run = given[:-1], lambda args, kwargs: _own(FUNCTIONS["cat"])(*args, **kwargs)
@@ -71,13 +73,12 @@ def dispatch(op: Any, inputs: tuple[Any, ...], params: tuple[Any, ...], classes:
 
 # Parameters at the end that ATen takes by name only; they are 1 if they are not given.
 _NAMED = dict.fromkeys(("addmm", "addmv", "addbmm", "baddbmm", "addr"), ("beta", "alpha")) | {
-    "add_scaled": ("alpha",), "sub_scaled": ("alpha",),
+    "add_scaled": ("alpha",), "sub_scaled": ("alpha",), "index_add": ("alpha",),
 }  # fmt: skip
 
 
-def _without_defaults(op: Any, params: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without_defaults(params: tuple[Any, ...], defaults: tuple[Any, ...]) -> tuple[Any, ...]:
     """Parameters at the end that are what they are without being given are not shown."""
-    defaults = op.defaults
     while params and defaults and type(params[-1]) is type(defaults[-1]) and params[-1] == defaults[-1]:
         params, defaults = params[:-1], defaults[:-1]
     return params
@@ -121,6 +122,44 @@ def _shown_as(function: Any, name: str) -> Any:
     return look
 
 
+def _indexed(x: Any, tensors: Any) -> Any:
+    """Reading with index tensors and masks: ATen's `index` is given a list with None for each dimension that is left alone."""
+    own = overriding._under[take_index]
+    classes = () if wrapped.state.off else wrapped.wrapping((x, *(each for _, each in tensors)))
+    if not classes:
+        return own(x, tensors)
+    indices: list[Any] = []
+    end = 0
+    for dim, each in tensors:
+        indices += [None] * (dim - end)
+        indices.append(each)
+        end = dim + _dims(each)
+
+    def run(args: Any, kwargs: Any) -> Any:
+        x, indices = args
+        found, dim = [], 0
+        for each in indices:
+            if each is not None:
+                found.append((dim, each))
+            dim += 1 if each is None else _dims(each)
+        return own(x, found)
+
+    overload = ops.aten.index.Tensor
+    if not (recording() and x.requires_grad):
+        return _ask(overload, classes, (x, indices), {}, run)
+    before = wrapped.state.named
+    wrapped.state.named = (overload, (x, indices), {}, run)
+    try:
+        return own(x, tensors)
+    finally:
+        wrapped.state.named = before
+
+
+def _dims(index: Any) -> int:
+    """How many dimensions an index takes: a mask takes all that it has."""
+    return index.dim() if index.dtype is bool_ else 1
+
+
 def _item(self: Any) -> Any:
     if type(self) in wrapped.CLASSES and not wrapped.state.off:
         return _ask(_overload("_local_scalar_dense"), [type(self)], (self,), {}, lambda a, k: a[0].item())
@@ -138,6 +177,7 @@ def install() -> None:
             overriding.look_below(METHODS[name], _by_name(METHODS[name], name))
     overriding.look_below(Tensor.detach, _by_name(Tensor.detach, "detach"))
     overriding.look_below(Tensor.item, _item)  # type: ignore[attr-defined]
+    overriding.look_below(take_index, _indexed)
     for table in (FUNCTIONS, METHODS):
         for name in _SHOWN:
             if table[name] not in overriding._under:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._ops import RUNNING, overload_of
+from .._ops import RUNNING, in_atens_order, in_own_order, overload_of
 from ..core import below
 from ..core.below import Unwatched, Watching, as_arrays, as_tensors
 from ..core.modes import no_grad
@@ -43,6 +43,7 @@ class TorchDispatchMode:
 
     def _see(self, name: str, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            args = in_own_order(name, args)
             return as_tensors(below.onward(name, kernel, as_arrays(args), as_arrays(kwargs)))
 
         overload = overload_of(name, args)
@@ -50,7 +51,7 @@ class TorchDispatchMode:
         RUNNING.overload, RUNNING.run = overload, run
         try:
             with no_grad():
-                result = self.__torch_dispatch__(overload, (), as_tensors(args), kwargs)
+                result = self.__torch_dispatch__(overload, (), as_tensors(in_atens_order(name, args)), kwargs)
         finally:
             RUNNING.overload, RUNNING.run = before
         return as_arrays(result)

@@ -16,7 +16,7 @@ nn = torch.nn
 F = importlib.import_module(f"{LIBRARY}.nn.functional")
 pytree = importlib.import_module(f"{LIBRARY}.utils._pytree")
 aten = torch.ops.aten
-SEEN: list[str] = []
+SEEN: list[Any] = []
 
 
 def plain(value: Any) -> Any:
@@ -105,6 +105,24 @@ class Quantized(torch.Tensor):
         return NotImplemented
 
 
+class Described(Logging):
+    """Writes down what its operations are given."""
+
+    __slots__: list[str] = []
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def told(each: Any) -> Any:
+            if isinstance(each, list | tuple):
+                return [told(one) for one in each]
+            return [str(each.dtype), *each.shape] if isinstance(each, torch.Tensor) else each
+
+        SEEN.append([str(func), told(args), sorted(kwargs or {})])
+        bare = lambda each: each.elem if isinstance(each, Logging) else each
+        out = func(*pytree.tree_map(bare, args), **pytree.tree_map(bare, kwargs or {}))
+        return Described(out)
+
+
 class Scaled(torch.Tensor):
     """Has data of its own, and looks at what is done with it."""
 
@@ -188,6 +206,22 @@ def quantized() -> Any:
     )
 
 
+def arguments() -> Any:
+    """Dimensions before indices; index tensors and masks in a list, with None for what is left alone."""
+    x = Described(torch.arange(24.0).view(2, 3, 4), requires_grad=True)
+    at, along = torch.tensor([0, 2]), torch.zeros(2, 3, 4, dtype=torch.long)
+    mask, wide = torch.tensor([True, False, True]), torch.tensor([[True, False, True], [False, True, False]])
+    SEEN.clear()
+    found = [
+        x.index_select(1, at), x.gather(2, along), x[:, at], x[:, mask], x[wide], x[..., at, :], x[at[:1], :, at[1:]],
+        x.index_add(1, at, torch.ones(2, 2, 4)), x.index_fill(1, at, 3.0), x.scatter(2, along, 5.0),
+        x.scatter_add(2, along, torch.ones(2, 3, 4)), x.index_copy(1, at, torch.ones(2, 2, 4)),
+    ]  # fmt: skip
+    seen = [each for each in SEEN if "detach" not in each[0]]
+    sum(each.sum() for each in found[:5]).backward()
+    return seen, found, x.grad
+
+
 def with_data() -> Any:
     x = torch.Tensor._make_subclass(Scaled, torch.tensor([1.0, 2.0]))
     return plain((x * 2).sum()), Scaled.seen
@@ -200,7 +234,7 @@ def beside() -> Any:
     return plain(x.grad), x.grad_fn is None
 
 
-PROGRAMS = [logging, second_order, in_place, two, layers, quantized, with_data, beside]
+PROGRAMS = [logging, second_order, in_place, two, layers, quantized, arguments, with_data, beside]
 
 if __name__ == "__main__":
     print(json.dumps({each.__name__: plain(each()) for each in PROGRAMS}))
