@@ -39,6 +39,11 @@ LIBRARIES = {
     "lightning_summary": "lightning", "tensordict_more": "tensordict", "einops_vision": "einops", "torchinfo_tables":
     "torchinfo", "tensordict_operations": "tensordict", "transformers_experts": "transformers",
     "torch_geometric_edges": "torch_geometric",
+    "diffusers_schedulers": "diffusers",
+    "gpytorch_variational": "gpytorch",
+    "pyro_enumeration": "pyro-ppl",
+    "torchdiffeq_solvers": "torchdiffeq",
+    "geoopt_optimizers": "geoopt",
 }  # fmt: skip
 
 
