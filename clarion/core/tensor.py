@@ -309,8 +309,9 @@ class Tensor(Description, Methods):
         """Call `hook(grad)` when the gradient of this tensor is known; it may return another gradient."""
         if not self.requires_grad:
             raise errors.EngineError("cannot register a hook on a tensor that doesn't require gradient")
-        hooks = self._edge._hooks() if self._edge is not None else self._leaf_hooks()
-        if hub.hooked is not None and self._edge is not None:
+        edge = self.grad_fn  # (of a view whose base was written since: the node that it has now)
+        hooks = edge._hooks() if edge is not None else self._leaf_hooks()
+        if hub.hooked is not None and edge is not None:
             hub.hooked(self)
         return hooks.add(hooks.of_output(self._nr), hook)
 

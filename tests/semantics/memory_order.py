@@ -130,3 +130,24 @@ def sizes_that_no_memory_holds(t):
         refusal(lambda: x.resize_(0, 4, 2**61), "Stride calculation overflowed"),
         refusal(lambda: t.rand(2, 2, 2).to_sparse().t(), "expects a tensor with <= 2 sparse and 0 dense dimensions"),
     )
+
+
+def results_that_lie_row_by_row(t):
+    x, far = t.arange(6.0).view(2, 3).t(), t.arange(3.0).view(3, 1, 1).expand(3, 2, 3)
+    made = (
+        x.repeat(1, 1),
+        x.tile((1,)),
+        t.tensordot(x, x, dims=0),
+        t.cat([t.tensor([]), x], 1),
+        t.cat([t.tensor([]), far], 2),
+    )
+    return [(list(each.stride()), each.view(-1).tolist()) for each in made]
+
+
+def masks_among_edges(t):
+    mask, edges = t.tensor([True, False]), t.tensor([-1.0, 0.0, 1.0])
+    return (
+        t.bucketize(mask, edges),
+        t.searchsorted(edges, mask),
+        refusal(lambda: t.searchsorted(mask, mask), "not implemented for 'Bool'"),
+    )

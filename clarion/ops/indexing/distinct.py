@@ -108,11 +108,9 @@ def _check_edges(edges: Any, values: Any) -> None:
             f"tensor and input value tensor must match, but we got boundaries tensor {list(mine)} and input value "
             f"tensor {list(theirs)}"
         )
-    for each in (edges, values):
-        if each._array.dtype.kind in "cb":
-            raise NotSupportedError(
-                f"\"searchsorted_out_cpu\" not implemented for '{FROM_NUMPY[each._array.dtype].old}'"
-            )
+    kind = FROM_NUMPY[result_type([edges._array, values._array])]
+    if kind.numpy.kind in "cb":
+        raise NotSupportedError(f"\"searchsorted_out_cpu\" not implemented for '{kind.old}'")
 
 
 @public(method=False, out=True)

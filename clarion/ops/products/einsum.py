@@ -335,6 +335,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
                 if y.shape[j] == 1
                 else (a, b.sum(j, keepdim=True, dtype=b.dtype))
             )
+    if not over_a:
+        a, b = a.contiguous(), b.contiguous()  # as the product of a column and a row lies
     output = [i for i in range(x.ndim) if i not in over_a] + [label for label in labels_b if label >= x.ndim]
     return contract_all([a, b], [list(range(x.ndim)), labels_b], output)
 

@@ -35,7 +35,7 @@ def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
         some = [a for a in arrays if a.shape != (0,)]
         if len(some) in (0, len(arrays)):
             raise
-        return xp.concatenate(some, dim)
+        return rows(xp.concatenate(some, dim))
 
 
 @kernel("stack")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ...layout import as_images, as_laid_out, channels_last, in_rows
+from ...layout import as_images, as_laid_out, channels_last, in_rows, rows
 from ...registry import kernel
 
 
@@ -55,4 +55,4 @@ def rot90(xp: Any, x: Any, k: int, dims: tuple[int, int]) -> Any:
 
 @kernel("repeat")
 def repeat(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
-    return xp.tile(x, repeats)
+    return rows(xp.tile(x, repeats))  # (a copy of x as it lies, where nothing is repeated)

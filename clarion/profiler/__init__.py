@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
-from .autograd.profiler import Recorder
-from .autograd.profiler import record_function as record_function
-from .autograd.profiler_util import EventList
-from .errors import NotSupportedError
+from ..autograd.profiler import Recorder
+from ..autograd.profiler import record_function as record_function
+from ..autograd.profiler_util import EventList
+from ..errors import NotSupportedError
+from . import itt as itt
 
 __path__: list[str] = []  # PyTorch has modules below it (see elsewhere.py)
 
