@@ -85,6 +85,17 @@ def writes_into_parts_of_expanded_tensors(t):
     return found
 
 
+def masks_added_to_places_that_repeat(t):
+    mask, places = t.tensor([[True, False], [False, False]]), t.tensor([1, 1])
+    written = mask.clone()
+    written.index_put_((places,), mask, accumulate=True)
+    return (
+        mask.index_put((places,), mask, accumulate=True),
+        written,
+        mask.index_put((places, places), mask[0], accumulate=True),
+    )
+
+
 def what_has_no_derivative_into_a_given_place(t):
     x, mine = t.tensor([1.0, 2.0], requires_grad=True), t.tensor([3.0, 4.0], requires_grad=True)
     found = [

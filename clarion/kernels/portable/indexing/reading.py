@@ -216,7 +216,12 @@ def put(xp: Any, out: Any, values: Any, *args: Any) -> None:
             return
         out[full_index(tuple(indices), where)] = values
     elif out.dtype.kind == "b":
-        out[full_index(tuple(indices), where)] |= values
+        places = xp.arange(out.size).reshape(out.shape)[full_index(tuple(indices), where)]
+        true = xp.zeros(out.size, bool)
+        true[places[xp.broadcast_to(xp.asarray(values), places.shape)]] = (
+            True  # (a place may come twice, the second time with False)
+        )
+        out |= true.reshape(out.shape)
     elif out.flags.c_contiguous and out.dtype == accumulator(xp, out.dtype):
         add_at(xp, out, tuple(indices), where, values)
     else:
