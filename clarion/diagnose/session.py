@@ -100,6 +100,7 @@ class Session:
     def __init__(self, rules: dict[str, type[Diagnosis]], thorough: bool = False) -> None:
         self.findings: list[Finding] = []
         self.failures: dict[str, BaseException] = {}  # rules that broke, and how
+        self.lacking: dict[str, Any] = {}  # what the engine does not have -> (what is not heard of, …)
         self.silenced: set[str] = set()
         self.strict = False
         self.thorough = thorough

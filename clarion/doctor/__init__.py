@@ -9,6 +9,8 @@ watch(listen_at=1200)    listen closely around this step, where a first run coul
 
 from __future__ import annotations
 
+import warnings
+from types import SimpleNamespace
 from typing import Any
 
 from ..diagnose.finding import Finding as Finding
@@ -22,14 +24,7 @@ class Watch:
     """PyTorch is being watched; as a context, until it ends."""
 
     def __init__(self, strict: bool, thorough: bool, listen_at: int | None) -> None:
-        from . import watching
-        from .versions import check
-
-        check()
-        self._watching = watching
-        running = watching.running(thorough)
-        self._joined = running is not None
-        self._session = running or watching.begin(strict, thorough, listen_at)
+        self._watching, self._session, self._joined = _begun(strict, thorough, listen_at)
         self._before = len(self._session.findings), self._session.strict, self._session.listen_at
         if self._joined:
             self._session.strict = self._session.strict or strict
@@ -43,7 +38,8 @@ class Watch:
     def stop(self) -> None:
         """Put PyTorch back as it was; whoever waits for the end of the program speaks now. Not while another watch goes on."""
         if not self._joined:
-            self._watching.end(self._session)
+            if self._watching is not None:
+                self._watching.end(self._session)
             return
         _, self._session.strict, self._session.listen_at = self._before
 
@@ -52,6 +48,22 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _begun(strict: bool, thorough: bool, listen_at: int | None) -> tuple[Any, Any, bool]:
+    """What watches, its session, and has that begun before? On a PyTorch that cannot be watched, the program goes on unwatched."""
+    from .versions import check
+
+    try:
+        check()
+        from . import watching
+
+        running = watching.running(thorough)
+        return watching, running or watching.begin(strict, thorough, listen_at), running is not None
+    except Exception as error:
+        warnings.warn(f"Nothing is watched: {error}", RuntimeWarning, stacklevel=4)
+        nothing = SimpleNamespace(findings=[], failures={}, silenced=set(), strict=strict, listen_at=listen_at)
+        return None, nothing, False
 
 
 def watch(*, strict: bool = False, thorough: bool = False, listen_at: int | None = None) -> Watch:

@@ -15,11 +15,12 @@ import torch
 import torch.utils.checkpoint as _checkpoint
 
 from ..events import hub
-from . import lines, listening, optimizers, values
+from . import lines, listening, optimizers, twins, values, versions
 from .lines import Place
 from .nodes import held
 
 _FILE = _checkpoint.__file__
+_Norm = torch.nn.modules.batchnorm._NormBase
 _COUNTS = re.compile(r"during forward: (\d+)\D+during recomputation: (\d+)")
 
 
@@ -68,11 +69,12 @@ def start(patch: Any) -> None:
     table = getattr(_checkpoint, "_allowed_determinism_checks_to_fns", None)
     original = table.get("default") if table is not None else None
     if original is None:
+        versions.lack("torch.utils.checkpoint._allowed_determinism_checks_to_fns")
         return
 
     def describe(x: Any) -> Any:
         found = original(x)
-        if held.aside or not (listening.ear.open or held.running):
+        if held.aside or not (listening.ear.open or twins.wanted or held.running):
             return found
         return _again(found, x) if held.running else _first(found, x)
 
@@ -80,6 +82,8 @@ def start(patch: Any) -> None:
 
 
 def _again(found: Any, x: Any) -> Any:
+    if _regions:
+        _note_statistics()
     meta = Again(found)
     meta.region, meta.place, meta.print, meta.tensor = None, None, None, x
     return meta
@@ -120,10 +124,15 @@ def _region() -> Region | None:
     return _current[2]
 
 
-def module_entered(module: Any) -> None:
-    """A module is called; while a pass runs, it is a recomputation: does it write its statistics once more?"""
-    if isinstance(module, torch.nn.modules.batchnorm._NormBase) and module.training and module.track_running_stats:
-        _written.append((module, lines.here()))
+def _note_statistics() -> None:
+    """Something is saved by a recomputation: by a layer that writes its statistics once more?"""
+    frame: Any = sys._getframe(3)
+    while frame is not None and frame.f_code.co_filename != _FILE:
+        if frame.f_code.co_name == "forward" and isinstance(module := frame.f_locals.get("self"), _Norm):
+            if module.training and module.track_running_stats and all(module is not each for each, _ in _written):
+                _written.append((module, lines.here()))
+            return
+        frame = frame.f_back
 
 
 def _is_statistic(t: Any) -> bool:

@@ -19,7 +19,22 @@ import torch
 
 from .. import diagnose
 from ..events import hub
-from . import graphs, hearing, lines, listening, marks, nodes, optimizers, patching, telling, twins, watching
+from . import (
+    graphs,
+    hearing,
+    lines,
+    listening,
+    marks,
+    modes,
+    nodes,
+    optimizers,
+    patching,
+    reruns,
+    telling,
+    twins,
+    versions,
+    watching,
+)
 from .nodes import held
 from .telling import guarded
 
@@ -28,6 +43,8 @@ _FOLDER = __name__.partition(".")[0]
 
 def start(patch: Any) -> None:
     """Patch `torch.compile`."""
+    global _unknown
+    _unknown = False
     _uncompiled.clear()
 
     def compiling(original: Any) -> Any:
@@ -44,12 +61,27 @@ def start(patch: Any) -> None:
     patch(torch, "compile", compiling)
 
 
+_unknown = False  # is Dynamo another one than we know?
+
+
 def _meet_dynamo(patch: Any) -> None:
     """Dynamo is loaded by the first call of `torch.compile`."""
-    if "torch._dynamo" in sys.modules and patching.stands(
-        sys.modules["torch._dynamo"].convert_frame.CatchErrorsWrapper, "__call__"
-    ):
+    global _unknown
+    if _unknown or ("torch._dynamo" in sys.modules and _is_met(sys.modules["torch._dynamo"])):
         return
+    try:
+        _meet(patch)
+    except Exception as error:
+        _unknown = True
+        versions.lack("torch._dynamo", str(error))
+
+
+def _is_met(dynamo: Any) -> bool:
+    wrapper = getattr(getattr(dynamo, "convert_frame", None), "CatchErrorsWrapper", None)
+    return wrapper is not None and patching.stands(wrapper, "__call__")
+
+
+def _meet(patch: Any) -> None:
     with patching.as_it_was():  # it puts something around `Module.__init__`, and reads that
         from torch._dynamo import convert_frame, mutation_guard, output_graph, trace_rules
         from torch._dynamo.variables.misc import AutogradFunctionVariable
@@ -65,9 +97,8 @@ def _meet_dynamo(patch: Any) -> None:
     patch(output_graph.OutputGraph, "__init__", _noting)
     if hasattr(AutogradFunctionVariable, "call_apply"):
         patch(AutogradFunctionVariable, "call_apply", _customised)
-    _ways_out[:] = [
-        patch(torch.Tensor, name, functools.partial(_leaving, how)) for name, how in listening.NUMBERS.items()
-    ]
+    ways = [patch(torch.Tensor, name, functools.partial(_leaving, how)) for name, how in listening.NUMBERS.items()]
+    _ways_out[:] = [made for made in ways if made is not None]
     _hear_numbers(False)
 
 
@@ -109,7 +140,7 @@ def _customised(original: Any) -> Any:
         with contextlib.suppress(Exception):  # what Dynamo keeps differs from version to version
             node = next(n for n in reversed(tx.output.graph.nodes) if graphs.name(n) == "autograd_function_apply")
             if not kwargs:
-                twins.note_custom(node, self.fn_cls, [_argument(arg) for arg in args])
+                reruns.note_custom(node, self.fn_cls, [_argument(arg) for arg in args])
         return made
 
     return call_apply
@@ -145,7 +176,8 @@ def _reading(original: Any) -> Any:
             held.aside -= 1
             _met({code for output in _read for code in getattr(output, "traced_code", ())})
             _read.clear()
-            twins.forget_customs()
+            reruns.forget_customs()
+            modes.forget()
 
     return __call__
 
@@ -195,6 +227,8 @@ def _aside(function: Any, written: Any) -> Any:
         heard = listening.ear.open
         if heard and _is_asked():
             return written(*args, **kwargs)
+        if _unknown:
+            return _untouched(function, args, kwargs)
         who, readings = args[0] if written is _as_written else call, _readings
         if heard and who in _uncompiled and _is_uncompiled(readings):
             return written(*args, **kwargs)
@@ -221,6 +255,16 @@ def _aside(function: Any, written: Any) -> Any:
 
     call.clarion = True  # type: ignore[attr-defined]
     return call
+
+
+def _untouched(function: Any, args: Any, kwargs: Any) -> Any:
+    """PyTorch as it is without us: this Dynamo is not to meet anything of ours."""
+    optimizers.hide(True)
+    try:
+        with patching.as_it_was(), watching.out_of_sight():
+            return function(*args, **kwargs)
+    finally:
+        optimizers.hide(False)
 
 
 @guarded

@@ -182,7 +182,7 @@ def heard_leaving(how: str, t: Any, result: Any) -> None:
     """A tensor became a number or an array."""
     if hub.left is not None and isinstance(t, torch.Tensor) and (_requires_grad(t) or memory.is_followed(t)):
         hub.left(t, how)
-    if how == "numpy" and isinstance(t, torch.Tensor):
+    if how == "numpy" and isinstance(t, torch.Tensor) and result is not None:
         memory.exported(t, result, "numpy", lines.here())
 
 

@@ -1,4 +1,4 @@
-"""What a compiled program does beside computing: it clips, clears gradients, calls `train()` and `eval()`.
+"""What a compiled program does beside computing: it clips, clears gradients, calls `train()` and `eval()`, switches recording off.
 
 NOTE [Marks]: Dynamo reads such calls as it reads all others, and keeps only what they do to tensors. So we note each call that it
 reads, with its line and the node of the graph behind which it came. Whenever what was made of the graph runs, the notes are told in
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from ..events import hub
-from . import engine, graphs, lines, listening, patching
+from . import engine, graphs, lines, listening, modes, patching
 from .telling import guarded
 
 _NOTED = "clarion's marks"  # lie beside the graph that Dynamo is making
@@ -70,6 +70,7 @@ def start(patch: Any) -> None:
 
     patch(InliningInstructionTranslator, "inline_call", inlining)
     patch(SideEffects, "store_attr", storing)
+    modes.start(patch, _note, _caller_of)
 
 
 def _note(output: Any, mark: Mark | None) -> None:

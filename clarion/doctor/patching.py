@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import DiagnosisError, DiagnosisWarning
+from . import versions
 from .nodes import held
 from .telling import failed, tell
 
@@ -52,8 +53,12 @@ resting = False
 _quiet: list[_Patch] = []  # those that stand back at rest
 
 
-def patch(owner: Any, name: str, make: Callable[[Any], Any], at_rest: Callable[[Any], Any] | None = None) -> _Patch:
-    """Put `make(original)` in the place of an attribute; while the session rests, `at_rest(original)`."""
+def patch(owner: Any, name: str, make: Callable[[Any], Any], at_rest: Callable[[Any], Any] | None = None) -> Any:
+    """Put `make(original)` in the place of an attribute; while the session rests, `at_rest(original)`. None where there is none."""
+    if not hasattr(owner, name):
+        where = f"{owner.__module__}.{owner.__qualname__}" if isinstance(owner, type) else owner.__name__
+        versions.lack(f"{where}.{name}")
+        return None
     made = _Patch(owner, name, make, at_rest)
     _patches.append(made)
     undo.append(lambda: (made.put(made.original), _patches.remove(made), _met.clear()))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import operator
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -21,15 +20,15 @@ import torch
 
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import hub
-from . import engine, graphs, hearing, lines, listening, marks, nodes, patching, values
+from . import engine, hearing, lines, listening, marks, nodes, patching, values
 from .nodes import held
+from .reruns import Run, Twin
 from .telling import guarded, uncompiled
 from .vocabulary import named
 
 wanted = False  # is what is compiled and runs now to be heard?
 noted = False  # or at least remembered?
 _CALL = "clarion's call"
-_LIMIT = 20_000  # functions of a graph that is run twice
 
 
 def start(patch: Any) -> None:
@@ -64,7 +63,7 @@ def explain() -> None:
     try:
         given = [_imitation(node.meta.get("example_value")) for node in gm.graph.nodes if node.op == "placeholder"]
         with _random_as(_random_states()), _heard(), _recording_kept():
-            found = _Run(twin).run(*given)
+            found = Run(twin).run(*given)
         differentiate([t.sum() for t in hearing.tensors_in(found) if t.requires_grad], error)
     except (DiagnosisError, DiagnosisWarning):
         raise
@@ -123,8 +122,10 @@ def _beside(made: Any, twin: Twin) -> Any:
 
 
 def _tell(later: list[Any]) -> None:
-    while later:
-        later.pop(0).tell()
+    if later:
+        with _recording_kept():
+            while later:
+                later.pop(0).tell()
 
 
 class Call:
@@ -150,11 +151,12 @@ class Call:
             guarded(self._note)(results)
 
     def _listen(self, args: Any, results: Any, later: list[Any]) -> None:
+        guarded(_tell_unknown)(args)
         old = {i: self.given[i] for i in self.twin.written}
         with _random_as(self.random), _as_before(args, old), _heard(), _recording_kept():
             before = torch.autograd._get_sequence_nr()
             try:
-                found = _Run(self.twin, later=later).run(*args)
+                found = Run(self.twin, later=later).run(*args)
             except (DiagnosisError, DiagnosisWarning):
                 raise
             except Exception:  # nothing to learn from it
@@ -180,9 +182,16 @@ class Call:
             given = [t.detach().requires_grad_() if _has_gradient(t) else t for t in given]
             inputs = [t for t in given if _has_gradient(t)]
         with _random_as(self.random), torch.enable_grad(), _recording_kept():
-            return _Run(self.twin, heard=False).run(
+            return Run(self.twin, heard=False).run(
                 *[t.clone() if i in self.twin.written else t for i, t in enumerate(given)]
             ), inputs
+
+
+def _tell_unknown(args: Any) -> None:
+    """Between two graphs something ran unheard: whatever left the graph meanwhile may have come back in what it gave."""
+    for t in args if hub.entered is not None else ():
+        if isinstance(t, torch.Tensor) and t.grad_fn is not None and not nodes.is_known(t.grad_fn):
+            hub.entered(t, None)  # type: ignore[misc]
 
 
 # NOTE [Old calls]: what a call was given is of no use once the parameters are others. And it must not be kept: where the program
@@ -339,151 +348,6 @@ def _random_as(states: tuple[Any, Any]) -> Iterator[None]:
         yield
     finally:
         _set_random_states(now)
-
-
-# The twin --------------------------------------------------------------------------------------------
-
-
-class Twin:
-    """A graph as Dynamo has read it: its functions, their lines, and the modules they are called in."""
-
-    def __init__(self, output: Any, gm: Any, noted: list[Any]) -> None:
-        if len(gm.graph.nodes) > _LIMIT:
-            raise NotImplementedError
-        graph = torch.fx.Graph()
-        graph.output(graph.graph_copy(gm.graph, copies := {}))
-        self.callers = {
-            new: caller for old, new in copies.items() if (caller := graphs.caller_of(old.meta.get("stack_trace")))
-        }
-        self.customs = {new: _customs[old] for old, new in copies.items() if old in _customs}
-        self.customs = {new: (cls, _in_copy(args, copies)) for new, (cls, args) in self.customs.items()}
-        self.modules = {new: found for old, new in copies.items() if (found := graphs.modules_of(output, old))}
-        for node in graph.nodes:
-            node.meta = {}  # it holds what Dynamo knows of each tensor
-        self.program = torch.fx.GraphModule(gm, graph)
-        self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
-        self.marks = noted
-        for mark in noted:
-            mark.behind = _in_copy_of(mark.behind, copies)
-        self.written = {i for i, node in enumerate(self.inputs) if graphs.is_written(node)}
-        self.failed = lines.is_own(output.root_tx.f_code.co_filename)  # an optimizer's step is not looked into
-
-    def given(self, args: Any) -> list[Any]:
-        """What the twin is given: copies of what is written to."""
-        with torch._C.DisableTorchFunction(), torch.no_grad():
-            return [t.clone() if i in self.written else t for i, t in enumerate(args)]
-
-
-def _in_copy_of(node: Any, copies: dict[Any, Any]) -> Any:
-    """The node's copy; if it has been taken out since, that of the one before."""
-    while node is not None and node not in copies and node.op != "root":
-        node = node._prev
-    return copies.get(node)
-
-
-def note_custom(node: Any, cls: Any, args: list[Any]) -> None:
-    """This node is a custom Function, of which Dynamo has made graphs: the twin calls the Function itself."""
-    _customs[node] = cls, args
-
-
-def forget_customs() -> None:
-    """What Dynamo has read is read."""
-    _customs.clear()
-
-
-_customs: dict[Any, tuple[Any, list[Any]]] = {}
-
-
-def _in_copy(args: list[Any], copies: dict[Any, Any]) -> list[Any]:
-    return [copies.get(arg, arg) if isinstance(arg, torch.fx.Node) else arg for arg in args]
-
-
-class _Run(torch.fx.Interpreter):
-    """Runs the functions of a graph, each from its line, in its modules."""
-
-    def __init__(self, twin: Twin, heard: bool = True, later: list[Any] | None = None) -> None:
-        super().__init__(twin.program)
-        self.twin, self.heard = twin, heard
-        self.later = later or []  # marks that have not been told
-        self.caller: Any = None
-        self.inside: list[Any] = []  # modules, the outermost first
-
-    def _tell_until(self, node: Any) -> None:
-        """This node is next: tell the marks before it."""
-        while self.later and (self.later[0].behind is None or self.later[0].behind in self.env or node.op == "output"):
-            mark = self.later.pop(0)
-            mark.tell()
-            if mark.effect is not None:
-                mark.effect()
-
-    def run(self, *args: Any) -> Any:
-        kept = [t for i, t in enumerate(args) if i not in self.twin.written]
-        self.given = {values.storage(t) for t in hearing.tensors_in(kept)} - {0}
-        _running.append(self)
-        try:
-            return super().run(*args, enable_io_processing=False)
-        finally:
-            self._enter([])
-            _running.pop()
-
-    def run_node(self, n: Any) -> Any:
-        if n.op in ("placeholder", "get_attr", "output"):
-            found = super().run_node(n)
-            if n.op == "get_attr":
-                self.given |= {values.storage(t) for t in hearing.tensors_in(found)}
-            return found
-        if self.later:
-            self._tell_until(n)
-        self.caller = self.twin.callers.get(n, graphs.call)
-        if self.heard and (n in self.twin.callers or n in self.twin.modules):
-            self._enter([module for ref in self.twin.modules.get(n, ()) if (module := ref()) is not None])
-        before = torch.autograd._get_sequence_nr()
-        written = torch.fx.node.map_arg(graphs.written_by(n), lambda arg: self.env[arg])
-        if any(values.storage(t) in self.given for t in hearing.tensors_in(written)):
-            raise NotImplementedError("the program's own")
-        if n in self.twin.customs:
-            cls, args = self.twin.customs[n]
-            found = self.caller(
-                cls.apply, [self.env.get(arg, arg) if isinstance(arg, torch.fx.Node) else arg for arg in args], {}
-            )
-            self.last = tuple(hearing.tensors_in(found))
-        else:
-            args, kwargs = self.fetch_args_kwargs_from_env(n)
-            self.last = getattr(self, n.op)(n.target, args, kwargs)
-        if not self.heard and self.caller is not graphs.call:
-            hearing.place_new_nodes(list(hearing.tensors_in(self.last)), before, graphs.line_of(self.caller))
-        return self.last
-
-    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        if getattr(target, "__name__", "") == "_get_data_attr":
-            target = operator.attrgetter("data")  # which is heard
-        return self.caller(target, args, kwargs)
-
-    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
-        return self.caller(getattr(args[0], target), args[1:], kwargs)
-
-    def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
-        return self.caller(self.fetch_attr(target), args, kwargs)
-
-    def _enter(self, modules: list[Any]) -> None:
-        """Tell which modules are left and entered."""
-        same = 0
-        while same < min(len(modules), len(self.inside)) and modules[same] is self.inside[same]:
-            same += 1
-        while len(self.inside) > same:
-            module = self.inside.pop()
-            if hub.module_left is not None:
-                self.caller(guarded(hub.module_left), (module, self.last), {})
-        for module in modules[same:]:
-            self.inside.append(module)
-            if hub.module_entered is not None:
-                self.caller(guarded(hub.module_entered), (module,), {})
-
-    last: Any = None
-
-
-_running: list[_Run] = []
-engine.unframed = lambda: [module for run in reversed(_running) for module in reversed(run.inside)]
 
 
 def _linked(found: Any, results: Any, began: int, before: int) -> None:

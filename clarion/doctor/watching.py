@@ -24,11 +24,14 @@ from . import (
     lines,
     listening,
     memory,
+    modes,
     nodes,
     optimizers,
     patching,
     ranks,
     resting,
+    twins,
+    versions,
 )
 from .nodes import held
 from .patching import itself, patch, safely, telling, undo
@@ -37,6 +40,7 @@ from .vocabulary import Operation
 
 def start() -> None:
     """Patch everything."""
+    versions.lacking.clear()
     lines.begin(torch.__path__[0])
     home.move()
     nodes.forget()
@@ -133,11 +137,7 @@ def _set_module_hooks(on: bool) -> None:
 
 
 def _entered(module: Any, inputs: Any) -> None:
-    if held.running:
-        from . import checkpoints
-
-        safely("checkpoints", checkpoints.module_entered, module)
-    elif hub.module_entered is not None and not held.aside:
+    if hub.module_entered is not None and not held.aside and not held.running:
         safely("modules", hub.module_entered, module)
 
 
@@ -200,7 +200,7 @@ def _modes() -> None:
     from torch.autograd import grad_mode
     from torch.utils import _contextlib
 
-    engine.mode_files = frozenset([__file__, grad_mode.__file__, _contextlib.__file__])
+    engine.mode_files = frozenset([__file__, modes.__file__, grad_mode.__file__, _contextlib.__file__])
     own = _OwnFiles()
     own[grad_mode.__file__], own[_contextlib.__file__] = True, False  # decorators are the user's
 
@@ -346,7 +346,7 @@ def _tensors() -> None:
         @functools.wraps(original)
         def from_numpy(array: Any) -> Any:
             made = original(array)
-            if listening.ear.open and not held.aside:
+            if (listening.ear.open or twins.wanted) and not held.aside:
                 safely("tensors", _made_of, made, array)
             return made
 
@@ -454,9 +454,15 @@ def begin(strict: bool, thorough: bool, listen_at: int | None) -> Any:
 
     diagnose._stop()
     stop()
-    start()
+    try:
+        start()
+    except Exception:
+        stop()
+        raise
     diagnose.engine.use(engine)
     session = diagnose.begin_session(strict, thorough, listen_at)
+    session.lacking = versions.lacking
+    session.silenced.update(rule for _, rules in versions.lacking.values() for rule in rules)
     memory.followed = session.ledger.departures.marks
     session.audience = ranks.audience
     return session

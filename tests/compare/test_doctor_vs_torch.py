@@ -127,8 +127,8 @@ def test_versions_are_checked(monkeypatch):
     with pytest.raises(versions.UnsupportedPyTorch, match=r"2\.4 or newer"):
         versions.check()
     monkeypatch.setattr(torch, "__version__", "2.4.0")
-    monkeypatch.delattr(torch.autograd, "_make_grads")
-    with pytest.raises(versions.UnsupportedPyTorch, match="_make_grads"):
+    monkeypatch.delattr(torch.autograd, "_engine_run_backward")
+    with pytest.raises(versions.UnsupportedPyTorch, match="_engine_run_backward"):
         versions.check()
 
 

@@ -16,4 +16,5 @@ def summary(session: Any) -> str:
         lines += [f"  {f.level:5} {f.name} {f.where}  {f.what}" for f in session.findings]
         lines.append("  `clarion explain NAME` says more.")
     lines += [f"clarion: the diagnosis {name} failed and was taken out: {e!r}" for name, e in session.failures.items()]
+    lines += [f"clarion: not heard of on this PyTorch: {lost[0]} ({name})" for name, lost in session.lacking.items()]
     return "\n".join(lines)

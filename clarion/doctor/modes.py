@@ -1,0 +1,128 @@
+"""`no_grad()` and its like inside of what `torch.compile` made: marks (NOTE [Marks] in marks.py), told as the modes themselves are.
+
+Dynamo makes two nodes of a block, which set whether is recorded. So the twin does not record there, either; where only the marks
+are told, each sets it for those behind it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import Any
+
+import torch
+from torch.utils import _contextlib
+
+from ..events import hub
+from . import graphs, lines
+from .patching import safely
+
+
+class Block:
+    """A mode of the program's: which class, and does it record? The object that stands for it lives from entering to leaving."""
+
+    def __init__(self, cls: Any, records: bool) -> None:
+        self.cls, self.records = cls, records
+        self.is_entered = False  # by `with`: else it is a statement, of which the object is gone at once
+        self.mode: Any = None
+
+
+class Switching:
+    """A mode is entered or left."""
+
+    behind: Any = None
+    effect: Any = None
+
+    def __init__(self, block: Block, entered: bool, records: bool, caller: Any, function: Any) -> None:
+        self._block, self._entered, self._records = block, entered, records
+        self._caller, self._function = caller, function
+
+    def tell(self) -> None:
+        """Tell it, from its line."""
+        torch._C._set_grad_enabled(self._records)
+        call = self._caller or graphs.call
+        if self._function is None:
+            call(self._switch, (), {})
+        else:
+            call(decorate_context, (self._function, self._switch), {})
+
+    def _switch(self) -> None:
+        block = self._block
+        mode = block.mode
+        if self._entered and mode is None:
+            mode = block.cls.__new__(block.cls)
+            block.mode = mode if block.is_entered else None
+        elif not self._entered:
+            block.mode = None
+        if hub.mode is not None and mode is not None:
+            safely("gradient modes", hub.mode, mode, self._entered)
+
+
+def decorate_context(func: Any, switch: Any) -> None:
+    """`engine.decorates` looks for this frame."""
+    switch()
+
+
+def start(patch: Any, note: Any, caller_of: Any) -> None:
+    """Patch the places where Dynamo reads that a mode is made, entered and left."""
+    from torch._dynamo.variables.ctx_manager import GradModeVariable, InferenceModeVariable
+    from torch._dynamo.variables.torch import TorchCtxManagerClassVariable
+
+    def noted(block: Block, tx: Any, entered: bool) -> None:
+        # While Dynamo reads, it keeps the mode that the code would have. (It does not enter inference mode.)
+        records = torch.is_grad_enabled() and not (entered and issubclass(block.cls, torch.inference_mode))
+        note(tx.output, Switching(block, entered, records, caller_of(tx), _decorated(tx)))
+
+    def making(original: Any) -> Any:
+        @functools.wraps(original)
+        def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
+            made = original(self, tx, args, kwargs)
+            with contextlib.suppress(Exception):  # what Dynamo keeps differs from version to version
+                if isinstance(made, (GradModeVariable, InferenceModeVariable)) and _is_users(tx):
+                    block = Block(self.value, bool(made.target_values[0]))
+                    _blocks[id(made)] = made, block
+                    if self.value is torch.set_grad_enabled:  # it acts when it is made
+                        noted(block, tx, True)
+            return made
+
+        return call_function
+
+    def switching(entered: bool, original: Any) -> Any:
+        @functools.wraps(original)
+        def switch(self: Any, tx: Any, *args: Any) -> Any:
+            found = original(self, tx, *args)
+            with contextlib.suppress(Exception):
+                _, block = _blocks.get(id(self), (None, None))
+                if block is not None:
+                    block.is_entered = True
+                    noted(block, tx, entered)
+            return found
+
+        return switch
+
+    patch(TorchCtxManagerClassVariable, "call_function", making)
+    for cls in (GradModeVariable, InferenceModeVariable):
+        patch(cls, "enter", functools.partial(switching, True))
+        patch(cls, "exit", functools.partial(switching, False))
+
+
+_blocks: dict[int, tuple[Any, Block]] = {}  # by the variable that stands for it in what Dynamo reads
+
+
+def forget() -> None:
+    """What Dynamo has read is read."""
+    _blocks.clear()
+
+
+def _is_users(tx: Any) -> bool:
+    file = tx.f_code.co_filename
+    return file == _contextlib.__file__ or not lines._is_engine(file)
+
+
+def _decorated(tx: Any) -> Any:
+    """The function above which the mode stands, if it is a decorator."""
+    if tx.f_code.co_filename != _contextlib.__file__:
+        return None
+    if tx.parent is None:
+        return tx.output.local_scope.get("func")
+    return tx.funcvar.get_function().__wrapped__
