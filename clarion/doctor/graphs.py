@@ -56,7 +56,9 @@ def _through(caller: Any, file: str, line: int, name: str) -> Any:
 def call_of(node: Any) -> tuple[str, Any] | None:
     """The call of the outermost module that a node is computed in: a name of its own, and what calls from its line."""
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-    first = next((i for i, frame in enumerate(frames) if frame[2] == "forward"), 0)
+    first = next(
+        (i for i, frame in enumerate(frames) if frame[2] == "forward"), len(frames)
+    )  # PyTorch's own are left out
     key = next(iter(node.meta.get("nn_module_stack") or ()), None)
     if key is None or not first or lines.is_library(frames[first - 1][0]):
         return None

@@ -19,11 +19,11 @@ from .patching import safely
 
 
 class Block:
-    """A mode of the program's: which class, and does it record? The object that stands for it lives from entering to leaving."""
+    """A mode of the program's, and the object that stands for it from entering to leaving."""
 
-    def __init__(self, cls: Any, records: bool) -> None:
-        self.cls, self.records = cls, records
-        self.is_entered = False  # by `with`: else it is a statement, of which the object is gone at once
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.is_entered = False  # by `with`? Else it is a statement
         self.mode: Any = None
 
 
@@ -35,32 +35,51 @@ class Switching:
 
     def __init__(self, block: Block, entered: bool, records: bool, caller: Any, function: Any) -> None:
         self._block, self._entered, self._records = block, entered, records
-        self._caller, self._function = caller, function
+        self._caller, self._function = caller or graphs.call, function
 
     def tell(self) -> None:
-        """Tell it, from its line."""
+        """Tell it, from its line. NOTE [Leaks] of the switches: what is compiled has no frame that could end, so it is told as if it
+        stood above a function."""
         torch._C._set_grad_enabled(self._records)
-        call = self._caller or graphs.call
-        if self._function is None:
-            call(self._switch, (), {})
-        else:
-            call(decorate_context, (self._function, self._switch), {})
+        if self._entered and not self._block.is_entered:
+            _statements.append(self)
+        self._caller(decorate_context, (self._function or self._block, self.switch, self._entered), {})
 
-    def _switch(self) -> None:
+    def switch(self, entered: bool) -> None:
+        """Enter it, or leave it."""
         block = self._block
         mode = block.mode
-        if self._entered and mode is None:
-            mode = block.cls.__new__(block.cls)
-            block.mode = mode if block.is_entered else None
-        elif not self._entered:
+        if mode is None and entered:
+            mode = block.mode = block.cls.__new__(block.cls)
+        if not entered:
             block.mode = None
         if hub.mode is not None and mode is not None:
-            safely("gradient modes", hub.mode, mode, self._entered)
+            safely("gradient modes", hub.mode, mode, entered)
+
+    def stay(self) -> None:
+        """It is a statement, and what is compiled is over: nobody will undo it."""
+        torch._C._set_grad_enabled(self._records)
+        self._caller(self.switch, (True,), {})
+        self._block.mode = None
 
 
-def decorate_context(func: Any, switch: Any) -> None:
+_statements: list[Switching] = []  # of the graph that runs
+
+
+def ended() -> None:
+    """What is compiled has run: what it has switched by statements stays as the last one left it."""
+    if not _statements:
+        return
+    last, recording = _statements[-1], torch.is_grad_enabled()
+    while _statements:
+        _statements.pop().switch(False)
+    last.stay()
+    torch._C._set_grad_enabled(recording)
+
+
+def decorate_context(func: Any, switch: Any, entered: bool) -> None:
     """`engine.decorates` looks for this frame."""
-    switch()
+    switch(entered)
 
 
 def start(patch: Any, note: Any, caller_of: Any) -> None:
@@ -79,7 +98,7 @@ def start(patch: Any, note: Any, caller_of: Any) -> None:
             made = original(self, tx, args, kwargs)
             with contextlib.suppress(Exception):  # what Dynamo keeps differs from version to version
                 if isinstance(made, (GradModeVariable, InferenceModeVariable)) and _is_users(tx):
-                    block = Block(self.value, bool(made.target_values[0]))
+                    block = Block(self.value)
                     _blocks[id(made)] = made, block
                     if self.value is torch.set_grad_enabled:  # it acts when it is made
                         noted(block, tx, True)

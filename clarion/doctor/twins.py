@@ -20,7 +20,7 @@ import torch
 
 from ..errors import DiagnosisError, DiagnosisWarning
 from ..events import hub
-from . import engine, hearing, lines, listening, marks, nodes, patching, values
+from . import engine, hearing, lines, listening, marks, modes, nodes, patching, values
 from .nodes import held
 from .reruns import Run, Twin
 from .telling import guarded, uncompiled
@@ -116,6 +116,7 @@ def _beside(made: Any, twin: Twin) -> Any:
             except Exception:
                 twin.failed = True
         _tell(later)
+        modes.ended()
         return results
 
     return call

@@ -418,10 +418,12 @@ def _leads_to(left: Place | None, entered: Place | None) -> bool:
     """Does what left at one place come back at the other: on the same line, or by way of the function's variables?"""
     if left == entered:
         return True
-    if left is None or entered is None or left[0] is not entered[0]:
+    if left is None or entered is None:
         return False
     found = file_line(left)
-    return found is not None and (found == file_line(entered) or found[1] in origins(entered))
+    if found is None or found == file_line(entered):
+        return found is not None
+    return left[0] is entered[0] and found[1] in origins(entered)
 
 
 def _draws() -> bool:
