@@ -1,14 +1,15 @@
 """Another PyTorch than those we know: what is missing is said, what needs it is not heard of, and the program goes on."""
 
-import pytest
-
-torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
-
 from pkgutil import resolve_name
+
+import pytest
 
 import clarion.doctor
 from clarion import diagnose
-from clarion.doctor import versions, watching
+
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+versions = pytest.importorskip("clarion.doctor.versions")
+watching = pytest.importorskip("clarion.doctor.watching")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
