@@ -53,19 +53,6 @@ def _through(caller: Any, file: str, line: int, name: str) -> Any:
     return through
 
 
-def call_of(node: Any) -> tuple[str, Any] | None:
-    """The call of the outermost module that a node is computed in: a name of its own, and what calls from its line."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-    first = next(
-        (i for i, frame in enumerate(frames) if frame[2] == "forward"), len(frames)
-    )  # PyTorch's own are left out
-    key = next(iter(node.meta.get("nn_module_stack") or ()), None)
-    if key is None or not first or lines.is_library(frames[first - 1][0]):
-        return None
-    file, line, name = frames[first - 1]
-    return str(key), from_line(file, int(line), name)
-
-
 def line_of(caller: Any) -> Any:
     """The user's line that somebody calls from, as a place."""
     return getattr(caller, "line", caller.__code__), 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from typing import Any
 
@@ -29,7 +28,6 @@ class Twin:
         self.customs = {new: _customs[old] for old, new in copies.items() if old in _customs}
         self.customs = {new: (cls, _in_copy(args, copies)) for new, (cls, args) in self.customs.items()}
         self.modules = {new: found for old, new in copies.items() if (found := graphs.modules_of(output, old))}
-        self.calls = {new: found for old, new in copies.items() if (found := graphs.call_of(old))}
         for node in graph.nodes:
             node.meta = {}  # it holds what Dynamo knows of each tensor
         self.program = torch.fx.GraphModule(gm, graph)
@@ -112,8 +110,6 @@ class Run(torch.fx.Interpreter):
         self.caller = self.twin.callers.get(n, graphs.call)
         if self.heard and (n in self.twin.callers or n in self.twin.modules):
             self._enter([module for ref in self.twin.modules.get(n, ()) if (module := ref()) is not None])
-            if self.inside and n in self.twin.calls and not torch.is_grad_enabled():
-                self.caller = self._within(n)
         before = torch.autograd._get_sequence_nr()
         written = torch.fx.node.map_arg(graphs.written_by(n), lambda arg: self.env[arg])
         if any(values.storage(t) in self.given for t in hearing.tensors_in(written)):
@@ -130,15 +126,6 @@ class Run(torch.fx.Interpreter):
         if not self.heard and self.caller is not graphs.call:
             hearing.place_new_nodes(list(hearing.tensors_in(self.last)), before, graphs.line_of(self.caller))
         return self.last
-
-    def _within(self, n: Any) -> Any:
-        """Calls from inside of the outermost module: whoever asks what is evaluated looks for the frame of its call."""
-        key, caller = self.twin.calls[n]
-        given = [t for arg in n.all_input_nodes if _is_given(t := self.env[arg])]
-        if given or key in self.calls:
-            self.calls.setdefault(key, (given, object()))
-            return functools.partial(_call_within, caller, self.inside[0], *self.calls[key], self.caller)
-        return self.caller
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         name = getattr(target, "__name__", "")
@@ -175,22 +162,6 @@ class Run(torch.fx.Interpreter):
                 self.caller(guarded(hub.module_entered), (module,), {})
 
     last: Any = None
-
-
-def _is_given(t: Any) -> bool:
-    """May a module be given this, or is it its own?"""
-    return isinstance(t, torch.Tensor) and not isinstance(t, torch.nn.Parameter)
-
-
-def _call_within(
-    outer: Any, module: Any, given: Any, this: Any, inner: Any, function: Any, args: Any, kwargs: Any
-) -> Any:
-    return outer(forward, (module, given, {}, this, inner, (function, args, kwargs)), {})
-
-
-def forward(self: Any, args: Any, kwargs: Any, a_call_of_clarion: Any, inner: Any, more: Any) -> Any:
-    """The frame of a module's call, as `diagnose/graph/layers.py` looks for it."""
-    return inner(*more)
 
 
 _running: list[Run] = []

@@ -158,7 +158,7 @@ class _Line:
         """One more mask was drawn."""
         known = call.f_locals
         # Frames have no identity that outlives them: lend this one something of its own.
-        this = known.setdefault("a_call_of_clarion", object())
+        this = known.setdefault("a call of clarion", object())
         if this is self._call:
             return
         self._call = this
