@@ -12,6 +12,7 @@ import contextlib
 import functools
 import gc
 import io
+import math
 import multiprocessing
 import os
 import pickle
@@ -31,9 +32,10 @@ from tests.doctor import compiling
 
 @dataclass
 class Compiled(Outcome):
-    """What a program did of which parts were compiled; and how many graphs there were."""
+    """What a program did of which parts were compiled; how many graphs there were, and what became of its modules."""
 
     graphs: dict[str, int] = field(default_factory=dict)
+    state: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,16 @@ def run_here(path: Path, how: How) -> Compiled:
         name, failure = next(iter(watch._session.failures.items()))
         text = "".join(traceback.format_exception(failure))
         error = AssertionError(f"{name} failed: {text}")
-    return Compiled(found, error, output.getvalue(), graphs=_graphs() if how.way else {})
+    return Compiled(found, error, output.getvalue(), graphs=_graphs() if how.way else {}, state=_state())
+
+
+def _state() -> float:
+    """One number for all parameters and buffers that are there: does it train to the same end?"""
+    import torch
+
+    modules = [found for found in gc.get_objects() if issubclass(type(found), torch.nn.Module)]
+    every = {id(t): t for module in modules for t in (*module.parameters(), *module.buffers()) if t is not None}
+    return sum(float(t.detach().double().abs().sum()) for t in every.values() if t.is_floating_point())
 
 
 def _execute(path: Path, how: How) -> None:
@@ -101,9 +112,9 @@ def _child(path: Path, how: How, pipe: Any) -> None:
     try:
         outcome = run_here(path, how)
         text = None if outcome.error is None else "".join(traceback.format_exception(outcome.error)[-12:])
-        pipe.send((outcome.findings, text, outcome.output, outcome.graphs))
+        pipe.send((outcome.findings, text, outcome.output, outcome.graphs, outcome.state))
     except BaseException as error:
-        pipe.send(([], f"{type(error).__name__}: {error}", "", {}))
+        pipe.send(([], f"{type(error).__name__}: {error}", "", {}, 0.0))
     finally:
         pipe.close()
         os._exit(0)
@@ -137,16 +148,24 @@ def run(path: Path, thorough: bool = False, watched: bool = True, limit: float =
     child.start()
     theirs.close()
     try:
-        findings, error, output, graphs = ours.recv() if ours.poll(limit) else ([], "it took too long", "", {})
+        answer = ours.recv() if ours.poll(limit) else ([], "it took too long", "", {}, 0.0)
     except (EOFError, pickle.UnpicklingError):
-        findings, error, output, graphs = [], "it died", "", {}
+        answer = [], "it died", "", {}, 0.0
     child.kill()
     child.join()
-    return Compiled(findings, None if error is None else RuntimeError(error), output, graphs=graphs)
+    findings, error, output, graphs, state = answer
+    return Compiled(findings, None if error is None else RuntimeError(error), output, graphs=graphs, state=state)
+
+
+_SAME = 1e-4  # of the state of all modules: compiled code rounds otherwise
 
 
 def judge(path: Path, compared: bool, **how: str) -> tuple[Path, Compiled, list[str] | None]:
-    """What a program did, and what is wrong with that; None where PyTorch itself does not run it compiled, or compiles nothing."""
+    """What a program did, and what is wrong with that.
+
+    None where PyTorch itself does not run it compiled, compiles nothing, or makes another program of it: one that trains to another
+    end than as it is written (a region that is not run again, a NumPy buffer that is no longer shared).
+    """
     if how and compiling.compiled(path, how["way"]) is None:
         return path, Compiled([], None, ""), None
     outcome = run(path, thorough="custom-backward-wrong" in str(path), **how)
@@ -155,6 +174,9 @@ def judge(path: Path, compared: bool, **how: str) -> tuple[Path, Compiled, list[
         return path, outcome, wrong
     alone = run(path, watched=False, **how)
     if how and (not alone.graphs.get("unique_graphs") or (alone.error is None) is bool(marks_of(path).errors)):
+        return path, outcome, None
+    if how and wrong and not math.isclose(alone.state, run(path, watched=False).state, rel_tol=_SAME):
+        print("other " + "/".join(path.parts[-2:]), "is another program when it is compiled:", *wrong, flush=True)
         return path, outcome, None
     if alone.output != outcome.output:
         wrong.append("its output is another one without us")
