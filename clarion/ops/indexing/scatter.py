@@ -175,6 +175,9 @@ def check_places(x: Any, dim: int, index: Any) -> None:
         raise EngineError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
+_KNOW_CORNERS = ("scatter", "scatter_add")  # operations whose kernels take the part of the source that the index uses
+
+
 def fitting_src(name: str, x: Any, dim: int, index: Any, src: Any) -> Any:
     """Check the source of scatter against x and the index; the part of it that the index uses."""
     shape, wanted, given = x._array.shape, index._array.shape, src._array.shape
@@ -190,8 +193,10 @@ def fitting_src(name: str, x: Any, dim: int, index: Any, src: Any) -> Any:
             f"be no larger size than src {list(given)}"
         )
     check_places(x, dim, index)
-    if given == wanted or not (src._rg or src._view is not None or modes.special):
-        return src  # (kernels see to the rest of it, which would have a gradient)
+    if given == wanted:
+        return src
+    if name in _KNOW_CORNERS and not (src._rg or src._view is not None or modes.special):
+        return src  # (nobody asks for its gradient, which would have another shape)
     return src[tuple([slice(n) for n in wanted])] if wanted else src.reshape(())
 
 
