@@ -68,14 +68,10 @@ def backward(
             array = root._array
             simple = array.ndim == 0 and type(array) is ndarray
             if hub.backward_began is not None:
-                at = root._edge.seq
-                width = unheard.width = unheard.at - at
-                unheard.at = at
                 if (
-                    unheard.count < unheard.until
+                    (unheard.count < unheard.until or unheard.alike(root._edge.seq))
                     and simple
                     and _LEAST < array.item() <= unheard.limit
-                    and width in unheard.widths
                 ):
                     unheard.count += 1
                 else:
@@ -99,7 +95,7 @@ def backward(
             raise errors.EngineError("`inputs` argument to `backward()` cannot be empty.")
     roots, start = _roots(tensors_, seeds, create_graph)
     if hub.backward_began is not None:
-        if unheard.count < unheard.until and _is_ordinary(tensors_[0]):
+        if unheard.count < unheard.told and _is_ordinary(tensors_[0]):
             unheard.count += 1
         else:
             hub.backward_began(tensors_, seeds, this.retain, this.create_graph and recorded, True)

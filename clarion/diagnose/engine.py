@@ -55,8 +55,8 @@ NumPy arrays, to be read only.
 | count_steps() | steps that an engine has not told at rest are written into the stories of their optimizers now |
 | expect_step(steps) | at rest, one of so many steps is to be told |
 | expect_losses(limit) | at rest, a pass whose loss is beyond this is told |
-| expect_widths(known) | at rest, a pass before which another number of nodes was made than any of these is told (None: all are ordinary) |
-| width() | at rest: how many were made since the pass before, and how many passes were counted |
+| expect_widths(known, settled) | at rest, a pass before which another number of nodes was made than any of these is told (None: all are ordinary). Until so many passes are counted an engine asks that of all, then of some |
+| width() | at rest: how many were made since the pass before (None: nobody counted), and how many passes were counted |
 | leave_untold(passes) | so many others need not be (an engine may choose itself) |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
 | mode_files | the files that enter and leave modes |

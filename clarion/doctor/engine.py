@@ -274,11 +274,11 @@ def expect_losses(limit: float) -> None:
     """Replaced by `resting`."""
 
 
-def expect_widths(known: Any) -> None:
+def expect_widths(known: Any, settled: int = 0) -> None:
     """Replaced by `resting`."""
 
 
-def width() -> tuple[int, int]:
+def width() -> tuple[int | None, int]:
     """Replaced by `resting`."""
     return 0, 0
 

@@ -27,11 +27,12 @@ _requires_grad = TensorBase.requires_grad.__get__
 _sequence = torch.autograd._get_sequence_nr
 _TOLD = 64  # one pass in so many is told, unless steps are counted as passes
 _SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
-_skipped = 0  # 3: one in four is read there
+_skipped = 0  # 3: one in four is read there, and its nodes are counted
 _limit = inf  # losses beyond this are told
-_begun = 0  # the number of nodes when the last pass began,
-_width = 0  # how many had been made since the one before began,
+_begun = (0, 0)  # the number of nodes when a pass began, and which one comes after it
+_width: int | None = None  # how many had been made since the one before began, if that is known,
 _widths: Any = ANY_WIDTH  # and how many are ordinary
+_settled = 0  # passes before this one are all looked at
 _ended = 0  # the number of nodes when the last pass ended, where every loss is read
 _mark = (0, 0)  # elsewhere: the number of nodes and of passes, now and then,
 _rate = 0.0  # and how many nodes each pass had
@@ -47,8 +48,8 @@ _OFTEN = 7  # one less than the steps after which that is done
 
 def forget() -> None:
     """A new session begins."""
-    global _passes, _told, _next, _skipped, _limit, _alone, _pace
-    _passes, _told, _next, _skipped, _limit, _alone, _pace = 0, 0, _TOLD, 0, inf, None, None
+    global _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled
+    _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled = 0, 0, _TOLD, 0, inf, None, None, 0
 
 
 def rest(on: bool) -> None:
@@ -56,7 +57,7 @@ def rest(on: bool) -> None:
     global _alone, _pace, _clock, _next, _mark, _begun
     _alone = _pace = None
     if on:
-        _begun = _sequence()
+        _begun = _sequence(), _passes + 1
         _clock, _mark, _next = (perf_counter(), _passes), (_sequence(), _passes), _passes + _TOLD
         optimizers.hear(None, _stepped)
     else:
@@ -71,16 +72,18 @@ def running(original: Any) -> Any:
 
     @functools.wraps(original)
     def _engine_run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
-        global _passes, _ended, _begun, _width
+        global _passes, _ended, _begun
         if len(_threads) > 1 and get_ident() != home.number and not home.pass_begins():
             return elsewhere(original, roots, *args, **kwargs)
         _passes += 1
         if optimizers.unsettled:
             optimizers.settle()
-        nodes = _sequence()
-        _width, _begun = nodes - _begun, nodes
-        alike = _width in _widths
-        if _passes >= _next or not _passes & _skipped or not alike:
+        turn = _passes & _skipped
+        if turn and _settled < _passes < _next:
+            if turn == _skipped:  # the next one is looked at
+                _begun = _sequence(), _passes + 1
+        else:
+            alike = _is_alike()
             try:
                 value = roots[0].item() if roots[0].is_cpu else nan
             except (RuntimeError, AttributeError):  # several elements, no values, no tensor
@@ -100,6 +103,14 @@ def running(original: Any) -> Any:
         return result
 
     return _engine_run_backward
+
+
+def _is_alike() -> bool:
+    """Were as many nodes made since the pass before as ever? (Yes, if nobody counted them then.)"""
+    global _begun, _width
+    (nodes, expected), _begun = _begun, (_sequence(), _passes + 1)
+    _width = _begun[0] - nodes if expected == _passes else None
+    return _width is None or _width in _widths
 
 
 def _look(ordinary: bool, roots: Any, args: Any, kwargs: Any) -> None:
@@ -142,14 +153,14 @@ def expect_losses(limit: float) -> None:
     _limit = limit
 
 
-def expect_widths(known: Any) -> None:
-    """From now on a pass before which another number of nodes was made is told."""
-    global _widths
-    _widths = ANY_WIDTH if known is None else known
+def expect_widths(known: Any, settled: int = 0) -> None:
+    """From now on a pass before which another number of nodes was made is told; until so many are counted, that is asked of all."""
+    global _widths, _settled
+    _widths, _settled = ANY_WIDTH if known is None else known, settled
 
 
-def width() -> tuple[int, int]:
-    """How many nodes were made since the pass before, and how many passes there were."""
+def width() -> tuple[int | None, int]:
+    """How many nodes were made since the pass before, if that is known, and how many passes there were."""
     return _width, _passes
 
 

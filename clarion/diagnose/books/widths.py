@@ -46,12 +46,12 @@ class Widths:
         """The session rests: of ordinary passes nothing is heard."""
         self._at, self._first = None, True
         self._settled = engine.width()[1] + (_AGAIN if self._resting else _SETTLED)
-        engine.expect_widths(self._resting if len(self._resting) < _MOST else None)
+        engine.expect_widths(self._resting if len(self._resting) < _MOST else None, self._settled)
 
     def rest_backward_began(self, *_: Any) -> None:
         """A pass is told, because it is one of many, or because it is not like the others."""
         width, passes = engine.width()
-        if width in self._resting or not self._session.resting:
+        if width is None or width in self._resting or not self._session.resting:
             return
         first, self._first = self._first, False
         if first:
