@@ -44,6 +44,8 @@ LIBRARIES = {
     "pyro_enumeration": "pyro-ppl",
     "torchdiffeq_solvers": "torchdiffeq",
     "geoopt_optimizers": "geoopt",
+    "torch_geometric_hetero": "torch_geometric",
+    "transformers_families": "transformers",
 }  # fmt: skip
 
 
