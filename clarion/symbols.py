@@ -12,7 +12,9 @@ from typing import Any
 
 from .absent import refusing_class
 from .core import overriding
+from .core.dtypes import bool_
 from .core.tensor import Tensor
+from .errors import ArgumentTypeError
 
 SymInt, SymFloat, SymBool = (refusing_class(f"torch.{name}") for name in ("SymInt", "SymFloat", "SymBool"))
 PyTorchFileReader, TensorType, DeviceObjType = (
@@ -95,6 +97,10 @@ def _check_is_size(i: Any, message: Callable[[], str] | None = None, *, max: Any
 
 
 def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
+    if not isinstance(cond, Tensor):
+        raise ArgumentTypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype is not bool_:
+        raise ArgumentTypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
     _check_with(error_type, bool(cond.all()), message)
 
 

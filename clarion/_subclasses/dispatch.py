@@ -67,7 +67,8 @@ def dispatch(op: Any, inputs: tuple[Any, ...], params: tuple[Any, ...], classes:
 
     overload = overload_of(op.name, given)
     if written:
-        overload = getattr(getattr(ops.aten, overload._overloadpacket.__name__ + "_"), overload._overloadname)
+        name = overload._overloadpacket.__name__.removesuffix("_") + "_"
+        overload = getattr(getattr(ops.aten, name), overload._overloadname)
     return _ask(overload, classes, given, kwargs, run)
 
 

@@ -70,6 +70,17 @@ def is_traceable_wrapper_subclass_type(t: type) -> bool:
     return issubclass(t, Tensor) and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")
 
 
+def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
+    """What `__torch_dispatch__` gives back: of an operation that writes, the tensor that was written, else the result.
+
+    (A tensor without memory of its own shares none with a view of it: there is nothing more to correct.)
+    """
+    if "out" in (kwargs or {}):
+        return kwargs["out"]
+    name = func.__name__.partition(".")[0]
+    return args[0] if name.endswith("_") and not name.endswith("__") else out
+
+
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
     """Is a mode active in this thread?"""
     return _get_current_dispatch_mode() is not None

@@ -15,6 +15,7 @@ torch: Any = importlib.import_module(LIBRARY)
 nn = torch.nn
 F = importlib.import_module(f"{LIBRARY}.nn.functional")
 pytree = importlib.import_module(f"{LIBRARY}.utils._pytree")
+dispatching = importlib.import_module(f"{LIBRARY}.utils._python_dispatch")
 aten = torch.ops.aten
 SEEN: list[Any] = []
 
@@ -174,6 +175,24 @@ def two() -> Any:
     return plain(x.grad), plain(x.grad.second), plain(parts[1]), shapes, [type(each).__name__ for each in parts]
 
 
+class Written(Two):
+    """The same, saying which tensor an operation wrote."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = super().__torch_dispatch__(func, types, args, kwargs)
+        out = cls(out.first, out.second) if isinstance(out, Two) else out
+        return dispatching.return_and_correct_aliasing(func, args, kwargs or {}, out)
+
+
+def written() -> Any:
+    x = Written(torch.arange(4.0), torch.ones(4))
+    same = [x.mul_(3) is x, x.fill_(0.5) is x, x.add_(torch.arange(4.0)) is x, x.fill_(torch.tensor(2.0)) is x]
+    part = x.view(2, 2)
+    part.sub_(1)
+    return same, plain(x), plain(x.second), plain(part), plain(x.clone().zero_()), list(part.shape)
+
+
 def layers() -> Any:
     torch.manual_seed(0)
     x = Two(torch.randn(2, 3), torch.randn(2, 3)).requires_grad_()
@@ -234,7 +253,7 @@ def beside() -> Any:
     return plain(x.grad), x.grad_fn is None
 
 
-PROGRAMS = [logging, second_order, in_place, two, layers, quantized, arguments, with_data, beside]
+PROGRAMS = [logging, second_order, in_place, two, written, layers, quantized, arguments, with_data, beside]
 
 if __name__ == "__main__":
     print(json.dumps({each.__name__: plain(each()) for each in PROGRAMS}))

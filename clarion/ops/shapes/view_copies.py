@@ -156,8 +156,13 @@ def detach_copy(input: Any) -> Tensor:
 @method("as_subclass")
 def as_subclass(self: Tensor, cls: type) -> Tensor:
     """The same data and history as a tensor of another class."""
-    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
-        raise ArgumentTypeError(f"as_subclass(): argument 'cls' must be a subclass of Tensor, not {cls!r}")
+    if not isinstance(cls, type):
+        raise ArgumentTypeError(f"cls must be a type (got {type(cls).__name__})")
+    if not issubclass(cls, Tensor):
+        raise ArgumentTypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+            f"Make sure your class inherits from Tensor: {cls!r} does not."
+        )
     result = view_as(cls, self)
     if computes(cls):
         importlib.import_module("clarion.core.wrapped").enlist(cls)
