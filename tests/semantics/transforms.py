@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from .programs import refusal
 
 
@@ -418,3 +420,21 @@ def values_that_differ_between_samples(t):
         t.func.grad(lambda v: vmap(lambda a, n: a.masked_fill(a > 1, n))(x, v).sum())(numbers),
         t.func.grad(lambda v: vmap(lambda a, i, n: a.index_fill(0, i, n))(x, t.tensor([0, 2]), v).sum())(numbers),
     )
+
+
+def mapped_functions_that_read_values(t):
+    F, vmap = t.nn.functional, t.func.vmap
+    x = t.arange(24.0).view(4, 6).sin()
+    a, b = (t.arange(48.0).view(4, 4, 3) * 0.37).sin(), (t.arange(32.0).view(4, 4, 2) * 0.71).cos()
+    steps = (t.arange(40.0).view(5, 2, 4) * 0.3).sin().log_softmax(-1)
+    rows, in_line = t.tensor([[[1, 2], [2, 1]], [[3, 2], [1, 1]]]), t.tensor([[1, 2, 2], [3, 2, 1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch has no rule for some, and says so
+        return (
+            vmap(lambda v: t.histc(v, 5))(x),
+            vmap(vmap(lambda v: t.histc(v, 3)))(x.view(2, 2, 6)),
+            vmap(lambda v: t.nonzero_static(v > 0, size=4))(x),
+            vmap(lambda m, v: t.linalg.lstsq(m, v, driver="gelsd").solution)(a, b),
+            vmap(lambda g: F.ctc_loss(steps, g, (5, 5), (2, 1), reduction="none"))(rows),
+            vmap(lambda g: F.ctc_loss(steps, g, (5, 5), (2, 1), reduction="sum"))(in_line),
+        )

@@ -14,6 +14,7 @@ from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSup
 from ...kernels.batched.levels import Mapped, all_samples
 from ...kernels.blocks import in_range, largest, smallest
 from ..faces.api import functional, public
+from ..faces.samples import each_sample
 from ..faces.typed import no_gradient, not_implemented
 from .scatter import tensor_argument
 
@@ -198,6 +199,8 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     if bins <= 0:
         raise EngineError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
+    if low == high and isinstance(array, Mapped):  # each sample has limits of its own
+        return each_sample(lambda x: histc(x, bins, min, max), input)
     if low == high and array.size and not input.is_meta:
         low, high = float(array.min()), float(array.max())
     if not (math.isfinite(low) and math.isfinite(high)):

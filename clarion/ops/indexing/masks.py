@@ -13,7 +13,9 @@ from ...core.op import Op
 from ...core.tensor import created
 from ...errors import DtypeError, EngineError
 from ...events import hub
+from ...kernels.batched.levels import Mapped
 from ..faces.api import FUNCTIONS, call, public
+from ..faces.samples import each_sample
 from ..faces.strict_out import strict_out
 from .scatter import tensor_argument
 
@@ -105,6 +107,8 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     tensor_argument("nonzero_static", "input", 1, input)
     if size < 0:
         raise EngineError("nonzero_static: 'size' must be an non-negative integer")
+    if isinstance(input._array, Mapped):
+        return each_sample(lambda x: nonzero_static(x, size=size, fill_value=fill_value), input)
     xp = xp_of(input._array)
     padded = xp.full((size, input._array.ndim), fill_value, i64)
     if not kind_of(input._array).draws:  # no values at all

@@ -12,6 +12,7 @@ from ...core.dtypes import HALF, f32, finfo, i64
 from ...core.op import Op
 from ...core.tensor import created, new_tensor
 from ...errors import ArgumentValueError, DtypeError, EngineError, ShapeError
+from ...kernels.batched.levels import all_samples
 from ..faces.api import FUNCTIONS, public
 from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
@@ -177,7 +178,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     driver = driver or "gelsy"
     singular = svdvals(A.detach())
     rank = created(xp_of(a).empty(0, i64)) if driver == "gels" else matrix_rank(A, atol=0.0, rtol=limit)
-    whole = driver == "gels" or (driver != "gelsy" and bool((rank._array == a.shape[-1]).all()))
+    whole = driver == "gels" or (driver != "gelsy" and bool(all_samples(rank._array == a.shape[-1]).all()))
     solution, residuals = lstsq_op.call(A, B, limit, whole and a.shape[-2] > a.shape[-1], vector)
     values = singular if driver in ("gelsd", "gelss") else singular.new_empty(0)
     return return_types.linalg_lstsq(solution, residuals, rank, values)

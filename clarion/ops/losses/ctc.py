@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.devices import HOST, to_host
+from ...core.devices import HOST, to_host, xp_of
 from ...core.dtypes import i64
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, EngineError, NotSupportedError
+from ...kernels.batched.levels import Mapped, all_samples
 from ..faces.api import FUNCTIONS, functional
 from ..faces.autocast import autocast
 from .pointwise import reduction_number
@@ -47,7 +48,10 @@ def _lengths(name: str, given: Any, batch: int) -> Any:
 
 def _labels(targets: Any, counts: Any) -> Any:
     """Targets as rows; concatenated ones are taken apart."""
-    array = to_host(targets._array)
+    array = targets._array
+    if not isinstance(array, Mapped):
+        array = to_host(array)
+    xp = xp_of(array)
     longest = int(counts.max()) if counts.size else 0
     if array.ndim > 1:
         if array.shape[0] != counts.size or array.shape[1] < longest:
@@ -62,9 +66,10 @@ def _labels(targets: Any, counts: Any) -> Any:
                 f"Expected tensor to have size {counts.sum()} at dimension 0, but got size {array.size} for argument #2 "
                 "'targets' (while checking arguments for ctc_loss_cpu)"
             )
-        rows = HOST.xp.zeros((counts.size, longest), i64)
-        rows[HOST.xp.arange(longest) < counts[:, None]] = array
-    return HOST.xp.where(HOST.xp.arange(longest) < counts[:, None], rows, 0)
+        begins = counts.cumsum() - counts
+        at = HOST.xp.minimum(begins[:, None] + HOST.xp.arange(longest), max(array.size - 1, 0))
+        rows = array[at].astype(i64) if array.size else HOST.xp.zeros((counts.size, longest), i64)
+    return xp.where(HOST.xp.arange(longest) < counts[:, None], rows, 0)
 
 
 @functional()
@@ -100,8 +105,13 @@ def ctc_loss(
     if single and targets.ndim == 1:
         targets = targets.unsqueeze(0)
     labels = _labels(targets, counts)
-    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+    values = all_samples(labels)
+    if values.size and (values.min() < 0 or values.max() >= classes):
         raise ArgumentIndexError(f"ctc_loss: a target is out of range for {classes} classes")
+    if isinstance(labels, Mapped):
+        from ...core.batching import levels_of, shared
+
+        log_probs = shared(log_probs, levels_of((labels,)))
     loss = ctc_loss_op.call(log_probs, labels, lengths, counts, blank, zero_infinity)[0]
     if zero_infinity:
         loss = loss.masked_fill(loss.isinf(), 0)
