@@ -229,6 +229,13 @@ def zeros_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: 
     return make(new_tensor(np.zeros((count, 0), np.int64)), held, x.shape, True, x._layout)
 
 
+@handles("new_zeros", "new_empty")
+def new_zeros(x: Any, *size: Any, dtype: Any = None, layout: Any = None, **options: Any) -> Any:
+    """No entries, in another shape, of the same type and layout."""
+    shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    return FUNCTIONS["zeros"](tuple(shape), dtype=dtype or x.dtype, layout=layout or x._layout, **options)
+
+
 @handles("sparse_resize_and_clear_")
 def sparse_resize_and_clear_(x: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
     """Give it another size and no entries, in place."""

@@ -63,16 +63,25 @@ _KEEPING_ZERO = [
 ]
 
 
+# Of these the sum of results is the result of the sum: places may be there twice.
+_LINEAR = frozenset(["neg", "negative", "positive", "conj", "conj_physical", "real", "imag", "rad2deg", "deg2rad"])
+
+
 def _mapped(name: str) -> None:
     def run(x: Any, *args: Any, out: Any = None, **options: Any) -> Any:
         if not is_sparse(x):
             raise EngineError(f"{name}(): the result of a dense tensor cannot be written to a sparse one")
-        x = coalesced(x)
+        x = x if name in _LINEAR else coalesced(x)
         result = x.alike(getattr(x._held, name)(*args, **options))
         return result if out is None else _written(out, result)
 
+    def write(x: Any, *args: Any, **options: Any) -> Any:
+        if name not in _LINEAR and not x._array.sorted:
+            raise EngineError(f"{name}_ requires coalesced input")
+        return _written(x, run(x, *args, **options))
+
     handles(name)(run)
-    handles(f"{name}_")(lambda x, *args, **options: _written(x, run(x, *args, **options)))
+    handles(f"{name}_")(write)
 
 
 def _written(target: Any, result: Any) -> Any:
@@ -157,7 +166,7 @@ def type_(x: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 def pow(x: Any, exponent: Any) -> Any:
     """Powers; zero stays zero."""
     if isinstance(exponent, (int, float)) and exponent == 0:
-        raise EngineError("pow: exponent 0 makes a sparse tensor dense")
+        raise EngineError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
     x = coalesced(x)
     return x.alike(x._held**exponent)
 
@@ -173,11 +182,26 @@ def mul(x: Any, other: Any) -> Any:
         return x.alike(x._held * other)
     shape = np.broadcast_shapes(tuple(x.shape), tuple(other.shape))
     if shape != tuple(x.shape):
-        raise NotSupportedError("mul(sparse, dense): the sparse tensor would have to be expanded")
+        x = _expanded(x, shape)
     return x.alike(x._held * gathered(other.expand(shape), x._at))
 
 
+def _expanded(x: Any, shape: tuple[int, ...]) -> Any:
+    """A sparse tensor with its entries in more places."""
+    if x._held.dim() > 1:
+        raise NotSupportedError("mul(sparse, dense): a tensor with dense dimensions would have to be expanded")
+    there = np.zeros(tuple(x.shape), bool)
+    there[tuple(x._at._array)] = True
+    at = new_tensor(np.stack(np.nonzero(np.broadcast_to(there, shape))).astype(np.int64))
+    return make(at, gathered(dense(x).expand(shape), at), shape, True)
+
+
 def _intersection(x: Any, y: Any) -> Any:
+    if tuple(x.shape) != tuple(y.shape) or x._at.shape[0] != y._at.shape[0]:
+        raise EngineError(
+            "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, "
+            f"and shape of sparse dimensions, but got {list(x.shape)} ({x._at.shape[0]} sparse) and {list(y.shape)} ({y._at.shape[0]} sparse)"
+        )
     a, b = coalesced(in_places(x)), coalesced(in_places(y))
     sizes = tuple(x.shape)[: a._at.shape[0]]
     first, second = pairs(flat_places(a._at._array, sizes), flat_places(b._at._array, sizes))
@@ -191,7 +215,14 @@ def div(x: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     """Quotients by a number."""
     if not is_sparse(x) or is_sparse(other) or (isinstance(other, Tensor) and other.dim()):
         raise EngineError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+    x = x if rounding_mode is None else coalesced(x)
     return x.alike(FUNCTIONS["div"](x._held, other, rounding_mode=rounding_mode))
+
+
+@handles("floor_divide", "__floordiv__")
+def floor_divide(x: Any, other: Any) -> Any:
+    """Quotients by a number, rounded down."""
+    return div(x, other, rounding_mode="floor")
 
 
 @handles("add")
@@ -238,7 +269,14 @@ def _in_place(name: str, run: Any) -> None:
     handles(name)(write)
 
 
-for _name, _run in {"mul_": mul, "div_": div, "add_": add, "sub_": sub, "pow_": pow}.items():
+for _name, _run in {
+    "mul_": mul,
+    "div_": div,
+    "add_": add,
+    "sub_": sub,
+    "pow_": pow,
+    "floor_divide_": floor_divide,
+}.items():
     _in_place(_name, _run)
 
 # Shapes ----------------------------------------------------------------------------------------------
@@ -385,7 +423,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     shape = list(parts[0].shape)
     shape[dim] = sum(x.shape[dim] for x in parts)
     if dim >= count:
-        raise NotSupportedError("cat of sparse tensors along a dense dimension")
+        return _cat_inside(parts, dim - count + 1, shape)
     begin, moved = 0, []
     for x in parts:
         at = x._at._array.copy()
@@ -396,6 +434,22 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     return make(
         new_tensor(np.concatenate(moved, axis=1)), held, shape, dim == 0 and all(x._array.sorted for x in parts)
     )
+
+
+def _cat_inside(parts: list[Any], dim: int, shape: list[int]) -> Any:
+    """Side by side along a dense dimension: each has zeros where the others are."""
+    cat, sizes = FUNCTIONS["cat"], [x._held.shape[dim] for x in parts]
+    held = []
+    for i, x in enumerate(parts):
+        rooms = [[*x._held.shape[:dim], n, *x._held.shape[dim + 1 :]] for n in sizes]
+        held.append(cat([x._held if j == i else x._held.new_zeros(room) for j, room in enumerate(rooms)], dim))
+    return make(cat([x._at for x in parts], 1), cat(held), shape)
+
+
+@handles("reshape", "flatten", "ravel", "view_as", "reshape_as")
+def reshape(x: Any, *args: Any, **options: Any) -> Any:
+    """Refused, as in PyTorch."""
+    raise EngineError("reshape is not implemented for sparse tensors")
 
 
 @handles("stack")
@@ -421,7 +475,10 @@ def sum_(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -
     kept = [d for d in range(count) if d not in dims]
     shape = [n for d, n in enumerate(x.shape) if d not in dims]
     if not kept:
-        return held.sum(0)
+        total = held.sum(0)
+        for d in sorted(dims) if keepdim else ():
+            total = total.unsqueeze(d)
+        return total
     rows = new_tensor(np.array(kept, np.int64))
     result = coalesced(make(x._at[rows], held, shape))
     for d in sorted(dims) if keepdim else ():
@@ -439,12 +496,14 @@ def norm(x: Any, p: Any = 2, dim: Any = None, *args: Any, **options: Any) -> Any
 
 handles("any")(lambda x: (coalesced(x)._held != 0).any())
 handles("count_nonzero")(lambda x: (coalesced(x)._held != 0).sum())
-handles("max", "amax")(lambda x: _extreme(x, "maximum"))
-handles("min", "amin")(lambda x: _extreme(x, "minimum"))
+handles("max", "amax")(lambda x, *dims, **options: _extreme(x, "maximum", dims, options))
+handles("min", "amin")(lambda x, *dims, **options: _extreme(x, "minimum", dims, options))
 
 
-def _extreme(x: Any, name: str) -> Any:
+def _extreme(x: Any, name: str, dims: Any, options: Any) -> Any:
     """Of all elements: zero is one of them if there is any place without an entry."""
+    if dims or options:
+        raise NotSupportedError(f"{name} of a sparse tensor along dimensions; x.to_dense() has them")
     x = coalesced(x)
     held = x._held.max() if name == "maximum" else x._held.min()
     full = x._held.numel() == math.prod(x.shape)

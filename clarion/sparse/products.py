@@ -182,7 +182,8 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
     """A matrix with the rows of `diagonals` on its diagonals."""
     diagonals = diagonals if diagonals.dim() == 2 else diagonals.unsqueeze(0)
     lines = np.atleast_1d(offsets._array if isinstance(offsets, Tensor) else np.asarray(offsets))
-    rows, columns, held = [], [], []
+    none = np.zeros(0, np.int64)
+    rows, columns, held = [none], [none], [diagonals.new_zeros(0)]
     for i, offset in enumerate(lines):
         at = np.arange(diagonals.shape[1])
         kept = at[(at - offset >= 0) & (at - offset < shape[0]) & (at < shape[1])]

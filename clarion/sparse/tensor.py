@@ -321,9 +321,12 @@ def size_of(indices: Any, held: Any, size: Any) -> tuple[int, ...]:
         shape = tuple(int(n) for n in size)
         if len(shape) != indices.shape[0] + held.dim() - 1:
             raise EngineError(
-                f"number of dimensions must be sparse_dim ({indices.shape[0]}) + dense_dim ({held.dim() - 1}), but got "
-                f"{len(shape)}"
+                f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(shape)}, sparse_dim = "
+                f"{indices.shape[0]}, dense_dim = {held.dim() - 1}"
             )
+        if tuple(held.shape[1:]) != shape[indices.shape[0] :]:
+            expected = [held.shape[0], *shape[indices.shape[0] :]]
+            raise EngineError(f"values has incorrect size, expected {expected}, got {list(held.shape)}")
         return shape
     found = [int(n) + 1 for n in indices.max(axis=1)] if indices.size else [0] * indices.shape[0]
     return (*found, *held.shape[1:])

@@ -379,3 +379,72 @@ def hooks_of_sparse_tensors(t):
     x.register_hook(lambda g: g * 10)
     (x * 2).to_dense().sum().backward()
     return heard, x.grad.to_dense()
+
+
+def _twice(t):
+    """One place twice."""
+    return t.sparse_coo_tensor(t.tensor([[0, 0, 2]]), t.tensor([1.0, 1.0, 3.0]), (3,))
+
+
+def _entries(x):
+    return x._indices().tolist(), x._values().tolist(), tuple(x.shape)
+
+
+def rounding_of_repeated_places(t):
+    x = _twice(t)
+    written = ("sqrt_", "sin_", "abs_", "log1p_", "floor_", "relu_")
+    return (
+        [_entries(t.div(x, 2, rounding_mode=mode)) for mode in ("floor", "trunc", None)],
+        _entries(x // 2),
+        _entries(-x),
+        _entries(x.abs()),
+        _entries(_twice(t).neg_()),
+        _entries(_twice(t).floor_divide_(2)),
+        [refusal(lambda name=name: getattr(_twice(t), name)()) for name in written],
+    )
+
+
+def sums_that_keep_dimensions(t):
+    x = _made(t).coalesce()
+    line = t.tensor([1.0, 0.0, 2.0]).to_sparse()
+    hybrid = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.tensor([[1.0, 2.0], [3.0, 4.0]]), (3, 2))
+    return (
+        x.sum((0, 1), keepdim=True),
+        line.sum(0, keepdim=True),
+        hybrid.sum(0, keepdim=True),
+        hybrid.sum((0, 1), keepdim=True),
+        hybrid.sum(0),
+        _values(x.sum(0, keepdim=True)),
+    )
+
+
+def zeros_in_sparse_layouts(t):
+    found = [t.zeros(2, 3, layout=t.sparse_coo), t.empty((2, 3), layout=t.sparse_coo, dtype=t.float64)]
+    found += [_made(t).new_zeros(2), _made(t).new_zeros((2, 3), dtype=t.int64)]
+    rows = t.zeros(2, 3, layout=t.sparse_csr)
+    said = [(_entries(x), str(x.dtype), x.layout is t.sparse_coo, x.is_coalesced()) for x in found]
+    return said, rows.layout is t.sparse_csr, _values(rows), rows.crow_indices().tolist()
+
+
+def products_that_expand(t):
+    line, other = t.tensor([1.0, 0.0, 2.0]).to_sparse(), t.arange(6.0).view(2, 3)
+    return _entries(line * other), _entries(other * line)
+
+
+def what_does_not_fit_is_refused(t):
+    at = t.zeros(1, 2, dtype=t.int64)
+    hybrid = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.tensor([[1.0, 2.0], [3.0, 4.0]]), (3, 2))
+    flat = t.ones(3, 2).to_sparse()
+    return (
+        refusal(lambda: t.sparse_coo_tensor(at, t.zeros(2, 3), (4, 2))),
+        refusal(lambda: t.sparse_coo_tensor(at, t.zeros(2, 3), (4,))),
+        refusal(lambda: hybrid * flat),
+        refusal(lambda: flat * flat[0]),
+        refusal(lambda: flat.reshape(6)),
+        refusal(lambda: flat.pow(0)),
+    )
+
+
+def side_by_side_along_dense_dimensions(t):
+    x = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.tensor([[1.0, 2.0], [3.0, 4.0]]), (3, 2))
+    return _entries(t.cat([x, x * 2], 1)), _values(t.cat([x, x, x], 1))

@@ -6,13 +6,25 @@ from typing import Any
 
 from ...core import devices, modes
 from ...core.devices import HOST, Kind, find, xp_of
-from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, c64, c128, default_float, f64, i64
+from ...core.dtypes import (
+    FROM_NUMPY,
+    NumpyNumber,
+    b1,
+    c64,
+    c128,
+    default_float,
+    f64,
+    i64,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+)
 from ...core.messages import out_of_memory
 from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, ShapeError
 from ...kernels.layout import strided
 from ..elementwise.cast import cast_number
-from ..faces.api import METHODS, public
+from ..faces.api import FUNCTIONS, METHODS, public
 from ..faces.options import (
     allocate,
     allocate_like,
@@ -34,10 +46,17 @@ _host = HOST.xp
 # Filled with one value -------------------------------------------------------------------------------
 
 
+_SPARSE = (sparse_coo, sparse_csr, sparse_csc)
+
+
 def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any = None) -> Tensor:
     """zeros(2, 3), zeros((2, 3)), zeros(size=(2, 3)) with all options."""
     if "size" in options:
         args = (*args, options.pop("size"))
+    if options.get("layout") in _SPARSE and not fill:
+        layout = options.pop("layout")
+        made = FUNCTIONS["sparse_coo_tensor"](size_of(name, args), **options)
+        return made if layout is sparse_coo else made.to_sparse(layout=layout)  # type: ignore[no-any-return]
     pin = options.get("pin_memory")
     kind, requires_grad, out, where = take_options(name, options, like)
     shape = size_of(name, args)
