@@ -32,7 +32,7 @@ REBUILD: dict[str, Any] = {
     "torch._utils._rebuild_qtensor": rebuild.refuse("a quantized tensor"),
     "torch._utils._rebuild_nested_tensor": rebuild.refuse("a nested tensor"),
     "torch._utils._rebuild_meta_tensor_no_storage": rebuild.rebuild_meta_tensor,
-    "torch._utils._rebuild_wrapper_subclass": rebuild.refuse("a wrapper subclass"),
+    "torch._utils._rebuild_wrapper_subclass": rebuild.rebuild_wrapper_subclass,
     "torch._utils._rebuild_device_tensor_from_numpy": rebuild.refuse("a tensor of another device"),
     "torch._utils._rebuild_device_tensor_from_cpu_tensor": rebuild.refuse("a tensor of another device"),
 }

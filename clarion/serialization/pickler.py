@@ -135,6 +135,9 @@ class _Mixin(Base):  # type: ignore[misc]
         array = tensor._array
         if tensor.is_meta:
             return rebuild.rebuild_meta_tensor, (tensor.dtype, array.shape, tensor.stride(), tensor.requires_grad)
+        if kind_of(array).name == "wrapper":
+            where = (tensor.stride(), 0, tensor.layout, tensor.device, tensor.requires_grad)
+            return rebuild.rebuild_wrapper_subclass, (type(tensor), tensor.dtype, tuple(array.shape), *where)
         saved, offset, strides = self.storages.place(array)
         args: tuple[Any, ...] = (saved, offset, array.shape, strides, tensor.requires_grad, OrderedDict())
         if saved.kind is UNTYPED:

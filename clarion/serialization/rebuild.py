@@ -93,6 +93,22 @@ def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) 
     return created(strided(blank, sizes, tuple([n * dtype.itemsize for n in steps])), bool(requires_grad))
 
 
+def rebuild_wrapper_subclass(
+    kind: Any, dtype: Any, size: Any, stride: Any, offset: Any, layout: Any, device: Any, requires_grad: Any
+) -> Tensor:
+    """`torch._utils._rebuild_wrapper_subclass`: a tensor that wraps others, which come as its attributes."""
+    sizes, steps = tuple(size), tuple(stride)
+    if not (isinstance(kind, type) and issubclass(kind, Tensor) and isinstance(dtype, dtypes.dtype)):
+        raise FileDamagedError("a tensor of the file is to become something that is no tensor")
+    if len(sizes) != len(steps) or any(type(n) is not int or n < 0 for n in (*sizes, *steps)):
+        raise FileDamagedError("a tensor of the file has a shape and strides that do not fit together")
+    from ..core import wrapped  # who saves no such tensor does not load it
+
+    return wrapped.make(  # type: ignore[no-any-return]
+        kind, sizes, strides=steps, dtype=dtype, device=device, requires_grad=bool(requires_grad)
+    )
+
+
 def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Parameter:
     """`torch._utils._rebuild_parameter`."""
     if not isinstance(data, Tensor):

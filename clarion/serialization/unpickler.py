@@ -176,7 +176,13 @@ class Unpickler:
 _TENSOR_CLASSES = (Tensor, Parameter)
 _TENSOR_FUNCTIONS = tuple(
     VALUES[f"torch._utils.{name}"]
-    for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter")
+    for name in (
+        "_rebuild_tensor",
+        "_rebuild_tensor_v2",
+        "_rebuild_tensor_v3",
+        "_rebuild_parameter",
+        "_rebuild_wrapper_subclass",
+    )
 )
 
 

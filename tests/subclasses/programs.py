@@ -5,7 +5,9 @@ They run in a process of their own: after the first such tensor every operation 
 
 from __future__ import annotations
 
+import copy
 import importlib
+import io
 import json
 import sys
 from typing import Any
@@ -193,6 +195,24 @@ def written() -> Any:
     return same, plain(x), plain(x.second), plain(part), plain(x.clone().zero_()), list(part.shape)
 
 
+def kept() -> Any:
+    """Copied, saved and loaded, printed."""
+    x = Two(torch.arange(3.0), torch.ones(3))
+    x.note = [1, 2]
+    found = []
+    for each in (x, nn.Parameter(Two(torch.arange(2.0), torch.zeros(2)))):
+        file = io.BytesIO()
+        torch.save(each, file)
+        file.seek(0)
+        with torch.serialization.safe_globals([Two]):
+            loaded = torch.load(file)
+        for made in (copy.deepcopy(each), loaded):
+            own = made.second is not each.second and made.first is not each.first
+            found.append([plain(made), plain(made.second), getattr(made, "note", None), own, made.requires_grad])
+            found.append([type(made).__name__, isinstance(made, nn.Parameter), list(made.stride())])
+    return found, repr(nn.Parameter(Logging(torch.ones(2)))).count("Parameter(Logging(")
+
+
 def layers() -> Any:
     torch.manual_seed(0)
     x = Two(torch.randn(2, 3), torch.randn(2, 3)).requires_grad_()
@@ -253,7 +273,7 @@ def beside() -> Any:
     return plain(x.grad), x.grad_fn is None
 
 
-PROGRAMS = [logging, second_order, in_place, two, written, layers, quantized, arguments, with_data, beside]
+PROGRAMS = [logging, second_order, in_place, two, written, kept, layers, quantized, arguments, with_data, beside]
 
 if __name__ == "__main__":
     print(json.dumps({each.__name__: plain(each()) for each in PROGRAMS}))

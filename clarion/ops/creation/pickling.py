@@ -8,6 +8,7 @@ from typing import Any
 
 from ...core.devices import kind_of, xp_of
 from ...core.dtypes import uint8
+from ...core.modes import no_grad
 from ...core.provenance import text as place_text
 from ...core.tensor import Tensor, make_subclass, new_tensor
 from ...errors import EngineError
@@ -27,7 +28,10 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]  # type: ignore[no-any-return]
-    new = make_subclass(type(self), new_tensor(_copied_memory(self._array, memo)))
+    if kind_of(self._array).name == "wrapper":  # no memory: its class makes the copy
+        new = _cloned(self)
+    else:
+        new = make_subclass(type(self), new_tensor(_copied_memory(self._array, memo)))
     memo[id(self)] = new
     new._rg = self._rg
     if self._grad is not None:
@@ -37,6 +41,17 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         new.__dict__.update(copy.deepcopy(attributes, memo))
     for name, value in slots_of(self).items():
         setattr(new, name, copy.deepcopy(value, memo))
+    return new
+
+
+def _cloned(x: Any) -> Any:
+    with no_grad():
+        new = x.clone()
+    if type(new) is not type(x):
+        raise EngineError(
+            "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that properly "
+            f"implement clone(): that of {type(x).__name__} gives a {type(new).__name__}."
+        )
     return new
 
 

@@ -199,17 +199,19 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     plain = cls is Tensor or "_is_parameter" in vars(cls)
     if isinstance(self._array, Mapped):  # inside `vmap`
         return _all_samples(self._array)
+    title = "tensor(" if plain else f"{cls.__name__}("
     if tensor_contents is not None:
-        return f"{'tensor' if plain else cls.__name__}({', '.join([str(tensor_contents), *suffixes(self)])})"
-    text = tensor_text(
-        self._array if self.is_meta else to_host(self._array),
-        prefix="tensor(" if plain else f"{cls.__name__}(",
-        default_dtype=repr(get_default_dtype()),
-        dtype_name=repr(self.dtype),
-        device="" if self.is_cpu else str(self.device),
-        suffixes=suffixes(self),
-        values=not self.is_meta,
-    )
+        text = f"{title}{', '.join([str(tensor_contents), *suffixes(self)])})"
+    else:
+        text = tensor_text(
+            self._array if self.is_meta else to_host(self._array),
+            prefix=title,
+            default_dtype=repr(get_default_dtype()),
+            dtype_name=repr(self.dtype),
+            device="" if self.is_cpu else str(self.device),
+            suffixes=suffixes(self),
+            values=not self.is_meta,
+        )
     return f"Parameter({text})" if "_is_parameter" in self.__dict__ else text  # of a class of its own
 
 
