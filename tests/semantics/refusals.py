@@ -386,3 +386,25 @@ def out_with_grad(t):
 @refused("Given input size per channel: (1 x 5). Calculated output size per channel: (1 x 0). Output size is too small")
 def transposed_convolution_without_results(t):
     t.nn.ConvTranspose1d(1, 8, 2, 1, 3)(t.zeros(1, 1, 5))
+
+
+@refused("If dim is specified, it must be of length 1 or 2. Got []")
+def norm_over_no_dimensions(t):
+    t.linalg.norm(t.ones(2, 2), dim=())
+
+
+@refused("invalid size, possible overflow?")
+def arange_without_end(t):
+    t.arange(1e-38, 3e38)
+
+
+@refused("could not determine the shape of object type", ValueError)
+def tensor_of_a_sequence_that_gives_nothing(t):
+    class Silent:
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, item):
+            raise TypeError
+
+    t.tensor(Silent())

@@ -72,7 +72,10 @@ def _from_array(data: Any, kind: Any) -> Any:
 
 def _from_sequence(data: Any, kind: Any) -> Any:
     if type(data) is not list and type(data) is not tuple:
-        data = list(data)
+        try:
+            data = list(data)
+        except TypeError:
+            raise ArgumentValueError(f"could not determine the shape of object type '{type(data).__name__}'") from None
     if PLAIN.issuperset(map(type, data)):  # one list of numbers
         return _from_elements(data, (len(data),), kind)
     flat, shape = unnest(data, lambda value: isinstance(value, (Tensor, np.ndarray)))

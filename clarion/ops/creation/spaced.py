@@ -80,6 +80,8 @@ def _arange(args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
         if kind is i64:
             start, end, step = int(start), int(end), int(step)
     count = ranges.arange_length(start, end, step)
+    if count > 2**63 - 1:
+        raise EngineError("invalid size, possible overflow?")
     array = None
     if kind.kind in "iu" and type(start) is type(step) is int:
         array = where.counted(start, step, count, kind)

@@ -65,7 +65,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     array = array_of(A, "linalg_norm")
     if dim is not None and not isinstance(dim, int):
         dim = tuple(dim)
-        if ord is not None and len(dim) not in (1, 2):
+        if len(dim) not in (1, 2):
             raise EngineError(
                 "linalg.norm: If dim is specified, it must be of length 1 or 2. Got [" + ", ".join(map(str, dim)) + "]"
             )
