@@ -23,6 +23,7 @@ Guard = Callable[..., bool]
 # thing twice gets the same numbers twice.
 HEAT = 1 if config.COMPILE == "all" else 600
 _LARGE = 100  # what a call on a large array counts for
+_MUCH = 1 << 15  # elements from which two that broadcast count as much
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
         if few and len(more) == 1 and first.ndim > 2 and not out:
             first, *more = with_short_rows(first, more[0])
         kernel, spent = (small, few) if first.size < least else (large, _LARGE)
+        if spent == 1 and compiled.card is None and _spread_far(first, *more):
+            spent = _LARGE
         left -= spent
         if left <= 0 < left + spent:
             left, again = again, 2 * again
@@ -78,6 +81,11 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
         return kernel(first, *more, **out)
 
     return call if few else _straight(small, least, call)
+
+
+def _spread_far(first: Any, second: Any = None, *_: Any) -> bool:
+    """Is the result of two arrays that broadcast a large one?"""
+    return type(second) is numpy.ndarray and first.shape != second.shape and first.size * second.size >= _MUCH
 
 
 def _straight(small: Kernel, least: int, otherwise: Kernel) -> Kernel:

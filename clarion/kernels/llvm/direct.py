@@ -5,8 +5,9 @@ what CPython calls for a builtin with positional arguments (METH_FASTCALL): comp
 stands in the memory of `self`, an array of int64. A card lists versions of one kernel: which types and parameters each is for, and the
 plan of its loop (runtime.py). The first version that fits is run: adjacent arrays of one shape, numbers, a gradient that is one
 number in all places; for rows also one row for all. Beside an adjacent array a small one may be spread or sliced: it is brought
-together first, as is a small one of which all elements are added up, however it lies. Whatever else comes (other strides, other types) is handed to the card's `otherwise`, an ordinary Python function, which
-knows everything.
+together first, as is a small one of which all elements are added up, however it lies. Elements that broadcast or lie apart otherwise are
+brought together block by block (strided.py). Whatever else comes (another order, other types) is handed to the card's `otherwise`, an
+ordinary Python function, which knows everything.
 
 A long loop runs without Python's lock, and on several threads. Floating-point errors are told as NumPy would (kernels/quiet.py).
 """
@@ -32,6 +33,7 @@ from .api import (
     set_api,
     when_not,
 )
+from .gathering import BEYOND
 from .plan import MOST, SIZES, at, field
 from .pool import clear_flags, flags
 from .reading import BROUGHT, ROOM, refuse
@@ -195,7 +197,7 @@ def _places(f: Function, first: str, elements: str, length: str, places: str, st
     adjacent_ones, brought, room = (
         f.variable("i1", "false"),
         f.variable("i64", "0"),
-        f.reserve("i8", BROUGHT * ROOM * 8),
+        f.reserve("i8", BROUGHT * ROOM * 8 + BEYOND),
     )
     with f.counted("0", "%count") as k:
         what = at(f, "%version", f.op("add", "i64", f.op("mul", "i64", k, "3"), str(EXPECTED)))
@@ -209,12 +211,12 @@ def _places(f: Function, first: str, elements: str, length: str, places: str, st
             )
             adjacent_ones.set(f.op("or", "i1", adjacent_ones.get(), f.op("icmp sgt", "i64", step.get(), "0")))
             with f.when(f.op("icmp slt", "i64", step.get(), "0"), rarely=True):
-                _decline(f, f.op("or", "i1", one_row, same(f, length, "0", "i64")))
-                _decline(f, f.op("icmp slt", "i64", brought.get(), str(BROUGHT)))
+                decline(f, f.op("or", "i1", one_row, same(f, length, "0", "i64")))
+                decline(f, f.op("icmp slt", "i64", brought.get(), str(BROUGHT)))
                 place.set(f.offset(room, f.op("mul", "i64", brought.get(), str(ROOM * 8))))
                 brought.set(f.op("add", "i64", brought.get(), "1"))
                 arguments = f"ptr {array}, ptr {first}, i64 {elements}, i64 {size}, ptr {place.get()}, i1 {one_row}"
-                _decline(f, f.op("icmp ne", "i64", f.let(f"call i64 @brought({arguments})"), "0"))
+                decline(f, f.op("icmp ne", "i64", f.let(f"call i64 @brought({arguments})"), "0"))
                 step.set(size)
             f.store("ptr", place.get(), f.element(places, number, "i64"))
             f.store("i64", step.get(), f.element(steps, number, "i64"))
@@ -222,11 +224,11 @@ def _places(f: Function, first: str, elements: str, length: str, places: str, st
             count.set(f.op("add", "i64", number, "1"))
     # The result lies as an adjacent argument does: there must be one, unless the result is one number.
     nothing_brought = same(f, brought.get(), "0", "i64")
-    _decline(f, f.op("or", "i1", one_row, f.op("or", "i1", adjacent_ones.get(), nothing_brought)))
+    decline(f, f.op("or", "i1", one_row, f.op("or", "i1", adjacent_ones.get(), nothing_brought)))
     return count.get(), moves.get()
 
 
-def _decline(f: Function, condition: str) -> None:
+def decline(f: Function, condition: str) -> None:
     """Decline where the condition does not hold."""
     when_not(f, condition, f"ptr {DECLINED}")
 
@@ -239,21 +241,21 @@ def _attempt(x86: bool) -> Function:
     way, results = field(f, "%version", FORM), field(f, "%version", RESULTS)
     elementwise = same(f, way, str(BY_ELEMENTS), "i64")
     writing = f.op("icmp ne", "ptr", "%out", "null")
-    _decline(f, f.op("or", "i1", elementwise, f.op("xor", "i1", writing, "true")))
+    decline(f, f.op("or", "i1", elementwise, f.op("xor", "i1", writing, "true")))
     first = f.let("call ptr @first_array(ptr %version, ptr %args, i64 %count)")
-    _decline(f, f.op("icmp ne", "ptr", first, "null"))
+    decline(f, f.op("icmp ne", "ptr", first, "null"))
     elements = f.let(f"call i64 @size_of(ptr {first})")
-    _decline(f, f.op("icmp sge", "i64", elements, field(f, "%version", LEAST)))
-    _decline(f, f.op("icmp sle", "i64", elements, field(f, "%version", LARGEST)))
+    decline(f, f.op("icmp sge", "i64", elements, field(f, "%version", LEAST)))
+    decline(f, f.op("icmp sle", "i64", elements, field(f, "%version", LARGEST)))
     length = f.variable("i64", "0")
     with f.when(same(f, way, str(AS_ONE_ROW), "i64")):
         length.set(elements)
     with f.when(same(f, way, str(BY_ROWS), "i64")):
         last = f.op("sub", "i64", f.cast("sext", "i32", of(f, first, NDIM, "i32"), "i64"), "1")
-        _decline(f, f.op("icmp sge", "i64", last, "0"))
+        decline(f, f.op("icmp sge", "i64", last, "0"))
         length.set(at(f, of(f, first, DIMS), last))
     inputs, moves = _places(f, first, elements, length.get(), places, steps)
-    _decline(f, f.op("or", "i1", moves, f.op("icmp sle", "i64", elements, "1")))
+    decline(f, f.op("or", "i1", moves, f.op("icmp sle", "i64", elements, "1")))
     _results(f, first, elements, length.get(), inputs, places, steps, made)
     clear_flags(f, x86)
     long = f.op("icmp sge", "i64", elements, field(f, "%version", LONG))
@@ -274,7 +276,7 @@ def _attempt(x86: bool) -> Function:
         f.line(f"call void {api(f, 'restore_thread')}(ptr {thread.get()})")
     errors = f.op("and", "i64", flags(f, x86), _ERRORS)
     with f.when(f.op("icmp ne", "i64", errors, "0"), rarely=True):
-        _tell(f, errors, made, results, writing)
+        tell(f, errors, made, results, writing)
     with f.when(writing):
         f.line(f"call void {api(f, 'incref')}(ptr %out)")
         f.line("ret ptr %out")
@@ -290,7 +292,7 @@ def _attempt(x86: bool) -> Function:
     return f
 
 
-def _tell(f: Function, errors: str, made: str, results: str, writing: str) -> None:
+def tell(f: Function, errors: str, made: str, results: str, writing: str) -> None:
     """Tell Python of floating-point errors. It may raise an exception: then there is no result."""
     number = f.let(f"call ptr {api(f, 'from_int64')}(i64 {errors})")
     given = f.reserve("ptr")
@@ -319,11 +321,11 @@ def _results(
         target = f.variable("ptr", "%out")
         with f.when(f.op("icmp ne", "ptr", "%out", "null")):
             with f.when(same(f, of(f, "%out", TYPE), api(f, "tuple_type"))):
-                _decline(f, f.op("icmp slt", "i64", k, of(f, "%out", SIZE, "i64")))
+                decline(f, f.op("icmp slt", "i64", k, of(f, "%out", SIZE, "i64")))
                 target.set(f.load("ptr", f.element(f.offset("%out", str(ITEM)), k, "ptr")))
             arguments = f"ptr {target.get()}, ptr {descr}, ptr {first}, i64 {elements}, i64 {size}"
             may = f.let(f"call i64 @may_write({arguments}, ptr {places}, ptr {steps}, ptr %version)")
-            _decline(f, f.op("icmp ne", "i64", may, "0"))
+            decline(f, f.op("icmp ne", "i64", may, "0"))
         with f.when(f.op("icmp eq", "ptr", "%out", "null")):
             new = f.let(f"call ptr @new_result(ptr {descr}, i64 {form}, i64 {way}, ptr {first})")
             with f.when(f.op("icmp eq", "ptr", new, "null"), rarely=True):
@@ -356,6 +358,9 @@ def _direct() -> Function:
         version = f.let(f"call ptr @fitting(ptr {card}, ptr %args, i64 %count)")
         with f.when(f.op("icmp ne", "ptr", version, "null")):
             result.set(f.let(f"call ptr @attempt(ptr {version}, ptr %args, i64 %count, ptr {out.get()})"))
+            with f.when(f.op("icmp eq", "ptr", result.get(), DECLINED)):
+                arguments = f"ptr {version}, ptr %args, i64 %count, ptr {out.get()}"
+                result.set(f.let(f"call ptr @attempt_strided({arguments})"))
     with f.when(f.op("icmp eq", "ptr", result.get(), DECLINED)):
         otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
         result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))

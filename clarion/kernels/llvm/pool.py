@@ -316,3 +316,22 @@ def set_threads() -> Function:
 def functions(x86: bool) -> list[Function]:
     """All functions of the pool."""
     return [keep_away(), worker(x86), parallel(x86), after_fork(), set_threads()]
+
+
+def chunks(f: Function, length: str, grain: str, multiple: int) -> tuple[str, str, str]:
+    """Is it worth sharing? And: how large a chunk is, how many there are. One or two for each thread.
+
+    The same thread gets the same share of every loop, whatever that costs: see NOTE [Pool].
+    """
+    threads = f.let("load atomic i64, ptr @threads monotonic, align 8")
+    most = f.op("mul", "i64", threads, "2")
+    half = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", most, "1")), most)
+    half = f.op(
+        "mul", "i64", f.op("sdiv", "i64", f.op("add", "i64", half, str(multiple - 1)), str(multiple)), str(multiple)
+    )
+    half = f.call("llvm.smax.i64", "i64", f"i64 {half}", "i64 1")  # of nothing there is nothing to divide by
+    large = f.op("icmp sge", "i64", half, grain)
+    size = f.let(f"select i1 {large}, i64 {half}, i64 {f.op('mul', 'i64', half, '2')}")
+    count = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", size, "1")), size)
+    worth = f.op("and", "i1", f.op("icmp sgt", "i64", threads, "1"), f.op("icmp sgt", "i64", length, grain))
+    return f.op("and", "i1", worth, f.op("icmp sgt", "i64", count, "1")), size, count

@@ -13,6 +13,7 @@ from . import (
     api,
     columns,
     direct,
+    gathering,
     holding,
     machine,
     pool,
@@ -21,6 +22,7 @@ from . import (
     small_moves,
     small_products,
     small_sorts,
+    strided,
     taking,
 )
 from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
@@ -29,19 +31,6 @@ from .text import Function, module
 BLOCK = 512  # elements that are brought together at a time where an operand is not adjacent
 _FLOATS = {"f": "float", "d": "double"}  # NumPy's letters
 _ROOM = 128  # bytes of one vector, at most
-
-
-def _copy(name: str, gathers: bool) -> Function:
-    """Bring elements that lie `step` bytes apart together, or the other way round."""
-    f = Function(name, "void", "ptr near", "ptr far", "i64 step", "i64 count", "i64 size", linkage="internal")
-    for size, type_ in ((4, "i32"), (8, "i64"), (1, "i8"), (2, "i16")):
-        with f.when(f.op("icmp eq", "i64", "%size", str(size))), f.counted("0", "%count") as i:
-            near = f.element("%near", i, type_)
-            far = f.offset("%far", f.op("mul", "i64", i, "%step"))
-            source, target = (far, near) if gathers else (near, far)
-            f.store(type_, f.load(type_, source, 1), target, 1)
-    f.end()
-    return f
 
 
 def _staged() -> Function:
@@ -145,30 +134,11 @@ def _range_chunk() -> Function:
     return f
 
 
-def _chunks(f: Function, length: str, grain: str, multiple: int) -> tuple[str, str, str]:
-    """Is it worth sharing? And: how large a chunk is, how many there are. One or two for each thread.
-
-    The same thread gets the same share of every loop, whatever that costs: see NOTE [Pool].
-    """
-    threads = f.let("load atomic i64, ptr @threads monotonic, align 8")
-    most = f.op("mul", "i64", threads, "2")
-    half = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", most, "1")), most)
-    half = f.op(
-        "mul", "i64", f.op("sdiv", "i64", f.op("add", "i64", half, str(multiple - 1)), str(multiple)), str(multiple)
-    )
-    half = f.call("llvm.smax.i64", "i64", f"i64 {half}", "i64 1")  # of nothing there is nothing to divide by
-    large = f.op("icmp sge", "i64", half, grain)
-    size = f.let(f"select i1 {large}, i64 {half}, i64 {f.op('mul', 'i64', half, '2')}")
-    count = f.op("sdiv", "i64", f.op("add", "i64", length, f.op("sub", "i64", size, "1")), size)
-    worth = f.op("and", "i1", f.op("icmp sgt", "i64", threads, "1"), f.op("icmp sgt", "i64", length, grain))
-    return f.op("and", "i1", worth, f.op("icmp sgt", "i64", count, "1")), size, count
-
-
 def _elements() -> Function:
     """NumPy's loop of an elementwise function."""
     f = Function("elements", "void", "ptr args", "ptr dimensions", "ptr steps", "ptr plan")
     n = f.load("i64", "%dimensions")
-    shared, size, count = _chunks(f, n, field(f, "%plan", GRAIN), 64)
+    shared, size, count = pool.chunks(f, n, field(f, "%plan", GRAIN), 64)
     with f.when(shared):
         context = _shared(f, ("%plan", "%args", "%steps", n, size))
         f.line(f"call void @parallel(ptr @range_chunk, ptr {context}, i64 {count})")
@@ -201,7 +171,7 @@ def _rows() -> Function:
     length = at(f, "%dimensions", "1")
     per_row = f.op("add", "i64", length, "8")
     grain = f.op("add", "i64", f.op("sdiv", "i64", field(f, "%plan", GRAIN), per_row), "1")
-    shared, size, count = _chunks(f, rows, grain, 1)
+    shared, size, count = pool.chunks(f, rows, grain, 1)
     with f.when(shared):
         context = _shared(f, ("%plan", "%args", "%steps", rows, size, length))
         f.line(f"call void @parallel(ptr @rows_chunk, ptr {context}, i64 {count})")
@@ -214,8 +184,8 @@ def _rows() -> Function:
 
 def source(x86: bool, width: int) -> str:
     """The whole runtime as one module, for vector registers of so many bytes."""
-    loops = [_copy("gather", True), _copy("scatter", False), _staged(), _range(), _range_chunk(), _elements()]
-    loops += [_rows_chunk(), _rows(), *columns.functions(width)]
+    loops = [*gathering.functions(), _staged(), _range(), _range_chunk(), _elements()]
+    loops += [_rows_chunk(), _rows(), *columns.functions(width), *strided.functions(x86)]
     loops += [*direct.functions(x86), *holding.functions(), *small_products.functions(width), *taking.functions()]
     loops += [*small_lines.functions(), *small_draws.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)

@@ -21,11 +21,13 @@ from ..text import module
 from .heads import FIELDS, PLACE, functions
 
 LEAST = 1 if config.COMPILE == "all" else 4096  # scores from which it is worth the call
+FEW = 16  # heads for which it is in any case: each is a call of its own
 SHARED = 1 << 17  # multiplications from which threads share it
 ROOM = 192 << 10  # bytes of scores that are computed at a time
 _PRODUCT, _KIND, _CAUSAL, _SAFE, _ADDS, _BLOCKS = (
     PLACE[name] for name in ("product", "kind", "causal", "safe", "adds", "blocks")
 )
+_Q, _K, _V, _OUT, _PROBS, _TOTAL = (PLACE[name] for name in ("q", "k", "v", "out", "probs", "total"))
 _SCALE_AT, _FACTOR_AT = 8 * PLACE["scale"], 8 * PLACE["factor"]
 
 
@@ -55,7 +57,8 @@ def _ready(q: Any, k: Any, v: Any, mask: Any) -> Attention | None:
     dtype = q.dtype
     if dtype is not k.dtype or dtype is not v.dtype or not 2 <= q.ndim <= 4 or not q.ndim == k.ndim == v.ndim:
         return None
-    if math.prod(q.shape[:-1]) * k.shape[-2] < LEAST or not (q.size and k.size and v.size):
+    heads = math.prod(q.shape[:-2])
+    if (heads > FEW and heads * q.shape[-2] * k.shape[-2] < LEAST) or not (q.size and k.size and v.size):
         return None
     if mask is not None and mask.dtype is not dtype and mask.dtype.kind != "b":
         return None
@@ -84,6 +87,25 @@ def _fixed(names: tuple[str, ...], steps: tuple[Steps, ...], shape: Steps, keys:
         for word, step in zip(("outer", "inner", "row", "step"), (0,) * (4 - len(each)) + each, strict=True):
             values[f"{name}_{word}"] = step
     return bytes(_Context(*[values.get(name, 0) for name in FIELDS]))
+
+
+_PLAIN = {True: ("q", "k", "v", "out", "probs"), False: ("q", "k", "v", "out", "total")}
+
+
+def _plainly(
+    on: Attention, q: Any, k: Any, v: Any, out: Any, second: Any, scale: float, causal: bool, keep: bool
+) -> Any:
+    """Without mask and dropout: with few queries, to look at all that may be takes longer than to compute it."""
+    steps = q.strides, k.strides, v.strides, out.strides, second.strides if keep else (*second.strides, 0)
+    shape, width, tile = q.shape, v.shape[-1], on.shape.rows
+    fixed = _fixed(_PLAIN[keep], steps, shape, k.shape[-2], width, q.itemsize, tile, False, threads.number())
+    context = _Context.from_buffer_copy(fixed)
+    context[_Q], context[_K], context[_V], context[_OUT] = id(q), id(k), id(v), id(out)
+    context[_PROBS if keep else _TOTAL], context[_PRODUCT] = id(second), on.block
+    context[_CAUSAL] = context[_SAFE] = causal
+    _SCALE.pack_into(context, _SCALE_AT, scale)
+    on.forward(context)
+    return out, second
 
 
 def _context(on: Attention, arrays: dict[str, Any], mask: Any, scale: float, backward: bool) -> Any:
@@ -144,11 +166,13 @@ def _run(
     on = _ready(q, k, v, mask)
     if on is None:
         return NotImplemented
-    mask = _rows_of_mask(mask, k.shape[-2])
     out = empty_beside(np, q, v.shape[-1])
     if out.strides[-1] != out.itemsize or q.ndim < 4:  # (only with heads PyTorch lays it out as the queries)
         out = np.empty(out.shape, out.dtype)
     second = np.empty((*q.shape[:-1], k.shape[-2]) if keep else q.shape[:-1], q.dtype)
+    if mask is None and drop is None and bits is None:
+        return _plainly(on, q, k, v, out, second, scale, causal, keep)
+    mask = _rows_of_mask(mask, k.shape[-2])
     arrays = {"q": q, "k": k, "v": v, "drop": None if drop is None else np.ascontiguousarray(drop), "out": out}
     arrays["probs" if keep else "total"] = second
     context = _context(on, arrays, mask, scale, False)
