@@ -18,6 +18,7 @@ from . import engine as engine
 from . import images as images
 from . import operations as operations
 from . import optimizers as optimizers
+from . import programs as programs
 from . import small as small
 from . import training as training
 from .compiled import compiled_steps

@@ -218,3 +218,27 @@ def test_kernels_as_long_as_the_image(channels, size, kernel, dtype):
         bias = draw(24, seed=2, dtype=dtype)
         got = registry.offers("convolution")["llvm"].function(images, weight, bias, *geometry, False, (0,), 1)
         np.testing.assert_allclose(got, out + bias.reshape(-1, *(1,) * len(size)), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("size", "kernel", "stride", "padding", "dilation"), [
+    ((4, 4), (3, 3), (1, 1), (1, 1), (1, 1)), ((5, 6), (3, 3), (2, 2), (1, 1), (1, 1)), ((7, 7), (3, 3), (2, 3), (0, 2), (2, 1)),
+    ((9,), (4,), (1,), (2,), (1,)), ((2, 2), (3, 3), (1, 1), (1, 1), (1, 1)),
+])  # fmt: skip
+def test_few_pixels_beside_many_weights(size, kernel, stride, padding, dilation, dtype):
+    """Weights are read as they lie: contiguous ones, and those whose channels lie together."""
+    from clarion.kernels.llvm.convolutions import few
+
+    x, weight = draw(2, 192, *size, dtype=dtype), draw(384, 192, *kernel, dtype=dtype)
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    turned = np.moveaxis(np.ascontiguousarray(np.moveaxis(weight, 1, -1)), -1, 1)
+    for images, weights in ((x, weight), (last, weight), (x, turned)):
+        out = close("correlate", images, weights, stride, padding, dilation, 1)
+        assert few.is_for(weights, 2, out.shape[2:])
+        g = draw(*out.shape, seed=1, dtype=dtype)
+        close("correlate_input", g, weights, stride, padding, dilation, 1, size)
+        bias = draw(384, seed=2, dtype=dtype)
+        got = registry.offers("convolution")["llvm"].function(
+            images, weights, bias, stride, padding, dilation, False, (0,), 1
+        )
+        np.testing.assert_allclose(got, out + bias.reshape(-1, *(1,) * len(size)), 1e-5, 1e-5)

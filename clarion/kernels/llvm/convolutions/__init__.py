@@ -7,6 +7,7 @@
     by_channel.py   the weight's gradient from images whose channels lie together, and weights.py how that is shared out
     single.py       the weight's gradient of depthwise ones
     whole.py        kernels as long as the image
+    few.py          few pixels beside many weights
     calls.py        geometry, and what is offered
 
 A *slab* holds the rows of an image that a block of results is made of, inside of the zeros that surround it. Laid out as one

@@ -20,7 +20,7 @@ from ..products import calls as products
 from ..products.tiles import Shape, shape_for
 from ..text import module
 from ..turning import turned
-from . import direct, drivers, geometry, weights, whole
+from . import direct, drivers, few, geometry, weights, whole
 from .geometry import Geometry, Sizes, three
 from .slabs import FIELDS, PLACE
 
@@ -228,6 +228,8 @@ def correlate(
     if dims:
         made = products.products(x.dtype)
         return whole.correlate(correlate, made, dims, x, weight, stride, padding, dilation, bias)
+    if groups == 1 and few.is_for(weight, n, size):
+        return few.correlate(products.products(x.dtype), x, weight, stride, padding, dilation, size, bias)
     if groups == 1 and is_pointwise(ksize, stride, padding):
         found = _pointwise(x, weight.reshape(o, -1), size, bias)
         if found is not None:
@@ -279,6 +281,8 @@ def correlate_input(
     if dims:
         made = products.products(g.dtype)
         return whole.correlate_input(correlate_input, made, dims, g, weight, stride, padding, dilation, in_size)
+    if groups == 1 and few.is_for(weight, n, g.shape[2:]):
+        return few.correlate_input(products.products(g.dtype), g, weight, stride, padding, dilation, in_size)
     if groups == 1 and is_pointwise(ksize, stride, padding) and in_size == g.shape[2:]:
         found = _pointwise(g, weight.reshape(o, -1).T, in_size, None)
         if found is not None:

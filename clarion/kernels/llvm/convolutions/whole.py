@@ -63,7 +63,7 @@ def _rows(x: Any) -> Any:
     return np.ascontiguousarray(x) if found is None else found
 
 
-def _laid(result: Any, like: Any) -> Any:
+def laid(result: Any, like: Any) -> Any:
     """As results of images that lie like these do."""
     if not channels_last(like):
         return result
@@ -84,7 +84,7 @@ def correlate(
         found = products.matrices(images, matrix.T)
     else:
         found = products.with_bias(images, matrix.T, np.ascontiguousarray(bias))
-    return found if found is NotImplemented else _laid(how.unfolded(found, (1,) * (x.ndim - 2)), x)
+    return found if found is NotImplemented else laid(how.unfolded(found, (1,) * (x.ndim - 2)), x)
 
 
 def correlate_input(
@@ -96,7 +96,7 @@ def correlate_input(
     *rest, size = how.sizes(stride, padding, dilation, in_size)
     gradients, matrix = how.results(g), how.folded(weight)
     found = on(gradients, matrix, *rest, 1, size) if size else products.matrices(gradients, matrix)
-    return found if found is NotImplemented else _laid(how.unfolded(found, in_size), g)
+    return found if found is NotImplemented else laid(how.unfolded(found, in_size), g)
 
 
 def correlate_weight(

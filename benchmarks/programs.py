@@ -1,0 +1,107 @@
+"""Whole programs of kinds that people write, beside the networks of `training` and `images`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .harness import workload
+from .training import train
+
+
+@workload
+def box_matching(t: Any) -> Callable[[], object]:
+    """Boxes that are proposed beside those that are there: intersections over unions, and the best for each."""
+    t.manual_seed(0)
+
+    def boxes(n: int) -> Any:
+        corner = t.rand(n, 2) * 100
+        return t.cat([corner, corner + t.rand(n, 2) * 30 + 1], 1)
+
+    a, b = boxes(2000), boxes(20)
+
+    def step() -> object:
+        first = (a[:, 2] - a[:, 0]) * (a[:, 3] - a[:, 1])
+        second = (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1])
+        size = (t.min(a[:, None, 2:], b[:, 2:]) - t.max(a[:, None, :2], b[:, :2])).clamp(min=0)
+        both = size[:, :, 0] * size[:, :, 1]
+        overlap = both / (first[:, None] + second - both)
+        best, which = overlap.max(1)
+        labels = t.where(best > 0.5, which, -1)
+        labels[overlap.max(0)[1]] = t.arange(20)
+        return (a - b[labels.clamp(min=0)]).abs().sum()
+
+    return step
+
+
+@workload
+def text_convolutions(t: Any) -> Callable[[], object]:
+    """Sentences as images: kernels as wide as a word is long, and the largest of each."""
+    t.manual_seed(0)
+    nn, f = t.nn, t.nn.functional
+    words, last = nn.Embedding(2000, 64), nn.Linear(96, 2)
+    layers = nn.ModuleList([nn.Conv2d(1, 32, (k, 64)) for k in (3, 4, 5)])
+    x, y = t.randint(0, 2000, (16, 40)), t.randint(0, 2, (16,))
+
+    def loss() -> Any:
+        z = words(x).unsqueeze(1)
+        z = t.cat([f.relu(layer(z)).squeeze(3).max(2)[0] for layer in layers], 1)
+        return f.cross_entropy(last(z), y)
+
+    return train(t, nn.ModuleList([words, layers, last]), loss)
+
+
+@workload
+def few_rows_of_a_table(t: Any) -> Callable[[], object]:
+    """Vectors of words, of which each step uses few: sparse gradients, plain descent."""
+    t.manual_seed(0)
+    f, count = t.nn.functional, 20_000
+    a, b = (t.nn.Embedding(count, 64, sparse=True) for _ in range(2))
+    x, y = t.randint(0, count, (128,)), t.randint(0, count, (128,))
+    optimizer = t.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1)
+
+    def step() -> object:
+        optimizer.zero_grad()
+        (-f.logsigmoid((a(x) * b(y)).sum(1)).mean()).backward()
+        optimizer.step()
+
+    return step
+
+
+@workload
+def text_generation(t: Any) -> Callable[[], object]:
+    """Two layers of attention that write ten letters, each after all before."""
+    t.manual_seed(0)
+    nn, f = t.nn, t.nn.functional
+    letters = nn.Embedding(65, 64)
+    into, out = (nn.ModuleList([nn.Linear(64, n) for _ in range(2)]) for n in (192, 64))
+    norms = nn.ModuleList([nn.LayerNorm(64) for _ in range(2)])
+
+    def step() -> object:
+        text = t.zeros(1, 1, dtype=t.int64)
+        with t.no_grad():
+            for n in range(1, 11):
+                x = letters(text)
+                for norm, first, second in zip(norms, into, out, strict=True):
+                    q, k, v = (z.view(1, n, 4, 16).transpose(1, 2) for z in first(norm(x)).chunk(3, -1))
+                    seen = f.scaled_dot_product_attention(q, k, v, is_causal=True)
+                    x = x + second(seen.transpose(1, 2).reshape(1, n, 64))
+                text = t.cat([text, (x[:, -1] @ letters.weight.T).argmax(-1, keepdim=True)], 1)
+        return text
+
+    return step
+
+
+@workload
+def last_layers_of_one_image(t: Any) -> Callable[[], object]:
+    """The end of a residual network for one image: many weights, sixteen pixels."""
+    t.manual_seed(0)
+    nn = t.nn
+    model = nn.Sequential(nn.Conv2d(256, 512, 3, 2, 1), nn.ReLU(), nn.Conv2d(512, 512, 3, padding=1), nn.ReLU()).eval()
+    x = t.randn(1, 256, 8, 8)
+
+    def step() -> object:
+        with t.no_grad():
+            return model(x)
+
+    return step
