@@ -324,7 +324,7 @@ def _in_place(op: Any, x: Any, *args: Any) -> Any:
 def _seeded(tensors_: Any, seeds: Any) -> Any:
     """The gradients a pass begins with: ones, made by the class of the tensor."""
     given = tensors_ if isinstance(tensors_, tuple | list) else (tensors_,)
-    seeds = (None,) * len(given) if seeds is None else seeds if isinstance(seeds, tuple | list) else (seeds,)
+    seeds = (None,) * len(given) if seeds is None else backward._as_tuple(seeds)
     made = [
         dispatch("ones_like", (each,), (), [type(each)]) if seed is None and type(each) in CLASSES else seed
         for each, seed in zip(given, seeds, strict=False)
