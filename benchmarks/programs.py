@@ -52,23 +52,6 @@ def text_convolutions(t: Any) -> Callable[[], object]:
 
 
 @workload
-def few_rows_of_a_table(t: Any) -> Callable[[], object]:
-    """Vectors of words, of which each step uses few: sparse gradients, plain descent."""
-    t.manual_seed(0)
-    f, count = t.nn.functional, 20_000
-    a, b = (t.nn.Embedding(count, 64, sparse=True) for _ in range(2))
-    x, y = t.randint(0, count, (128,)), t.randint(0, count, (128,))
-    optimizer = t.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1)
-
-    def step() -> object:
-        optimizer.zero_grad()
-        (-f.logsigmoid((a(x) * b(y)).sum(1)).mean()).backward()
-        optimizer.step()
-
-    return step
-
-
-@workload
 def text_generation(t: Any) -> Callable[[], object]:
     """Two layers of attention that write ten letters, each after all before."""
     t.manual_seed(0)
