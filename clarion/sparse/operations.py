@@ -157,16 +157,18 @@ def _expanded(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _intersection(x: Any, y: Any) -> Any:
-    if tuple(x.shape) != tuple(y.shape) or x._at.shape[0] != y._at.shape[0]:
+    sparse = x._at.shape[0]
+    if x.dim() != y.dim() or sparse != y._at.shape[0] or x.shape[:sparse] != y.shape[:sparse]:
         raise EngineError(
             "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, "
-            f"and shape of sparse dimensions, but got {list(x.shape)} ({x._at.shape[0]} sparse) and {list(y.shape)} ({y._at.shape[0]} sparse)"
+            f"and shape of sparse dimensions, but got {list(x.shape)} ({sparse} sparse) and {list(y.shape)} ({y._at.shape[0]} sparse)"
         )
     a, b = coalesced(in_places(x)), coalesced(in_places(y))
     sizes = tuple(x.shape)[: a._at.shape[0]]
+    shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))  # dense dimensions may be expanded
     first, second = pairs(flat_places(a._at._array, sizes), flat_places(b._at._array, sizes))
     here, there = new_tensor(first), new_tensor(second)
-    result = make(a._at[:, here], a._held[here] * b._held[there], x.shape, True)
+    result = make(a._at[:, here], a._held[here] * b._held[there], shape, True)
     return result if x._layout is sparse_coo else compressed(result, x._layout)
 
 

@@ -428,7 +428,9 @@ def zeros_in_sparse_layouts(t):
 
 def products_that_expand(t):
     line, other = t.tensor([1.0, 0.0, 2.0]).to_sparse(), t.arange(6.0).view(2, 3)
-    return _entries(line * other), _entries(other * line)
+    pairs = t.arange(1.0, 7.0).view(3, 2).to_sparse(1)
+    single = t.tensor([[2.0], [0.0], [3.0]]).to_sparse(1)
+    return _entries(line * other), _entries(other * line), _entries(pairs * single), _entries(single * pairs)
 
 
 def what_does_not_fit_is_refused(t):
