@@ -35,6 +35,7 @@ PYTORCH = "2.13.0"  # the release whose behaviour is clarion's
 ROOMS = frozenset(
     [
         "absent",
+        "bytecode",
         "cli",
         "compiling",
         "config",

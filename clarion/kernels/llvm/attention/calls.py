@@ -58,8 +58,10 @@ def _ready(q: Any, k: Any, v: Any, mask: Any) -> Attention | None:
     if dtype is not k.dtype or dtype is not v.dtype or not 2 <= q.ndim <= 4 or not q.ndim == k.ndim == v.ndim:
         return None
     heads = math.prod(q.shape[:-2])
-    if (heads > FEW and heads * q.shape[-2] * k.shape[-2] < LEAST) or not (q.size and k.size and v.size):
+    if not (q.size and k.size and v.size):
         return None
+    if heads * q.shape[-2] * k.shape[-2] < LEAST and (heads > FEW or 0 in (*q.strides, *k.strides, *v.strides)):
+        return None  # (gradients of what heads share are sums over them: small ones are rounded as PyTorch's)
     if mask is not None and mask.dtype is not dtype and mask.dtype.kind != "b":
         return None
     return _attention(dtype)
