@@ -7,7 +7,7 @@ import pytest
 
 import clarion
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 TYPES = ["float32", "float64", "bfloat16", "int64", "int32", "uint8"]
 
 

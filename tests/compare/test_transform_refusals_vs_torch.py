@@ -8,7 +8,7 @@ import pytest
 
 import clarion
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import clarion
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
 pytestmark = [  # PyTorch's own warnings
     pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:There is a performance drop"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .text import Function
+from .text import Function, Variable
 
 # Addresses that compiled code calls and compares with: Python tells them (cards.py), in this order.
 NAMES = (
@@ -46,6 +46,24 @@ def when_not(f: Function, condition: str, answer: str) -> None:
     with f.when(f.op("xor", "i1", condition, "true")):
         f.line(f"ret {answer}")
         f.begin(*f.labels("unreachable"))
+
+
+def answer(f: Function, card: str, result: Variable) -> Function:
+    """End what CPython calls for a builtin: what was declined is handed to the function that stands first on every card."""
+    with f.when(same(f, result.get(), DECLINED)):
+        otherwise = f.load("ptr", f.element(card, "0", "i64"))
+        result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
+    f.end(f"ptr {result.get()}")
+    return f
+
+
+def entry(name: str, function: str) -> Function:
+    """What CPython calls for a builtin that takes positional arguments only."""
+    f = Function(name, "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+    card, result = of(f, "%self", DATA), f.variable("ptr", DECLINED)
+    with f.when(same(f, "%names", "null")):
+        result.set(f.let(f"call ptr @{function}(ptr {card}, ptr %args, i64 %count)"))
+    return answer(f, card, result)
 
 
 def adjacent(f: Function, array: str, also: int = 0) -> str:

@@ -26,6 +26,7 @@ from .api import (
     TYPE,
     WRITEABLE,
     adjacent,
+    answer,
     api,
     every,
     of,
@@ -361,11 +362,7 @@ def _direct() -> Function:
             with f.when(f.op("icmp eq", "ptr", result.get(), DECLINED)):
                 arguments = f"ptr {version}, ptr %args, i64 %count, ptr {out.get()}"
                 result.set(f.let(f"call ptr @attempt_strided({arguments})"))
-    with f.when(f.op("icmp eq", "ptr", result.get(), DECLINED)):
-        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
-        result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
-    f.end(f"ptr {result.get()}")
-    return f
+    return answer(f, card, result)
 
 
 def functions(x86: bool) -> list[Function]:

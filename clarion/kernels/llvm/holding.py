@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, ITEM, NDIM, SIZE, TYPE, adjacent, api, of, same, when_not
+from .api import DATA, DECLINED, DESCR, ITEM, NDIM, SIZE, TYPE, adjacent, api, entry, of, same, when_not
 from .direct import BY_ELEMENTS, FORM, RESULTS
 from .plan import MOST, field
 from .text import Function
@@ -200,25 +200,12 @@ def _viewed() -> Function:
     return f
 
 
-def _direct_view() -> Function:
-    """What CPython calls."""
-    f = Function("direct_view", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
-    card, result = of(f, "%self", DATA), f.variable("ptr", DECLINED)
-    with f.when(same(f, "%names", "null")):
-        result.set(f.let(f"call ptr @viewed(ptr {card}, ptr %args, i64 %count)"))
-    with f.when(same(f, result.get(), DECLINED)):
-        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
-        result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
-    f.end(f"ptr {result.get()}")
-    return f
-
-
 def functions() -> list[Function]:
     """All functions."""
     return [
         _copied(),
         _viewed(),
-        _direct_view(),
+        entry("direct_view", "viewed"),
         _around(),
         _held("direct_held", False),
         _held("direct_held_in_place", True),

@@ -5,7 +5,7 @@ The card knows the loop, and how many numbers it makes at a time. Other argument
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, SIZE, TYPE, WRITEABLE, adjacent, api, every, of, same, when_not
+from .api import DATA, DECLINED, DESCR, SIZE, TYPE, WRITEABLE, adjacent, api, entry, every, of, same, when_not
 from .plan import field
 from .text import Function
 
@@ -36,19 +36,6 @@ def _made() -> Function:
     return f
 
 
-def _direct() -> Function:
-    """What CPython calls."""
-    f = Function("direct_draw", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
-    card, result = of(f, "%self", DATA), f.variable("ptr", DECLINED)
-    with f.when(same(f, "%names", "null")):
-        result.set(f.let(f"call ptr @drawn(ptr {card}, ptr %args, i64 %count)"))
-    with f.when(same(f, result.get(), DECLINED)):
-        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
-        result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
-    f.end(f"ptr {result.get()}")
-    return f
-
-
 def functions() -> list[Function]:
     """All functions."""
-    return [_made(), _direct()]
+    return [_made(), entry("direct_draw", "drawn")]

@@ -19,6 +19,7 @@ from .api import (
     TYPE,
     WRITEABLE,
     adjacent,
+    answer,
     api,
     every,
     of,
@@ -408,11 +409,7 @@ def _direct(name: str, function: str) -> Function:
             known.set(f.op("icmp ne", "ptr", out.get(), api(f, "none")))
     with f.when(known.get()):
         result.set(f.let(f"call ptr @{function}(ptr {card}, ptr %args, i64 %count, ptr {out.get()})"))
-    with f.when(same(f, result.get(), DECLINED)):
-        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
-        result.set(f.let(f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"))
-    f.end(f"ptr {result.get()}")
-    return f
+    return answer(f, card, result)
 
 
 # How each kernel is called, what it does, and by which numbers.

@@ -25,9 +25,8 @@ from .api import (
 from .plan import at, field
 from .text import Function, literal
 
-OTHERWISE, STACKS, TYPES, FIRST = range(
-    4
-)  # a card: where else to go, is there a new dimension, how many types; those, with their bytes
+# a card: where else to go, is there a new dimension, how many types; those, with their bytes
+OTHERWISE, STACKS, TYPES, FIRST = range(4)
 WORK = 1 << 15  # elements that are written here at most
 _NO = f"ptr {DECLINED}"
 

@@ -6,7 +6,7 @@ second factor is given transposed, it is turned in memory on the stack first. Wh
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, of, same, when_not
+from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, answer, api, of, same, when_not
 from .plan import at, field
 from .text import Function, literal, with_lanes
 
@@ -163,12 +163,7 @@ def _direct() -> Function:
                 with f.when(same(f, of(f, left, DESCR, "i64"), descr, "i64")):
                     arguments = f"ptr {card}, ptr {left}, ptr {other}, ptr {bias.get()}, i64 {descr}"
                     result.set(f.let(f"call ptr @product_{scalar}({arguments})"))
-    with f.when(same(f, result.get(), DECLINED)):
-        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
-        call = f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"
-        result.set(f.let(call))
-    f.end(f"ptr {result.get()}")
-    return f
+    return answer(f, card, result)
 
 
 def functions(width: int) -> list[Function]:

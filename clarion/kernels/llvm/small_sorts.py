@@ -11,9 +11,8 @@ from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, every, 
 from .plan import at, field
 from .text import Function
 
-OTHERWISE, SORTS, INT64, STABLE, WORDS = range(
-    5
-)  # a card: where else to go, whole rows?, a type, how long rows keep the order of equals
+# a card: where else to go, whole rows?, a type, how long rows keep the order of equals
+OTHERWISE, SORTS, INT64, STABLE, WORDS = range(5)
 MOST = 64  # numbers that are kept of a row
 LONGEST = 1024  # numbers of a row, where few are kept
 WORK = 1 << 14

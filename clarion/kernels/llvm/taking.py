@@ -7,7 +7,7 @@ go elsewhere (tables.py, the portable kernel).
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, of, same, when_not
+from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, answer, api, of, same, when_not
 from .plan import at, field
 from .text import Function
 
@@ -77,12 +77,7 @@ def _direct() -> Function:
     with f.when(f.op("and", "i1", enough, f.op("icmp eq", "ptr", "%names", "null"))):
         table, numbers = (f.load("ptr", f.element("%args", str(k), "ptr")) for k in (0, 1))
         result.set(f.let(f"call ptr @taken(ptr {card}, ptr {table}, ptr {numbers})"))
-    with f.when(same(f, result.get(), DECLINED)):
-        otherwise = f.load("ptr", f.element(card, str(OTHERWISE), "i64"))
-        call = f"call ptr {api(f, 'vectorcall')}(ptr {otherwise}, ptr %args, i64 %count, ptr %names)"
-        result.set(f.let(call))
-    f.end(f"ptr {result.get()}")
-    return f
+    return answer(f, card, result)
 
 
 def functions() -> list[Function]:
