@@ -25,7 +25,6 @@ from ..errors import EngineError
 from ..pytree import tree_flatten, tree_map, tree_unflatten
 from .effects import reachable
 from .recording import Recording, Tracked, hearing
-from .source import is_users
 from .watching import Watch
 
 _CONSTANTS = (bool, int, float, str, complex, type(None))
@@ -311,17 +310,6 @@ def why(error: BaseException) -> str:
     if "capturing" in str(error):
         return "a value is read on the host, or something waits for the GPU"
     return f"it cannot be captured ({type(error).__name__}: {error})"
-
-
-def line_of(error: BaseException) -> Any:
-    """The last line of the user's program on the way to an error."""
-    found, trace = None, error.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if is_users(name) and not name.endswith(".pyx"):  # (compiled libraries name files that are not there)
-            found = trace.tb_frame.f_code, trace.tb_lasti
-        trace = trace.tb_next
-    return found
 
 
 class _NoBeginnings:

@@ -160,7 +160,7 @@ class Version:
             made.put_back()
             if not isinstance(error, Exception):
                 raise
-            made.recording.refuse(captured.why(error), captured.line_of(error) or _beginning(self.function))
+            made.recording.refuse(captured.why(error), provenance.of_error(error) or _beginning(self.function))
             return self.function(*args, **kwargs)
         capture.end()
         capture.replay(refresh=False)

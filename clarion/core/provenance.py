@@ -85,6 +85,18 @@ def mark(node: Any) -> None:
         node.place = here()
 
 
+def of_error(error: BaseException) -> Place | None:
+    """The last line on the way to an error that is neither clarion's nor a library's; None where there is none."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        name = code.co_filename  # (compiled libraries name files that are not there; a notebook's cells are not there, either)
+        if not is_inside(name) and "site-packages" not in name and not name.endswith(".pyx"):
+            found = code, trace.tb_lasti
+        trace = trace.tb_next
+    return found
+
+
 def file_line(place: Place | None) -> tuple[str, int] | None:
     """`(file name, line number)` of a place."""
     if place is None:

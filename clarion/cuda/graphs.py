@@ -11,8 +11,6 @@ on the host, random numbers drawn there, a learning rate scheduler inside) is re
 
 from __future__ import annotations
 
-import os
-import traceback
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -164,24 +162,12 @@ def _refusal(error: BaseException) -> BaseException:
     """What to say of a step that cannot be captured: the line, and what to change."""
     if not isinstance(error, Exception):
         return error
-    place = _users_line(error)
     return EngineError(
         f"This step cannot be captured: {type(error).__name__}: {error}\n"
-        f"at {place}\n"
+        f"at {provenance.text(provenance.of_error(error))}\n"
         "A captured step runs on the GPU alone: no .item(), float(), print of a value, no branch on one, no random numbers drawn on the "
         "host, no new learning rate inside. Move that line out of the step, or run the step as it is."
     )
-
-
-def _users_line(error: BaseException) -> str:
-    """The last line of the user's program on the way to an error."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame.filename)]
-    return f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else "a place inside clarion"
-
-
-def _is_users(filename: str) -> bool:
-    """Is a file the user's: not clarion's, and not one of a compiled library, which is not there?"""
-    return not provenance.is_inside(filename) and os.path.exists(filename) and "site-packages" not in filename
 
 
 def __getattr__(name: str) -> Any:
