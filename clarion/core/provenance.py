@@ -90,7 +90,7 @@ def of_error(error: BaseException) -> Place | None:
     found, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        name = code.co_filename  # (compiled libraries name files that are not there; a notebook's cells are not there, either)
+        name = code.co_filename  # (of compiled libraries: a file that is not there, as the cells of a notebook are not)
         if not is_inside(name) and "site-packages" not in name and not name.endswith(".pyx"):
             found = code, trace.tb_lasti
         trace = trace.tb_next
