@@ -187,11 +187,15 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 only, only_g = target, r
             elif target in sums:
                 total = grads[target]
-                add_to(total, r, total)
+                if total.size < LARGE or type(r) is not ndarray:
+                    add_to(total, r, total)
+                else:
+                    total_of(total, r, total)
                 total = None
             elif target in grads:
                 total = grads[target]
-                total = grads[target] = total + r if type(total) is ndarray else added(total, r, target)
+                small = type(total) is ndarray and total.size < LARGE
+                total = grads[target] = total + r if small else added(total, r, target)
                 if type(total) is ndarray:
                     sums.add(target)
                 total = None
@@ -199,7 +203,8 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 grads[target] = r
                 leaves.append(target)
             elif target is only:
-                only_g = only_g + r if type(only_g) is ndarray else added(only_g, r)
+                small = type(only_g) is ndarray and only_g.size < LARGE
+                only_g = only_g + r if small else added(only_g, r)
             else:
                 if only is not None:
                     grads[only] = only_g
