@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..kernels import registry
+from ..kernels.coo import Coo
 from ..kernels.halved import KERNELS, LEAST, Rules, in_half
 from . import modes
 from .devices import HALVES, TAKES_ANY, as_array, kind_of, ndarray, xp_of
@@ -250,4 +251,8 @@ def cast(value: Any, kind: Any) -> Any:
     """An array (or Python number) as an array of another type; complex to real takes the real part."""
     if isinstance(value, NUMBERS):
         return as_array(value).astype(kind)
-    return value if value.dtype == kind else registry.raw.cast(value, kind)
+    if value.dtype == kind:
+        return value
+    if type(value) is Coo:
+        return Coo(value.indices, registry.raw.cast(value.values, kind), value.shape, value.sorted)
+    return registry.raw.cast(value, kind)

@@ -277,7 +277,11 @@ def computed(op: Any, args: tuple[Any, ...], classes: Any) -> Any:
         record(op, inputs, params, outs)
     if modes.special and outs:
         if modes.dual is not None:
-            modes.dual.derive(op, inputs, params, outs)
+            named, state.named = state.named, None  # tangents are computed from other arguments than its
+            try:
+                modes.dual.derive(op, inputs, params, outs)
+            finally:
+                state.named = named
         if isinstance(outs[0], Tensor) and outs[0]._edge is not None:
             finish(outs[0]._edge, outs)
     return outs[0] if len(op.outputs) == 1 and isinstance(result, Tensor) else outs

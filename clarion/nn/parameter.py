@@ -6,9 +6,11 @@ from typing import Any
 
 from .. import __future__ as future
 from ..core import modes
+from ..core.description import computes
 from ..core.devices import find, home, kind_of
 from ..core.dtypes import checked, default_float
 from ..core.overriding import disabled
+from ..core.swapping import swap_tensors
 from ..core.tensor import Tensor, make_subclass, new_tensor
 from ..errors import ArgumentValueError, EngineError, ShapeError
 from ..events import hub
@@ -224,6 +226,7 @@ def converted(param: Any, fn: Any) -> Any:
     """A parameter with the data that `fn` makes of its own, and its gradient likewise.
 
     It stays the same object unless it comes from the meta device or goes there: data cannot be put under it then.
+    What `fn` wraps into a tensor of a class that computes for itself takes the parameter's place under its name.
     """
     if is_lazy(param):
         param.convert(fn)
@@ -231,6 +234,11 @@ def converted(param: Any, fn: Any) -> Any:
     grad = param._grad
     with modes.no_grad():
         data, new_grad = fn(param), None if grad is None else fn(grad)
+    if computes(type(data)):  # a tensor that wraps others has no memory that could be put under this one
+        param._grad = None
+        swap_tensors(param, Parameter(data, param.requires_grad))
+        param._grad = new_grad
+        return param
     if data.is_meta == param.is_meta and not future.conversion.overwrites:
         param.data = data
         if grad is not None:

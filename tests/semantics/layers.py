@@ -186,3 +186,20 @@ def what_is_no_tensor_is_refused(t):
         refusal(lambda: t.nn.functional.layer_norm(Odd(), (1,)), "argument 'input' (position 1) must be Tensor")
     )
     return found, layer.weight is before
+
+
+def conversions_are_looked_at(t):
+    layer = t.nn.Linear(1, 1)
+    return (
+        refusal(lambda: layer.to(memory_format=1), "to() received an invalid combination of arguments"),
+        refusal(lambda: layer.to(other=1), "to() received an invalid combination of arguments"),
+        refusal(lambda: layer.to(t.int64), 50),
+    )
+
+
+def lengths_of_sequences_are_looked_at(t):
+    scores, targets = t.zeros(5, 2, 4), t.tensor([[1, 2], [3, 0]])
+    return [
+        refusal(lambda lengths=lengths: t.nn.functional.ctc_loss(scores, targets, lengths, (2, 1)), 75)
+        for lengths in ((-1, 5), (6, 5), (5,))
+    ]

@@ -151,3 +151,14 @@ def masks_among_edges(t):
         t.searchsorted(edges, mask),
         refusal(lambda: t.searchsorted(mask, mask), "not implemented for 'Bool'"),
     )
+
+
+def stacked_images_keep_their_channels_last(t):
+    images, volumes = t.zeros(2, 3, 4, 5), t.zeros(2, 3, 4, 5, 6)
+    last = images.contiguous(memory_format=t.channels_last)
+    deep = volumes.contiguous(memory_format=t.channels_last_3d)
+    return (
+        [t.stack([last, last], d).stride() for d in range(5)],
+        [t.stack([deep, deep], d).stride() for d in range(6)],
+        [t.stack([last, images], d).stride() for d in range(5)],
+    )

@@ -450,3 +450,13 @@ def what_does_not_fit_is_refused(t):
 def side_by_side_along_dense_dimensions(t):
     x = t.sparse_coo_tensor(t.tensor([[0, 2]]), t.tensor([[1.0, 2.0], [3.0, 4.0]]), (3, 2))
     return _entries(t.cat([x, x * 2], 1)), _values(t.cat([x, x, x], 1))
+
+
+def gradients_of_tables_in_half_precision(t):
+    found = []
+    for kind in (t.float16, t.bfloat16):
+        for at in (t.tensor([1, 1, 2]), t.tensor([1, 1, 2] * 60)):  # few entries, and many
+            table = t.ones(500, 3, dtype=kind, requires_grad=True)
+            t.nn.functional.embedding(at, table, sparse=True).sum().backward()
+            found.append((str(table.grad.dtype), table.grad._nnz(), table.grad.to_dense()[:3].tolist()))
+    return found

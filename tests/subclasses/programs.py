@@ -18,6 +18,7 @@ nn = torch.nn
 F = importlib.import_module(f"{LIBRARY}.nn.functional")
 pytree = importlib.import_module(f"{LIBRARY}.utils._pytree")
 dispatching = importlib.import_module(f"{LIBRARY}.utils._python_dispatch")
+forward_ad = importlib.import_module(f"{LIBRARY}.autograd.forward_ad")
 aten = torch.ops.aten
 SEEN: list[Any] = []
 
@@ -67,6 +68,13 @@ class Two(torch.Tensor):
 
     def __init__(self, first: Any, second: Any) -> None:
         self.first, self.second = first, second
+
+    def __tensor_flatten__(self) -> Any:
+        return ["first", "second"], None
+
+    @staticmethod
+    def __tensor_unflatten__(parts: Any, context: Any, size: Any, stride: Any) -> Any:
+        return Two(parts["first"], parts["second"])
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -224,6 +232,33 @@ def layers() -> Any:
     return plain(x.grad), plain(net[0].weight.grad), kind, plain(own.grad)
 
 
+def tangents() -> Any:
+    """Of what PyTorch shows under its own name (`t`), of products, and of gradients."""
+    found = []
+    with forward_ad.dual_level():
+        x = Two(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]]))
+        x = forward_ad.make_dual(x, Two(torch.tensor([[5.0, 0.0]]), torch.tensor([[0.0, 6.0]]))).requires_grad_()
+        first, second = x.t(), x @ x.t()
+        (slope,) = torch.autograd.grad((x * x @ x.t()).sum(), x, create_graph=True)
+        for each in (first, second, slope):
+            tangent = forward_ad.unpack_dual(each).tangent
+            found.append([plain(tangent), plain(tangent.second)])
+    return found
+
+
+def applied() -> Any:
+    """A layer whose parameters are wrapped where they stand: the optimizer's are the same objects."""
+    layer = nn.Linear(2, 2)
+    with torch.no_grad():
+        layer.weight.fill_(0.5), layer.bias.zero_()
+    layer(torch.ones(1, 2)).sum().backward()
+    held = list(layer.parameters())
+    layer._apply(lambda each: Two(each.clone(), each * 2))
+    same = [a is b for a, b in zip(held, layer.parameters(), strict=True)]
+    kinds = [(type(each).__name__, isinstance(each, nn.Parameter), type(each.grad).__name__) for each in held]
+    return same, kinds, plain(layer.weight), plain(layer.weight.grad), plain(layer(torch.ones(1, 2)))
+
+
 def quantized() -> Any:
     torch.manual_seed(1)
     layer, x = nn.Linear(8, 4), torch.randn(3, 8, requires_grad=True)
@@ -273,7 +308,21 @@ def beside() -> Any:
     return plain(x.grad), x.grad_fn is None
 
 
-PROGRAMS = [logging, second_order, in_place, two, written, kept, layers, quantized, arguments, with_data, beside]
+PROGRAMS = [
+    logging,
+    second_order,
+    in_place,
+    two,
+    written,
+    kept,
+    layers,
+    tangents,
+    applied,
+    quantized,
+    arguments,
+    with_data,
+    beside,
+]
 
 if __name__ == "__main__":
     print(json.dumps({each.__name__: plain(each()) for each in PROGRAMS}))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.devices import device as Device
 from ...core.dtypes import dtype as DType
-from ...core.dtypes import meant
+from ...core.dtypes import meant, memory_format
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError, NoDataError
 from ...ops.creation.questions import typename
@@ -115,6 +115,8 @@ def _check_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         raise EngineError(".to() does not accept copy argument")
     first = args[0] if args else kwargs.get("device", kwargs.get("tensor"))
     known = first is None or (isinstance(first, (str, int, Device, DType, Tensor)) and not isinstance(first, bool))
+    known = known and isinstance(kwargs.get("memory_format"), memory_format | None)
+    known = known and kwargs.keys() <= {"device", "dtype", "tensor", "non_blocking", "memory_format"}
     after = args[1:]
     if after and (first is None or isinstance(first, (str, int, Device))):
         known = known and (after[0] is None or isinstance(after[0], DType))

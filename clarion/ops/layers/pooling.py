@@ -298,7 +298,7 @@ def _unpooled_size(shape: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, wa
 
 def _refuse_unpool(name: str, input: Any, indices: Any, n: int, size: Sizes) -> None:
     if indices._array.dtype.name != "int64":
-        raise EngineError(f"elements in indices should be type int64 but got: {indices.dtype}")
+        raise EngineError(f"elements in indices should be type int64 but got: {indices.dtype.old}")
     if input._array.ndim not in (n + 1, n + 2):
         raise ShapeError(
             f"Input to {name} should be a {n + 1}d or {n + 2}d Tensor, but got a tensor with {input._array.ndim} dimensions"

@@ -98,8 +98,9 @@ def ctc_loss(
             "ctc_loss_cpu)"
         )
     if (lengths < 0).any() or (lengths > steps).any():
+        bound, value = ("least 0", lengths.min()) if (lengths < 0).any() else (f"most {steps}", lengths.max())
         raise EngineError(
-            f"Expected input_lengths to have value at most {steps}, but got value {lengths.max()} (while checking arguments "
+            f"Expected input_lengths to have value at {bound}, but got value {value} (while checking arguments "
             "for ctc_loss_cpu)"
         )
     if single and targets.ndim == 1:

@@ -42,9 +42,12 @@ def cat(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
 def stack(xp: Any, arrays: Sequence[Any], dim: int, dtype: Any) -> Any:
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
+    first = arrays[0]
+    if 4 <= first.ndim > dim and all(map(channels_last, arrays)):  # PyTorch cuts the new dimension out of what it joins
+        return cat(xp, arrays, dim, None).reshape(*first.shape[:dim], len(arrays), *first.shape[dim:])
     place = (*(ALL,) * dim, None)
     parts = [a[place] for a in arrays]
-    found = raw.join_at_once(parts, dim) if arrays[0].size >= MANY else None
+    found = raw.join_at_once(parts, dim) if first.size >= MANY else None
     return rows(xp.concatenate(parts, dim) if found is None else found)
 
 
