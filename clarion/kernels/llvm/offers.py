@@ -121,11 +121,17 @@ def _normed(x: Any, ndim: int) -> bool:
 
 
 def _layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
-    return (x, weight, bias, 1, eps) if _normed(x, ndim) else None
+    return (_in_rows(x), weight, bias, 1, eps) if _normed(x, ndim) else None
 
 
 def _rms_norm(x: Any, weight: Any, ndim: int, eps: float) -> Any:
-    return (x, weight, 1, eps) if _normed(x, ndim) else None
+    return (_in_rows(x), weight, 1, eps) if _normed(x, ndim) else None
+
+
+def _in_rows(x: Any) -> Any:
+    """Images whose channels are normed, say, are turned around first."""
+    found = None if x.flags.c_contiguous else turning.turned(x)
+    return x if found is None else found
 
 
 def _norm_backward(g: Any, weight: Any, normal: Any, statistic: Any, ndim: int) -> Any:
@@ -351,12 +357,10 @@ _narrow: dict[str, Compiled] = {}  # what is made for half precision, too
 def _make_elementwise() -> None:
     for names, least, heat in ((_SIMPLE, CHEAP, HEAT), (_EXACT, FEW, HEAT), (_FUNCTIONS, SOME, 1)):
         for name in names.split():
-            # (Where the portable kernel does not write, small arrays would pay for asking.)
-            writes = registry.portable_writes(name)
             kind = InRows if name == "logsigmoid" else Compiled  # (as the portable one, whatever its input's layout)
             compiled = kind(name, _traced(name), 1 if heat == HEAT else least)
             compiled.heat = heat
-            registry.offer(name, "llvm", compiled, writes=writes, least=least)
+            registry.offer(name, "llvm", compiled, writes=True, least=least)
             _narrow[name] = compiled
     fused = Compiled("multiply_add", _traced_multiply_add)
     fused.for_any_size = True

@@ -28,6 +28,8 @@ def row_means(rows: Any, n: int) -> Any:
 def _layer_norm(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> Any:
     """The result, the normalized input before weight and bias, and 1 / its standard deviation."""
     rows = as_rows(x, ndim)
+    if not rows.flags.c_contiguous:
+        rows = numpy.ascontiguousarray(rows)  # as PyTorch, whatever the layout: the result is contiguous
     if rows.shape[1] > LONG:
         return portable.layer_norm(numpy, x, weight, bias, ndim, eps)
     n = max(rows.shape[1], 1)
