@@ -1,4 +1,4 @@
-"""Training steps of networks for images: residual, of separable convolutions, of a diffusion model."""
+"""Networks for images: residual, of separable convolutions, of a diffusion model, and what they say of some images."""
 
 from __future__ import annotations
 
@@ -82,3 +82,59 @@ def unet_training(t: Any) -> Callable[[], object]:
     )
     x, noise = t.randn(4, 3, 32, 32), t.randn(4, 3, 32, 32)
     return train(t, model, lambda: nn.functional.mse_loss(model(x), noise))
+
+
+@workload
+def mobilenet_inference(t: Any) -> Callable[[], object]:
+    """The last blocks of MobileNet v3: small images of many channels, squeezed and excited, activations in place."""
+    t.manual_seed(0)
+    nn = t.nn
+
+    class Excited(nn.Module):  # type: ignore[misc]
+        def __init__(self, channels: int) -> None:
+            super().__init__()
+            self.down, self.up = nn.Conv2d(channels, channels // 4, 1), nn.Conv2d(channels // 4, channels, 1)
+
+        def forward(self, x: Any) -> Any:
+            seen = self.up(nn.functional.relu(self.down(x.mean((2, 3), keepdim=True)), inplace=True))
+            return x * nn.functional.hardsigmoid(seen)
+
+    layers = []
+    for channels, wide, stride in ((24, 96, 2), (40, 240, 1), (40, 240, 2), (96, 576, 1)):
+        layers += [*_convolved(t, channels, wide, 1), nn.Hardswish(inplace=True)]
+        layers += [*_convolved(t, wide, wide, 5, stride=stride, groups=wide), nn.Hardswish(inplace=True), Excited(wide)]
+        layers += _convolved(t, wide, {24: 40, 40: 40 if stride == 1 else 96, 96: 96}[channels], 1)
+    return _seen(t, layers, t.randn(8, 24, 8, 8))
+
+
+@workload
+def convnext_inference(t: Any) -> Callable[[], object]:
+    """Two blocks of ConvNeXt: depthwise convolutions of 7 x 7, channels normed, two layers for each pixel."""
+    t.manual_seed(0)
+    nn = t.nn
+
+    class Block(nn.Module):  # type: ignore[misc]
+        def __init__(self, channels: int) -> None:
+            super().__init__()
+            self.around = nn.Conv2d(channels, channels, 7, padding=3, groups=channels)
+            self.norm, self.up, self.down = (
+                nn.LayerNorm(channels),
+                nn.Conv2d(channels, 320, 1),
+                nn.Conv2d(320, channels, 1),
+            )
+
+        def forward(self, x: Any) -> Any:
+            y = self.norm(self.around(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+            return x + self.down(nn.functional.gelu(self.up(y)))
+
+    return _seen(t, [Block(80), Block(80)], t.randn(1, 80, 28, 28))
+
+
+def _seen(t: Any, layers: list[Any], x: Any) -> Callable[[], object]:
+    model = t.nn.Sequential(*layers).eval()
+
+    def step() -> object:
+        with t.no_grad():
+            return model(x)
+
+    return step

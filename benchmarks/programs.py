@@ -88,3 +88,29 @@ def last_layers_of_one_image(t: Any) -> Callable[[], object]:
             return model(x)
 
     return step
+
+
+@workload
+def words_one_by_one(t: Any) -> Callable[[], object]:
+    """Four layers of attention that write eight words, each beside what is kept of all before."""
+    t.manual_seed(0)
+    nn, f, width = t.nn, t.nn.functional, 256
+    words, norms = nn.Embedding(1000, width), nn.ModuleList([nn.LayerNorm(width) for _ in range(8)])
+    sizes = ((width, 3 * width), (width, width), (width, 4 * width), (4 * width, width))
+    layers = nn.ModuleList([nn.ModuleList([nn.Linear(*size) for size in sizes]) for _ in range(4)])
+
+    def step() -> object:
+        word, kept = t.zeros(1, 1, dtype=t.int64), [t.zeros(2, 1, 8, 0, width // 8) for _ in layers]
+        with t.no_grad():
+            for _ in range(8):
+                x = words(word)
+                for number, (into, out, up, down) in enumerate(layers):
+                    q, k, v = (z.view(1, 1, 8, -1).transpose(1, 2) for z in into(norms[2 * number](x)).chunk(3, -1))
+                    kept[number] = t.cat([kept[number], t.stack([k, v])], 3)
+                    seen = f.scaled_dot_product_attention(q, kept[number][0], kept[number][1])
+                    x = x + out(seen.transpose(1, 2).reshape(1, 1, width))
+                    x = x + down(f.gelu(up(norms[2 * number + 1](x))))
+                word = (x[:, -1] @ words.weight.T).argmax(-1, keepdim=True)
+        return word
+
+    return step

@@ -9,6 +9,7 @@ import pytest
 
 import clarion as torch
 from clarion.kernels import registry
+from clarion.kernels.llvm.convolutions import calls
 from tests.kernels.test_products import run
 
 pytestmark = pytest.mark.skipif("llvm" not in registry.offers("mm"), reason="llvmlite is not installed")
@@ -54,6 +55,34 @@ def test_depthwise_convolutions(ksize, stride, padding, dilation, dtype):
     close("correlate_weight", g, x, *geometry, ksize)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("ksize", "stride", "padding", "dilation"), [each for each in GEOMETRIES if len(each[0]) < 3])
+@pytest.mark.parametrize("channels", [3, 40, 81])
+def test_depthwise_convolutions_by_channels(monkeypatch, ksize, stride, padding, dilation, channels, dtype):
+    """With short rows, and where the channels of an image lie together."""
+    monkeypatch.setattr(calls, "LEAST", 1)
+    for size, last in (((8, 7), False), ((9, 31), True)):
+        x = draw(3, *size[: len(ksize)], channels, dtype=dtype)
+        x = np.moveaxis(x, -1, 1) if last else np.ascontiguousarray(np.moveaxis(x, -1, 1))
+        weight, bias = draw(channels, 1, *ksize, seed=1, dtype=dtype), draw(channels, seed=2, dtype=dtype)
+        geometry = (stride, padding, dilation)
+        if any(n + 2 * p <= d * (k - 1) for n, k, p, d in zip(x.shape[2:], ksize, padding, dilation, strict=True)):
+            continue
+        close("convolution", x, weight, bias, *geometry, False, (0,) * len(ksize), channels)
+        out = close("correlate", x, weight, *geometry, channels)
+        g = draw(*out.shape, seed=3, dtype=dtype)
+        g = np.moveaxis(np.ascontiguousarray(np.moveaxis(g, 1, -1)), -1, 1) if last else g
+        close("correlate_input", g, weight, *geometry, channels, x.shape[2:])
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 2), (3, 5), (17, 31)])
+@pytest.mark.parametrize("images", [1, 9])
+def test_pixel_by_pixel_with_a_bias(images, size):
+    x, weight, bias = draw(images, 130, *size), draw(190, 130, 1, 1, seed=1), draw(190, seed=2)
+    for each in (x, np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)):
+        close("convolution", each, weight, bias, (1, 1), (0, 0), (1, 1), False, (0, 0), 1)
+
+
 SIZES = [  # images, channels, channels of results, size
     (5, 16, 70, (4, 4)), (19, 20, 5, (7, 5)), (3, 64, 64, (8, 8)), (9, 16, 96, (3,)), (2, 9, 33, (17, 30)), (9, 8, 16, (1, 45)),
     (30, 3, 20, (40, 2)),
@@ -65,8 +94,6 @@ SIZES = [  # images, channels, channels of results, size
 @pytest.mark.parametrize(("images", "channels", "out", "size"), SIZES)
 def test_tiles_of_channels_and_of_results(monkeypatch, images, channels, out, size, kernel, stride, padding, dtype):
     """Whichever is chosen: contiguous images, and those whose channels lie together."""
-    from clarion.kernels.llvm.convolutions import calls
-
     geometry = tuple((each,) * len(size) for each in (stride, padding, 1))
     x, weight = draw(images, channels, *size, dtype=dtype), draw(out, channels, *(kernel,) * len(size), dtype=dtype)
     last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)

@@ -65,6 +65,16 @@ def test_a_bias_is_added():
     close("addmm", draw(N), draw(M, K), draw(K, N), 1, 1)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("k", "n"), [(700, 803), (263, 1001), (4001, 131)])
+def test_one_row_beside_a_transposed_matrix(k, n, dtype):
+    x, w, bias = draw(1, k, dtype=dtype), draw(n, k, seed=1, dtype=dtype), draw(n, seed=2, dtype=dtype)
+    for each in (w, draw(n, k + 5, seed=3, dtype=dtype)[:, 2:-3]):
+        close("fold_nt", x, each)
+        close("linear", x, each, bias)
+        close("linear", x, each, np.repeat(bias, 2)[::2])
+
+
 @pytest.mark.parametrize("name", ["matmul", "bmm"])
 def test_batches_are_one_call(name):
     for x in layouts(6, 64, 65):

@@ -5,6 +5,7 @@
     drivers.py      from images to results, and to the weight's gradient
     direct.py       the same where a tile's columns are channels
     by_channel.py   the weight's gradient from images whose channels lie together, and weights.py how that is shared out
+    depthwise.py    depthwise ones where rows are short, or channels lie together
     single.py       the weight's gradient of depthwise ones
     whole.py        kernels as long as the image
     few.py          few pixels beside many weights

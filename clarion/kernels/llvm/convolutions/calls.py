@@ -13,14 +13,15 @@ from .... import config
 from ... import threads
 from ...layout import channels_last, laid_as
 from ...portable.layers.convolution import is_pointwise, transposed_size
-from ...registry import offer
+from ...registry import offer, raw
 from .. import build, machine
+from ..kernel import CHEAP
 from ..places import address
 from ..products import calls as products
 from ..products.tiles import Shape, shape_for
 from ..text import module
 from ..turning import turned
-from . import direct, drivers, few, geometry, weights, whole
+from . import depthwise, direct, drivers, few, geometry, weights, whole
 from .geometry import Geometry, Sizes, three
 from .slabs import FIELDS, PLACE
 
@@ -30,6 +31,7 @@ LEAST = 1 if _ANY else 1 << 14  # multiplications from which a convolution is wo
 ELEMENTS = 1 if _ANY else 64  # of the first array: with fewer nobody asks
 SHARED = 1 << 18  # multiplications from which threads share it
 SLABS = 1 << 18  # bytes of slabs that are gone through at a time
+FEW_PIXELS = 16  # of an image below which a product for each does less than one of all pixels
 PACKED_ALONE = 1 << 15  # weights from which on threads share the packing
 _X, _OUT, _A, _A_GROUP, _A_PANEL, _BIAS, _SPANS = (
     PLACE[name] for name in ("x", "out", "a", "a_group", "a_panel", "bias", "spans")
@@ -234,6 +236,9 @@ def correlate(
         found = _pointwise(x, weight.reshape(o, -1), size, bias)
         if found is not None:
             return found
+    if depthwise.is_for(on.shape, x, weight, groups, size):
+        shared = work >= SHARED and threads.number() > 1
+        return depthwise.correlate(on.shape, x, weight, stride, padding, dilation, size, bias, shared)
     images = _rows_of(x)
     made = geometry.forward(
         weight.shape[1], images.shape[2:], three(size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
@@ -250,21 +255,30 @@ def correlate(
 def _pointwise(x: Any, matrix: Any, size: Sizes, bias: Any) -> Any:
     """One product for all pixels, or one for each image; None where pixels or channels do not lie together."""
     n, c = x.shape[:2]
-    made = products.products(x.dtype)
-    if x.flags.c_contiguous:
-        out = made.batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
-        if bias is not None:
-            out += bias[:, None]
-        return out.reshape(n, len(matrix), *size)
     pixels = _pixels_of(x)
-    if pixels is None:
+    if pixels is None and not x.flags.c_contiguous:
         return None
-    out = (
-        made.matrices(pixels, matrix.T)
-        if bias is None
-        else made.with_bias(pixels, matrix.T, np.ascontiguousarray(bias))
-    )
+    if pixels is None and n > 1 and math.prod(size) < FEW_PIXELS:
+        pixels = depthwise.together(x.transpose(0, *range(2, x.ndim), 1)).reshape(-1, c)
+        found = products.with_bias(pixels, matrix.T, bias).reshape(n, *size, -1)
+        return depthwise.together(found.transpose(0, x.ndim - 1, *range(1, x.ndim - 1)))
+    if pixels is None:
+        made = products.products(x.dtype)
+        out = made.batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
+        return _plus(out, bias).reshape(n, len(matrix), *size)
+    out = products.with_bias(pixels, matrix.T, bias)
     return out.reshape(n, *size, len(matrix)).transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
+
+
+def _plus(out: Any, bias: Any) -> Any:
+    """Results with a number for each channel. (What several threads have written, they read again.)"""
+    if bias is None:
+        return out
+    if out.size >= CHEAP and out.flags.c_contiguous:
+        rows = out.reshape(*out.shape[:2], -1)
+        return raw.add(rows, np.broadcast_to(bias[:, None], (*rows.shape[:2], 1))).reshape(out.shape)
+    out += bias.reshape(-1, *(1,) * (out.ndim - 2))
+    return out
 
 
 def correlate_input(
@@ -287,6 +301,11 @@ def correlate_input(
         found = _pointwise(g, weight.reshape(o, -1).T, in_size, None)
         if found is not None:
             return found
+    if depthwise.is_for(on.shape, g, weight, groups, in_size) and depthwise.is_reversible(
+        ksize, stride, padding, dilation
+    ):
+        shared = work >= SHARED and threads.number() > 1
+        return depthwise.correlate_input(on.shape, g, weight, padding, dilation, in_size, shared)
     images = _rows_of(g)
     ways = geometry.backward(
         o // groups, images.shape[2:], three(in_size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
@@ -346,9 +365,7 @@ def convolution(
         return correlate(x, weight, stride, padding, dilation, groups, bias)
     size = transposed_size(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
     out = correlate_input(x, weight, stride, padding, dilation, groups, size)
-    if out is not NotImplemented and bias is not None:
-        out += bias.reshape(-1, *(1,) * (x.ndim - 2))
-    return out
+    return out if out is NotImplemented else _plus(out, bias)
 
 
 def make() -> None:

@@ -14,8 +14,8 @@ from .. import build, machine
 from ..places import address
 from ..products.tiles import Shape, shape_for
 from ..text import module
-from ..turning import turned
 from .by_channel import FIELDS, functions
+from .depthwise import together
 from .geometry import KEPT, Sizes
 
 CACHED = 1 << 18  # bytes of images and gradients that are gone through at a time, for all taps
@@ -66,14 +66,6 @@ def _strips(channels: int, shape: Shape) -> Any:
     return np.array(found, np.int64)
 
 
-def _together(images: Any) -> Any:
-    """Images (n, d, h, w, c) whose channels lie together."""
-    if images.flags.c_contiguous:
-        return images
-    found = turned(images)
-    return np.ascontiguousarray(images) if found is None else found
-
-
 @functools.cache
 def _function(scalar: str) -> tuple[Any, Shape]:
     x86 = machine.x86()
@@ -85,7 +77,7 @@ def _function(scalar: str) -> tuple[Any, Shape]:
 def gradient(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, ksize: Sizes, shared: bool) -> Any:
     """The gradient (rows, channels, taps), all in three dimensions; `shared`: by several threads."""
     run, shape = _function("double" if x.itemsize == 8 else "float")
-    x, g = (_together(images.transpose(0, 2, 3, 4, 1)) for images in (x, g))
+    x, g = (together(images.transpose(0, 2, 3, 4, 1)) for images in (x, g))
     n, *size, channels = x.shape
     *_, rows = g.shape
     table = _table(tuple(size), g.shape[1:4], ksize, stride, padding, dilation, x.strides[1:4], g.strides[1:4])

@@ -16,7 +16,7 @@ from ...registry import offer
 from .. import build, machine, ufuncs
 from ..places import address
 from ..text import module
-from . import blocks, packed, rooms
+from . import blocks, one_row, packed, rooms
 from .tiles import shape_for
 
 _ANY = config.COMPILE == "all"
@@ -85,8 +85,7 @@ def product(x: Any, y: Any) -> Any:
     """x @ y of two matrices."""
     if x.size * y.shape[1] < LEAST or x.dtype is not y.dtype or x.shape[1] != y.shape[0]:
         return NotImplemented
-    made = products(x.dtype)
-    return NotImplemented if made is None else made.matrices(x, y)
+    return NotImplemented if products(x.dtype) is None else with_bias(x, y)
 
 
 def context_of(x: Any, y: Any, out: Any, adds: bool = False) -> Any:
@@ -118,10 +117,18 @@ def _with_bias(x: Any, y: Any, bias: Any) -> Any:
         return NotImplemented
     if bias.shape != y.shape[1:] or x.shape[1] != y.shape[0]:
         return NotImplemented
-    made = products(dtype)
-    if made is None:
-        return NotImplemented
-    return made.with_bias(x, y, bias if bias.flags.c_contiguous else bias.copy())
+    return NotImplemented if products(dtype) is None else with_bias(x, y, bias)
+
+
+def with_bias(x: Any, y: Any, bias: Any = None) -> Any:
+    """x @ y of two matrices of a type that there are products of, whatever their sizes, plus a number for each column."""
+    if bias is not None and not bias.flags.c_contiguous:
+        bias = bias.copy()
+    if one_row.is_for(x, y):
+        return one_row.product(x, y, bias)
+    made = products(x.dtype)
+    assert made is not None
+    return made.matrices(x, y) if bias is None else made.with_bias(x, y, bias)
 
 
 def _fold(x: Any, y: Any) -> Any:
