@@ -114,8 +114,9 @@ class TorchFinder(importlib.metadata.DistributionFinder):
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of `torch.x`, whose module is `clarion.x`; a refusal where there is none."""
-        if name.partition(".")[0] not in ("torch", "functorch"):
-            if not overriding._below:
+        package = name.partition(".")[0]
+        if package not in ("torch", "functorch"):
+            if not overriding._below and package != "clarion":  # which says itself when classes take calls over
                 _look_in_module(name, path)
             return None
         if not _is_there(name):

@@ -244,6 +244,12 @@ def _look_first(function: Any, modes_only: bool) -> None:
     _below[function] = same_as(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not _entered.count and not modes_only:
+            for each in args:
+                if _kinds.get(type(each)) != _IGNORED:
+                    break
+            else:
+                return _below[function](*args)
         if state.modes or (state.enabled and not modes_only):
             found = takers((*args, *kwargs.values())) if state.enabled else []
             if (found or state.modes) and not _skipped():

@@ -47,6 +47,14 @@ def test_a_program_that_imports_clarion(tmp_path):
     assert _output(str(tmp_path / "program.py")) == SAID
 
 
+def test_a_program_without_such_classes_runs_the_functions_themselves(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import torch, torch.nn, torch.optim, torch.utils.data, torch.distributions\n"
+        "import clarion.core.overriding as overriding\nprint(bool(overriding._below))\n"
+    )
+    assert _output("-m", "clarion", "run", "--engine", "clarion", str(tmp_path / "program.py")) == "False\n"
+
+
 def _output(*command):
     env = {"PYTHONPATH": str(ROOT), "PATH": ""}
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=env, timeout=120, check=False)
