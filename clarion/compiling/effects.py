@@ -13,7 +13,7 @@ from ..pytree import tree_flatten
 from .arrays import Recorded
 from .gradients import Backward
 from .numbers import Exported, is_read, text_of
-from .recording import Recording, Ref, Step, Tracked
+from .recording import Recording, Tracked
 
 
 class NewGradient(NamedTuple):
@@ -68,7 +68,7 @@ class Effects:
             self._tensor(known)
         self._memory()
         if self._alive and recording.problem is None:
-            self.backward = Backward(recording, self._alive, len(recording.steps))
+            self.backward = Backward(recording, self._alive)
         del self._alive
 
     def _result(self, leaf: Any, again: bool) -> Result:
@@ -171,19 +171,3 @@ def reachable(roots: list[Any]) -> set[Any]:
             seen.add(node)
             stack += [edge for edge in node.edges if isinstance(edge, Node)]
     return seen
-
-
-def slots_in(value: Any) -> list[int]:
-    """All slots that a step's arguments or results name."""
-    if isinstance(value, Ref):
-        return [value.slot]
-    if isinstance(value, (list, tuple)):
-        return [slot for each in value for slot in slots_in(each)]
-    if isinstance(value, dict):
-        return [slot for each in value.values() for slot in slots_in(each)]
-    return []
-
-
-def reads(step: Step) -> list[int]:
-    """The arrays that a step looks at or writes to."""
-    return slots_in(step.args) + slots_in(step.options)

@@ -17,6 +17,8 @@ from ..core.versions import Claim
 from ..errors import EngineError, SavedValueOverwrittenError
 from ..events import Hub, hub
 from ..kernels.quiet import restore, silence
+from . import replay
+from .recording import reads, slots_in
 
 
 class Passage(Node):
@@ -38,29 +40,20 @@ def entering(tensor: Tensor) -> Tensor:
     return made
 
 
-class Backward:
-    """The recorded backward pass: which results it begins with, where its gradients go, and its steps."""
+class Way:
+    """A way back that was recorded: from one result, or from all of them, to the targets."""
 
-    def __init__(self, recording: Any, results: list[Tensor], first: int) -> None:
-        self.results = [t._array.slot for t in results]
-        self.targets = _ends(results)
-        if not self.targets:
-            recording.refuse("its results require a gradient that goes nowhere")
-            return
-        seeds = [new_tensor(recording.array(np.ones(t._array.shape, t._array.dtype))) for t in results]
+    def __init__(self, recording: Any, results: list[Tensor], targets: list[Tensor], seeds: list[Tensor]) -> None:
         self.seeds = [seed._array.slot for seed in seeds]
-        self.meta = [(t._array.shape, t._array.dtype) for t in results]
-        self.inner = _inner(results)
+        first = len(recording.steps)
         try:
             with _unheard(), _closed([node for node, _ in recording.passages]):
-                found = gradients(results, self.targets, seeds, retain_graph=True, allow_unused=True)
+                found = gradients(results, targets, seeds, retain_graph=True, allow_unused=True)
         except Exception as error:
             recording.refuse(f"its backward pass raises {type(error).__name__}")  # if it is ever asked for
         if recording.problem is not None:
             return
         self.grads = [None if g is None else g._array.slot for g in found]
-        self.steps = recording.steps[first:]
-        del recording.steps[first:]
         # A gradient that shares memory with another one, or with what was given, is copied: leaves take gradients over.
         others = [*[seed._array.array for seed in seeds], *[known.array for known in recording.tracked.values()]]
         self.copied: list[bool] = []
@@ -68,6 +61,65 @@ class Backward:
             mine = None if g is None else g._array.array
             self.copied.append(mine is not None and any(np.may_share_memory(mine, other) for other in others))
             others += [mine] if mine is not None else []
+        self.results = [slot for slot in self.grads if slot is not None]
+        self.steps = replay.needed(recording.steps[first:], self.results)
+        del recording.steps[first:]
+        made = {slot for step in self.steps for slot in slots_in(step.outs)} | set(self.seeds)
+        self.reads = ({slot for step in self.steps for slot in reads(step)} | set(self.results)) - made
+
+    def prepared(self, saved: list[int], recording: Any) -> Any:
+        """`run(seeds, kept)`: the gradients of the targets, None where this way does not lead."""
+        places = [i for i, slot in enumerate(saved) if slot in self.reads]
+        run = replay.prepared(self.steps, [*self.seeds, *[saved[i] for i in places]], self.results, recording)
+
+        def backward(seeds: Any, kept: Any) -> list[Any]:
+            found = iter(run(*seeds, *[kept[i] for i in places]))
+            grads = [None if slot is None else next(found) for slot in self.grads]
+            return [g.copy() if copied else g for g, copied in zip(grads, self.copied, strict=True)]
+
+        return backward
+
+
+class Backward:
+    """The recorded backward pass: which results it begins with, where its gradients go, and its steps.
+
+    NOTE [One of several]: a program may use some of the results alone. The others then have no gradient, which is not one of
+    zeros: what only they depend on gets none, and zeros times infinity are no numbers. So the way back from each result is
+    recorded, too, and where a gradient is missing those of the others are added up.
+    """
+
+    def __init__(self, recording: Any, results: list[Tensor]) -> None:
+        self.results = [t._array.slot for t in results]
+        self.targets = _ends(results)
+        if not self.targets:
+            recording.refuse("its results require a gradient that goes nowhere")
+            return
+        seeds = [new_tensor(recording.array(np.ones(t._array.shape, t._array.dtype))) for t in results]
+        self.meta = [(t._array.shape, t._array.dtype) for t in results]
+        self.inner = _inner(results)
+        self.ways = [Way(recording, results, self.targets, seeds)]
+        if len(results) > 1:
+            for result, seed in zip(results, seeds, strict=True):
+                if recording.problem is None:
+                    self.ways.append(Way(recording, [result], self.targets, [seed]))
+
+    def prepared(self, recording: Any) -> tuple[list[int], Any]:
+        """What it reads of the forward pass, and `run(seeds, kept)`, which takes None for the seed of a result that is not used."""
+        saved = sorted({slot for way in self.ways for slot in way.reads})
+        whole = self.ways[0].prepared(saved, recording)
+        single = [way.prepared(saved, recording) for way in self.ways[1:]]
+
+        def backward(seeds: Any, kept: Any) -> list[Any]:
+            if all(seed is not None for seed in seeds):
+                return whole(seeds, kept)  # type: ignore[no-any-return]
+            total: list[Any] = [None] * len(self.targets)
+            for way, seed in zip(single, seeds, strict=True):
+                for i, g in enumerate(way([seed], kept) if seed is not None else ()):
+                    if g is not None:
+                        total[i] = g if total[i] is None else total[i] + g
+            return total
+
+        return saved, backward
 
 
 @contextmanager
@@ -169,7 +221,7 @@ class _Retaining(dict[int, Any]):
 class CompiledFunctionBackward(Node):
     """The history of what a compiled function gives: runs the recorded backward pass."""
 
-    run: Any = None  # (seeds, saved arrays) -> gradients
+    run: Any = None  # (seeds, saved arrays) -> gradients; a seed that is missing is None
     watched: Any = ()  # (counter, version, shape) of what was saved and can be written to by others
     inner: frozenset[int] = frozenset()  # results that others of them are computed from
 
@@ -188,11 +240,9 @@ class CompiledFunctionBackward(Node):
                     f"[torch.FloatTensor {list(shape)}] is at version {counter.n}; expected version {version} "
                     "instead. It was an argument, a parameter or a result of a compiled function."
                 )
-        given = g if self.n_out > 1 else (g,)
-        seeds = [np.zeros(*meta) if one is None else one for one, meta in zip(given, self.out_meta or (), strict=True)]
         quiet = silence()
         try:
-            return self.run(seeds, self.saved)
+            return self.run(g if self.n_out > 1 else (g,), self.saved)
         finally:
             restore(quiet)
 

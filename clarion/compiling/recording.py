@@ -295,3 +295,19 @@ def _replace_everywhere(left: list[Recorded]) -> None:
     for holder in gc.get_referrers(*tuples) if tuples else ():
         if isinstance(holder, Node) and type(holder.saved) is tuple:
             holder.saved = arrays.plain(holder.saved)
+
+
+def slots_in(value: Any) -> list[int]:
+    """All slots that a step's arguments or results name."""
+    if isinstance(value, Ref):
+        return [value.slot]
+    if isinstance(value, (list, tuple)):
+        return [slot for each in value for slot in slots_in(each)]
+    if isinstance(value, dict):
+        return [slot for each in value.values() for slot in slots_in(each)]
+    return []
+
+
+def reads(step: Step) -> list[int]:
+    """The arrays that a step looks at or writes to."""
+    return slots_in(step.args) + slots_in(step.options)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import registry
-from .effects import reads, slots_in
-from .recording import Ref, Step
+from .recording import Ref, Step, reads, slots_in
 
 _texts = 0
 

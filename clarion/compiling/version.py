@@ -25,12 +25,12 @@ from ..pytree import tree_map
 from . import captured, replay
 from .appending import kept_elsewhere
 from .arrays import Recorded
-from .effects import Effects, reads, slots_in
+from .effects import Effects
 from .explaining import Beginnings
 from .gradients import CompiledFunctionBackward, Passage, entering
 from .leaving import Leaving, Owner
 from .numbers import is_read, plain
-from .recording import Recording, Ref, Step, draws
+from .recording import Recording, Ref, Step, draws, reads
 from .signature import world
 from .source import Ran
 from .stand_ins import standing_in
@@ -372,18 +372,7 @@ class Replay:
         """What the backward pass reads of the forward one; its function; where its gradients go."""
         back = self.backward
         assert back is not None
-        results = [slot for slot in back.grads if slot is not None]
-        steps = replay.needed(back.steps, results)
-        made = {slot for step in steps for slot in slots_in(step.outs)} | set(back.seeds)
-        saved = sorted(({slot for step in steps for slot in reads(step)} | set(results)) - made)
-        run = replay.prepared(steps, [*back.seeds, *saved], results, recording)
-
-        def backward(seeds: Any, kept: Any) -> list[Any]:
-            found = iter(run(*seeds, *kept))
-            grads = [None if slot is None else next(found) for slot in back.grads]
-            return [g.copy() if copied else g for g, copied in zip(grads, back.copied, strict=True)]
-
-        self.run_backward = backward
+        saved, self.run_backward = back.prepared(recording)
         by_array = {id(known.tensor): known.slot for known in recording.tracked.values()}
         self.ends: list[Any] = []
         passages = {id(node): slot for node, slot in recording.passages}
@@ -469,7 +458,7 @@ class Replay:
 
     def description(self) -> list[str]:
         """The steps in words, with the user's lines."""
-        steps = [*self.steps, *(self.backward.steps if self.backward is not None else ())]
+        steps = [*self.steps, *(self.backward.ways[0].steps if self.backward is not None else ())]
         return [f"{getattr(step.function, '__name__', step.function)}  {provenance.text(step.place)}" for step in steps]
 
 

@@ -236,3 +236,21 @@ def test_a_backward_pass_that_fails_fails_when_it_is_asked_for():
             assert y.max() <= 1
             with pytest.raises(RuntimeError, match="modified by an inplace operation"):
                 loss.backward()
+
+
+def test_a_result_that_is_not_used_has_no_gradient():
+    """One of several results is used alone: the others give nothing, and not zeros (times infinity: no numbers)."""
+    w, v = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    run = torch.compile(lambda x: ((x * w).sqrt(), (x * w * 2).sum(), v * x))
+    x = torch.tensor([0.0, 1.0, 2.0])
+    for use in ([1], [2], [1, 2], [2], [1], [0], [1], [2], [0, 1, 2]):
+        w.grad = v.grad = None
+        results = run(x)
+        sum(results[i].sum() for i in use).backward()
+        given = [g for i, g in ((0, x.sqrt().reciprocal() * x / 2), (1, 2 * x)) if i in use]
+        if given:
+            np.testing.assert_array_equal(w.grad.numpy(), sum(given).numpy())
+        else:
+            assert w.grad is None
+        assert (v.grad is None) == (2 not in use)
+    assert of(run).replays >= 5

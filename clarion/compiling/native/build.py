@@ -111,7 +111,7 @@ class Native:
 
     def _called(self, builder: Builder, env: dict[int, Lowered], step: Step, values: Any) -> None:
         """A step that Python does: its results are given to what follows."""
-        from ..effects import reads, slots_in
+        from ..recording import reads, slots_in
 
         read = {slot: env[slot].view() for slot in reads(step)}
         outs = slots_in(step.outs)
