@@ -194,7 +194,9 @@ def __getattr__(name: str) -> _Any:
         return _sys.modules[_HERE]
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if _absent.why(f"torch.{name}") and name in _absent.pytorch_names()["torch"]:
+    if name not in _absent.pytorch_names()["torch"]:
+        raise AttributeError(f"module {_HERE!r} has no attribute {name!r}")
+    if _absent.why(f"torch.{name}"):
         return _absent.refusal(f"torch.{name}")
     raise AttributeError(f"clarion does not have torch.{name} yet")
 

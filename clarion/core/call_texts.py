@@ -102,8 +102,8 @@ def _quick(arguments: str, body: str) -> str:
 def unary(op: Op, is_function: bool = False, quick: bool = False) -> str:
     """One tensor, parameters perhaps, one result: functions of each element, reductions, softmax, …"""
     text, params = (_FUNCTION, []) if is_function else _head(op, ["x"])
-    if "activation" in op.traits:  # whose constants may be given as tensors of one element
-        text += "".join(f"    if type({p}) is Tensor:\n        {p} = {p}.item()\n" for p in params)
+    if "activation" in op.traits:  # whose constants may be given as tensors of one element, or as NumPy's numbers
+        text += "".join(f"    if type({p}) is not float:\n        {p} = plain_number({p})\n" for p in params)
     end = _END.format(
         edges="out._edge is not None",
         inputs="(x,)",

@@ -32,6 +32,11 @@ _ZEROS = {dtype: HOST.xp.asarray(0.0, dtype) for dtype in (f32, f64)}
 LARGEST = (1 << 63) - 1  # (the smallest number of int64 goes the general way)
 
 
+def plain_number(value: Any) -> Any:
+    """A constant of an operation that is given as a tensor of one element or as NumPy's number, whose type would count: as Python's."""
+    return value.item() if isinstance(value, (Tensor, NumpyNumber)) else value
+
+
 def as_scalar(value: float, dtype: Any) -> Any:
     """A Python number as a 0-dim array, remembered."""
     known: dict[Any, Any] = numbers32 if dtype is f32 else whole_numbers if dtype is i64 else numbers64

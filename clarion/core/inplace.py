@@ -16,7 +16,18 @@ from ..events import hub
 from ..kernels.coo import Coo
 from . import modes, provenance
 from .devices import HOST, as_array, write
-from .dtypes import FROM_NUMPY, INEXACT, NUMBERS, NumpyNumber, broadcast_shapes, f32, f64, i64
+from .dtypes import (
+    FROM_NUMPY,
+    INEXACT,
+    NUMBERS,
+    NumpyNumber,
+    broadcast_shapes,
+    default_float,
+    f32,
+    f64,
+    i64,
+    result_type,
+)
 from .following import layout_of, refresh, refuse_creation, sync
 from .general_call import as_scalar
 from .messages import refuse_captured
@@ -52,6 +63,7 @@ def refuse(x: Tensor, name: str) -> None:
     """Raise if `x` must not be written in place now; nothing has been changed yet."""
     if x._vc is INFERENCE:
         _refuse_inference()
+    refuse_history(x, name)
     array = x._array
     if array.size > 1 and 0 in array.strides and not name.startswith(_OVERLAPPING) and _overlaps(array):
         if name.startswith(_SOON_REFUSED):
@@ -60,7 +72,6 @@ def refuse(x: Tensor, name: str) -> None:
                 "Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. "
                 "tensor[mask] = scalar"
             )
-            refuse_history(x, name)
             return
         raise errors.InplaceError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
@@ -68,7 +79,6 @@ def refuse(x: Tensor, name: str) -> None:
             f"{name}() would write to a tensor of shape {list(array.shape)} that was expanded; "
             f"at {provenance.text(provenance.here())}"
         )
-    refuse_history(x, name)
 
 
 def refuse_overlap(x: Tensor, others: tuple[Any, ...]) -> None:
@@ -205,7 +215,11 @@ def _inplace_general(op: Op, x: Tensor, args: tuple[Any, ...], recording: bool) 
                 raise _miscast(x, error) from None
             return _inplace_general(op, x, _dense(args), recording)
     else:
-        arrays, _ = op.raw_operands(list(inputs))
+        try:
+            arrays, _ = op.raw_operands(list(inputs))
+        except errors.NotSupportedError:
+            _check_place(op, x, inputs)
+            raise
         try:
             result = as_array(op.kernel(*arrays, *params))
         except ValueError as error:
@@ -228,7 +242,12 @@ def direct_operands(op: Op, array: Any, args: tuple[Any, ...], unrecorded: bool)
     """
     dtype, moves, last = array.dtype, op.moves, len(op.inputs) - 1
     whole = dtype is i64  # as counters are
-    if not moves and dtype is not f32 and dtype is not f64 and not (whole and op.promote == "common"):
+    if (
+        not moves
+        and dtype is not f32
+        and dtype is not f64
+        and not (whole and op.promote == "common" and "i" not in op.refuse)
+    ):
         return None
     operands: list[Any] = []
     for position, t in enumerate(args):
@@ -274,11 +293,30 @@ def _miscast(x: Tensor, error: TypeError) -> Exception:
     )
 
 
+def _check_place(op: Op, x: Tensor, inputs: tuple[Any, ...]) -> None:
+    """Of a write whose types the operation refuses: raise if its shape, or its type, would not fit either. PyTorch says that first."""
+    if op.broadcast and op.promote is not None:
+        arrays = [t._array if isinstance(t, Tensor) else t for t in inputs if t is not None]
+        try:
+            shape = broadcast_shapes(*[a.shape for a in arrays if not isinstance(a, NUMBERS)])
+        except ValueError as error:
+            raise _misfit(x, arrays, error) from None
+        if shape != x._array.shape:
+            raise _wrong_shape(x, shape)
+        common = result_type(arrays)
+        check_type(x, default_float() if op.promote == "float" and common not in INEXACT else common)
+
+
 def check_result(x: Tensor, result: Any) -> None:
     """The result must have the shape of the tensor written to, and a type that fits into it."""
     if result.shape != x._array.shape:
         raise _wrong_shape(x, result.shape)
-    have, want = FROM_NUMPY[result.dtype], FROM_NUMPY[x._array.dtype]
+    check_type(x, result.dtype)
+
+
+def check_type(x: Tensor, dtype: Any) -> None:
+    """A result of this type must fit into the tensor written to."""
+    have, want = FROM_NUMPY[dtype], FROM_NUMPY[x._array.dtype]
     if have.category > want.category and want.category < 4:
         if have.category == 2 and want.category == 2:
             return

@@ -14,7 +14,17 @@ from . import modes, provenance
 from .devices import _BY_ARRAY, HALVES, ndarray
 from .dtypes import HALF, f32, f64, i64
 from .following import sync
-from .general_call import LARGEST, as_scalar, general_call, meet, misfit, numbers32, numbers64, whole_numbers
+from .general_call import (
+    LARGEST,
+    as_scalar,
+    general_call,
+    meet,
+    misfit,
+    numbers32,
+    numbers64,
+    plain_number,
+    whole_numbers,
+)
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .node import sequence
 from .op_node import cast
@@ -109,7 +119,7 @@ def write_now(function: Any) -> None:
 
 _SHARED = (
     announce, as_scalar, as_view, broadcast_error, cast, finished, general_call, mark, meet, misfit, not_a_tensor, out_of_memory,
-    rows, sync, version_of, where_they_meet,
+    plain_number, rows, sync, version_of, where_they_meet,
 )  # fmt: skip
 
 

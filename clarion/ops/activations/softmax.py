@@ -66,6 +66,8 @@ def converted(name: str, input: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
         raise not_a_tensor(name, "input", input, 1)
     if type(dim) is not int:
         given, dim = dim, whole(dim)
+        if given is None:
+            raise ArgumentTypeError(f'{name}() missing 1 required positional arguments: "dim"')
         if dim is None:
             raise ArgumentTypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(given).__name__}")
     if dtype is not None:

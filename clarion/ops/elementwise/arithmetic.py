@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.dtypes import FROM_NUMPY, b1, result_type
+from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, result_type
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -86,9 +86,9 @@ neg_op.vjp(x=lambda g: -g)
 
 
 def number(name: str, value: Any) -> Any:
-    """A factor that may be given as a tensor of no dimensions."""
+    """A factor that may be given as a tensor of no dimensions, or as NumPy's number (whose type would count)."""
     if not isinstance(value, Tensor):
-        return value
+        return value.item() if isinstance(value, NumpyNumber) else value
     if value._array.ndim or value.requires_grad:
         raise ArgumentTypeError(f"argument '{name}' must be Number, not Tensor")
     return value._array.item()

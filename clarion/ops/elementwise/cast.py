@@ -13,7 +13,7 @@ from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finf
 from ...core.op import Op
 from ...core.origins import noted
 from ...core.tensor import Tensor
-from ...errors import ArgumentTypeError, EngineError
+from ...errors import ArgumentTypeError, EngineError, not_a_tensor
 from ...kernels.layout import channels_last
 from ..faces.api import FUNCTIONS, METHODS, method
 
@@ -147,6 +147,8 @@ for _name in ("cuda", "xpu", "ipu"):
 @method()
 def type_as(self: Any, other: Any) -> Any:
     """The tensor in the type of another, where that is."""
+    if not isinstance(other, Tensor):
+        raise not_a_tensor("type_as", "other", other, 1)
     return transfer(cast(self, other._array.dtype), kind_of(other._array))
 
 

@@ -89,6 +89,7 @@ def isclose(
     equal_nan: bool = False,
 ) -> Any:
     """|input - other| <= atol + rtol * |other|, element by element."""
+    need_tensors("isclose", input, other)
     have, want = FROM_NUMPY[input._array.dtype], FROM_NUMPY[other._array.dtype]
     if have is not want:
         raise EngineError(f"{have.old} did not match {want.old}")
@@ -109,6 +110,7 @@ def allclose(
     equal_nan: bool = False,
 ) -> bool:
     """Are all elements close?"""
+    need_tensors("allclose", input, other)
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all().item())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...core.description import whole
 from ...errors import ArgumentTypeError, DtypeError, EngineError
 from ..faces.api import call, public
 from ..faces.single import faces
@@ -50,9 +51,12 @@ def polygamma_method(self: Any, n: int, *, run: Any = call) -> Any:
 
 def checked_order(n: int) -> int:
     """The order of a derivative."""
-    if n < 0:
+    order = whole(n)
+    if order is None:
+        raise ArgumentTypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type(n).__name__}")
+    if order < 0:
         raise EngineError("polygamma(n, x) does not support negative n.")
-    return n
+    return order
 
 
 mvlgamma_op = TypedOp("mvlgamma", "x", "p", elementwise=True, promote="float").refusing("c", title="lgamma_vml_cpu")
@@ -105,4 +109,4 @@ logit_backward_op.vjp(
 @public(inplace=True, out=True)
 def logit(input: Any, eps: float | None = None, *, run: Any = call) -> Any:
     """log(x / (1 - x)), with x first moved into [eps, 1 - eps]."""
-    return run(logit_op, input, eps)
+    return run(logit_op, input, None if eps is None else float(eps))

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import write, xp_of
-from ...core.inplace import check_result, inplace, refuse, refuse_overlap, wrote
+from ...core.inplace import check_type, inplace, refuse, refuse_history, refuse_overlap, wrote
 from ...core.op import Op
 from ...core.overriding import tables
 from ...core.tensor import Tensor
@@ -114,7 +114,32 @@ def _inplace_apart(op: Op, x: Any, *args: Any) -> Any:
     return inplace(op, x, *args)
 
 
+# They look at their arguments at length; PyTorch looks first whether the tensor may be written to.
+_LEAF_FIRST = frozenset(
+    """addbmm_ addmm_ addmv_ addr_ baddbmm_ cumprod_ cumsum_ index_add_ index_copy_ index_fill_ index_reduce_ masked_scatter_ put_
+    renorm_ scatter_ scatter_add_ scatter_reduce_ tril_ triu_""".split()  # noqa: SIM905
+)
+
+
 def _inplace_form(fn: Any, name: str) -> F:
+    """The function that writes."""
+    made = _writing_form(fn, name)
+    if name not in _LEAF_FIRST:
+        return made
+
+    @functools.wraps(made)
+    def writer(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return made(self, *args, **kwargs)
+        except (RuntimeError, IndexError):
+            if isinstance(self, Tensor):
+                refuse_history(self, name)
+            raise
+
+    return writer
+
+
+def _writing_form(fn: Any, name: str) -> F:
     """The function that writes: the same code with another `run`, or, where mixed precision may exchange that code, a call of it."""
     run = _inplace_apart if name in _APART else inplace
     if (
@@ -243,6 +268,7 @@ def no_gradient(function: str, **arguments: Any) -> None:
 def write_out(target: Tensor, value: Tensor) -> None:
     """Put a result into the tensor given as `out=`, resizing it if it has another shape."""
     refuse(target, "out")
+    check_type(target, value._array.dtype)
     if target._array.shape != value._array.shape:
         if target._array.size:
             warnings.warn(
@@ -254,7 +280,6 @@ def write_out(target: Tensor, value: Tensor) -> None:
                 stacklevel=3,
             )
         target._array = xp_of(target._array).empty(value._array.shape, target._array.dtype)
-    check_result(target, value._array)
     write(target._array, value._array)
     wrote(target)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.calls import pick_call
-from ...core.dtypes import FROM_NUMPY
+from ...core.dtypes import FROM_NUMPY, NUMBERS, broadcast_shapes
+from ...core.messages import broadcast_error
 from ...core.node import Node
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -45,10 +46,20 @@ class TypedOp(Op):
         if dtype.kind in self.refuse:
             if self.complaint is not None:
                 raise type(self.complaint)(*self.complaint.args)
+            self._fit(arrays)
             raise NotSupportedError(f"\"{self.title}\" not implemented for '{FROM_NUMPY[half or dtype].old}'")
         if half is not None and self.rounds_early:
             return [None if a is None else a.astype(half) for a in arrays], None
         return arrays, half
+
+    def _fit(self, arrays: list[Any]) -> None:
+        """Raise if the shapes do not fit either: PyTorch looks at them first."""
+        if self.broadcast:
+            shapes = [() if isinstance(a, NUMBERS) else a.shape for a in arrays if a is not None]
+            try:
+                broadcast_shapes(*shapes)
+            except ValueError:
+                raise broadcast_error(*shapes) from None
 
 
 def no_gradient(name: str) -> Callable[[Any], Any]:

@@ -20,6 +20,7 @@ from ...errors import (
     ArgumentValueError,
     DtypeError,
     EngineError,
+    InplaceError,
     ShapeError,
     not_a_tensor,
 )
@@ -67,7 +68,11 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             # PyTorch refuses leaves here as views of themselves, unless all of it is written; and so do we.
             whole = all(item is ... or isinstance(item, Tensor) or item == slice(None) for item in items)
             leaf = self if whole else lifted.alias(self)
-        refuse_history(leaf, "__setitem__")
+        try:
+            refuse_history(leaf, "__setitem__")
+        except InplaceError:
+            _check_part(self._array, items, source._array)
+            raise
         with_graph(self, items, source)
         return
     target, tensors = walk(self._array, items, raw)
@@ -90,6 +95,13 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         wrote(self, part=target)
     if modes.special and hub.applied is not None:
         hub.applied(OPS["copy"], (self, value), (), (self,))
+
+
+def _check_part(array: Any, items: list[Any], given: Any) -> None:
+    """Of a write that is refused: raise if there is no such part, or the value does not fit into it. PyTorch looks at that first."""
+    target, tensors = walk(array, items, raw)
+    if not tensors and given.shape != target.shape:
+        check_expand(strip(given, target).shape, target.shape, given)
 
 
 def _filled_quickly(x: Tensor, mask: Any, value: Any) -> bool:

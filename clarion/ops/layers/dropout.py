@@ -155,15 +155,15 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
     if p == 1:
         return _apply(input, noise(kind_of(input._array), input._array.shape, p, input._array.dtype), p, inplace)
     shape = input._array.shape
-    return _towards_lower_end(input, (*shape[:2], *(1,) * (len(shape) - 2)), p, inplace)
+    return _towards_lower_end(input, (*shape[:2], *(1,) * (len(shape) - 2)), p, inplace, in_rows=True)
 
 
-def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bool) -> Any:
+def _towards_lower_end(input: Any, shape: tuple[int, ...], p: float, inplace: bool, in_rows: bool = False) -> Any:
     alpha = 1.7580993408473766
     array, kind = input._array, input._array.dtype
     where = kind_of(array)
     # As in `noise_like`, elements are drawn in the order of memory; channels in rows.
-    order = range(len(shape)) if array.flags.c_contiguous or shape != array.shape else dense_order(array)
+    order = range(len(shape)) if array.flags.c_contiguous or in_rows else dense_order(array)
     drawn = tuple([shape[d] for d in order])
     keep = where.draw("bernoulli", None, drawn, kind, 1 - p)
     if keep is None:

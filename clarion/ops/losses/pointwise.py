@@ -231,7 +231,7 @@ def smooth_l1_loss(
         return reduce_all((input - target).abs(), number)
     if beta < 0:
         raise EngineError("smooth_l1_loss does not support negative values for beta.")
-    return smooth_l1_loss_op.call(input, target, number, beta)
+    return smooth_l1_loss_op.call(input, target, number, float(beta))
 
 
 @functional()

@@ -11,6 +11,7 @@ from ...core.namespace import OPS
 from ...core.op import Op
 from ...errors import DtypeError, EngineError
 from ..faces.api import FUNCTIONS, call, public
+from ..faces.typed import need_tensors
 from .sums import array_of, converted, reduced_dims, restore_dims
 
 
@@ -134,4 +135,5 @@ def renorm(input: Any, p: Any, dim: int, maxnorm: float, *, run: Any = call) -> 
 @public()
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """The p-norm of input - other."""
+    need_tensors("dist", input, other)
     return vector_norm(input - other, p)

@@ -24,6 +24,13 @@ def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
     return out
 
 
+def widened(xp: Any, x: Any) -> Any:
+    """An array in float64; of what was expanded, in rows: a copy lies as NumPy finds the dimensions, and results lie as it does."""
+    if 0 in getattr(x, "strides", ()):
+        x = xp.ascontiguousarray(x)
+    return x.astype(xp.float64, copy=False)
+
+
 def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compute in float64 and round to the argument's type (to that of all arrays, where there are several)."""
 
@@ -31,7 +38,7 @@ def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(xp: Any, x: Any, *params: Any) -> Any:
         arrays = [a for a in params if hasattr(a, "dtype")]
         kind = xp.result_type(x, *arrays) if arrays else x.dtype
-        wide = [a.astype(xp.float64, copy=False) if hasattr(a, "dtype") else a for a in (x, *params)]
+        wide = [widened(xp, a) if hasattr(a, "dtype") else a for a in (x, *params)]
         return function(xp, *wide).astype(kind, copy=False)
 
     return quietly(call)

@@ -9,6 +9,7 @@ from ...layout import strided
 from ...mirrors import conjugated
 from ...quiet import quietly
 from ...registry import kernel, ufunc
+from .special import widened
 
 # The array library's own functions; those that meet infinities as a matter of course run quietly.
 for _name, _own in {
@@ -50,7 +51,7 @@ def log10(xp: Any, x: Any) -> Any:
     if x.dtype != xp.float32:
         return xp.log10(x)
     # NumPy's for single precision misses the powers of ten by a last place: the logarithm of 100 must be 2.
-    return xp.log10(x.astype(xp.float64)).astype(xp.float32)
+    return xp.log10(widened(xp, x)).astype(xp.float32)
 
 
 @kernel("rsqrt")
@@ -136,7 +137,7 @@ def nan_to_num(xp: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
         out.imag = nan_to_num(xp, x.imag, nan, posinf, neginf)
         return out
     if x.dtype.kind != "f":
-        return x.copy()
+        return x.copy("C" if 0 in x.strides else "K")
     return xp.nan_to_num(xp.ascontiguousarray(x) if 0 in x.strides else x, nan=nan, posinf=posinf, neginf=neginf)
 
 
