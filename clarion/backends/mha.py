@@ -1,16 +1,15 @@
-"""`torch.backends.mha`: the fused path of attention layers. Here there is one path; the switch is kept."""
+"""`torch.backends.mha`: the fused path of attention layers. It decides what becomes of padding (NOTE [Packed])."""
 
 from __future__ import annotations
 
-_fast = True
+from ..ops.layers import multihead
 
 
 def get_fastpath_enabled() -> bool:
     """Was the switch left on?"""
-    return _fast
+    return multihead.fast
 
 
 def set_fastpath_enabled(value: bool) -> None:
     """Set the switch."""
-    global _fast
-    _fast = value
+    multihead.fast = value

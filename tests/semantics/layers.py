@@ -173,6 +173,7 @@ def what_is_no_tensor_is_refused(t):
             return "<Odd>"
 
     layer, x = t.nn.Linear(1, 1), t.ones(1, 1)
+    layer.scale = 2.0
     before = layer.weight
     found = [
         refusal(lambda value=value: t.func.functional_call(layer, {"weight": value}, x), 50) for value in (Odd(), 3.0)
@@ -185,7 +186,8 @@ def what_is_no_tensor_is_refused(t):
     found.append(
         refusal(lambda: t.nn.functional.layer_norm(Odd(), (1,)), "argument 'input' (position 1) must be Tensor")
     )
-    return found, layer.weight is before
+    found.append(refusal(lambda: t.func.functional_call(layer, {"scale": x}, x), "attribute `scale`: 2.0 is not"))
+    return found, layer.weight is before, layer.scale
 
 
 def conversions_are_looked_at(t):
@@ -203,3 +205,70 @@ def lengths_of_sequences_are_looked_at(t):
         refusal(lambda lengths=lengths: t.nn.functional.ctc_loss(scores, targets, lengths, (2, 1)), 75)
         for lengths in ((-1, 5), (6, 5), (5,))
     ]
+
+
+def which_modules_are_at_work(t):
+    tracking = importlib.import_module(f"{t.__name__}.utils.module_tracker")
+    seen = []
+
+    class Inner(t.nn.Module):
+        def forward(self, x):
+            x = x.sin()
+            seen.append((sorted(tracker.parents), tracker.is_bw))
+            x.register_hook(lambda g: seen.append((sorted(tracker.parents), tracker.is_bw)))
+            return {"out": x * 2}
+
+    class Outer(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.more = Inner(), t.nn.ModuleList([Inner()])
+
+        def forward(self, x):
+            return self.more[0](self.first(x)["out"])["out"]
+
+    with tracking.ModuleTracker() as tracker:
+        for _ in range(2):
+            Outer()(t.ones(2, requires_grad=True).clone()).sum().backward()
+            seen.append((sorted(tracker.parents), tracker.is_bw))
+    return seen
+
+
+def padding_is_left_out_in_evaluation(t):
+    """A stack of encoder layers that records nothing gives zeros where the padding is; not where a sample has holes."""
+    t.manual_seed(0)
+    x, end, hole = t.randn(2, 3, 4), t.tensor([[0, 0, 1], [0, 1, 1]]).bool(), t.tensor([[0, 1, 0], [0, 0, 1]]).bool()
+    causal = t.ones(3, 3).triu(1).bool()
+    found = []
+    for heads, options, how in (
+        (2, {}, {}),
+        (2, {}, {"norm": t.nn.LayerNorm(4)}),
+        (2, {"activation": "gelu"}, {}),
+        (2, {"activation": t.tanh}, {"enable_nested_tensor": False}),
+        (2, {}, {"mask_check": False}),
+        (2, {}, {"enable_nested_tensor": False}),
+    ):
+        layer = t.nn.TransformerEncoderLayer(4, heads, 8, batch_first=True, **options)
+        stack = t.nn.TransformerEncoder(layer, 2, **how).eval()
+        with t.no_grad():
+            found += [
+                stack(x, src_key_padding_mask=mask) for mask in (end, hole, t.zeros(2, 3).masked_fill(end, -t.inf))
+            ]
+            found.append(stack(x, mask=causal, src_key_padding_mask=end))
+            t.backends.mha.set_fastpath_enabled(False)
+            found.append(stack(x, src_key_padding_mask=end))
+            t.backends.mha.set_fastpath_enabled(True)
+        found += [stack(x, src_key_padding_mask=end), stack.use_nested_tensor]
+    return found
+
+
+def why_padding_is_not_left_out(t):
+    found = []
+    for heads, options in (
+        (2, {"norm_first": True, "batch_first": True}), (2, {}), (2, {"bias": False, "batch_first": True}),
+        (2, {"activation": t.tanh, "batch_first": True}), (1, {"batch_first": True}), (2, {"batch_first": True}),
+    ):  # fmt: skip
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            stack = t.nn.TransformerEncoder(t.nn.TransformerEncoderLayer(4, heads, 8, **options), 1)
+        found.append(([str(each.message) for each in caught], stack.enable_nested_tensor, stack.use_nested_tensor))
+    return found

@@ -318,3 +318,16 @@ def test_operands_of_another_device() -> None:
             program()
     assert (there * clarion.tensor(2.0)).is_meta
     assert there[clarion.tensor([0, 0, 1])].shape == (3, 2)
+
+
+def test_encoder_layers_compute_in_evaluation_what_they_compute_while_recording() -> None:
+    layer, x = clarion.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval(), clarion.randn(2, 3, 4)
+    masks = {
+        "src_mask": clarion.tensor([[0.0, -0.5, -1.0], [-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]),
+        "src_key_padding_mask": clarion.tensor([[False, False, True], [True, True, True]]),
+    }
+    for name, mask in masks.items():
+        recorded = layer(x, **{name: mask})
+        with clarion.no_grad():
+            assert clarion.allclose(layer(x, **{name: mask}), recorded)
+        assert recorded.isfinite().all()

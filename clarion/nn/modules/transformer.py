@@ -7,12 +7,20 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...amp.settings import is_autocast_enabled
+from ...compiler import is_compiling
+from ...core import modes
+from ...core.devices import visible
+from ...core.provenance import warn_user
 from ...core.tensor import Tensor
 from ...errors import EngineError
 from ...ops.faces.api import FUNCTIONS
+from ...ops.layers import multihead
 from ...ops.layers.multihead import canonical_mask
 from .. import functional as F
 from .. import init
+from ..parameter import Parameter
+from .activation import GELU, ReLU
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
@@ -255,6 +263,9 @@ class TransformerEncoderLayer(Module):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.activation = _get_activation_fn(activation)
+        relu = self.activation is F.relu or isinstance(self.activation, ReLU)
+        gelu = self.activation is F.gelu or isinstance(self.activation, GELU)
+        self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
 
     def forward(
         self,
@@ -300,6 +311,11 @@ class TransformerEncoder(Module):
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers = num_layers
         self.norm = norm
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        why_not = _why_not_packed(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not why_not
+        if enable_nested_tensor and why_not:
+            warn_user(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}")
 
     def forward(
         self,
@@ -313,9 +329,58 @@ class TransformerEncoder(Module):
         padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "mask", src.dtype)
         mask = canonical_mask(mask, "mask", None, "", src.dtype, check_other=False)
         causal = bool(is_causal) or (is_causal is None and mask is not None and is_causal_mask(mask))
+        kept = None if padding is None or mask is not None else self._packed(src, padding)
+        if kept is not None:
+            padding = canonical_mask(~kept, "src_key_padding_mask", None, "", src.dtype)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if kept is not None:
+            src = src.masked_fill(~kept.unsqueeze(-1), 0.0)
         return src if self.norm is None else self.norm(src)
+
+    def _packed(self, src: Tensor, padding: Tensor) -> Tensor | None:
+        """Which places PyTorch packs together, where it does: see NOTE [Packed]."""
+        first = self.layers[0]
+        if not (multihead.fast and getattr(self, "use_nested_tensor", False)) or first.training or src.dim() != 3:
+            return None
+        tensors = (src, *first.parameters())
+        if modes.recording() and any(each.requires_grad for each in tensors):
+            return None
+        if is_autocast_enabled() or not visible(src._array) or any(type(t) not in (Tensor, Parameter) for t in tensors):
+            return None
+        given = padding == 0
+        if is_compiling() or not bool(
+            (given | padding.isneginf()).all()
+        ):  # (numbers to be added to scores hide nothing)
+            return None
+        kept = FUNCTIONS["arange"](given.shape[1], device=src.device) < given.sum(1, keepdim=True)
+        if getattr(self, "mask_check", True) and not bool((kept == given).all()):
+            return None
+        return kept  # type: ignore[no-any-return]
+
+
+def _why_not_packed(layer: Any) -> str:
+    """NOTE [Packed]: a stack in evaluation that records nothing leaves padding out.
+
+    PyTorch packs the samples of a batch without their padding then, and fills up with zeros what comes out of the last layer. Here
+    layers compute all places, and those of the padding, which nobody attends to, become zeros in the end: the same numbers. What
+    lies after the first hole in a sample would be lost, so samples with holes are not packed, unless nobody is to look (`mask_check`).
+    """
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        "encoder_layer.norm_first was True": layer.norm_first,
+        "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)": (
+            not attention.batch_first
+        ),
+        "encoder_layer.self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        "encoder_layer.self_attn was passed bias=False": attention.in_proj_bias is None,
+        "encoder_layer.activation_relu_or_gelu was not True": not layer.activation_relu_or_gelu,
+        "encoder_layer.norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        "encoder_layer.self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:

@@ -46,6 +46,8 @@ def _swap(module: Module, path: str, value: Any) -> Any:
             table[name] = value
             return before
     before = getattr(owner, name, _ABSENT)
+    if before is not _ABSENT and before is not None and not isinstance(before, Tensor):
+        raise ArgumentTypeError(f"attribute `{name}`: {before} is not an instance of torch.Tensor")
     if value is _ABSENT:
         delattr(owner, name)
     else:

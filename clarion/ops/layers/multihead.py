@@ -11,6 +11,8 @@ from ...core.tensor import Tensor
 from ...errors import EngineError
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, functional
 
+fast = True  # the switch of torch.backends.mha
+
 
 def canonical_mask(
     mask: Any, mask_name: str, other_type: Any, other_name: str, target_type: Any, check_other: bool = True
