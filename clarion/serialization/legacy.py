@@ -17,6 +17,7 @@ from . import unpickler
 from .failures import FileDamagedError
 from .loading import Restore, checked_storage, clean, moved, text_of, trusted_unpickler
 from .pickler import dump
+from .rebuild import storages_come_later
 from .storages import Saved, SavedStorages
 
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
@@ -106,14 +107,16 @@ def load_legacy(file: IO[bytes], restore: Restore, module: Any, options: dict[st
     machine = pickles.next()
     little = machine.get("little_endian", True) if isinstance(machine, dict) else True
     storages = _Storages(len(pickles.data), restore)
-    result = pickles.next(storages)
-    keys = pickles.next()
-    data, at = memoryview(pickles.data), pickles.at
-    for key in keys if isinstance(keys, list) else [None]:
-        storage = storages.all.get(text_of(key))
-        if storage is None:
-            raise FileDamagedError(f"the file holds a storage {text_of(key)[:40]!r} that nothing refers to")
-        at = _fill(storage, data, at, swap=little != (sys.byteorder == "little"), little=bool(little))
+    with storages_come_later() as finish:
+        result = pickles.next(storages)
+        keys = pickles.next()
+        data, at = memoryview(pickles.data), pickles.at
+        for key in keys if isinstance(keys, list) else [None]:
+            storage = storages.all.get(text_of(key))
+            if storage is None:
+                raise FileDamagedError(f"the file holds a storage {text_of(key)[:40]!r} that nothing refers to")
+            at = _fill(storage, data, at, swap=little != (sys.byteorder == "little"), little=bool(little))
+        finish()
     pickles.leave(at)
     return result
 

@@ -128,8 +128,10 @@ class _Mixin(Base):  # type: ignore[misc]
             kind, attributes = Tensor, attributes | {"_is_buffer": True}
         if kind is Tensor and not attributes:
             return function, args
-        slots = slots_of(tensor)
-        return rebuild.rebuild_from_type_v2, (function, kind, args, (attributes, slots) if slots else attributes)
+        state: Any = (attributes, slots) if (slots := slots_of(tensor)) else attributes
+        if kind.__getstate__ is not object.__getstate__:  # a subclass that says what it consists of
+            state = tensor.__getstate__()
+        return rebuild.rebuild_from_type_v2, (function, kind, args, state)
 
     def _plain(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         array = tensor._array

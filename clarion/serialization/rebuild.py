@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
 from ..core.devices import find
-from ..core.tensor import Tensor, created, make_subclass
+from ..core.swapping import swap_tensors
+from ..core.tensor import Tensor, created, make_subclass, new_tensor
 from ..errors import NotSupportedError
 from ..kernels.layout import strided
 from ..nn.parameter import Parameter
@@ -172,8 +176,36 @@ def get_layout(name: Any) -> Any:
     return _LAYOUTS[name]
 
 
+class _Later(threading.local):
+    sparse: list[tuple[Any, Any, Any]] | None = None
+
+
+_later = _Later()
+
+
+@contextlib.contextmanager
+def storages_come_later() -> Iterator[Callable[[], None]]:
+    """In files whose data comes after its description, sparse tensors are made, and looked at, when `finish()` is called."""
+    before, _later.sparse = _later.sparse, []
+    waiting = _later.sparse
+
+    def finish() -> None:
+        _later.sparse = None
+        for blank, layout, parts in waiting:
+            swap_tensors(blank, rebuild_sparse_tensor(layout, parts))
+
+    try:
+        yield finish
+    finally:
+        _later.sparse = before
+
+
 def rebuild_sparse_tensor(layout: Any, parts: Any) -> Any:
     """`torch._utils._rebuild_sparse_tensor`: a tensor of places and values, or with compressed rows or columns."""
+    if _later.sparse is not None:
+        blank = new_tensor(find("cpu").xp.empty(()))
+        _later.sparse.append((blank, layout, parts))
+        return blank
     places = layout is dtypes.sparse_coo
     compressed = layout is dtypes.sparse_csr or layout is dtypes.sparse_csc
     count = 2 if places else 3

@@ -182,6 +182,7 @@ _TENSOR_FUNCTIONS = tuple(
         "_rebuild_tensor_v3",
         "_rebuild_parameter",
         "_rebuild_wrapper_subclass",
+        "_rebuild_meta_tensor_no_storage",
     )
 )
 

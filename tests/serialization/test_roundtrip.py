@@ -237,3 +237,39 @@ def test_subclasses_of_tensor() -> None:
         again(x)
     with torch.serialization.safe_globals([Labelled]):
         assert type(again(x)) is Labelled
+
+
+class Wrapper(torch.Tensor):
+    """Holds a tensor in a slot, and says itself what it consists of."""
+
+    __slots__ = ["elem"]
+
+    @staticmethod
+    def __new__(cls: Any, elem: Any) -> Any:
+        made = torch.Tensor._make_subclass(cls, elem.to("meta"))
+        made.elem = elem
+        return made
+
+    def __getstate__(self) -> Any:
+        return "mine", self.elem, self.__dict__
+
+    def __setstate__(self, state: Any) -> None:
+        self.kind, self.elem = state[0], state[1]
+
+
+def test_subclasses_say_what_they_consist_of() -> None:
+    with torch.serialization.safe_globals([Wrapper]):
+        made = again(Wrapper(torch.ones(2)))
+    assert type(made) is Wrapper
+    assert (made.kind, made.elem.tolist(), made.is_meta) == ("mine", [1.0, 1.0], True)
+
+
+@pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr", "to_sparse_csc"])
+@pytest.mark.parametrize("zipped", [True, False])
+def test_sparse_tensors(layout: str, zipped: bool) -> None:
+    x = torch.tensor([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 4.0]])
+    made = again({"x": getattr(x, layout)(), "y": x}, save={"_use_new_zipfile_serialization": zipped})["x"]
+    assert made.layout == getattr(x, layout)().layout
+    assert torch.equal((made * 2).to_dense(), x * 2)
+    if layout == "to_sparse":
+        assert made.is_coalesced()

@@ -105,9 +105,10 @@ def seed_worker(base_seed: int, worker_id: int) -> None:
     np.random.seed(_generate_state(base_seed, worker_id))
 
 
-def _generate_state(base_seed: int, worker_id: int) -> Any:
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
     """A seed for NumPy, which has the algorithm of `random`: another one, lest the two run in step."""
-    return np.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4)
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return np.random.SeedSequence(words).generate_state(4).tolist()
 
 
 class _Worker:
