@@ -74,3 +74,14 @@ def test_what_is_shared():
     assert shared[1].is_shared()
     assert shared.dtype is torch.bfloat16
     assert shared.tolist() == [[1.0] * 3] * 2
+
+
+def test_what_is_sent():
+    queue = mp.Queue()
+    view, nothing = torch.arange(6.0).view(2, 3), torch.empty(2, 3, device="meta")
+    queue.put(view)
+    queue.put(nothing)
+    there, blank = queue.get(timeout=60), queue.get(timeout=60)
+    view[0, 0] = 9.0  # a view that is sent moves with its base: both sides see what is written
+    assert (there[0, 0].item(), view._base.is_shared()) == (9.0, True)
+    assert (blank.is_meta, blank.shape, blank.dtype) == (True, (2, 3), torch.float32)
