@@ -153,11 +153,11 @@ NONE: frozenset[Any] = frozenset()
 
 
 class Departures:
-    """All departures of a session, by line."""
+    """All departures of a session, by line; where numbers are made of values, by the line that called for it, too."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._lines: dict[tuple[int, int, str], Departure] = {}
+        self._lines: dict[tuple[Any, ...], Departure] = {}
         self._marks: dict[int, tuple[weakref.ref[Any], frozenset[Any]]] = {}
         self._terms: dict[int, tuple[weakref.ref[Any], list[Term]]] = {}
         self._numbers: dict[float, Departure] = {}  # values of this step that became numbers
@@ -343,7 +343,7 @@ class Departures:
     def _depart(self, how: str, sources: list[Any], value: Any) -> Departure:
         """Values leave at the user's line."""
         place = here()
-        key = _key(place, how)
+        key = _key(place, how) if how not in NUMBERS else (*_key(place, how), *_caller(place))
         departure = self._lines.get(key)
         if departure is None:
             departure = self._lines[key] = Departure(len(self._lines), place, how)
@@ -438,6 +438,15 @@ def _draws() -> bool:
 
 def _key(place: Place | None, how: str) -> tuple[int, int, str]:
     return (id(place[0]), place[1], how) if place is not None else (0, 0, how)
+
+
+def _caller(place: Place | None) -> tuple[int, int]:
+    """Who called the user's function that is running: what one helper logs at one line are values of different kinds."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and place is not None and frame.f_code is not place[0]:
+        frame = frame.f_back
+    outer = frame.f_back if frame is not None else None
+    return (id(outer.f_code), outer.f_lasti) if outer is not None else (0, 0)
 
 
 def leaves_of(tensors: list[Any]) -> list[Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SEQUENCES = (list, tuple, set, frozenset, deque)
 _MOST = 1_000  # elements of a container that are looked at
 _DEPTH = 4
-_STEPS = 4  # operations that a copy of a Parameter is computed by: more make an activation
+MADE_IN_STEPS = 4  # operations that a copy of a Parameter is computed by: more make an activation
 
 
 class Seat:
@@ -71,8 +71,8 @@ def _weights(tensor: Any, ledger: Ledger) -> list[Any]:
     marks = ledger.round_marks
     if len(marks) < 2 or engine.node(tensor).seq < marks[-2]:  # it was computed lately: an activation (numbers fall)
         return []
-    nodes = list(islice(reachable([tensor]), _STEPS + 1))
-    return leaves_of([tensor]) if len(nodes) <= _STEPS else []
+    nodes = list(islice(reachable([tensor]), MADE_IN_STEPS + 1))
+    return leaves_of([tensor]) if len(nodes) <= MADE_IN_STEPS else []
 
 
 def is_users(module: Any) -> bool:

@@ -135,13 +135,13 @@ class GradientVanishes(Diagnosis):
             return  # so small that its square is zero: not exactly zero
         if self.session.said("softmax-over-one"):
             return  # a constant passes no gradient, and makes other factors zero: the cause was named
-        if all(len(engine.shape(leaf)) < 2 and id(leaf) not in self._limited for leaf in zero):  # or none
+        flat = [where for where, (_, behind) in self._flat.items() if any(id(leaf) in behind for leaf in zero)]
+        if not flat and all(len(engine.shape(leaf)) < 2 and id(leaf) not in self._limited for leaf in zero):  # or none
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
         what = (
             f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {max(runs)} steps, while the "
             f"norm of all gradients is {sample.total:.3g}."
         )
-        flat = [where for where, (_, leaves) in self._flat.items() if any(id(leaf) in leaves for leaf in zero)]
         if flat:
             what += f" `{self._flat[flat[0]][0]}` at {text(flat[0])} passes none on: its derivative is zero."
         limits = [self._limited[id(leaf)] for leaf in zero if id(leaf) in self._limited]

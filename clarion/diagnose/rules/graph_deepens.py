@@ -52,7 +52,7 @@ class GraphDeepens(Diagnosis):
     ) -> None:
         """How much of what this pass will meet is from earlier rounds?"""
         marks = self.ledger.round_marks
-        if len(marks) < 3 or not accumulates:
+        if len(marks) < 3 or (create and not accumulates):  # a penalty on gradients, an update to be differentiated
             return
         count, oldest = 0, marks[-2]
         for node in reachable(tensors):

@@ -18,6 +18,7 @@ from ..source.places import Where, file_line, source
 Refs = list[weakref.ref[Node]]
 
 _ROUNDS = 5  # of the training loop whose graphs must be alive
+_HEARD, _LATER = 3, 20  # of them that were listened to closely: few are, after so many rounds
 _PATIENCE = 32  # rounds until graphs that a backward pass has used up are reported
 _LONG_PATIENCE = 256  # the same for graphs that still could be used: an episode may be long
 _FEW = 16  # a window of so many steps is small on purpose
@@ -91,10 +92,14 @@ class GraphsAccumulate(Diagnosis):
         self._roots = [ref for ref in self._roots if ref() is not None]
         if len(self._watched) + len(self._roots) < _ROUNDS or self.ledger.round < self._next_search:
             return
-        if len(self._old()) >= _ROUNDS:
+        if len(self._old()) >= self._enough():
             self._next_search = 2 * self.ledger.round
             gc.collect()  # what only waits for the collector is no leak
             self._search(self._old())
+
+    def _enough(self) -> int:
+        """In how many rounds must something be kept that was listened to closely? An engine that knows all nodes knows of the others."""
+        return _HEARD if self.ledger.round >= _LATER and engine.knows_all_nodes else _ROUNDS
 
     def _old(self) -> dict[int, list[Node]]:
         """The nodes that were recorded at least two rounds ago and are alive, by their round."""
@@ -112,12 +117,17 @@ class GraphsAccumulate(Diagnosis):
         live, marks = Live(), self.ledger.round_marks
         alive = set(live.nodes)
         old = {number: kept for number, nodes in old.items() if (kept := [node for node in nodes if node in alive])}
-        if len(old) < _ROUNDS:
+        if len(old) < self._enough():
             return
         lines: dict[tuple[str, int] | None, dict[int, Node]] = {}
         ends = _ends([node for nodes in old.values() for node in nodes], live, marks)
         for node in ends:
             lines.setdefault(file_line(node.place), {})[birth(node.seq, marks)] = node
+        if engine.knows_all_nodes:
+            made = {node.place: lines[file_line(node.place)] for node in ends if node.place is not None}
+            for node in live.nodes:  # of steps that were not listened to
+                if node.place in made and node.seq > marks[-2] and not live.consumers(node):
+                    made[node.place].setdefault(birth(node.seq, marks), node)
         found = [kept for kept in lines.values() if len(kept) >= _ROUNDS]
         if not found and any(len(kept) > 1 for kept in lines.values()):
             self._next_search = self.ledger.round + 2  # too early to tell

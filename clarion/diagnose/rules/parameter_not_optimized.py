@@ -320,6 +320,7 @@ class ParameterNotOptimized(Diagnosis):
             and not self._copies.is_copy(leaf)
             and id(leaf) not in used
             and not any(d.carries([leaf]) for d in cut)
+            and not _is_past_a_hook(table.get(id(leaf)))
             and not (is_one_of_many if late and not chosen else is_in_a_list)(table.get(id(leaf)), _is_reached)
         ]
         if idle:
@@ -417,6 +418,19 @@ def _deposits(leaf: Any) -> int:
 
 def _is_reached(leaf: Any) -> bool:
     return _deposits(leaf) > 0
+
+
+def _is_past_a_hook(seat: Seat | None) -> bool:
+    """Does a hook take what an earlier part of the model gives? Then the rest of it may be there to be left out."""
+    if seat is None:
+        return False
+    path = seat.name.rpartition(".")[0]
+    for name, module in seat.root.named_modules():
+        if name == path:
+            return False
+        if module._forward_hooks and not f"{path}.".startswith(f"{name}." if name else ""):
+            return True
+    return False
 
 
 def _distinct(places: list[Any], most: int = 6) -> list[Any]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import weakref
+from itertools import islice
 from typing import Any
 
 from .. import engine
-from ..graph.module_trees import SEQUENCES, contents, weights_in
+from ..books.departures import leaves_of
+from ..finding import ERROR
+from ..graph.module_trees import MADE_IN_STEPS, SEQUENCES, contents, weights_in
 from ..graph.names import roots
+from ..graph.reach import reachable
 from ..graph.relations import UPSTREAM, WEIGHT, relations
 from ..graph.strangers import Written, is_owned
 from ..rule import Diagnosis
@@ -87,6 +91,26 @@ class ParameterUnregistered(Diagnosis):
             for key, found in relations(root, plain, lambda leaf: is_owned(leaf, self.ledger)).items():
                 if UPSTREAM in found and WEIGHT not in found:
                     self._inputs[key] = weakref.ref(plain[key])
+
+    def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
+        """What an attribute computed from its Parameter was used up by the first backward pass: the second one fails there."""
+        freed = facts.get("freed")
+        for attribute in self._attributes.values() if freed is not None else ():
+            value = getattr(attribute.module(), "__dict__", {}).get(attribute.name)
+            if not engine.is_tensor(value) or engine.node(value) is None:
+                continue
+            if freed in islice(reachable([value]), MADE_IN_STEPS) and any(map(self._is_loose, leaves_of([value]))):
+                self.report(
+                    attribute.place,
+                    f"`{type(attribute.module()).__name__}.{attribute.name}` is a tensor computed from a Parameter, so it is "
+                    f"not registered, and what computed it was used up by the first backward pass.",
+                    fix=_remedy(attribute.name, value),
+                    level=ERROR,
+                    error=error,
+                )
+
+    def _is_loose(self, leaf: Any) -> bool:
+        return engine.is_parameter(leaf) and engine.requires_grad(leaf) and not is_owned(leaf, self.ledger)
 
     def near_stepped(self, optimizer: Any) -> None:
         """What do they hold by now?"""

@@ -132,7 +132,9 @@ class PathCut(Diagnosis):
         ways = [d for d in self.ledger.departures if d.arrived >= 2 or d.perhaps >= 2]
         # No gradient at all: what cuts the way from the loss before its steps, and not from that of another optimizer's?
         own = self._before.get(id(story), set()) if story.empty_run else set()
-        ways.sort(key=lambda d: (d.arrived < 2, d not in own, -len(d.carries(unreached)), d.number))
+        ways.sort(
+            key=lambda d: (d.arrived < 2, d not in own, -len(d.carries(unreached)), d not in self._seen, d.number)
+        )
         ways = [d for d in ways if not _is_behind(d, ways)] + [d for d in ways if _is_behind(d, ways)]
         for departure in ways:
             leaves = departure.carries(unreached)
@@ -188,7 +190,7 @@ class PathCut(Diagnosis):
             sources = [mark for mark in term.marks if type(mark) is Departure]
             sources = [d for d in sources if d.carries(leaves) and not d.stands_for(self._held) and not d.foreign]
             if sources:
-                self._count(min(sources, key=lambda d: d.number), term)
+                self._count(min(sources, key=lambda d: (_is_behind(d, sources), d.number)), term)
             elif not any(type(mark) is Departure for mark in term.marks):
                 self._compare(term, leaves)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 from ...core.description import normalize_dim
@@ -215,7 +216,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """A vector of zeros with a 1 at each class."""
     if not isinstance(tensor, Tensor) or tensor._array.dtype != i64:
         raise EngineError("one_hot is only applicable to index tensor of type LongTensor.")
-    array = tensor._array
+    array, num_classes = tensor._array, index(num_classes)  # (a tensor with one integer will do)
     if isinstance(array, Mapped) and num_classes <= 0:
         raise EngineError(
             "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."

@@ -116,4 +116,11 @@ ROWS = [
         inputs=integers(2, 3),
         ref=lambda x: np.eye(5, dtype="int64")[x],
     ),
+    Row(
+        "one_hot",
+        lambda t, x: t.nn.functional.one_hot(x, t.tensor(25)),
+        inputs=integers(4, 24),
+        ref=lambda x: np.eye(25, dtype="int64")[x],
+        label="classes in a tensor",
+    ),
 ]
