@@ -232,6 +232,11 @@ def _rebind(name: str) -> None:
     hub.recorded = _fan_out(_handlers["recorded"]) or (_ignore if hub.saved is not None else None)
 
 
+def heard(name: str) -> bool:
+    """Does anybody listen to an event? (`hub` may have one that ignores it, see `_rebind`: whoever does more for a listener asks here.)"""
+    return bool(_handlers[name])
+
+
 def tidy() -> None:
     """No other thread is left: what was kept for one (see `_rebind`) goes."""
     if threading.active_count() == 1:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from ..events import hub
+from ..events import heard, hub
 from . import checkpoints, dangers, engine, home, lines, listening, memory, nodes, twins, values
 from .nodes import View, held
 from .patching import itself, patch, safely
@@ -148,12 +148,12 @@ class Pass:
             self.freed = {v.seq for v in self._views() if v.seq > held.ended and values.is_freed(v)}
         if listening.ear.open:
             nodes.remember(self.roots, place)
-            if hub.silently_overwritten is not None:
+            if heard("silently_overwritten"):
                 self._look_for_silent_writes()
         elif twins.noted and any(isinstance(root, torch.Tensor) and not values.all_finite(root) for root in self.roots):
             twins.summon(self.roots)
         hub.backward_began(self.roots, given, retained, create, self.accumulates)  # type: ignore[misc]
-        if self.accumulates and hub.accumulated is not None:
+        if self.accumulates and heard("accumulated"):
             self.before = []
             for leaf in engine.leaves():
                 if leaf.is_leaf:
@@ -163,11 +163,11 @@ class Pass:
                     self.before.append((leaf, grad, 0 if grad is None else grad._version))
         if self.seen:
             pass
-        elif hub.ran is not None:
+        elif heard("ran"):
             self._listen_to_nodes()
-        elif hub.broke is not None and self.accumulates and hub.accumulated is not None:
+        elif heard("broke") and self.accumulates and heard("accumulated"):
             self._look_for_dangers()
-        if not self.seen and twins.noted and (hub.ran is not None or hub.broke is not None):
+        if not self.seen and twins.noted and (heard("ran") or heard("broke")):
             self.hooks += twins.watch_pass(self.roots, _ran)
         held.roots = ()
 
@@ -247,7 +247,7 @@ class Pass:
 
 @uncompiled
 def _ran(view: View, results: Any, gradients: Any) -> None:
-    told = hub.ran or hub.broke
+    told = hub.ran if heard("ran") else hub.broke
     held.aside += 1
     try:
         if told is None or all(r is None or values.all_finite(r) for r in results):

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from ..events import hub
+from ..events import heard, hub
 from . import (
     backward,
     engine,
@@ -98,8 +98,8 @@ def _listen() -> None:
     """What Dynamo must not see: it stands where the code that it reads, or has compiled, would meet it."""
     on = _wanted and not unseen
     listening.set_open(on)
-    _set_module_hooks(on and hub.module_entered is not None)
-    _set_properties(not _wanted and not unseen and hub.looked is not None)
+    _set_module_hooks(on and heard("module_entered"))
+    _set_properties(not _wanted and not unseen and heard("looked"))
 
 
 @contextlib.contextmanager

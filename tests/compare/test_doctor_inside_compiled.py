@@ -1,7 +1,9 @@
 """What happens inside of what `torch.compile` made is found by a twin that is run beside it, and nothing else changes."""
 
+import contextlib
 import gc
 import random
+import threading
 import weakref
 
 import pytest
@@ -65,12 +67,27 @@ def test_who_asks_for_a_line_gets_it_as_it_is_written():
     assert [(finding.name, finding.line) for finding in watch.findings] == [("softmax-over-one", _LINE)]
 
 
+@contextlib.contextmanager
+def _waiting_thread():
+    done = threading.Event()
+    waiting = threading.Thread(target=done.wait)
+    waiting.start()
+    try:
+        yield
+    finally:
+        done.set()
+        waiting.join()
+
+
+@pytest.mark.parametrize("beside", [contextlib.nullcontext, _waiting_thread])  # progress bars have one
 @pytest.mark.filterwarnings("ignore")  # Dynamo's own
-def test_a_gradient_that_breaks_inside_is_located():
+def test_a_gradient_that_breaks_inside_is_located(beside):
+    torch._dynamo.reset()
+
     def distance(x):
         return x.pow(2).sum(-1).sqrt()
 
-    with clarion.doctor.watch() as watch:
+    with beside(), clarion.doctor.watch() as watch:
         net = torch.nn.Linear(3, 2)
         measured = torch.compile(distance, backend="aot_eager")
         optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
