@@ -20,6 +20,7 @@ import torch
 from .. import diagnose
 from ..events import hub
 from . import (
+    engine,
     graphs,
     hearing,
     lines,
@@ -254,6 +255,7 @@ def _aside(function: Any, written: Any) -> Any:
                 _hear_numbers(False)
 
     call.clarion = True  # type: ignore[attr-defined]
+    engine.layers().passing_on.update((call.__code__, getattr(function, "__code__", None)))
     return call
 
 

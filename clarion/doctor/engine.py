@@ -212,7 +212,8 @@ def live() -> tuple[list[Any], list[Any]]:
     for found in gc.get_objects():
         which = type(found)  # isinstance would ask proxies for their class, and wake them up
         if which is View:
-            nodes.append(found)
+            if not found.replaced:
+                nodes.append(found)
         elif issubclass(which, _Tensor):
             with contextlib.suppress(Exception):
                 fn = found.grad_fn
@@ -372,6 +373,7 @@ _layers = SimpleNamespace(
     RReLU=torch.nn.RReLU,
     Function=torch.autograd.Function,
     telling_train=[],  # code that tells of `train()`, beside that of Module
+    passing_on=set(),  # code around the call of a module that was compiled
 )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
+import linecache
 import re
 import weakref
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import torch
@@ -20,20 +23,49 @@ call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731  (
 
 
 @functools.cache
-def from_line(file: str, line: int, name: str) -> Any:
-    """A function that calls another from a line of the user's, as a traceback would show it."""
-    code = call.__code__.replace(co_filename=file, co_firstlineno=line, co_name=name)
-    return FunctionType(code, {})
+def from_line(file: str, line: int, name: str, function: str = "") -> Any:
+    """A function that calls another (of this name) from a line of the user's, as a traceback would show it."""
+    tree = ast.parse("lambda function, args, kwargs: function(*args, **kwargs)", file, "eval")
+    begin, end = _columns(file, line, function)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.col_offset, node.end_col_offset = begin, end  # type: ignore[attr-defined]
+    code = next(c for c in compile(tree, file, "eval").co_consts if isinstance(c, CodeType))
+    return FunctionType(code.replace(co_name=name), {})
 
 
-def caller_of(trace: str | None) -> Any:
-    """Calls from the innermost line of the user's in a stack trace."""
+def _columns(file: str, line: int, function: str) -> tuple[int, int]:
+    """Where on a line the only call of this function stands; nowhere (0, 0) if there are several, or none."""
+    found = [node for node in _calls_in(file).get(line, ()) if _called(node) == function]
+    if len(found) != 1 or found[0].end_col_offset is None:
+        return 0, 0
+    return found[0].col_offset, found[0].end_col_offset
+
+
+@functools.lru_cache(maxsize=64)
+def _calls_in(file: str) -> dict[int, list[ast.Call]]:
+    """The calls in a file, each on one line, by that."""
+    found: dict[int, list[ast.Call]] = {}
+    with contextlib.suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse("".join(linecache.getlines(file)))):
+            if isinstance(node, ast.Call) and node.lineno == node.end_lineno:
+                found.setdefault(node.lineno, []).append(node)
+    return found
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def caller_of(trace: str | None, function: str = "") -> Any:
+    """Calls a function from the innermost line of the user's in a stack trace."""
     frames = _FRAME.findall(trace or "")
     own = [frame for frame in frames if not lines.is_library(frame[0])]
     if not own:
         return None
     file, line, name = own[-1]
-    caller = from_line(file, int(line), name)
+    caller = from_line(file, int(line), name, function if frames[-1] is own[-1] else "")
     return (
         caller
         if lines.is_users_file(frames[-1][0])

@@ -74,6 +74,7 @@ class View:
         "hooked",
         "n_out",
         "op",
+        "replaced",
         "seq",
         "title",
         "twin",
@@ -94,6 +95,7 @@ class View:
         self.hooked = hooks.seen  # may reading a saved value run code of the user's? NOTE [Packed]
         self.folded = False  # a linear layer: the product with the transpose of a leaf, seen as one operation
         self.n_out = len(getattr(fn, "_input_metadata", ())) or 1
+        self.replaced = False  # does another stand for it? Then whoever walks the graph does not meet it
         self.twin = False  # does it stand for a part of what was compiled? NOTE [Twins]
         self.whole: Any = None  # while an event is told: the `grad_fn` of what was compiled, for which it stands
 
@@ -174,6 +176,7 @@ def view_of(fn: Any) -> View:
     view: View | None = kept.get(_KEY)
     if view is None:
         view = kept[_KEY] = View(fn)
+        view.replaced = _TWIN in kept
     if view._fn is None:
         view._fn = fn
         held.views.append(view)
@@ -184,7 +187,10 @@ def stand_for(fn: Any, number: int, t: Any) -> None:
     """Whoever asks where this output of a node came from is told where `t` came from: NOTE [Twins] in twins.py."""
     global _twins
     _twins = True
-    fn.metadata.setdefault(_TWIN, {})[number] = t.grad_fn, t.output_nr
+    kept = fn.metadata
+    kept.setdefault(_TWIN, {})[number] = t.grad_fn, t.output_nr
+    if _KEY in kept:
+        kept[_KEY].replaced = True
 
 
 def has_twin(t: Any) -> bool:

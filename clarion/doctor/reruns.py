@@ -23,7 +23,9 @@ class Twin:
         graph = torch.fx.Graph()
         graph.output(graph.graph_copy(gm.graph, copies := {}))
         self.callers = {
-            new: caller for old, new in copies.items() if (caller := graphs.caller_of(old.meta.get("stack_trace")))
+            new: caller
+            for old, new in copies.items()
+            if (caller := graphs.caller_of(old.meta.get("stack_trace"), graphs.name(old)))
         }
         self.customs = {new: _customs[old] for old, new in copies.items() if old in _customs}
         self.customs = {new: (cls, _in_copy(args, copies)) for new, (cls, args) in self.customs.items()}
@@ -35,6 +37,8 @@ class Twin:
         self.marks = noted
         for mark in noted:
             mark.behind = _in_copy_of(mark.behind, copies)
+        last = next((caller for node, caller in reversed(self.callers.items()) if node.op != "placeholder"), None)
+        self.place = None if last is None else graphs.line_of(last)  # where the last of its results is computed
         self.written = {i for i, node in enumerate(self.inputs) if graphs.is_written(node)}
         self.failed = lines.is_own(output.root_tx.f_code.co_filename)  # an optimizer's step is not looked into
 

@@ -174,7 +174,7 @@ class Call:
             }
             first.metadata[_CALL] = self
             _calls[1].append(weakref.ref(self))
-            nodes.view_of(first).place = lines.here()
+            nodes.view_of(first).place = self.twin.place or lines.here()
 
     def again(self, apart: bool) -> tuple[Any, list[Any]]:
         """Run the twin once more, unheard; `apart` from the rest of the graph. What it gives, and its inputs that have a gradient."""

@@ -107,6 +107,14 @@ def _is_method(frame: FrameType, base: type) -> bool:
     return code.co_name == "forward" or (isinstance(owner, type) and issubclass(owner, base))
 
 
+def caller_of(frame: FrameType) -> FrameType | None:
+    """The frame that made this call, past those that an engine puts around what it has compiled."""
+    outer, around = frame.f_back, getattr(engine.layers(), "passing_on", ())
+    while outer is not None and outer.f_code in around:
+        outer = outer.f_back
+    return outer
+
+
 def place_outside(frame: FrameType) -> Place | None:
     """The user's line that made this call."""
     outer = frame.f_back

@@ -78,7 +78,10 @@ class GraphsAccumulate(Diagnosis):
             self._judge()
         self._wait -= 1
         if self._wait <= 0:
+            known = len(self._suspects)
             self._look()
+            if len(self._suspects) > known:
+                self._see_walked(tensors)  # it may be this very pass that goes through them
 
     def at_exit(self) -> None:
         """The program ends: nobody will make use of the suspects' graphs any more."""

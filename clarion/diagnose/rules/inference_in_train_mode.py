@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import engine
 from ..finding import INFO
-from ..graph.layers import called_on, calls, is_library, is_trained, place_outside, trainer_of
+from ..graph.layers import called_on, caller_of, calls, is_library, is_trained, place_outside, trainer_of
 from ..rule import Diagnosis
 from ..source.places import Place, here, is_result_dropped
 
@@ -98,7 +98,8 @@ class InferenceInTrainMode(Diagnosis):
         if switch is None or outermost is None:
             return
         module, call = outermost
-        if call.f_back is None or is_library(call.f_back.f_code):
+        caller = caller_of(call)
+        if caller is None or is_library(caller.f_code):
             return  # called by somebody else, who knows what for: checkpointing
         inner: FrameType | None = frame
         while inner is not None and inner is not call:

@@ -85,6 +85,8 @@ def expression(place: Place | None) -> Any:
     line, end_line, column, end_column = span
     if line is None or end_line is None or column is None or end_column is None:
         return None
+    if (line, column) == (end_line, end_column):  # which one is not known
+        return None
     rows = [linecache.getline(code.co_filename, n).encode() for n in range(line, end_line + 1)]
     if not rows or not rows[-1]:
         return None
