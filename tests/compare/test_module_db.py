@@ -29,9 +29,7 @@ class Gap:
     reason: str
 
 
-KNOWN_GAPS = (
-    Gap("LinearCrossEntropyLoss", "linear_cross_entropy(options=...)", "the projection is not computed in chunks"),
-)
+KNOWN_GAPS: tuple[Gap, ...] = ()
 
 # Modules that clarion does not have, and why.
 ABSENT = {}

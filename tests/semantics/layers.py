@@ -272,3 +272,13 @@ def why_padding_is_not_left_out(t):
             stack = t.nn.TransformerEncoder(t.nn.TransformerEncoderLayer(4, heads, 8, **options), 1)
         found.append(([str(each.message) for each in caught], stack.enable_nested_tensor, stack.use_nested_tensor))
     return found
+
+
+def targets_that_do_not_fit_are_refused(t):
+    scores = t.zeros(5, 10)
+    return [
+        refusal(lambda: t.nn.functional.cross_entropy(scores, t.zeros(5, 10, dtype=t.int64)), 75),
+        refusal(lambda: t.nn.functional.multi_margin_loss(scores, t.zeros(3, dtype=t.int64)), 160),
+        refusal(lambda: t.nn.LinearCrossEntropyOptions(chunking_method="aspect_ratio:0")),
+        refusal(lambda: t.nn.LinearCrossEntropyOptions(batch_chunk_size=0)),
+    ]

@@ -140,6 +140,11 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
             f"expected scalar type Long but found {target.dtype.old}\n"
             f"{name}() takes class indices as integers: target.long(), or probabilities of the input's shape."
         )
+    if name == "cross_entropy" and x.shape == t.shape:
+        raise EngineError(
+            f"Expected floating point type for target with class probabilities, got {target.dtype.old}\n"
+            "A target of the input's shape holds probabilities; class indices have one dimension less."
+        )
     if (x.ndim == 1 and t.ndim > 1) or (x.ndim == 2 and t.ndim > 1):
         raise EngineError("0D or 1D target tensor expected, multi-target not supported")
     if x.ndim == 1:

@@ -10,7 +10,7 @@ from ...core import modes
 from ...core.devices import xp_of
 from ...core.dtypes import contiguous_format, i64
 from ...core.tensor import Tensor, new_tensor
-from ...errors import ArgumentValueError, EngineError, NotSupportedError, not_a_tensor
+from ...errors import ArgumentValueError, EngineError, not_a_tensor
 from ...events import hub
 from ...kernels.batched.levels import all_samples
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, functional, no_gradient
@@ -188,6 +188,11 @@ def _batch_of_scores(name: str, input: Any, target: Any, labels: int) -> tuple[A
     rows = x.shape[0] if x.ndim == 2 else 1
     columns = x.shape[-1] if x.ndim else 1
     wanted = (x.shape,) if labels else ((rows,), ()) if rows == 1 and x.ndim < 2 else ((rows,),)
+    if t.shape not in wanted and not labels:
+        raise EngineError(
+            f"{name}: target tensor should be 1-D with size equal to the number of input samples (batch size). Expected target "
+            f"size [{rows}], but got {list(t.shape)}. Input has shape {list(x.shape)}."
+        )
     if t.shape not in wanted:
         raise EngineError(f"inconsistent target size: {list(t.shape)} for input of size: {list(x.shape)}")
     if t.dtype.kind not in "iu":
@@ -394,10 +399,8 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Any:
-    """The cross entropy of `input @ linear_weight.T + linear_bias`."""
+    """The cross entropy of `input @ linear_weight.T + linear_bias`. (`options` say how PyTorch cuts the batch into pieces.)"""
     _check_projection(input, linear_weight, linear_bias)
-    if options is not None:
-        raise NotSupportedError("linear_cross_entropy(options=...): clarion computes the whole projection at once")
     outputs = linear_weight.shape[:-1]
     matrix = linear_weight.reshape(-1, linear_weight.shape[-1])
     bias = None if linear_bias is None else linear_bias.reshape(-1)
