@@ -286,7 +286,8 @@ def _few_normals(gen: Generator, n: int) -> list[float]:
     if missing:
         words = gen.words(4 * ((missing + 1) // 2)).tolist()
         for at in range(0, len(words), 4):
-            turn, size = (((words[k] & 0x1FFFFF) * 2.0**32 + words[k + 1]) * 2.0**-53 for k in (at, at + 2))
+            high, low, more, less = words[at : at + 4]
+            turn, size = ((high & 0x1FFFFF) * 2.0**32 + low) * 2.0**-53, ((more & 0x1FFFFF) * 2.0**32 + less) * 2.0**-53
             radius, angle = math.sqrt(-2.0 * math.log1p(-size)), 2.0 * math.pi * turn
             found += (radius * math.cos(angle), radius * math.sin(angle))
         if missing % 2:
