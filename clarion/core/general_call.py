@@ -90,6 +90,8 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
     if op.reduces:
         results = [rows(r) for r in results]
     outs = tuple(new_tensor(_rounded(r, half)) for r in results)
+    if half is not None and "normalizes" in op.traits:
+        outs = _with_statistics(inputs, results, outs)
     if op.differentiable:
         if modes.special == 0 or modes.recording():
             record(op, inputs, params, outs)
@@ -100,6 +102,13 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
     if modes.special:
         finished(op, inputs, params, outs)
     return outs[0] if len(op.outputs) == 1 and type(result) is not list else outs
+
+
+def _with_statistics(inputs: tuple[Any, ...], results: Any, outs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Statistics in the precision of the parameters, as PyTorch has them; what is as large as the result is rounded as it is."""
+    if not any(isinstance(t, Tensor) and t._array.dtype == f32 for t in inputs):
+        return outs
+    return tuple(out if r.size == outs[0]._array.size else new_tensor(r) for out, r in zip(outs, results, strict=True))
 
 
 def _as_they_stand(op: Op, inputs: tuple[Any, ...]) -> list[Any] | None:

@@ -225,7 +225,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 def converted(param: Any, fn: Any) -> Any:
     """A parameter with the data that `fn` makes of its own, and its gradient likewise.
 
-    It stays the same object unless it comes from the meta device or goes there: data cannot be put under it then.
+    It stays the same object unless it comes from the meta device or goes there, or becomes sparse: data cannot be put under
+    it then.
     What `fn` wraps into a tensor of a class that computes for itself takes the parameter's place under its name.
     """
     if is_lazy(param):
@@ -239,13 +240,15 @@ def converted(param: Any, fn: Any) -> Any:
         swap_tensors(param, Parameter(data, param.requires_grad))
         param._grad = new_grad
         return param
-    if data.is_meta == param.is_meta and not future.conversion.overwrites:
+    alike = data.is_meta == param.is_meta and data.layout is param.layout
+    if alike and not future.conversion.overwrites:
         param.data = data
         if grad is not None:
             grad.data = new_grad
         return param
     made = Parameter(data, param.requires_grad)
-    made._grad = new_grad
+    if new_grad is not None:
+        made.grad = new_grad
     return made
 
 

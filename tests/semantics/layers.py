@@ -282,3 +282,23 @@ def targets_that_do_not_fit_are_refused(t):
         refusal(lambda: t.nn.LinearCrossEntropyOptions(chunking_method="aspect_ratio:0")),
         refusal(lambda: t.nn.LinearCrossEntropyOptions(batch_chunk_size=0)),
     ]
+
+
+def statistics_of_half_precision_have_the_precision_of_the_parameters(t):
+    """The gradients of weights come from them."""
+    t.manual_seed(0)
+    x, g, found = t.randn(4, 8, 10, 10), t.randn(4, 8, 10, 10), []
+    for norm in (t.nn.GroupNorm(2, 8), t.nn.BatchNorm2d(8), t.nn.InstanceNorm2d(8, affine=True)):
+        for kind in (t.float16, t.bfloat16):
+            norm.zero_grad()
+            out = norm(x.to(kind))
+            out.backward(g.to(kind))
+            found.append((str(out.dtype), norm.weight.grad, norm.bias.grad))
+    half, ones = x[:2].bfloat16(), t.ones(8)
+    for weight in (ones, ones.bfloat16(), None):
+        made = (
+            t.native_group_norm(half, weight, weight, 2, 8, 100, 2, 1e-5),
+            t.native_batch_norm(half, weight, weight, None, None, True, 0.1, 1e-5),
+        )
+        found.append([str(each.dtype) for all_of_them in made for each in all_of_them])
+    return found

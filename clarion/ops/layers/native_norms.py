@@ -11,6 +11,11 @@ from .batch_norm import _torch_batch_norm, _torch_group_norm
 from .normalization import layer_norm
 
 
+def _precise(input: Any, weight: Any) -> Any:
+    """The input in the type of the parameters: statistics have that."""
+    return input if weight is None else input.to(weight.dtype)
+
+
 def _statistics(input: Any, dims: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
     """Variance (of all there is) and mean."""
     return FUNCTIONS["var_mean"](input.detach(), dims, correction=0, keepdim=keepdim)  # type: ignore[no-any-return]
@@ -20,7 +25,7 @@ def _statistics(input: Any, dims: tuple[int, ...], keepdim: bool) -> tuple[Any, 
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     """`layer_norm`, the means and one over the standard deviations."""
     out = layer_norm(input, normalized_shape, weight, bias, eps)
-    var, mean = _statistics(input, tuple(range(-len(normalized_shape), 0)), True)
+    var, mean = _statistics(_precise(input, weight), tuple(range(-len(normalized_shape), 0)), True)
     return out, mean, (var + eps).rsqrt()
 
 
@@ -31,7 +36,7 @@ def native_group_norm(
     """`group_norm`, and for each group of each image its mean and one over its standard deviation."""
     out = _torch_group_norm(input, group, weight, bias, eps)
     # As PyTorch's, and unlike those of the other norms, they have gradients.
-    var, mean = FUNCTIONS["var_mean"](input.reshape(N, group, C // group * HxW), (-1,), correction=0)
+    var, mean = FUNCTIONS["var_mean"](_precise(input, weight).reshape(N, group, C // group * HxW), (-1,), correction=0)
     return out, mean, (var + eps).rsqrt()
 
 
@@ -43,7 +48,7 @@ def native_batch_norm(
     out = _torch_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
     if not training:
         return out, input.new_empty(0), input.new_empty(0)
-    var, mean = _statistics(input, _but_channels(input), False)
+    var, mean = _statistics(_precise(input, weight), _but_channels(input), False)
     return out, mean, (var + eps).rsqrt()
 
 
