@@ -190,3 +190,34 @@ def test_products_of_bfloat16(name, sizes):
 
 def test_odd_products_are_left_to_float32():
     assert clarion.ones(65, 65, dtype=clarion.bfloat16).mm(clarion.ones(65, 65, dtype=clarion.bfloat16))[3, 4] == 65
+
+
+@pytest.mark.skipif(products_of_pairs() is None, reason="the processor has no instruction for it")
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    ("sizes", "geometry"),
+    [
+        ((3, 6, 40, (9, 8), (3, 3)), ((1, 1), (1, 1), (1, 1))), ((2, 32, 20, (17, 33), (3, 2)), ((2, 1), (0, 1), (1, 2))),
+        ((5, 16, 34, (6, 6), (1, 1)), ((1, 1), (0, 0), (1, 1))), ((6, 16, 26, (60,), (5,)), ((3,), (2,), (1,))),
+    ],
+)  # fmt: skip
+def test_convolutions_of_bfloat16(sizes, geometry, last):
+    """Products are exact in float32, and sums are rounded once more at the end."""
+    images, channels, out, size, ksize = sizes
+    rng, bfloat16 = np.random.default_rng(0), HALF[1]
+    drawn = [rng.standard_normal(shape) for shape in ((images, channels, *size), (out, channels, *ksize), (out,))]
+    x, weight, bias = (each.astype(np.float32).astype(bfloat16) for each in drawn)
+    if last:
+        x = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    wide = [each.astype(np.float64) for each in (x, weight, bias)]
+    dims = len(size)
+
+    def compare(found, expected):
+        assert found.dtype == bfloat16
+        np.testing.assert_allclose(found.astype(np.float64), expected, 2**-8, 1e-4 * np.abs(expected).max())
+
+    expected = registry.portable("convolution")(*wide, *geometry, False, (0,) * dims, 1)
+    compare(halved.KERNELS["convolution"](x, weight, bias, *geometry, False, (0,) * dims, 1), expected)
+    g = rng.standard_normal(expected.shape).astype(np.float32).astype(bfloat16)
+    expected = registry.portable("correlate_input")(g.astype(np.float64), wide[1], *geometry, 1, size)
+    compare(halved.KERNELS["correlate_input"](g, weight, *geometry, 1, size), expected)

@@ -40,6 +40,7 @@ from . import (
 )
 from .attention import calls as attention
 from .convolutions import calls as convolutions
+from .convolutions import pairs as convolutions_of_pairs
 from .kept import keeps
 from .kernel import (
     BLOCK,
@@ -479,6 +480,7 @@ def make() -> None:
     registry.fuse_rules(Fused, GRADIENTS)
     in_half.make(_narrow)
     pairs.make()
+    convolutions_of_pairs.make()
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
         room.make()
     for room in (updates, choices, losses, groups, lines, turning, copying, resampling, selecting, equals):

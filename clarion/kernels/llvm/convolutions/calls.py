@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,10 @@ def _shape(dtype: Any) -> Shape:
 
 
 class Convolutions:
-    """The functions of one type."""
+    """The functions of one type, and its products."""
 
-    def __init__(self, dtype: Any) -> None:
-        self.shape = _shape(dtype)
+    def __init__(self, shape: Shape, made: products.Products) -> None:
+        self.shape, self.products = shape, made
         engine = machine.compiled(module(drivers.functions(self.shape, machine.x86())))
         pointer = ctypes.c_void_p
         self.convolve, self.gradient, self.gradient_single = (
@@ -56,6 +57,13 @@ class Convolutions:
         self._packs = {
             name: machine.callable_at(machine.address(engine, name), None, pointer) for name in drivers.PACKINGS
         }
+
+    def times(self, x: Any, y: Any, bias: Any) -> Any:
+        """x @ y of two matrices, plus a number for each column."""
+        if not self.shape.pairs:
+            return products.with_bias(x, y, bias)
+        made = self.products
+        return made.matrices(x, y) if bias is None else made.with_bias(x, y, np.ascontiguousarray(bias))
 
     def panels(self, matrices: Any, how: str = "pack_rows") -> tuple[Any, int, int]:
         """Matrices (groups, rows, outer steps, inner steps) as the panels that tiles read; bytes of a panel, and of a group's."""
@@ -77,12 +85,18 @@ class Convolutions:
 @functools.cache
 def convolutions(dtype: Any) -> Convolutions | None:
     """The functions of a type, compiled at first use; None where there are none."""
-    if dtype is not F32 and dtype is not F64:
-        return None
+    made = products.products(dtype)
     try:
-        return Convolutions(dtype) if machine.multiplies_and_adds() else None
+        return None if made is None else Convolutions(_shape(dtype), made)
     except machine.NoCompiler:
         return None
+
+
+@functools.cache
+def convolutions_of_pairs() -> Convolutions | None:
+    """The functions of pairs of bfloat16, neighbouring channels, each in the place of a float32 (see products_of_pairs)."""
+    made = products.products_of_pairs()
+    return None if made is None else Convolutions(replace(_shape(F32), pairs=True), made)
 
 
 @functools.lru_cache(maxsize=geometry.KEPT)
@@ -151,7 +165,7 @@ def _convolve(on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, matrices
     shared = _work(made, x.shape[0], groups, rows) >= SHARED and threads.number() > 1
     run, spans, how, together = on.convolve, None, "pack_rows", 1
     if groups == 1 and _is_direct(made, rows, on.shape.lanes):
-        (run, spans), how = _direct(x.dtype, made), "pack_columns"
+        (run, spans), how = _direct(on.shape, made), "pack_columns"
         fitting = SLABS // (made.channels * math.prod(made.slab) * x.itemsize)
         together = max(1, min(fitting, -(-items // threads.number()) if shared else items))
     per = max(-(-items // (4 * threads.number())), together) if shared else items
@@ -176,15 +190,15 @@ def _is_direct(made: Geometry, rows: int, lanes: int) -> bool:
 
 
 @functools.lru_cache(maxsize=geometry.KEPT)
-def _direct(dtype: Any, made: Geometry) -> tuple[Any, Any]:
+def _direct(shape: Shape, made: Geometry) -> tuple[Any, Any]:
     """The function for the tiles of a geometry, and which taps they are made of."""
-    plan = direct.plan_for(_shape(dtype), made)
-    return _direct_function(dtype, plan), made.spans(plan.rows)
+    plan = direct.plan_for(shape, made)
+    return _direct_function(shape, plan), made.spans(plan.rows)
 
 
 @functools.cache
-def _direct_function(dtype: Any, plan: direct.Plan) -> Any:
-    engine = machine.compiled(module(direct.functions(_shape(dtype), plan, machine.x86())))
+def _direct_function(shape: Shape, plan: direct.Plan) -> Any:
+    engine = machine.compiled(module(direct.functions(shape, plan, machine.x86())))
     return machine.callable_at(machine.address(engine, "direct"), None, ctypes.c_void_p)
 
 
@@ -213,32 +227,43 @@ def _times(steps: Sizes, stride: Sizes) -> Sizes:
     return tuple(a * b for a, b in zip(steps, stride, strict=True))
 
 
+def size_of(size: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Sizes:
+    """The size of a convolution's results."""
+    sizes = zip(size, padding, dilation, ksize, stride, strict=True)
+    return tuple([(s + 2 * p - d * (k - 1) - 1) // t + 1 for s, p, d, k, t in sizes])
+
+
 def correlate(
     x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, bias: Any = None
 ) -> Any:
     """The convolution of x."""
-    ksize, n, o = weight.shape[2:], x.shape[0], weight.shape[0]
-    size = tuple(
-        (s + 2 * p - d * (k - 1) - 1) // t + 1
-        for s, p, d, k, t in zip(x.shape[2:], padding, dilation, ksize, stride, strict=True)
-    )
+    ksize, n = weight.shape[2:], x.shape[0]
+    size = size_of(x.shape[2:], ksize, stride, padding, dilation)
     work = math.prod(weight.shape) * n * math.prod(size)
     on = _ready(x, weight) if min(size) > 0 and work >= LEAST else None
     if on is None or (bias is not None and bias.dtype is not x.dtype):
         return NotImplemented
     dims = _whole(x.shape[2:], ksize, size, padding, dilation, groups)
     if dims:
-        made = products.products(x.dtype)
-        return whole.correlate(correlate, made, dims, x, weight, stride, padding, dilation, bias)
+        return whole.correlate(correlate, on.products, dims, x, weight, stride, padding, dilation, bias)
     if groups == 1 and few.is_for(weight, n, size):
-        return few.correlate(products.products(x.dtype), x, weight, stride, padding, dilation, size, bias)
-    if groups == 1 and is_pointwise(ksize, stride, padding):
-        found = _pointwise(x, weight.reshape(o, -1), size, bias)
-        if found is not None:
-            return found
+        return few.correlate(on.products, x, weight, stride, padding, dilation, size, bias)
     if depthwise.is_for(on.shape, x, weight, groups, size):
         shared = work >= SHARED and threads.number() > 1
         return depthwise.correlate(on.shape, x, weight, stride, padding, dilation, size, bias, shared)
+    return convolved(on, x, weight, stride, padding, dilation, groups, size, bias)
+
+
+def convolved(
+    on: Convolutions, x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, size: Sizes, bias: Any
+) -> Any:  # fmt: skip
+    """The convolution of x with results of a size, as a product with the weights."""
+    ksize, n, o = weight.shape[2:], x.shape[0], weight.shape[0]
+    if groups == 1 and is_pointwise(ksize, stride, padding):
+        found = _pointwise(on, x, weight.reshape(o, -1), size, bias)
+        if found is not None:
+            return found
+    work = math.prod(weight.shape) * n * math.prod(size)
     images = _rows_of(x)
     made = geometry.forward(
         weight.shape[1], images.shape[2:], three(size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
@@ -252,7 +277,7 @@ def correlate(
     return out
 
 
-def _pointwise(x: Any, matrix: Any, size: Sizes, bias: Any) -> Any:
+def _pointwise(on: Convolutions, x: Any, matrix: Any, size: Sizes, bias: Any) -> Any:
     """One product for all pixels, or one for each image; None where pixels or channels do not lie together."""
     n, c = x.shape[:2]
     pixels = _pixels_of(x)
@@ -260,13 +285,12 @@ def _pointwise(x: Any, matrix: Any, size: Sizes, bias: Any) -> Any:
         return None
     if pixels is None and n > 1 and math.prod(size) < FEW_PIXELS:
         pixels = depthwise.together(x.transpose(0, *range(2, x.ndim), 1)).reshape(-1, c)
-        found = products.with_bias(pixels, matrix.T, bias).reshape(n, *size, -1)
+        found = on.times(pixels, matrix.T, bias).reshape(n, *size, -1)
         return depthwise.together(found.transpose(0, x.ndim - 1, *range(1, x.ndim - 1)))
     if pixels is None:
-        made = products.products(x.dtype)
-        out = made.batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
+        out = on.products.batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
         return _plus(out, bias).reshape(n, len(matrix), *size)
-    out = products.with_bias(pixels, matrix.T, bias)
+    out = on.times(pixels, matrix.T, bias)
     return out.reshape(n, *size, len(matrix)).transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
 
 
@@ -285,27 +309,35 @@ def correlate_input(
     g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
 ) -> Any:
     """What each place of an input of size `in_size` gets from g."""
-    n, o, ksize = g.shape[0], g.shape[1], weight.shape[2:]
-    c = weight.shape[1] * groups
+    n, ksize = g.shape[0], weight.shape[2:]
     work = math.prod(weight.shape) * n * math.prod(g.shape[2:])
     on = _ready(g, weight) if min(in_size, default=0) > 0 and work >= LEAST else None
     if on is None:
         return NotImplemented
     dims = _whole(in_size, ksize, g.shape[2:], padding, dilation, groups)
     if dims:
-        made = products.products(g.dtype)
-        return whole.correlate_input(correlate_input, made, dims, g, weight, stride, padding, dilation, in_size)
+        return whole.correlate_input(correlate_input, on.products, dims, g, weight, stride, padding, dilation, in_size)
     if groups == 1 and few.is_for(weight, n, g.shape[2:]):
-        return few.correlate_input(products.products(g.dtype), g, weight, stride, padding, dilation, in_size)
-    if groups == 1 and is_pointwise(ksize, stride, padding) and in_size == g.shape[2:]:
-        found = _pointwise(g, weight.reshape(o, -1).T, in_size, None)
-        if found is not None:
-            return found
+        return few.correlate_input(on.products, g, weight, stride, padding, dilation, in_size)
     if depthwise.is_for(on.shape, g, weight, groups, in_size) and depthwise.is_reversible(
         ksize, stride, padding, dilation
     ):
         shared = work >= SHARED and threads.number() > 1
         return depthwise.correlate_input(on.shape, g, weight, padding, dilation, in_size, shared)
+    return spread(on, g, weight, stride, padding, dilation, groups, in_size)
+
+
+def spread(
+    on: Convolutions, g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
+) -> Any:  # fmt: skip
+    """What an input of size `in_size` gets from g, as a product with the weights' transpose."""
+    n, o, ksize = g.shape[0], g.shape[1], weight.shape[2:]
+    c = weight.shape[1] * groups
+    if groups == 1 and is_pointwise(ksize, stride, padding) and in_size == g.shape[2:]:
+        found = _pointwise(on, g, weight.reshape(o, -1).T, in_size, None)
+        if found is not None:
+            return found
+    work = math.prod(weight.shape) * n * math.prod(g.shape[2:])
     images = _rows_of(g)
     ways = geometry.backward(
         o // groups, images.shape[2:], three(in_size, 1), three(ksize, 1), three(stride, 1), three(padding, 0),
@@ -333,8 +365,7 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
         return NotImplemented
     dims = _whole(x.shape[2:], ksize, g.shape[2:], padding, dilation, groups)
     if dims:
-        made = products.products(g.dtype)
-        return whole.correlate_weight(correlate_weight, made, dims, g, x, stride, padding, dilation, ksize)
+        return whole.correlate_weight(correlate_weight, on.products, dims, g, x, stride, padding, dilation, ksize)
     images, gradients = _five(x), _five(g)
     shared = work >= SHARED and threads.number() > 1
     where = three(stride, 1), three(padding, 0), three(dilation, 1)

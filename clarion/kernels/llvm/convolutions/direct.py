@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..products.blocks import by_width, least, plus, times
-from ..products.tiles import Shape, masked_load, masked_store, transposed
+from ..products.tiles import Shape, masked_load, masked_store, multiplied, transposed
 from ..text import Function, literal, with_lanes
 from . import slabs
 from .drivers import run
@@ -73,7 +73,7 @@ def tile(shape: Shape, plan: Plan, vectors: int) -> Function:
                         spread = f.spread(type_, number)
                         for j in range(vectors):
                             total = sums[r * plan.width + w][j]
-                            total.set(f.intrinsic("fma", type_, spread, second[j], total.get()))
+                            total.set(multiplied(f, shape, spread, second[j], total.get()))
                 b.set(f.offset(now, str(b_step)))
     _write(f, shape, plan, [[v.get() for v in row] for row in sums], masks)
     f.end()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..products.tiles import Shape, masked_load, masked_store, transposed
+from ..products.tiles import Shape, masked_load, masked_store, multiplied, transposed
 from ..text import Function, literal, with_lanes
 
 
@@ -26,7 +26,7 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
         for i in range(height):
             first = f.spread(type_, f.load(shape.scalar, f.element(now, str(i), shape.scalar), shape.size))
             for j in range(vectors):
-                sums[i][j].set(f.intrinsic("fma", type_, first, second[j], sums[i][j].get()))
+                sums[i][j].set(multiplied(f, shape, first, second[j], sums[i][j].get()))
         a.set(f.element(now, str(shape.rows), shape.scalar))
     for i in range(height):
         row = f.offset("%out", f.op("mul", "i64", "%out_step", str(i)))

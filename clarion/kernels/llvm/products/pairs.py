@@ -62,8 +62,13 @@ def _paired(x: Any, axis: int) -> Any:
             )
             return pairs if axis == -1 else pairs.swapaxes(-1, -2)
     turned = (x if axis == -2 else x.swapaxes(-1, -2)).view(BITS)
-    woven = _weave()(turned[..., 0::2, :], turned[..., 1::2, :]).view(F32)
-    return woven if axis == -2 else woven.swapaxes(-1, -2)
+    pairs = woven(turned[..., 0::2, :], turned[..., 1::2, :])
+    return pairs if axis == -2 else pairs.swapaxes(-1, -2)
+
+
+def woven(low: Any, high: Any) -> Any:
+    """Pairs of the numbers of two arrays, given as bits, as float32."""
+    return _weave()(low, high).view(F32)
 
 
 def product(x: Any, y: Any, bias: Any = None) -> Any:

@@ -85,7 +85,7 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
             number = f.load(shape.scalar, f.element(now, str(i), shape.scalar), shape.size)
             first = f.spread(type_, number)
             for j in range(vectors):
-                sums[i][j].set(_multiplied(f, shape, first, second[j], sums[i][j].get()))
+                sums[i][j].set(multiplied(f, shape, first, second[j], sums[i][j].get()))
         a.set(f.offset(now, "%a_step"))
         b.set(f.offset(row, "%b_step"))
     for i in range(height):
@@ -96,7 +96,7 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
     return f
 
 
-def _multiplied(f: Function, shape: Shape, first: str, second: str, total: str) -> str:
+def multiplied(f: Function, shape: Shape, first: str, second: str, total: str) -> str:
     """total + first * second; of pairs the sum of both products."""
     if not shape.pairs:
         return f.intrinsic("fma", shape.type, first, second, total)
