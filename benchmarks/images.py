@@ -138,3 +138,20 @@ def _seen(t: Any, layers: list[Any], x: Any) -> Callable[[], object]:
             return model(x)
 
     return step
+
+
+@workload
+def convolutions_autocast(t: Any) -> Callable[[], object]:
+    """Training of three convolutions under autocast, in bfloat16."""
+    t.manual_seed(0)
+    nn = t.nn
+    sizes = ((3, 32, 1), (32, 64, 2), (64, 64, 1))
+    body = nn.Sequential(*[nn.Sequential(nn.Conv2d(c, o, 3, s, 1), nn.ReLU()) for c, o, s in sizes])
+    model = nn.Sequential(body, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+    x, y = t.randn(16, 3, 32, 32), t.randint(0, 10, (16,))
+
+    def loss() -> Any:
+        with t.autocast("cpu", dtype=t.bfloat16):
+            return nn.functional.cross_entropy(model(x), y)
+
+    return train(t, model, loss)

@@ -114,3 +114,18 @@ def words_one_by_one(t: Any) -> Callable[[], object]:
         return word
 
     return step
+
+
+@workload
+def hidden_states(t: Any) -> Callable[[], object]:
+    """How likely sequences are under a hidden Markov model: a hundred times the logarithm of a sum over the states before."""
+    t.manual_seed(0)
+    change, seen = t.randn(32, 32, requires_grad=True), t.randn(16, 100, 32)
+
+    def step() -> object:
+        logs, state = change.log_softmax(-1), seen[:, 0]
+        for i in range(1, 100):
+            state = t.logsumexp(state.unsqueeze(2) + logs, 1) + seen[:, i]
+        (-t.logsumexp(state, 1).sum()).backward()
+
+    return step

@@ -19,6 +19,7 @@ from ..portable.losses.pointwise import check_targets, class_loss, softmax_block
 from ..quiet import quietly
 from ..updates import RULES
 from . import (
+    along,
     channels,
     choices,
     copying,
@@ -389,9 +390,11 @@ def _make_rows() -> None:
         rows = Rows(name, _traced_rows(name), arrange, per_row, ROWS)
         if "norm" in name:
             rows.largest_direct = LONG
+        if name in ("softmax", "log_softmax"):
+            along.of_rows_or_along(rows)
         registry.offer(name, "llvm", rows, least=ROWS)
         _narrow[name] = rows
-    rows = Rows("logsumexp", _whole(_logsumexp), _along_rows, (), ROWS)
+    rows = along.of_rows_or_along(Rows("logsumexp", _whole(_logsumexp), _along_rows, (), ROWS))
     registry.offer("logsumexp", "llvm", rows, least=ROWS)
     registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
     registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
@@ -412,7 +415,8 @@ def _make_reductions() -> None:
         "amin": lambda xp, x, dim, keepdim: xp.min(x, dim, keepdim),
         "prod": lambda xp, x, dim, keepdim: xp.prod(x, dim, keepdim),
     }.items():
-        registry.offer(name, "llvm", Rows(name, _whole(function), _along_rows, (), ROWS), least=ROWS)
+        rows = Rows(name, _whole(function), _along_rows, (), ROWS)
+        registry.offer(name, "llvm", rows if name == "prod" else along.of_rows_or_along(rows), least=ROWS)
     sums: Rows | None = None
     for name, function, otherwise in (
         ("sum", lambda xp, x, dim, keepdim: xp.sum(x, dim, keepdim), _sum),
