@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...layout import as_laid_out
+from ...layout import ARRAYS, as_laid_out
 from ...quiet import quietly
 from ...registry import kernel
 
@@ -26,7 +26,7 @@ def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
 
 def widened(xp: Any, x: Any) -> Any:
     """An array in float64; of what was expanded, in rows: a copy lies as NumPy finds the dimensions, and results lie as it does."""
-    if 0 in getattr(x, "strides", ()):
+    if type(x) in ARRAYS and 0 in x.strides:
         x = xp.ascontiguousarray(x)
     return x.astype(xp.float64, copy=False)
 
