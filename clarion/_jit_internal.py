@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final  # noqa: F401
+from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: F401, UP035
 
 from .futures import Future as Future
 from .jit.annotations import BroadcastingList1 as BroadcastingList1

@@ -14,6 +14,7 @@ from .absent import pytorch_names, refusal
 from .core import overriding
 from .core.tensor import Tensor
 from .ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
+from .ops.faces.aten import FORMS
 
 # Declared operations: "namespace::name" -> what runs it.
 DECLARED: dict[str, Callable[..., Any]] = {}
@@ -21,14 +22,16 @@ DECLARED: dict[str, Callable[..., Any]] = {}
 
 # Operations of ATen whose function has another name here.
 _RENAMED = {
-    "_local_scalar_dense": "item", "_softmax": "softmax", "_log_softmax": "log_softmax", "_to_copy": "to", "alias": "detach",
-    "_unsafe_view": "reshape", "sym_size": "size", "sym_numel": "numel", "convolution": "_convolution",
+    "_local_scalar_dense": "item", "_to_copy": "to", "alias": "detach", "_unsafe_view": "reshape", "sym_size": "size",
+    "sym_numel": "numel",
 }  # fmt: skip
 
 
 def _aten(name: str) -> Callable[..., Any] | None:
     """The function behind an operation of ATen. Names of linear algebra and the like drop their prefix here."""
     name = _RENAMED.get(name, name)
+    if name in FORMS:
+        return FORMS[name]
     for table in (FUNCTIONS, METHODS, NN_FUNCTIONAL):
         if name in table:
             return table[name]  # type: ignore[no-any-return]
@@ -129,7 +132,7 @@ class _OpNamespace(types.ModuleType):
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name not in FORMS:
             raise AttributeError(name)
         qualified = f"{self._name}::{name}"
         run = DECLARED.get(qualified) or (_aten(name) if self._name == "aten" else None)

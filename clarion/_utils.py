@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from .core.devices import kind_named
 from .core.tensor import Tensor
 from .ops.shapes.join import cat
 
@@ -65,6 +68,50 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 def _element_size(dtype: Any) -> int:
     """The bytes of one element."""
     return int(dtype.itemsize)
+
+
+def _get_all_device_indices() -> list[int]:
+    """The numbers of all devices."""
+    return list(range(kind_named("cuda").count()))
+
+
+class ExceptionWrapper:
+    """An exception of another thread or process on its way: its class and its text, with the trace."""
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, error, trace = exc_info or sys.exc_info()
+        self.exc_type, self.exc_msg = kind, "".join(traceback.format_exception(kind, error, trace))
+        self.where = where
+
+    def reraise(self) -> None:
+        """Raise it here."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            raise KeyError(_Text(text))
+        try:
+            error = self.exc_type(text)
+        except Exception:  # a class whose objects are made of something else
+            raise RuntimeError(text) from None
+        raise error
+
+
+class _Text(str):
+    """A text that a KeyError shows with its lines."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class classproperty:
+    """A property of a class."""
+
+    def __init__(self, func: Any) -> None:
+        self.func = func
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self.func(owner)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,6 +18,10 @@ class Explained(Exception):
         return str(self)[index]
 
 
+class LinAlgError(Explained, RuntimeError):
+    """A matrix that has no inverse, no Cholesky factor, …"""
+
+
 class EngineError(Explained, RuntimeError):
     """A rule of automatic differentiation was broken, or an operation cannot be done on these inputs."""
 

@@ -9,7 +9,7 @@ import functools
 import importlib
 import inspect
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -260,6 +260,12 @@ class BaseTorchFunctionMode(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Goes on."""
         return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """A block in which a class that takes operations over may run them on what it wraps. It may do so anywhere here."""
+    yield
 
 
 def _get_current_function_mode() -> Any:

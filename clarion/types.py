@@ -18,6 +18,7 @@ from .core.dtypes import layout as _layout  # noqa: F401
 from .core.tensor import Tensor
 
 _dtype = dtype
+_symsize = Size
 _TensorOrTensors = Tensor | Sequence[Tensor]
 _TensorOrOptionalTensors = Tensor | Sequence[Tensor | None]
 _size = Size | list[int] | tuple[int, ...]

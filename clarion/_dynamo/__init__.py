@@ -13,6 +13,7 @@ from ..compiler import list_backends as list_backends
 from ..compiler import reset as reset
 from . import config as config
 from . import exc as exc
+from . import external_utils as external_utils
 from . import utils as utils
 from .eval_frame import OptimizedModule as OptimizedModule
 

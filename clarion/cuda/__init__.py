@@ -7,6 +7,7 @@ import os
 from collections import OrderedDict
 from typing import Any, NoReturn
 
+from ..absent import knows
 from ..core import devices
 from ..errors import ArgumentTypeError, EngineError, NoDeviceError
 from ..errors import OutOfMemoryError as OutOfMemoryError
@@ -136,6 +137,10 @@ def __getattr__(name: str) -> Any:
         present = importlib.import_module(".present", __name__)  # (`from . import` would come here again)
         if hasattr(present, name):
             return getattr(present, name)
+    elif name in _WITHOUT:
+        return getattr(importlib.import_module(".without", __name__), name)
+    if name in ("memory", "nccl", "random", "streams") and knows(f"torch.cuda.{name}"):
+        return importlib.import_module(f".{name}", __name__)
 
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         _refuse(name)
@@ -150,14 +155,18 @@ def __getattr__(name: str) -> Any:
         )
         return found
     if name in _CLASSES:
-        found = type(name, (), {"__new__": lambda cls, *args, **kwargs: _refuse(name), "__module__": "torch.cuda"})
+        body = {"__new__": lambda cls, *args, **kwargs: _refuse(name), "__doc__": "Not there without a CUDA device."}
+        found = type(name, (), {**body, "__module__": "torch.cuda"})
         globals()[name] = found
         return found
     if name in _NEEDS_DEVICE:
+        refuse.__name__ = refuse.__qualname__ = name
         return refuse
     raise AttributeError(f"clarion does not have torch.cuda.{name} yet")
 
 
+# Blocks, and what PyTorch keeps for later, need no device: see cuda/without.py.
+_WITHOUT = frozenset(("device", "device_of", "StreamContext", "stream", "set_rng_state"))
 # PyTorch refuses these with a RuntimeError, all others with an AssertionError.
 _RUNTIME_ERRORS = {
     "Stream": "torch.cuda.Stream requires CUDA support",
@@ -168,7 +177,7 @@ _RUNTIME_ERRORS = {
 # Classes can be named, in annotations and for `isinstance`, without a device.
 _CLASSES = frozenset(
     """
-    Stream Event ExternalStream StreamContext CUDAGraph CUDAPluggableAllocator MemPool device device_of
+    Stream Event ExternalStream CUDAGraph CUDAPluggableAllocator MemPool
     BoolTensor ByteTensor CharTensor ShortTensor IntTensor LongTensor HalfTensor BFloat16Tensor FloatTensor DoubleTensor
     """.split()  # noqa: SIM905
 )
@@ -176,9 +185,9 @@ default_generators: tuple[Any, ...] = ()
 _NEEDS_DEVICE = frozenset(
     """
     synchronize current_device set_device get_device_name get_device_properties get_device_capability current_stream
-    default_stream stream Stream Event initial_seed can_device_access_peer is_current_stream_capturing
+    default_stream Stream Event initial_seed can_device_access_peer is_current_stream_capturing
     memory_summary mem_get_info reset_peak_memory_stats reset_max_memory_allocated init ipc_collect
-    get_rng_state set_rng_state CUDAGraph graph make_graphed_callables set_per_process_memory_fraction
+    get_rng_state utilization CUDAGraph graph make_graphed_callables set_per_process_memory_fraction
     get_sync_debug_mode set_sync_debug_mode caching_allocator_alloc caching_allocator_delete memory_snapshot
     reset_accumulated_memory_stats get_allocator_backend
     """.split()  # noqa: SIM905

@@ -87,6 +87,9 @@ def _lookup(type_p: type, type_q: type) -> Callable[..., Any] | None:
     return _table[left]
 
 
+_KL_REGISTRY, _dispatch_kl = _table, _lookup  # as PyTorch calls them
+
+
 def kl_divergence(p: Any, q: Any) -> Tensor:
     """The mean of log p(x) - log q(x) over draws x of p, for each distribution of the batch."""
     key = type(p), type(q)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..core import modes
 from ..core.tensor import Tensor
-from ..errors import EngineError
+from ..errors import ArgumentValueError, EngineError
 from ..pytree import TreeSpec, tree_flatten, tree_unflatten
 from .levels import Argnums, Level, derivatives, run, tensors_of, zero_like
 
@@ -155,6 +155,10 @@ def pushforward(
     func: Callable[..., Any], primals: tuple[Any, ...], argnums: Argnums | None, has_aux: bool, strict: bool = False
 ) -> tuple[Any, Callable[[list[Tensor]], list[Tensor]], TreeSpec, Any]:
     """Output, a function from flat tangents of the inputs to those of the outputs, the structure of the outputs, aux."""
+    chosen = primals if argnums is None else [primals[i] for i in ((argnums,) if isinstance(argnums, int) else argnums)]
+    for each in tree_flatten(chosen)[0]:
+        if isinstance(each, Tensor) and each._array.dtype.kind not in "fcV":
+            raise ArgumentValueError(f"Expected primal to be floating point or complex, but got: {each.dtype}")
     level = Level()
     inputs, _, output, aux = run(_JVP, level, func, primals, argnums, has_aux, forwards=True)
     outputs, out_spec = tensors_of(_JVP, output)

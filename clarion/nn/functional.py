@@ -21,7 +21,31 @@ if TYPE_CHECKING:
     from ..ops.faces.functionals import *  # noqa: F403  (a stub: the same, for who only reads)
 
 
+# What else PyTorch's file holds, and libraries take from there.
+_PRIVATE = {
+    ".projections": (
+        "_in_projection",
+        "_in_projection_packed",
+        "_canonical_mask",
+        "_none_or_dtype",
+        "_verify_batch_size",
+    ),
+    ".modules.utils": ("_single", "_pair", "_triple", "_list_with_default"),
+    "..overrides": (
+        "has_torch_function",
+        "has_torch_function_unary",
+        "has_torch_function_variadic",
+        "handle_torch_function",
+    ),
+    ".._jit_internal": ("boolean_dispatch", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3"),
+    "..core.tensor": ("Tensor",),
+}
+
+
 def __getattr__(name: str) -> Any:
     if name == "grad":  # `torch.nn.grad`, which PyTorch has here, too
         return _importlib.import_module(".grad", __package__)
+    for place, names in _PRIVATE.items():
+        if name in names:
+            return getattr(_importlib.import_module(place, __package__), name)
     raise AttributeError(f"clarion.nn.functional has no attribute {name!r}")

@@ -189,7 +189,8 @@ def _normal_cdf(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-_no_grad_uniform_, _no_grad_normal_ = uniform_, normal_
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
 
 
 def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

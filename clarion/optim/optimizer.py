@@ -12,7 +12,9 @@ from typing import Any
 
 from ..core import devices, modes, provenance
 from ..core.bulk import bump, clear_gradients
+from ..core.dtypes import FROM_NUMPY, default_float, f32
 from ..core.hooks import RemovableHandle
+from ..core.namespace import OPS
 from ..core.tensor import Tensor
 from ..core.versions import INFERENCE
 from ..errors import ArgumentTypeError, ArgumentValueError, EngineError, InplaceError
@@ -332,6 +334,43 @@ def _default_to_fused_or_foreach(params: list[Any], differentiable: bool, use_fu
 def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
     """Devices on which a step can be captured in a graph."""
     return ["cuda"]
+
+
+def _get_value(x: Any) -> Any:
+    """The number in a tensor of one element; a number as it is."""
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _to_scalar(x: Any) -> Any:
+    """A tensor of one element without dimensions; a number as it is."""
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() else x
+
+
+def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
+    """Complex parameters, and what belongs to them, as pairs of real numbers: in the lists themselves."""
+    for i, param in enumerate(params):
+        if param.is_complex():
+            for each in (params, *state_and_grads):
+                each[i] = OPS["view_as_real"].call(each[i])
+
+
+def _get_scalar_dtype(is_fused: Any = None) -> Any:
+    """The type in which steps are counted."""
+    return FROM_NUMPY[f32] if is_fused else FROM_NUMPY[default_float()]
+
+
+def _disable_dynamo_if_unsupported(single_tensor_fn: Any = None) -> Callable[[Any], Any]:
+    """A mark for a compiler: the function itself."""
+    return lambda func: func
+
+
+# Texts that libraries put into the documentation of their optimizers.
+_params_doc = "params (iterable): the parameters to optimize, or dictionaries that define groups of them"
+_foreach_doc = "foreach (bool, optional): whether lists of tensors are stepped together"
+_fused_doc = "fused (bool, optional): whether the step is one kernel"
+_capturable_doc = "capturable (bool, optional): whether the step can be captured in a graph"
+_maximize_doc = "maximize (bool, optional): whether the objective is maximized"
+_differentiable_doc = "differentiable (bool, optional): whether gradients flow through the step"
 
 
 def _fitted(param: Tensor, value: Any, key: str | None = None) -> Any:

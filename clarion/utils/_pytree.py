@@ -8,7 +8,7 @@ import importlib
 import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.dtypes import Size
 from ..errors import ArgumentTypeError, ArgumentValueError, NotSupportedError
@@ -57,7 +57,8 @@ _odict_unflatten = _ordereddict_unflatten
 BUILTIN_TYPES = frozenset(SUPPORTED_NODES)
 
 
-class SequenceKey(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class SequenceKey:
     """A place in a list or tuple."""
 
     idx: int
@@ -70,7 +71,8 @@ class SequenceKey(NamedTuple):
         return sequence[self.idx]
 
 
-class MappingKey(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class MappingKey:
     """A place in a dictionary."""
 
     key: Any
@@ -83,7 +85,8 @@ class MappingKey(NamedTuple):
         return mapping[self.key]
 
 
-class GetAttrKey(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class GetAttrKey:
     """An attribute."""
 
     name: str
@@ -98,6 +101,8 @@ class GetAttrKey(NamedTuple):
 
 KeyEntry = SequenceKey | MappingKey | GetAttrKey
 KeyPath = tuple[Any, ...]
+FlattenFunc = Callable[[Any], tuple[list[Any], Any]]
+UnflattenFunc = Callable[[Iterable[Any], Any], Any]
 
 
 def _list_flatten_with_keys(tree: Any) -> tuple[list[Any], Any]:

@@ -28,7 +28,13 @@ v.expand(2, 4).mul_(2) | v[0:0].expand(3, 0).add_(1) | w[5] | w[0, 0, 0] | t.tri
 i.hypot_(i) | i.bitwise_and_(x) | x.bitwise_and_(x[:, :2]) | x | x[:, :1].lcm_(x) | x.atan2_(t.complex(x, x)) | i.sigmoid_()
 t.isclose(x, 1) | t.allclose(x, 1.0) | x.type_as(1) | t.dist(x, 2) | t.polygamma(x, x) | t.polygamma(np.int64(1), x + 5) | t.softmax(x)
 t.log10(x.abs()[:1].expand(2, 3)) | t.special.erfcx(x[:1].expand(2, 3)) | t.i0(x[:1].expand(2, 3)) | i.t().nan_to_num()
-F.feature_alpha_dropout(x.t(), 0.5, True) | t.no_such_function(x)
+F.feature_alpha_dropout(x.t(), 0.5, True) | t.no_such_function(x) | t.linalg.svdvals(x * float("nan")) | t.linalg.pinv(x * float("nan")) | m.argmax()
+t.linalg.svdvals(x.half()) | t.linalg.det(w.half()) | x.where(x > 0) | t.vdot(x[0], 2) | x.repeat() | t.func.jvp(t.sin, (i,), (x,))
+t.ops.aten.slice.Tensor(x, 1, 0, 2) | t.ops.aten.index.Tensor(x, [None, i[0] - 1]) | t.ops.aten._softmax(x, 1, False)
+t.ops.aten.convolution(x[None], w[:, :, None], None, [1], [0], [1], False, [0], 1) | t.ops.aten.upsample_bilinear2d(x[None, None], [3, 4], True)
+t.ops.aten.upsample_nearest2d(x[None, None], [4, 6]) | t.ops.aten.reflection_pad1d(x, [1, 1]) | t.ops.aten.threshold_backward(x, x, 0)
+t.ops.aten._log_softmax_backward_data(x, x, 1, t.float32) | t.ops.aten.tanh_backward(x, x) | t.ops.aten.im2col(x[None, None], [2, 2], [1, 1], [0, 0], [1, 1])
+F._in_projection_packed(w, w, w, t.ones(6, 2))[2] | F._canonical_mask(m, "m", None, "", t.float32) | nn.init._no_grad_trunc_normal_(x.clone(), 0.0, 1.0, -2.0, 2.0)
 """
 WRITES = """
 w[0, 0, 0] = 1.0 | w[7] = 1.0 | w[:1] = x | w[0] = 1.0 | v[0] = 1.0 | v[9] = 1.0 | t.exp(i, out=i[:1].clone()) | x[:1].expand(2, 3)[0] = 1

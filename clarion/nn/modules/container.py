@@ -12,7 +12,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...ops.creation.questions import typename
 from ..parameter import Parameter
-from .module import Module, _indented
+from .module import Module, _addindent
 
 
 def name_at(index: Any, size: int) -> str:
@@ -217,7 +217,9 @@ class ModuleList(Module):
                 runs[-1][1] = i
             else:
                 runs.append([i, i, text])
-        lines = [_indented(f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}") for a, b, text in runs]
+        lines = [
+            _addindent(f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}", 2) for a, b, text in runs
+        ]
         body = "\n  ".join(lines)
         return f"{self._get_name()}(\n  {body}\n)"
 

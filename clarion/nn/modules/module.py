@@ -443,7 +443,7 @@ class Module(ConversionMixin, StateMixin, HookMixin):
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        children = [f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()]
         if not children and len(lines) <= 1:
             return f"{self._get_name()}({extra})"
         body = "\n  ".join([*lines, *children])
@@ -457,5 +457,6 @@ def _refuse_early(value: Any) -> None:
         raise AttributeError("cannot assign module before Module.__init__() call")
 
 
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
+def _addindent(s_: str, numSpaces: int) -> str:
+    """A text whose lines after the first are moved to the right: modules that write themselves import it."""
+    return s_.replace("\n", "\n" + " " * numSpaces)

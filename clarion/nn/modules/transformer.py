@@ -109,7 +109,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -223,6 +223,11 @@ class Transformer(Module):
                 init.xavier_uniform_(param)
 
 
+def _get_clones(module: Module, N: int) -> ModuleList:
+    """Copies of a module, each with parameters of its own."""
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
+
+
 def _get_activation_fn(activation: str | Callable[..., Any]) -> Callable[..., Any]:
     if not isinstance(activation, str):
         return activation
@@ -308,7 +313,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check

@@ -13,7 +13,7 @@ from ...core.op import Op
 from ...core.op_node import cast as cast_array
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError, ShapeError
-from ..faces.api import FUNCTIONS, METHODS, call, public
+from ..faces.api import FUNCTIONS, METHODS, call, method, public
 from ..faces.typed import TypedOp, need_tensors, show_edges
 from .cast import cast, cast_number, transfer
 
@@ -64,7 +64,15 @@ def where(condition: Any, input: Any = ..., other: Any = ..., **renamed: Any) ->
     return where_op.call(condition, input, other)
 
 
-METHODS["where"] = lambda self, condition, other: where(condition, self, other)
+@method("where")
+def where_method(self: Any, condition: Any = ..., other: Any = ...) -> Any:
+    """The tensor where `condition` holds, else `other`."""
+    if condition is ... or other is ...:
+        raise ArgumentTypeError(
+            "where() received an invalid combination of arguments: a tensor's takes where(condition, other)"
+        )
+    return where(condition, self, other)
+
 
 # clamp ---------------------------------------------------------------------------------------------
 

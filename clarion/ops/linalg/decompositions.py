@@ -10,16 +10,11 @@ from ...core.devices import HOST, as_array
 from ...core.dtypes import FROM_NUMPY, INEXACT, finfo
 from ...core.namespace import lifted
 from ...core.op import Op
-from ...errors import DtypeError, EngineError, Explained, ShapeError
+from ...errors import DtypeError, EngineError, LinAlgError, NotSupportedError, ShapeError
 from ..elementwise.choice import where
 from ..faces.api import public
 from ..faces.autocast import autocast
 from ..products.matmul import check_types, tensors
-
-
-class LinAlgError(Explained, RuntimeError):
-    """A matrix that has no inverse, no Cholesky factor, …"""
-
 
 # Helpers of rules ----------------------------------------------------------------------------------
 
@@ -228,6 +223,16 @@ pinv_op.vjp(x=_pinv_grad)
 # Public faces --------------------------------------------------------------------------------------
 
 
+# Half precision is refused by their kernels in PyTorch, that of others before.
+_BY_KERNEL = {
+    "linalg.svd": "linalg_svd_cpu", "linalg.svdvals": "linalg_svd_cpu", "linalg.cond": "linalg_svd_cpu",
+    "linalg.eigh": "linalg_eigh_cpu", "linalg.eigvalsh": "linalg_eigh_cpu", "linalg.qr": "geqrf_cpu", "torch.geqrf": "geqrf_cpu",
+    "linalg.solve": "lu_cpu", "linalg.det": "lu_cpu", "torch.linalg.lu_factor": "lu_cpu", "linalg.lu": "lu_cpu",
+    "linalg.cholesky": "linalg_cholesky_cpu", "linalg.cholesky_ex": "linalg_cholesky_cpu",
+    "torch.linalg.ldl_factor_ex": "ldl_factor_kernel_cpu",
+}  # fmt: skip
+
+
 def matrices(name: str, input: Any, square: bool = True, any_type: bool = False) -> Any:
     """The array of an input that must be (a batch of) floating matrices, or of any type."""
     (array,) = tensors(name, input, names=("A",))
@@ -239,6 +244,8 @@ def matrices(name: str, input: Any, square: bool = True, any_type: bool = False)
         )
     if not any_type and (array.dtype not in INEXACT or array.dtype.itemsize == 2):
         kind = FROM_NUMPY[array.dtype]
+        if kind.category >= 2 and name in _BY_KERNEL:
+            raise NotSupportedError(f"\"{_BY_KERNEL[name]}\" not implemented for '{kind.old}'")
         if kind.category >= 2:
             raise DtypeError(f"{name}: Low precision dtypes not supported. Got {kind.old}")
         raise DtypeError(f"{name}: Expected a floating point or complex tensor as input. Got {kind.old}")

@@ -267,8 +267,8 @@ def mv(input: Any, vec: Any) -> Any:
     return mv_op.call(input, vec)
 
 
-def _check_dot(input: Any, other: Any) -> None:
-    a, b = tensors("dot", input, other, names=("input", "tensor"))
+def _check_dot(name: str, second: str, input: Any, other: Any) -> None:
+    a, b = tensors(name, input, other, names=("input", second))
     if a.ndim != 1 or b.ndim != 1:
         raise ShapeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     check_types(a, b, "dot")
@@ -282,14 +282,14 @@ def _check_dot(input: Any, other: Any) -> None:
 @public(out=True)
 def dot(input: Any, tensor: Any) -> Any:
     """The dot product of two vectors."""
-    _check_dot(input, tensor)
+    _check_dot("dot", "tensor", input, tensor)
     return dot_op.call(input, tensor)
 
 
 @public(out=True)
 def vdot(input: Any, other: Any) -> Any:
     """The dot product with the first vector conjugated."""
-    _check_dot(input, other)
+    _check_dot("vdot", "other", input, other)
     if input._array.dtype.kind == "c":
         return dot_op.call(lifted.conj(input), other)
     return vdot_op.call(input, other)

@@ -189,6 +189,8 @@ def _arg(op: Op, input: Any, dim: Any, keepdim: bool) -> Any:
     array = array_of(input, op.name)
     dims = dim if dim is None or (type(dim) is int and 0 <= dim < array.ndim) else single_dim(op.name, dim, array.ndim)
     _refuse_complex(op.name, array)
+    if array.dtype.kind == "b":
+        raise EngineError(f"{op.name}(): does not support bool input\nConvert it first: x.int().{op.name}(…)")
     _refuse_empty(op.name, array, dims if dims is None else (dims,), ArgumentIndexError)
     return op.call(input, dims, keepdim)
 

@@ -153,6 +153,8 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 @method()
 def repeat(self: Tensor, *repeats: Any, **kwargs: Any) -> Tensor:
     """The tensor several times along each dimension."""
+    if not repeats and not kwargs:
+        raise ArgumentTypeError('repeat() missing 1 required positional arguments: "repeats"')
     counts = shapes.ints((kwargs["repeats"],) if kwargs else repeats, "repeats")
     if len(counts) < self._array.ndim:
         raise ShapeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")

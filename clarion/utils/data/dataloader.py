@@ -6,7 +6,7 @@ import math
 import multiprocessing
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +15,7 @@ from ...errors import ArgumentTypeError, ArgumentValueError
 from ...ops.random.generator import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import DatasetKind
+from ._utils.pin_memory import pin_memory
 from ._utils.worker import get_worker_info as get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
@@ -284,12 +285,15 @@ class _BaseDataLoaderIter:
         self._base_seed = fresh_seed(loader.generator)
 
     def _start(self, loader: DataLoader[Any]) -> None:
-        self._indices = iter(self._index_sampler)
+        self._sampler_iter = iter(self._index_sampler)
         self._num_yielded = 0
         self._IterableDataset_len_called = loader._IterableDataset_len_called
 
     def __iter__(self) -> _BaseDataLoaderIter:
         return self
+
+    def _next_index(self) -> Any:
+        return next(self._sampler_iter)
 
     def _next_data(self) -> Any:
         raise NotImplementedError
@@ -297,11 +301,10 @@ class _BaseDataLoaderIter:
     def __next__(self) -> Any:
         data = self._next_data()
         if self._pin_memory:
-            data = _pinned(data)
-        if self._IterableDataset_len_called is not None:
-            self._num_yielded += 1
-            if self._num_yielded > self._IterableDataset_len_called:
-                self._warn_longer()
+            data = pin_memory(data)
+        self._num_yielded += 1
+        if self._IterableDataset_len_called is not None and self._num_yielded > self._IterableDataset_len_called:
+            self._warn_longer()
         return data
 
     def _warn_longer(self) -> None:
@@ -337,18 +340,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         )
 
     def _next_data(self) -> Any:
-        return self._fetcher.fetch(next(self._indices))
-
-
-def _pinned(data: Any) -> Any:
-    """A batch with its tensors in page-locked memory, through containers and whatever has a method `pin_memory`."""
-    if hasattr(data, "pin_memory"):
-        return data.pin_memory()
-    if isinstance(data, Mapping):
-        return type(data)({key: _pinned(value) for key, value in data.items()})  # type: ignore[call-arg]
-    if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*[_pinned(value) for value in data])
-    return type(data)([_pinned(value) for value in data]) if type(data) in (tuple, list) else data
+        return self._fetcher.fetch(self._next_index())
 
 
 def _warn_pin_memory(device: str) -> None:

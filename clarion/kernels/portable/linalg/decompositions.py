@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from ....errors import LinAlgError
 from ... import blas
 from ...layout import columns, in_columns, strided
 from ...quiet import quietly
@@ -101,10 +102,20 @@ def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
     return values, columns(vectors)
 
 
+def singular(xp: Any, x: Any, full_matrices: bool = False) -> Any:
+    """The array library's singular value decomposition; where it finds none, PyTorch's words for that."""
+    try:
+        return xp.linalg.svd(x, full_matrices=full_matrices)
+    except numpy.linalg.LinAlgError:
+        raise LinAlgError(
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+        ) from None
+
+
 @kernel("linalg_svd")
 @for_blas
 def linalg_svd(xp: Any, x: Any, full_matrices: bool, phases: bool) -> Any:
-    u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
+    u, s, vh = singular(xp, x, full_matrices)
     return columns(u), s, columns(vh)
 
 
@@ -118,7 +129,7 @@ def linalg_pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
         vh = xp.sign(s)[..., :, None] * adjoint(u)
         s = xp.abs(s)
     else:
-        u, s, vh = xp.linalg.svd(x, full_matrices=False)
+        u, s, vh = singular(xp, x)
     limit = s.max(axis=-1, keepdims=True) * rtol
     if atol is not None:
         limit = xp.maximum(limit, atol)

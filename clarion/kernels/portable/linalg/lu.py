@@ -8,7 +8,7 @@ from typing import Any
 from ...layout import in_columns
 from ...quiet import quietly
 from ...registry import kernel
-from .decompositions import adjoint, linalg_solve_triangular
+from .decompositions import adjoint, linalg_solve_triangular, singular
 
 
 @kernel("linalg_lu_factor_ex")
@@ -118,7 +118,7 @@ def linalg_matrix_exp(xp: Any, x: Any) -> Any:
 def linalg_lstsq(xp: Any, a: Any, b: Any, rcond: float, measured: bool, vector: bool) -> Any:
     """The shortest x for which |a x - b| is smallest, and its square for each column (if `measured`)."""
     b = b[..., None] if vector else b
-    u, s, vh = xp.linalg.svd(a, full_matrices=False)
+    u, s, vh = singular(xp, a)
     kept = s > (s.max(axis=-1, keepdims=True) * rcond if s.size else 0)
     inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
     x = adjoint(vh) @ (inverse[..., None] * (adjoint(u) @ b))

@@ -24,14 +24,14 @@ class DatasetKind:
     @staticmethod
     def create_fetcher(
         kind: int, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool
-    ) -> MapFetcher | IterableFetcher:
+    ) -> _MapDatasetFetcher | _IterableDatasetFetcher:
         """What loads data from a dataset of this kind."""
         if kind == DatasetKind.Iterable:
-            return IterableFetcher(dataset, auto_collation, collate_fn, drop_last)
-        return MapFetcher(dataset, auto_collation, collate_fn)
+            return _IterableDatasetFetcher(dataset, auto_collation, collate_fn, drop_last)
+        return _MapDatasetFetcher(dataset, auto_collation, collate_fn)
 
 
-class MapFetcher:
+class _MapDatasetFetcher:
     """Loads from a dataset that maps keys to samples."""
 
     def __init__(self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any]) -> None:
@@ -75,7 +75,7 @@ def rows_of_tensors(dataset: Any, indices: Any) -> list[Tensor] | None:
         return None
 
 
-class IterableFetcher:
+class _IterableDatasetFetcher:
     """Loads from a stream."""
 
     def __init__(self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> None:

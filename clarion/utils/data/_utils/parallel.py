@@ -92,7 +92,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _send_task(self) -> None:
         try:
-            index = next(self._indices)
+            index = self._next_index()
         except StopIteration:
             return
         for _ in range(self._num_workers):

@@ -19,7 +19,7 @@ import numpy as np
 from ....ops.creation.questions import set_num_threads
 from ....ops.random.generator import manual_seed
 from .failure import Failure
-from .fetch import DatasetKind, IterableFetcher, MapFetcher
+from .fetch import DatasetKind, _IterableDatasetFetcher, _MapDatasetFetcher
 from .transport import Sender
 
 
@@ -119,7 +119,7 @@ class _Worker:
         self.id = worker_id
         self.connection = connection
         self.sender = Sender(connection)
-        self.fetcher: MapFetcher | IterableFetcher | None = None
+        self.fetcher: _MapDatasetFetcher | _IterableDatasetFetcher | None = None
         self.failure: Failure | None = None  # of the preparations: the answer to the first task
         self.stream_ended = False
 
