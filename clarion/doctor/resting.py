@@ -10,7 +10,7 @@ import functools
 import threading
 from math import inf, nan
 from threading import get_ident
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import torch
@@ -26,7 +26,7 @@ from .patching import safely
 _requires_grad = TensorBase.requires_grad.__get__
 _sequence = torch.autograd._get_sequence_nr
 _TOLD = 64  # one pass in so many is told, unless steps are counted as passes
-_SHORT = 250e-6  # in loops that take less, reading every loss would be felt:
+_SHORT = 250e-6  # in loops that take less of the processor, reading every loss would be felt:
 _skipped = 0  # 3: one in four is read there, and its nodes are counted
 _limit = inf  # losses beyond this are told
 _begun = (0, 0)  # the number of nodes when a pass began, and which one comes after it
@@ -39,7 +39,7 @@ _rate = 0.0  # and how many nodes each pass had
 _threads: Any = getattr(threading, "_active", (None, None))  # Python's threads: mostly there is one
 _passes = 0
 _told = 0  # of them, when the last one was told
-_clock = (0.0, 0)  # a time, and the passes till then
+_clock = (0.0, 0)  # a time of this thread, and the passes till then
 _next = _TOLD  # the pass that is to be told
 _alone: tuple[Any, int] | None = None  # the optimizer's story whose steps are counted as passes, since which
 _pace: tuple[Any, int, int] | None = None  # the story that was looked at last, the passes and its steps till then
@@ -58,7 +58,7 @@ def rest(on: bool) -> None:
     _alone = _pace = None
     if on:
         _begun = _sequence(), _passes + 1
-        _clock, _mark, _next = (perf_counter(), _passes), (_sequence(), _passes), _passes + _TOLD
+        _clock, _mark, _next = (thread_time(), _passes), (_sequence(), _passes), _passes + _TOLD
         optimizers.hear(None, _stepped)
     else:
         optimizers.hear(optimizers.step_began, optimizers.stepped)
@@ -117,7 +117,7 @@ def _look(ordinary: bool, roots: Any, args: Any, kwargs: Any) -> None:
     """A pass begins that is not to be passed over: tell it, unless it is ordinary and its step alone is waited for."""
     global _skipped, _clock, _next, _mark, _rate, _pace
     if _passes >= _next:
-        (then, before), _clock = _clock, (perf_counter(), _passes)
+        (then, before), _clock = _clock, (thread_time(), _passes)
         _skipped = 3 if _clock[0] - then < (_passes - before) * _SHORT else 0
         _next = _passes + _TOLD
         (nodes_then, _), _mark = _mark, (_sequence(), _passes)

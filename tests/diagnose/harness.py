@@ -1,10 +1,11 @@
 """Run a PyTorch program under diagnosis, in this process, and compare with the marks at its lines.
 
-python -m tests.diagnose.harness PATH...      # which cases pass; -v shows the findings, --torch: on PyTorch's engine
+python -m tests.diagnose.harness PATH...      # which cases pass; -v shows the findings
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import gc
 import io
@@ -127,19 +128,21 @@ def _real(finding: Finding) -> list[dict[str, object]]:
 
 def main(arguments: list[str]) -> int:
     """Print which programs pass."""
-    verbose = "-v" in arguments
-    paths = [Path(a) for a in arguments if not a.startswith("-")] or [CASES]
-    programs = sorted(p for path in paths for p in (path.rglob("*.py") if path.is_dir() else [path]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("paths", nargs="*", type=Path, default=[CASES])
+    parser.add_argument("-v", "--verbose", action="store_true", help="show the findings")
+    chosen = parser.parse_args(arguments)
+    programs = sorted(p for path in chosen.paths for p in (path.rglob("*.py") if path.is_dir() else [path]))
     failed = 0
     for path in programs:
         outcome = run(path, thorough="custom-backward-wrong" in str(path))
         wrong = complaints(path, outcome)
         failed += bool(wrong)
-        if wrong or verbose:
+        if wrong or chosen.verbose:
             print(("FAIL " if wrong else "ok   ") + "/".join(path.parts[-2:]))
         for text in wrong:
             print("     ", text)
-        if verbose:
+        if chosen.verbose:
             for finding in outcome.findings:
                 print("      |", str(finding).replace("\n", "\n      | "))
     print(f"{len(programs) - failed} of {len(programs)} programs pass")

@@ -14,7 +14,7 @@ import math
 import threading
 import weakref
 from collections import deque
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 from .. import engine
@@ -361,7 +361,7 @@ class Ledger(CountsPasses):
             self.session.tell("at_update", update)
 
     def _measure(self, update: Update, story: OptimizerStory) -> None:
-        begin = perf_counter()
+        begin = thread_time()  # what else the machine does is not ours
         if len(story.names) != len(update.leaves):
             story.names = names_of(self, update.leaves)
             if story not in self.stories and len(self.stories) < 64:
@@ -370,7 +370,7 @@ class Ledger(CountsPasses):
         story.track.add(measured)
         if self.session.told["at_gradients"]:
             self.session.tell("at_gradients", update, measured)
-        story.track.spent(begin, perf_counter(), story.steps)
+        story.track.spent(begin, thread_time(), story.steps)
 
     # At rest (session.py) --------------------------------------------------------------------------
 

@@ -177,7 +177,7 @@ class Track:
         """A measurement took from `begin` to `end`: put the next one so far off that they take less than `SHARE` of the time."""
         before, at = self.last
         if at and steps > at:
-            whole = (begin - before) / (steps - at)  # of one step
+            whole = max(0.0, begin - before) / (steps - at)  # of one step; below 0 if another thread made it
             self.due = steps + min(self.pause, 1 + int((end - begin + _AROUND) / (whole * SHARE + 1e-9)))
         self.last = (end, steps)
 
