@@ -283,6 +283,6 @@ def _overwritten(view: View, message: str) -> dict[str, Any]:
     counted = _EXPECTED.search(message)
     shape = re.search(r"\[torch\.\w+ \[([\d, ]*)\]\]", message)
     sizes = tuple(int(n) for n in shape[1].split(",") if n.strip()) if shape else ()
-    place, _ = memory.write_since(view, sizes)
     writes = int(counted[1]) - int(counted[2]) if counted else 1
+    place = memory.write_since(view, sizes, writes)
     return {"saved_by": view, "overwritten_at": place, "shape": sizes, "writes": writes}

@@ -134,13 +134,17 @@ def computed(t: Any, views: list[View]) -> None:
             note_saved(view)
 
 
-def write_since(view: View, sizes: tuple[int, ...]) -> tuple[Place | None, int]:
-    """Where a value of this shape that a node saved was first written to since. What it saved cannot be read any more."""
+def write_since(view: View, sizes: tuple[int, ...], times: int) -> Place | None:
+    """Where a value of this shape that a node saved was first written to since, so many times. What it saved cannot be read any more."""
     later = [write for write in _writes if write.mark < view.seq]
     same = [write for write in later if write.shape == sizes]
+    touched = ([w for w in later if w is write or w.meets(write.begin, write.end)] for write in same)
+    as_often = next((writes for writes in touched if len(writes) == times), None)
+    if as_often is not None:
+        return as_often[0].place
     spans = [(write.begin, write.end) for write in same]
     around = [w for w in later if w in same or any(w.meets(b, e) for b, e in spans)] or later
-    return (around[0].place if around else None), len(around)
+    return around[0].place if around else None
 
 
 # Silent writes ---------------------------------------------------------------------------------------
