@@ -13,6 +13,10 @@ from .ops.random.generator import manual_seed as manual_seed
 from .ops.random.generator import seed as seed
 from .ops.random.generator import set_rng_state as set_rng_state
 
+__all__ = [
+    "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
+]  # fmt: skip
+
 
 @contextmanager
 def fork_rng(

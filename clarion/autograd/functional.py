@@ -18,6 +18,10 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, EngineError
 from ..ops.shapes.join import stack
 
+__all__ = [
+    "hessian", "hvp", "jacobian", "jvp", "vhp", "vjp",
+]  # fmt: skip
+
 Tensors = tuple[Any, ...]
 
 

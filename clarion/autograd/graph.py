@@ -21,6 +21,11 @@ from ..events import subscribe
 from ..forks import fork_safe
 from ..kernels.layout import memory_root
 
+__all__ = [
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip
+
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge at which gradients of `tensor` arrive; stands for it in grad() and backward()."""

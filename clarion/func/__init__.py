@@ -21,6 +21,11 @@ from .transforms import jvp as jvp
 from .transforms import linearize as linearize
 from .transforms import vjp as vjp
 
+__all__ = [
+    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
+    "jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
+]  # fmt: skip
+
 
 def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
     """The tensor itself: transforms do not wrap tensors here."""

@@ -16,6 +16,10 @@ from ..errors import ArgumentValueError, EngineError, ShapeError
 from ..events import hub
 from ..kernels.held import hold_also
 
+__all__ = [
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy",
+]  # fmt: skip
+
 
 def empty_tensor(shape: tuple[int, ...] = (0,), dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor whose values are still to be drawn, on the device that was named, or where new tensors are made."""

@@ -25,6 +25,14 @@ from .spectral_norm import spectral_norm as spectral_norm
 from .weight_norm import remove_weight_norm as remove_weight_norm
 from .weight_norm import weight_norm as weight_norm
 
+__all__ = [
+    "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_",
+    "convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format", "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights", "get_total_norm",
+    "parameters_to_vector", "parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm",
+    "rnn", "skip_init", "spectral_norm", "stateless", "vector_to_parameters", "weight_norm",
+]  # fmt: skip
+
 _ABSENT = {
     "convert_conv2d_weight_memory_format": "weights have one memory format",
     "convert_conv3d_weight_memory_format": "weights have one memory format",

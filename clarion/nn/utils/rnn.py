@@ -11,6 +11,11 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError
 from ...ops.faces.api import FUNCTIONS
 
+__all__ = [
+    "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
+    "pad_sequence", "unpack_sequence", "unpad_sequence",
+]  # fmt: skip
+
 
 class PackedSequence_(NamedTuple):
     """The fields of a PackedSequence."""

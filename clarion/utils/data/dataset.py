@@ -14,6 +14,11 @@ from ...errors import ArgumentValueError
 from ...ops.random.draws import randperm
 from ...ops.random.generator import Generator, default_generator
 
+__all__ = [
+    "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset",
+    "random_split",
+]  # fmt: skip
+
 T_co = TypeVar("T_co", covariant=True)
 
 

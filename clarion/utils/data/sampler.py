@@ -17,6 +17,11 @@ from ...ops.creation.from_data import as_tensor
 from ...ops.random.draws import multinomial, randint, randperm
 from ...ops.random.generator import Generator
 
+__all__ = [
+    "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
+    "WeightedRandomSampler",
+]  # fmt: skip
+
 T_co = TypeVar("T_co", covariant=True)
 
 _CHUNK = 32  # how many numbers PyTorch draws at a time with replacement
