@@ -129,3 +129,16 @@ def hidden_states(t: Any) -> Callable[[], object]:
         (-t.logsumexp(state, 1).sum()).backward()
 
     return step
+
+
+@workload
+def long_convolution(t: Any) -> Callable[[], object]:
+    """A filter as long as the signal, by way of its spectrum, and back."""
+    t.manual_seed(0)
+    x, taps = t.randn(16, 4096, requires_grad=True), t.randn(4096)
+
+    def step() -> object:
+        spectrum = t.fft.rfft(x, 8192) * t.fft.rfft(taps, 8192)
+        t.fft.irfft(spectrum, 8192).square().sum().backward()
+
+    return step

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...registry import kernel
+from ...registry import kernel, raw
 
 Dims = tuple[int, ...]
 
 
-def _scaled(x: Any, scale: float) -> Any:
+def scaled(x: Any, scale: float) -> Any:
+    """What was made here, multiplied in place."""
     if scale != 1:
         x *= x.real.dtype.type(scale)
     return x
@@ -23,7 +24,7 @@ def _scaled(x: Any, scale: float) -> Any:
 def fft_c2c(xp: Any, x: Any, dim: Dims, scale: float, forward: bool) -> Any:
     if not dim or not x.size:
         return x.copy()
-    return _scaled(xp.fft.fftn(x, axes=dim) if forward else xp.fft.ifftn(x, axes=dim, norm="forward"), scale)
+    return scaled(xp.fft.fftn(x, axes=dim) if forward else xp.fft.ifftn(x, axes=dim, norm="forward"), scale)
 
 
 @kernel("fft_r2c")
@@ -33,7 +34,7 @@ def fft_r2c(xp: Any, x: Any, dim: Dims, scale: float, onesided: bool) -> Any:
         shape = list(x.shape)
         shape[dim[-1]] = shape[dim[-1]] // 2 + 1 if onesided else shape[dim[-1]]
         return xp.zeros(shape, xp.result_type(x.dtype, xp.complex64))
-    return _scaled(xp.fft.rfftn(x, axes=dim) if onesided else xp.fft.fftn(x, axes=dim), scale)
+    return scaled(xp.fft.rfftn(x, axes=dim) if onesided else xp.fft.fftn(x, axes=dim), scale)
 
 
 @kernel("fft_c2r")
@@ -44,23 +45,26 @@ def fft_c2r(xp: Any, x: Any, dim: Dims, scale: float, size: int) -> Any:
         shape = list(x.shape)
         shape[dim[-1]] = size
         return xp.zeros(shape, x.real.dtype)
-    return _scaled(xp.fft.irfftn(x, s=sizes, axes=dim, norm="forward"), scale)
+    return scaled(xp.fft.irfftn(x, s=sizes, axes=dim, norm="forward"), scale)
 
 
 @kernel("fft_r2c_backward")
 def fft_r2c_backward(xp: Any, g: Any, dim: Dims, scale: float, onesided: bool, size: int) -> Any:
     """From the gradient of a spectrum to that of the real signal, which had `size` elements along the last dimension."""
-    last = dim[-1]
-    if onesided:
-        missing = size - g.shape[last]
-        g = xp.concatenate((g, xp.zeros((*g.shape[:last], missing, *g.shape[last + 1 :]), g.dtype)), axis=last)
-    return xp.ascontiguousarray(fft_c2c(xp, g, dim, scale, False).real)
+    if not onesided or not g.size:
+        return xp.ascontiguousarray(raw.fft_c2c(g, dim, scale, False).real)
+    halves = g * g.real.dtype.type(0.5)  # c2r counts twice what has a mirror image
+    front, last = (slice(None),) * dim[-1], dim[-1]
+    twice = size - g.shape[last]
+    for alone in (slice(0, 1), slice(1 + twice, None)):
+        halves[(*front, alone)] = g[(*front, alone)]
+    return raw.fft_c2r(halves, dim, scale, size)
 
 
 @kernel("fft_c2r_backward")
 def fft_c2r_backward(xp: Any, g: Any, dim: Dims, scale: float) -> Any:
     """From the gradient of a real signal to that of half its spectrum: what has a mirror image counts twice."""
-    found = fft_r2c(xp, g, dim, scale, True)
+    found = raw.fft_r2c(g, dim, scale, True)
     last = dim[-1]
     twice = g.shape[last] - found.shape[last]
     found[(slice(None),) * last + (slice(1, 1 + twice),)] *= 2
