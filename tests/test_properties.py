@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("hypothesis", reason="the programs are drawn by hypothesis")
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
 
@@ -158,3 +158,53 @@ def test_leaves_that_share_a_gradient_accumulate_for_themselves(shape, passes, c
         np.testing.assert_allclose(each.grad.numpy(), passes * weights.numpy(), rtol=1e-12)
     leaves[0].grad.zero_()
     np.testing.assert_allclose(leaves[1].grad.numpy(), passes * weights.numpy(), rtol=1e-12)
+
+
+CONSTANTS = [
+    lambda x, c: torch.nn.functional.leaky_relu(x, c),
+    lambda x, c: torch.nn.functional.softplus(x, c),
+    lambda x, c: torch.lerp(x, x * 2, c),
+    lambda x, c: torch.add(x, x, alpha=c),
+    lambda x, c: torch.addcmul(x, x, x, value=c),
+    lambda x, c: x.clamp(-c, c) * c,
+    lambda x, c: x.var(correction=c),
+]
+
+
+@given(
+    st.sampled_from(CONSTANTS),
+    st.sampled_from([np.float64, np.float32, np.int64]),
+    st.sampled_from(["float32", "float64"]),
+)
+def test_a_number_of_numpys_counts_as_one_of_pythons(function, kind, dtype):
+    """As a constant of an operation it decides no type: not of the result, not of the gradient."""
+    x = torch.tensor([[0.25, -2.0, 1.5]], dtype=getattr(torch, dtype), requires_grad=True)
+    given_, plain = function(x, kind(2)), function(x, 2.0 if kind is not np.int64 else 2)
+    assert given_.dtype == plain.dtype == x.dtype
+    assert torch.equal(given_, plain)
+    grads = [torch.autograd.grad(each.sum(), x)[0] for each in (given_, plain)]
+    assert grads[0].dtype == x.dtype
+    assert torch.equal(*grads)
+
+
+@settings(max_examples=4)
+@given(st.lists(st.sets(st.integers(0, 2), min_size=1), min_size=4, max_size=6))
+def test_compiled_results_may_be_used_in_part(uses):
+    """Whichever results of a compiled function are differentiated, and in whatever order: the gradients are the function's own."""
+    x = torch.tensor([0.0, 1.0, 2.0])
+    w, v = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+
+    def function(x):
+        return (x * w).sqrt(), (x * w * 2).sum(), v * x
+
+    compiled = torch.compile(function)
+    for use in uses:
+        found = []
+        for run in (function, compiled):
+            results = run(x)
+            total = sum((results[i].sum() for i in sorted(use)), torch.zeros(()))
+            found.append(torch.autograd.grad(total, (w, v), allow_unused=True))
+        for ours, own in zip(*found, strict=True):
+            assert (ours is None) == (own is None)
+            if own is not None:
+                np.testing.assert_allclose(ours.numpy(), own.numpy(), rtol=1e-6)

@@ -363,7 +363,7 @@ def lerp(input: Any, end: Any, weight: Any, *, run: Any = call) -> Any:
             raise EngineError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
     if isinstance(weight, Tensor):
         return run(lerp_tensor_op, input, end, weight)
-    return run(lerp_op, input, end, weight)
+    return run(lerp_op, input, end, number("weight", weight))
 
 
 def _written(fn: Any) -> Any:

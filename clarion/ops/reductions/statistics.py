@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY, INEXACT
+from ...core.general_call import plain_number
 from ...core.op import Op
 from ...errors import DtypeError
 from ..faces.api import public
@@ -76,7 +77,7 @@ def _run(op: Op, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction:
         )
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
-    return op.call(input, reduced_dims(dim, array.ndim), correction, keepdim)
+    return op.call(input, reduced_dims(dim, array.ndim), plain_number(correction), keepdim)
 
 
 @public(out=True)

@@ -295,4 +295,4 @@ def logit(xp: Any, x: Any, eps: float | None) -> Any:
 def logit_backward(xp: Any, g: Any, x: Any, eps: float | None) -> Any:
     low = 0 if eps is None else eps
     outside = math.nan if eps is None else 0
-    return xp.where((x >= low) & (x <= 1 - low), g / (x * (1 - x)), g.dtype.type(outside))
+    return xp.where((x < low) | (x > 1 - low), g.dtype.type(outside), g / (x * (1 - x)))
