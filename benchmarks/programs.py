@@ -142,3 +142,12 @@ def long_convolution(t: Any) -> Callable[[], object]:
         t.fft.irfft(spectrum, 8192).square().sum().backward()
 
     return step
+
+
+@workload
+def sentences_in_a_gru(t: Any) -> Callable[[], object]:
+    """Training on eight sentences of twenty words: many small steps."""
+    t.manual_seed(0)
+    model, last = t.nn.GRU(32, 64), t.nn.Linear(64, 2)
+    x, y = t.randn(20, 8, 32), t.randint(0, 2, (8,))
+    return train(t, t.nn.ModuleList([model, last]), lambda: t.nn.functional.cross_entropy(last(model(x)[0][-1]), y))

@@ -277,9 +277,10 @@ def _uniforms(*args: Any) -> Any:
 
 
 def _sequence(*args: Any) -> bool:
-    """Is a recurrent layer's work enough? (Its input is the first argument, or the second after the gradients.)"""
+    """Has a recurrent layer several steps to do, or much to do in one? (Its input is the first argument, or the second after the gradients.)"""
+    steps: Any = next((a for a in args if type(a) is tuple and a and type(a[0]) is tuple), ())
     x = args[1] if type(args[0]) is tuple else args[0]
-    return x.size >= (1 if _ANY else 8192)
+    return (len(steps) > 1 and SOME == 1) or x.size >= (1 if _ANY else 8192)
 
 
 # Products of small matrices: their form, and the kernels that are it where matrices have two dimensions.
