@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,14 @@ def test_programs() -> None:
     golden, found = json.loads(GOLDEN.read_text()), told("clarion")
     for name, values in golden.items():
         assert _close(values, found[name]), f"{name}\n{values}\n{found[name]}"
+
+
+def test_diagnoses_ask_them_nothing() -> None:
+    """What a class is asked its program sees; so diagnoses ask for no values, and none fails."""
+    watched = {**os.environ, "CLARION_DIAGNOSE": "on", "CLARION_DIAGNOSE_DEBUG": "1"}
+    command = [sys.executable, "-m", "tests.subclasses.programs", "clarion"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=watched)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.compare
