@@ -67,7 +67,7 @@ WHY = {
     "torch.onnx": "models are not exported to ONNX; save a state_dict or safetensors",
     "torch.ops": "clarion has no operation of this name; its own are functions and methods",
     "torch.package": "models are not packaged with their code; save a state_dict",
-    "torch.sparse": "clarion has sparse tensors in the layouts sparse_coo, sparse_csr and sparse_csc",
+    "torch.sparse": "clarion has no semi-structured sparse tensors",
     "torch.utils": "it is built on parts of PyTorch that clarion does not have",
     "torch.utils.data.datapipes": "there are no data pipes; write an IterableDataset",
     "torch.xpu": _ONE_DEVICE,

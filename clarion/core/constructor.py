@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from .devices import HOST, find, ndarray
+from .devices import HOST, ndarray
+from .devices import device as as_device
 from .dtypes import NumpyNumber, Size, default_float
 from .namespace import OPS
 from .tensor import Tensor, _blank
@@ -24,13 +25,19 @@ def construct(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:
     """`Tensor(2, 3)` (uninitialised), `Tensor([1, 2])`, `Tensor(other)`: the constructor people should not use."""
-    kind, xp = default_float(), HOST.xp if device is None else find(device).xp
+    home = "cpu"
+    if device is not None and (given := as_device(device).type) != home:
+        raise errors.EngineError(f"legacy constructor expects device type: {home} but device type: {given} was passed")
+    kind, xp = default_float(), HOST.xp
     if not args:
         return xp.empty((0,), kind)
     if len(args) == 1:
         value = args[0]
-        if isinstance(value, Tensor):  # (with a device)
-            return value._array
+        if isinstance(value, Tensor):  # with a device
+            raise errors.EngineError(
+                "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported. "
+                "Use torch.tensor(...) or torch.as_tensor(...) instead"
+            )
         if isinstance(value, Size):
             return xp.empty(tuple(value), kind)
         if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):

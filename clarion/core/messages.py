@@ -87,7 +87,9 @@ def out_of_memory(error: Exception, shape: Any = None) -> Exception:
             "Error code 12 (Cannot allocate memory)"
         )
     if (shape is not None and "too big" in str(error)) or "Maximum allowed" in str(error):
-        return errors.EngineError(f"Storage size calculation overflowed with sizes={list(shape)}")
+        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], list | tuple) else shape  # as it was given
+        what = "Stride" if 0 in shape else "Storage size"
+        return errors.EngineError(f"{what} calculation overflowed with sizes={list(shape)}")
     return error
 
 

@@ -92,6 +92,12 @@ def merged(indices: Any, values: Any, like: Coo) -> Coo:
     return Coo(numpy.ascontiguousarray(indices[:, first]), total, like.shape, like.sorted)
 
 
+def lines_of(pointers: Any) -> Any:
+    """The line of each entry, counted through all batches, from where the lines of each begin."""
+    steps = numpy.diff(pointers).reshape(-1)
+    return numpy.repeat(numpy.arange(len(steps)), steps)
+
+
 def rows_of(pointers: Any) -> Any:
     """The row of each entry, from where the rows begin."""
     return numpy.repeat(numpy.arange(len(pointers) - 1), numpy.diff(pointers))

@@ -47,6 +47,8 @@ def strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
     root = memory_root(x)
     if 0 in shape or not (root.flags.c_contiguous or root.flags.f_contiguous):
         # Of no elements, or memory lent by another owner, whose extent is not known here.
+        if x.dtype.kind == "W":  # the kind of complex32, which has no name in NumPy's protocol
+            return numpy.lib.stride_tricks.as_strided(x.view(numpy.uint32), shape, strides).view(x.dtype)
         return numpy.lib.stride_tricks.as_strided(x, shape, strides)
     return numpy.ndarray(shape, x.dtype, root, address(x) - address(root) + offset, strides)
 

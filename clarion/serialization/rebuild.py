@@ -165,7 +165,8 @@ def set_attributes(tensor: Any, state: Any) -> Any:
 
 
 _LAYOUTS = {
-    repr(each): each for each in (dtypes.strided, dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc)
+    repr(each): each
+    for each in (dtypes.strided, dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc, dtypes.sparse_bsr, dtypes.sparse_bsc)
 }  # fmt: skip
 
 
@@ -207,7 +208,7 @@ def rebuild_sparse_tensor(layout: Any, parts: Any) -> Any:
         _later.sparse.append((blank, layout, parts))
         return blank
     places = layout is dtypes.sparse_coo
-    compressed = layout is dtypes.sparse_csr or layout is dtypes.sparse_csc
+    compressed = layout in (dtypes.sparse_csr, dtypes.sparse_csc, dtypes.sparse_bsr, dtypes.sparse_bsc)
     count = 2 if places else 3
     if not (places or compressed) or type(parts) is not tuple or len(parts) not in (count + 1, count + 2):
         raise FileDamagedError("a sparse tensor of the file has no known layout, or not the parts of it")
@@ -222,23 +223,9 @@ def rebuild_sparse_tensor(layout: Any, parts: Any) -> Any:
     try:
         if places:
             return making.sparse_coo_tensor(*tensors, sizes, is_coalesced=bool(rest and rest[0]))
-        _check_pointers(*tensors, sizes[0 if layout is dtypes.sparse_csr else 1])
-        return making.sparse_compressed_tensor(*tensors, sizes, layout=layout)
+        return making.sparse_compressed_tensor(*tensors, sizes, layout=layout, check_invariants=True)
     except (RuntimeError, ValueError, IndexError) as error:
         raise FileDamagedError(f"a sparse tensor of the file does not hold together: {error}") from None
-
-
-def _check_pointers(pointers: Any, plain: Any, values: Any, lines: int) -> None:
-    """Rows (or columns) that begin one after the other, from the first entry to the last."""
-    begins = pointers._array
-    ends = [] if begins.ndim != 1 or not begins.size else [int(begins[0]), int(begins[-1])]
-    if (
-        ends != [0, plain.numel()]
-        or len(begins) != lines + 1
-        or bool((begins[1:] < begins[:-1]).any())
-        or tuple(values.shape) != (plain.numel(),)
-    ):
-        raise ValueError("its rows or columns do not begin where its entries are")
 
 
 def sparse_parts(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -246,10 +233,9 @@ def sparse_parts(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     held, size = tensor._held.detach(), dtypes.Size(tensor._array.shape)
     if tensor.layout is dtypes.sparse_coo:
         return tensor.layout, (tensor._at, held, size, bool(tensor._array.sorted))
-    axis = 0 if tensor.layout is dtypes.sparse_csr else 1
-    from ..sparse.tensor import begins
+    from ..sparse.compressed import plain, pointers, values_of
 
-    return tensor.layout, (begins(tensor, axis), tensor._at[1 - axis], held, size)
+    return tensor.layout, (pointers(tensor), plain(tensor), values_of(tensor).detach(), size)
 
 
 def refuse(what: str) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
 from ..absent import rest
+from ..errors import EngineError
 
 
 def _room(name: str) -> Any:
     """The parts are loaded when they are first used: they change how public functions look at their arguments."""
-    for each in ("making", "operations", "products"):
+    for each in ("making", "operations", "products", "questions"):
         importlib.import_module(f"{__name__}.{each}")
     return importlib.import_module(f"{__name__}.{name}")
 
@@ -50,27 +52,63 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
     return _room("products").spdiags(diagonals, offsets, shape, layout)
 
 
+_told: bool | None = None  # whether places shall be checked, if anybody has said so
+
+
+def checking(asked: bool | None) -> bool | None:
+    """Shall places be checked? None: nobody has said so. Then they are, but for what is a matter of memory alone."""
+    return _told if asked is None else asked
+
+
 class check_sparse_tensor_invariants:
-    """PyTorch's switch for checking places and sizes. Here they are always checked, so that it changes nothing."""
+    """Whether places and sizes are checked when a sparse tensor is made. Without a word they are, which PyTorch leaves out."""
 
     def __init__(self, enable: bool = True) -> None:
         self.state = enable
+        self._before: list[bool | None] = []
 
     @staticmethod
     def is_enabled() -> bool:
-        """Always."""
-        return True
+        """Has it been asked for?"""
+        return bool(_told)
 
-    enable = disable = staticmethod(lambda: None)
+    @staticmethod
+    def enable() -> None:
+        """From now on, all of it."""
+        global _told
+        _told = True
+
+    @staticmethod
+    def disable() -> None:
+        """From now on, none of it."""
+        global _told
+        _told = False
 
     def __enter__(self) -> None:
-        pass
+        global _told
+        if self._before:
+            raise EngineError(
+                "This context manager instance is already activated. Use a different context manager instance for context nesting"
+            )
+        self._before.append(_told)
+        _told = self.state
 
     def __exit__(self, *_: object) -> None:
-        pass
+        global _told
+        _told = self._before.pop()
 
     def __call__(self, function: Any) -> Any:
-        return function
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.state):
+                return function(*args, **kwargs)
+
+        return run
+
+
+def as_sparse_gradcheck(gradcheck: Any) -> Any:
+    """`gradcheck` for functions of sparse tensors: of their entries, or (without `masked`) of all elements."""
+    return _room("gradients").as_sparse_gradcheck(gradcheck)
 
 
 _rest = rest(__name__)

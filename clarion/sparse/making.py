@@ -1,45 +1,26 @@
-"""Making sparse tensors, converting them, and what they say of themselves."""
+"""Making sparse tensors, and converting them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..core.dtypes import int64, sparse_coo, sparse_csc, sparse_csr, strided
-from ..core.tensor import Tensor, new_tensor
+from ..core.dtypes import int64, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
+from ..core.tensor import new_tensor
 from ..errors import EngineError
-from ..kernels.coo import rows_of
 from ..ops.faces.api import FUNCTIONS
-from .tensor import (
-    begins,
-    checked,
-    coalesced,
+from . import checking
+from .compressed import (
+    COMPRESSED,
+    IN_BLOCKS,
+    TITLES,
     compressed,
-    dense,
-    gathered,
-    handles,
-    in_places,
-    is_sparse,
-    make,
-    np,
-    size_of,
-    sparse,
-)  # fmt: skip
-
-
-def _values(values: Any, dtype: Any, requires_grad: bool) -> Any:
-    held = values if isinstance(values, Tensor) else FUNCTIONS["tensor"](values)
-    if dtype is not None and held.dtype != dtype:
-        held = held.to(dtype)
-    elif held is values and held.requires_grad:
-        held = held.view_as(held)  # so that the sparse tensor is no leaf
-    elif held is values:
-        held = held.detach()  # so that requires_grad_() of the sparse tensor is not that of the values given
-    return held.detach().requires_grad_(True) if requires_grad else held
-
-
-def _indices(indices: Any) -> Any:
-    found = indices if isinstance(indices, Tensor) else FUNCTIONS["tensor"](indices, dtype=int64)
-    return found.detach().to(int64)
+    from_parts,
+    given_indices,
+    given_values,
+    names_of,
+    to_compressed,
+)
+from .tensor import checked, dense, gathered, handles, in_places, is_sparse, make, np, size_of, sparse
 
 
 def sparse_coo_tensor(
@@ -52,7 +33,7 @@ def sparse_coo_tensor(
         at = new_tensor(np.zeros((len(shape), 0), np.int64))
         held = FUNCTIONS["zeros"](0, dtype=dtype)
         return make(at, held.requires_grad_(requires_grad), shape, True)
-    at, held = _indices(indices), _values(values, dtype, requires_grad)
+    at, held = given_indices(indices).to(int64), given_values(values, dtype, requires_grad)
     if at.dim() != 2:
         raise EngineError("indices must be sparse_dim x nnz")
     if held.dim() == 0:
@@ -61,172 +42,116 @@ def sparse_coo_tensor(
         raise EngineError(f"indices and values must have same nnz, but got nnz from indices: {at.shape[1]}, nnz from "
                           f"values: {held.shape[0]}")  # fmt: skip
     shape = size_of(at._array, held, size)
-    checked(at._array, shape)
+    if checking(check_invariants) is not False:
+        checked(at._array, shape)
     return make(at, held, shape, bool(is_coalesced) or at.shape[1] < 2)
-
-
-def _compressed_tensor(layout: Any, pointers: Any, plain: Any, values: Any, size: Any, dtype: Any, grad: bool) -> Any:
-    pointers, plain, held = _indices(pointers), _indices(plain), _values(values, dtype, grad)
-    if pointers.dim() != 1:
-        raise EngineError("clarion has compressed layouts of single matrices only, not of batches")
-    lines = new_tensor(rows_of(pointers._array))
-    both = (lines, plain) if layout is sparse_csr else (plain, lines)
-    at = FUNCTIONS["stack"](both)
-    if size is None:
-        other = int(plain._array.max()) + 1 if plain.numel() else 0
-        size = (len(pointers) - 1, other) if layout is sparse_csr else (other, len(pointers) - 1)
-    checked(at._array, tuple(size))
-    return make(at, held, size, True, layout)
-
-
-def sparse_csr_tensor(
-    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False, check_invariants: Any = None,
-) -> Any:  # fmt: skip
-    """A matrix with compressed rows."""
-    return _compressed_tensor(sparse_csr, crow_indices, col_indices, values, size, dtype, requires_grad)
-
-
-def sparse_csc_tensor(
-    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False, check_invariants: Any = None,
-) -> Any:  # fmt: skip
-    """A matrix with compressed columns."""
-    return _compressed_tensor(sparse_csc, ccol_indices, row_indices, values, size, dtype, requires_grad)
 
 
 def sparse_compressed_tensor(
     compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False, check_invariants: Any = None,
 ) -> Any:  # fmt: skip
-    """A matrix with compressed rows or columns, as `layout` says."""
-    if layout not in (sparse_csr, sparse_csc):
-        raise EngineError(f"sparse_compressed_tensor: clarion has sparse_csr and sparse_csc, not {layout}")
-    return _compressed_tensor(layout, compressed_indices, plain_indices, values, size, dtype, requires_grad)
+    """Matrices with compressed rows or columns, as `layout` says."""
+    if layout not in COMPRESSED:
+        raise EngineError(f"expected sparse compressed tensor layout but got {TITLES.get(layout, layout)}")
+    begins, places = given_indices(compressed_indices), given_indices(plain_indices)
+    held = given_values(values, dtype, requires_grad)
+    return from_parts(layout, begins, places, held, size, checking(check_invariants))
+
+
+def _of_layout(layout: Any) -> Any:
+    """The function that makes tensors of one compressed layout: its indices have names of their own."""
+    first, second, _, _ = names_of(layout)
+
+    def make_one(*args: Any, **options: Any) -> Any:
+        indices = [*args[:2], *[options.pop(name) for name in (first, second)[len(args) :]]]
+        return sparse_compressed_tensor(*indices, *args[2:], layout=layout, **options)
+
+    return make_one
+
+
+sparse_csr_tensor, sparse_csc_tensor = _of_layout(sparse_csr), _of_layout(sparse_csc)
+sparse_bsr_tensor, sparse_bsc_tensor = _of_layout(sparse_bsr), _of_layout(sparse_bsc)
 
 
 # From one layout to another --------------------------------------------------------------------------
 
 
-@handles("to_dense")
+@handles("to_dense", any_layout=True)
 def to_dense(x: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
     """All elements."""
     found = dense(x) if is_sparse(x) else x
     return found if dtype is None else found.to(dtype)
 
 
-@handles("to_sparse")
+@handles("to_sparse", "to_sparse_coo", any_layout=True)
 def to_sparse(
     x: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
 ) -> Any:
     """The elements that are not zero."""
-    layout = layout or sparse_coo
-    if layout is sparse_csr or layout is sparse_csc:
-        return to_compressed(x, layout)
+    layout = layout or (sparse_coo if blocksize is None else sparse_bsr)
+    if layout is strided:
+        return to_dense(x)
+    if layout in COMPRESSED:
+        return to_compressed(x, layout, blocksize, dense_dim)
     if layout is not sparse_coo:
-        raise EngineError(f"to_sparse: clarion has no layout {layout}")
-    return in_places(x) if is_sparse(x) else sparse(x, sparse_dim)
+        raise EngineError(f"to_sparse: there is no layout {layout}")
+    if is_sparse(x):
+        if sparse_dim is not None and sparse_dim != x.sparse_dim():
+            raise EngineError(
+                "to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported"
+            )
+        return in_places(x, in_order=False)
+    return sparse(x, sparse_dim)
 
 
-handles("to_sparse_coo")(to_sparse)
-
-
-def to_compressed(x: Any, layout: Any) -> Any:
-    """As a matrix with compressed rows or columns."""
-    if is_sparse(x) and x._layout is layout:
-        return x
-    return compressed(in_places(x), layout)
-
-
-@handles("to_sparse_csr")
+@handles("to_sparse_csr", any_layout=True)
 def to_sparse_csr(x: Any, dense_dim: Any = None) -> Any:
     """With compressed rows."""
-    return to_compressed(x, sparse_csr)
+    return to_compressed(x, sparse_csr, None, dense_dim)
 
 
-@handles("to_sparse_csc")
+@handles("to_sparse_csc", any_layout=True)
 def to_sparse_csc(x: Any, dense_dim: Any = None) -> Any:
     """With compressed columns."""
-    return to_compressed(x, sparse_csc)
+    return to_compressed(x, sparse_csc, None, dense_dim)
 
 
-@handles("coalesce")
-def coalesce(x: Any) -> Any:
-    """Each place once, in order."""
-    return coalesced(x)
+@handles("to_sparse_bsr", any_layout=True)
+def to_sparse_bsr(x: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+    """In blocks, with compressed rows of them."""
+    return to_compressed(x, sparse_bsr, blocksize, dense_dim)
 
 
-@handles("_coalesced_")
-def _claim_coalesced(x: Any, value: bool) -> Any:
-    x._array.sorted = value
-    return x
+@handles("to_sparse_bsc", any_layout=True)
+def to_sparse_bsc(x: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+    """In blocks, with compressed columns of them."""
+    return to_compressed(x, sparse_bsc, blocksize, dense_dim)
 
 
-@handles("is_coalesced")
-def is_coalesced(x: Any) -> bool:
-    """Does each place occur once, in order?"""
-    return bool(x._array.sorted)
-
-
-def _needs_order(x: Any, name: str) -> None:
-    if x._layout is not sparse_coo:
-        raise EngineError(f"{name} expected sparse coordinate tensor layout but got {x._layout}")
-    if not x._array.sorted:
-        raise EngineError(f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first")
-
-
-@handles("indices")
-def indices(x: Any) -> Any:
-    """The places, one column each."""
-    _needs_order(x, "indices")
-    return x._at
-
-
-@handles("values")
-def values(x: Any) -> Any:
-    """The entries."""
-    if x._layout is sparse_coo:
-        _needs_order(x, "values")
-    return x._held
-
-
-handles("_indices")(lambda x: x._at)
-handles("_values")(lambda x: x._held)
-handles("_nnz")(lambda x: int(x._held.shape[0]))
-handles("sparse_dim", "_dimI")(lambda x: int(x._at.shape[0]))
-handles("dense_dim", "_dimV")(lambda x: int(x._held.dim()) - 1)
-
-
-def _part(name: str, layout: Any, axis: int, begin: bool) -> None:
-    def read(x: Any) -> Any:
-        if x._layout is not layout:
-            raise EngineError(f"{name} expected sparse row or column compressed tensor layout but got {x._layout}")
-        return begins(x, axis) if begin else x._at[axis]
-
-    handles(name)(read)
-
-
-_part("crow_indices", sparse_csr, 0, True)
-_part("col_indices", sparse_csr, 1, False)
-_part("ccol_indices", sparse_csc, 1, True)
-_part("row_indices", sparse_csc, 0, False)
-
-
-@handles("sparse_mask")
+@handles("sparse_mask", any_layout=True)
 def sparse_mask(x: Any, mask: Any) -> Any:
     """The elements at the places of a sparse tensor."""
     found = dense(x) if is_sparse(x) else x
-    return mask.alike(gathered(found, mask._at))
+    if not mask._block:
+        return mask.alike(gathered(found, mask._at))
+    spread = in_places(mask)
+    return compressed(spread.alike(gathered(found, spread._at)), mask._layout, mask._block, mask._index)
 
 
-@handles("zeros_like", "empty_like")
+# Like others -----------------------------------------------------------------------------------------
+
+
+@handles("zeros_like", "empty_like", any_layout=True)
 def zeros_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: bool = False, **options: Any) -> Any:
     """No entries, in the same shape."""
+    layout = layout or x._layout
     if layout is strided:
         return FUNCTIONS["zeros"](x.shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
-    count = x._at.shape[0]
-    held = x._held.detach().new_zeros((0, *x._held.shape[1:]), dtype=dtype or x.dtype).requires_grad_(requires_grad)
-    return make(new_tensor(np.zeros((count, 0), np.int64)), held, x.shape, True, x._layout)
+    count, inner = x._at.shape[0], tuple(x._held.shape[1 + len(x._block) :])
+    block = x._block if layout in IN_BLOCKS else ()
+    held = x._held.detach().new_zeros((0, *block, *inner), dtype=dtype or x.dtype).requires_grad_(requires_grad)
+    return make(new_tensor(np.zeros((count, 0), np.int64)), held, x.shape, True, layout, block, x._index)
 
 
 @handles("new_zeros", "new_empty")

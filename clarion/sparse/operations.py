@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 from ..core.dtypes import bool_ as bool_type
-from ..core.dtypes import sparse_coo, sparse_csc, sparse_csr
+from ..core.dtypes import sparse_coo
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
-from .tensor import coalesced, compressed, dense, gathered, handles, in_places, is_sparse, make, np
+from .compressed import COMPRESSED, compressed, turned
+from .tensor import coalesced, dense, gathered, handles, in_places, is_sparse, make, np
 
 # Element by element: zero stays zero -----------------------------------------------------------------
 
@@ -40,8 +41,8 @@ def _mapped(name: str) -> None:
             raise EngineError(f"{name}_ requires coalesced input")
         return _written(x, run(x, *args, **options))
 
-    handles(name)(run)
-    handles(f"{name}_")(write)
+    handles(name, any_layout=True)(run)
+    handles(f"{name}_", any_layout=True)(write)
 
 
 def _written(target: Any, result: Any) -> Any:
@@ -58,7 +59,7 @@ for _name in _KEEPING_ZERO:
 
 
 def _cast(name: str) -> None:
-    handles(name)(lambda x, *args, **options: x.alike(getattr(x._held, name)(*args, **options)))
+    handles(name, any_layout=True)(lambda x, *args, **options: x.alike(getattr(x._held, name)(*args, **options)))
 
 
 for _name in (
@@ -79,7 +80,7 @@ for _name in (
     _cast(_name)
 
 
-@handles("to")
+@handles("to", any_layout=True)
 def to(x: Any, *args: Any, **options: Any) -> Any:
     """Another type or device."""
     if args and is_sparse(args[0]):
@@ -87,12 +88,12 @@ def to(x: Any, *args: Any, **options: Any) -> Any:
     return x.alike(x._held.to(*args, **options))
 
 
-handles("contiguous", "resolve_conj", "resolve_neg")(lambda x, **options: x)
-handles("data")(lambda x: x.alike(x._held.detach()))
-handles("detach_")(lambda x: x.become(x.alike(x._held.detach())))
-handles("is_contiguous")(lambda x, *args, **options: False)
-handles("stride")(lambda x, dim=None: (0,) * x.dim() if dim is None else 0)
-handles("is_same_size")(lambda x, y: tuple(x.shape) == tuple(y.shape))
+handles("contiguous", "resolve_conj", "resolve_neg", any_layout=True)(lambda x, **options: x)
+handles("data", any_layout=True)(lambda x: x.alike(x._held.detach()))
+handles("detach_", any_layout=True)(lambda x: x.become(x.alike(x._held.detach())))
+handles("is_contiguous", any_layout=True)(lambda x, *args, **options: False)
+handles("stride", any_layout=True)(lambda x, dim=None: (0,) * x.dim() if dim is None else 0)
+handles("is_same_size", any_layout=True)(lambda x, y: tuple(x.shape) == tuple(y.shape))
 handles("zero_")(lambda x: x.become(make(x._at[:, :0], x._held[:0].detach(), x.shape, True)))
 
 
@@ -102,7 +103,7 @@ def to_numpy(x: Any, *, force: bool = False) -> Any:
     raise ArgumentTypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
 
-@handles("copy_")
+@handles("copy_", any_layout=True)
 def copy_(x: Any, other: Any, non_blocking: bool = False) -> Any:
     """Takes the values of another sparse tensor."""
     if not (is_sparse(x) and is_sparse(other)):
@@ -112,7 +113,7 @@ def copy_(x: Any, other: Any, non_blocking: bool = False) -> Any:
     return x.become(in_places(other))
 
 
-@handles("type", "type_")
+@handles("type", "type_", any_layout=True)
 def type_(x: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The old name of the type, or the tensor converted to another type."""
     if dtype is None:
@@ -257,18 +258,19 @@ def permute(x: Any, *dims: Any) -> Any:
     result = make(at, held, [x.shape[d] for d in order], order[:count] == tuple(range(count)) and x._array.sorted)
     if x._layout is sparse_coo:
         return result
-    # Rows of the one are columns of the other: nothing is moved.
-    turned = order == (1, 0)
-    layout = {sparse_csr: sparse_csc, sparse_csc: sparse_csr}[x._layout] if turned else x._layout
-    return make(result._at, result._held, result.shape, True, layout)
+    return turned(x) if order == (1, 0) else compressed(result, x._layout)
 
 
-@handles("transpose", "swapaxes", "swapdims")
+@handles("transpose", "swapaxes", "swapdims", any_layout=True)
 def transpose(x: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions exchanged."""
+    if x._layout in COMPRESSED:
+        matrix = x._at.shape[0] - 2, x._at.shape[0] - 1
+        if sorted((dim0 % x.dim(), dim1 % x.dim())) == [*matrix]:
+            return turned(x)
     order = list(range(x.dim()))
     order[dim0], order[dim1] = order[dim1 % x.dim()], order[dim0 % x.dim()]
-    return permute(x, *order)
+    return x.permute(*order)
 
 
 @handles("t", "T")

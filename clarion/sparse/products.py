@@ -10,7 +10,8 @@ from ..errors import EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
 from ..ops.products.sparse import coo_mm_op
-from .tensor import coalesced, compressed, dense, handles, in_places, is_sparse, make, np
+from .compressed import TITLES, compressed
+from .tensor import coalesced, dense, handles, in_places, is_sparse, make, np
 
 
 def _matrix(x: Any, name: str) -> Any:
@@ -41,12 +42,9 @@ def mm(a: Any, b: Any, reduce: str | None = None) -> Any:
     return coo_mm_op.call(b._held, b._at[1], b._at[0], a.t(), b.shape[1]).t()
 
 
-_SHORT = {sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc"}
-
-
 def _both_sparse(a: Any, b: Any) -> Any:
     if (a._layout is sparse_coo) is not (b._layout is sparse_coo):
-        kinds = _SHORT[a._layout], _SHORT[b._layout]
+        kinds = TITLES[a._layout], TITLES[b._layout]
         raise EngineError(
             f"addmm: computation on CPU is not implemented for {kinds[0]} + {kinds[0]} @ {kinds[1]}\n"
             "One operand names places one by one and the other has compressed rows or columns: convert one of them, "

@@ -3,8 +3,8 @@
 NOTE [Sparse]: a sparse tensor is a Tensor whose class takes every call over (`__torch_function__`) and answers it with
 operations on its values. So it is its values that a graph records: gradients flow into them and from them, and a sparse
 tensor's `requires_grad`, `grad_fn` and `grad` are those of its values, at its places. Engine, kernels and operations know
-nothing of it. It is in one of three layouts: places one by one (sparse_coo), or rows (sparse_csr) or columns (sparse_csc)
-compressed to where they begin. Loading this file makes all public functions look at their arguments (core/overriding.py),
+nothing of it. Its places are named one by one (sparse_coo), or its rows (sparse_csr, sparse_bsr) or columns (sparse_csc,
+sparse_bsc) are compressed: NOTE [Compressed]. Loading this file makes all public functions look at their arguments (core/overriding.py),
 so nobody loads it who has no sparse tensor.
 """
 
@@ -21,19 +21,22 @@ from ..core.overriding import Disabled, plain_members
 from ..core.printing import add_suffixes, format_array
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
-from ..kernels.coo import Coo, flat_places, pointers_of
+from ..kernels.coo import Coo, flat_places
 
 np = HOST.xp
 
 HANDLERS: dict[str, Callable[..., Any]] = {}  # name of a public function -> what it does where an argument is sparse
+ANY_LAYOUT: set[str] = set()  # those that take blocks and batches of compressed matrices as they are
 
 
-def handles(*names: str) -> Callable[[Any], Any]:
-    """Register what public functions do with sparse arguments."""
+def handles(*names: str, any_layout: bool = False) -> Callable[[Any], Any]:
+    """Register what public functions do with sparse arguments; others than of `any_layout` see blocks and batches place by place."""
 
     def register(fn: Any) -> Any:
         for name in names:
             HANDLERS[name] = fn
+        if any_layout:
+            ANY_LAYOUT.update(names)
         return fn
 
     return register
@@ -55,7 +58,7 @@ def _property_names() -> dict[property, str]:
 @functools.cache
 def _load_handlers() -> None:
     """A gradient may be the first sparse tensor of a program."""
-    from . import making, operations, products  # noqa: F401
+    from . import making, operations, products, questions  # noqa: F401
 
 
 class SparseTensor(Tensor):
@@ -64,6 +67,8 @@ class SparseTensor(Tensor):
     _at: Tensor  # one column of indices per entry
     _held: Tensor  # the entries
     _layout: Any
+    _block: tuple[int, ...] = ()  # the shape of its blocks
+    _index: Any = int64  # the type of its compressed indices
 
     layout: Any = property(lambda self: self._layout)
     is_sparse: Any = property(lambda self: self._layout is sparse_coo)
@@ -79,6 +84,8 @@ class SparseTensor(Tensor):
         _load_handlers()
         handler = HANDLERS.get(name)
         if handler is not None:
+            if name not in ANY_LAYOUT and (unusual := _unusual(args)) is not None:
+                return _place_by_place(handler, unusual, args, kwargs or {})
             return handler(*args, **(kwargs or {}))
         if name in _SAFE:
             with Disabled():
@@ -134,7 +141,12 @@ class SparseTensor(Tensor):
 
     def arriving(self, gradient: Any) -> Any:
         """What of a gradient that arrives, sparse or not, is its values'."""
-        return None if gradient is None else gathered(dense(gradient) if is_sparse(gradient) else gradient, self._at)
+        if gradient is None:
+            return None
+        whole = dense(gradient) if is_sparse(gradient) else gradient
+        if self._block:
+            return whole.sparse_mask(self.alike(self._held.detach()))._held
+        return gathered(whole, self._at)
 
     def register_hook(self, hook: Any) -> Any:
         """Call `hook` with each gradient that arrives, which is sparse as this is."""
@@ -147,7 +159,7 @@ class SparseTensor(Tensor):
 
     def alike(self, values: Any) -> Any:
         """Other values at the same places."""
-        return make(self._at, values, self._array.shape, self._array.sorted, self._layout)
+        return make(self._at, values, self._array.shape, self._array.sorted, self._layout, self._block, self._index)
 
     def gradient(self, values: Any) -> Any:
         """The gradient of its values as its own: entries that share a place are added up, so each has that place's whole
@@ -165,6 +177,7 @@ class SparseTensor(Tensor):
     def become(self, other: Any) -> Any:
         """Take over what another holds: writing in place."""
         self._at, self._held, self._array, self._layout = other._at, other._held, other._array, other._layout
+        self._block, self._index = other._block, other._index
         return self
 
     def __radd__(self, other: Any) -> Any:
@@ -187,15 +200,51 @@ class SparseTensor(Tensor):
         return result
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return make, (self._at, self._held.detach(), tuple(self._array.shape), self._array.sorted, self._layout)
+        known = tuple(self._array.shape), self._array.sorted, self._layout, self._block, self._index
+        return make, (self._at, self._held.detach(), *known)
 
 
-def make(at: Any, held: Any, shape: Any, is_sorted: bool = False, layout: Any = sparse_coo) -> Any:
+def _unusual(args: Any) -> Any:
+    """The first argument that has blocks, or is a batch of compressed matrices."""
+    for each in args:
+        if isinstance(each, SparseTensor) and each._layout is not sparse_coo:
+            if each._block or each._at.shape[0] != 2 or each._held.dim() > 1:
+                return each
+        elif isinstance(each, (list, tuple)) and (found := _unusual(each)) is not None:
+            return found
+    return None
+
+
+def _place_by_place(handler: Any, unusual: Any, args: Any, kwargs: Any) -> Any:
+    """Run what knows of places alone, and give what it returns the layout of its argument."""
+    from .compressed import like
+
+    def spread(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)([spread(each) for each in value])
+        return in_places(value) if is_sparse(value) else value
+
+    result = handler(*[spread(each) for each in args], **kwargs)
+    if is_sparse(result) and result._layout is sparse_coo:
+        return like(result, unusual)
+    return result
+
+
+def make(
+    at: Any,
+    held: Any,
+    shape: Any,
+    is_sorted: bool = False,
+    layout: Any = sparse_coo,
+    block: Any = (),
+    index: Any = int64,
+) -> Any:
     """A sparse tensor from tensors of indices and values."""
     result = object.__new__(SparseTensor)
     result._array = Coo(at._array, held._array, tuple(int(n) for n in shape), is_sorted)
     result._edge, result._nr, result._rg, result._vc, result._view = None, 0, False, None, None
     result._at, result._held, result._layout = at, held, layout
+    result._block, result._index = block, index
     return result
 
 
@@ -229,6 +278,7 @@ def coalesced(x: Any) -> Any:
 
 def dense(x: Any) -> Any:
     """All elements; recorded."""
+    x = in_places(x) if x._block else x
     shape, count = x._array.shape, x._at.shape[0]
     places = new_tensor(flat_places(x._at._array, shape[:count]))
     room = int(np.prod(shape[:count], dtype=np.int64))
@@ -245,51 +295,50 @@ def sparse(x: Any, sparse_dim: int | None = None) -> Any:
     return make(at, gathered(x, at), x.shape, True)
 
 
-def compressed(x: Any, layout: Any) -> Any:
-    """A matrix with compressed rows or columns."""
-    if len(x._array.shape) != 2 or x._at.shape[0] != 2:
-        raise NotSupportedError("clarion has compressed layouts of matrices of numbers only")
-    x = coalesced(x)
-    if layout is sparse_csc and x._layout is not sparse_csc:
-        order = np.lexsort((x._at._array[0], x._at._array[1]))
-        return make(x._at[:, new_tensor(order)], x._held[new_tensor(order)], x._array.shape, True, layout)
-    return make(x._at, x._held, x._array.shape, True, layout)
-
-
-def in_places(x: Any) -> Any:
-    """A tensor of any layout, place by place in order of rows."""
+def in_places(x: Any, in_order: bool = True) -> Any:
+    """A tensor of any layout, place by place; in the order of rows, or as its entries are held."""
     if not is_sparse(x):
         return sparse(x)
-    if x._layout is sparse_csc:
-        order = new_tensor(np.lexsort((x._at._array[1], x._at._array[0])))
-        return make(x._at[:, order], x._held[order], x._array.shape, True)
-    return x if x._layout is sparse_coo else make(x._at, x._held, x._array.shape, True)
-
-
-def begins(x: Any, axis: int) -> Any:
-    """Where the rows (or columns) of a compressed matrix begin."""
-    return new_tensor(pointers_of(x._at._array[axis], x._array.shape[axis]))
+    if x._layout is sparse_coo:
+        return x
+    at, held = x._at._array, x._held
+    if x._block:
+        rows, columns = x._block
+        inner = np.indices(x._block).reshape(2, -1)
+        at = np.repeat(at, rows * columns, axis=1)
+        at[-2] = at[-2] * rows + np.tile(inner[0], x._at.shape[1])
+        at[-1] = at[-1] * columns + np.tile(inner[1], x._at.shape[1])
+        held = held.reshape(-1, *held.shape[3:])
+    if x._block or x._layout is sparse_csc:
+        if not in_order:
+            return make(new_tensor(at), held, x._array.shape)
+        order = np.lexsort(at[::-1])
+        return make(new_tensor(at[:, order]), held[new_tensor(order)], x._array.shape, True)
+    return make(x._at, held, x._array.shape, True)
 
 
 def describe(x: Any) -> str:
     """As PyTorch prints it."""
     if x._layout is sparse_coo:
         parts = [("indices", x._at), ("values", x._held.detach())]
+        entries = x._held.shape[0]
     else:
-        row = x._layout is sparse_csr
-        names = ("crow_indices", "col_indices") if row else ("ccol_indices", "row_indices")
+        from . import compressed
+
+        first, second, _, _ = compressed.names_of(x._layout)
         parts = [
-            (names[0], begins(x, 0 if row else 1)),
-            (names[1], x._at[1 if row else 0]),
-            ("values", x._held.detach()),
+            (first, compressed.pointers(x)),
+            (second, compressed.plain(x)),
+            ("values", compressed.values_of(x).detach()),
         ]
+        entries = compressed.entries(x)
     width = 7
     lines = []
     for name, part in parts:
         begin = f"{name}=tensor("
         size = "" if part.numel() else f", size={tuple(part.shape)}"
         lines.append(f"{begin}{format_array(part._array, width + len(begin))}{size})")
-    tail = [f"size={tuple(x._array.shape)}", f"nnz={x._held.shape[0]}"]
+    tail = [f"size={tuple(x._array.shape)}", f"nnz={entries}"]
     if x.dtype is not FROM_NUMPY[np.dtype("float32")] and x.dtype is not int64:
         tail.append(f"dtype={x.dtype}")
     tail.append(f"layout={x._layout}")

@@ -28,6 +28,12 @@ def _in_itself(torch: Any) -> Any:
     return torch.tensor(data)
 
 
+def _behind_a_number() -> list[Any]:
+    data: list[Any] = [0]
+    data.append(data)
+    return [[1, 2], data]
+
+
 def _dropped(torch: Any, name: str, *shape: int) -> Any:
     torch.manual_seed(0)
     return getattr(torch.nn.functional, name)(torch.ones(shape))
@@ -60,6 +66,16 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "channels of one": lambda torch: _dropped(torch, "dropout1d", 3),
     "as many as a byte counts": lambda torch: torch.randperm(256, out=torch.empty(0, dtype=torch.uint8)).sort()[0],
     "steps of none": lambda torch: torch.nn.functional.max_pool2d(torch.ones(1, 1, 2, 2), 2, stride=0),
+    "a list in itself behind a number": lambda torch: torch.tensor(_behind_a_number()),
+    "an old type on another device": lambda torch: torch.FloatTensor((2, 3), device="meta"),
+    "an old tensor on another device": lambda torch: torch.Tensor(2, 3, device="meta"),
+    "an old tensor of a tensor": lambda torch: torch.Tensor(torch.ones(1), device="cpu"),
+    "new() of a tensor": lambda torch: torch.ones(1).new(torch.ones(1), device="cpu"),
+    "steps beyond all memory": lambda torch: torch.empty_strided([8, 8], [2**61, 1]),
+    "nothing beyond all memory": lambda torch: torch.empty([0, 4, 2**61]),
+    "a grid on two devices": lambda torch: torch.meshgrid(torch.ones(1), torch.ones(1, device="meta"), indexing="ij"),
+    "polar as reals": lambda torch: torch.polar(torch.ones(2), torch.ones(2), out=torch.ones(2)),
+    "zeros of another layout": lambda torch: torch.zeros(2, layout=torch.sparse_coo, out=torch.ones(2)).to_dense(),
     "a capsule": lambda torch: torch.asarray(torch.utils.dlpack.to_dlpack(torch.arange(3.0))),
 }
 

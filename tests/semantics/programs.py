@@ -47,6 +47,7 @@ AREAS = (
     "corner_values",
     "transforms",
     "sparse",
+    "sparse_layouts",
     "memory",
     "turns",
     "kept_gradients",

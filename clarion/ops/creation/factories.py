@@ -21,7 +21,7 @@ from ...core.dtypes import (
 )
 from ...core.messages import out_of_memory
 from ...core.tensor import Tensor, created, new_tensor
-from ...errors import ArgumentTypeError, ShapeError
+from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ...kernels.layout import strided
 from ..elementwise.cast import cast_number
 from ..faces.api import FUNCTIONS, METHODS, public
@@ -54,7 +54,9 @@ def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], 
     if "size" in options:
         args = (*args, options.pop("size"))
     if options.get("layout") in _SPARSE and not fill:
-        layout = options.pop("layout")
+        layout, out = options.pop("layout"), options.pop("out", None)
+        if out is not None:
+            raise EngineError("layout Sparse does not match layout of out parameter (Strided)")
         made = FUNCTIONS["sparse_coo_tensor"](size_of(name, args), **options)
         return made if layout is sparse_coo else made.to_sparse(layout=layout)  # type: ignore[no-any-return]
     pin = options.get("pin_memory")
@@ -203,7 +205,11 @@ def _strided(xp: Any, shape: tuple[int, ...], stride: Any, kind: Any) -> Any:
     if any(step < 0 for step in steps):
         raise ShapeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
     length = 1 + sum((n - 1) * step for n, step in zip(shape, steps, strict=True)) if all(shape) else 0
-    return strided(uninitialised(xp, length, kind), shape, tuple(step * kind.itemsize for step in steps))
+    try:
+        memory = uninitialised(xp, length, kind)
+    except (ValueError, MemoryError) as error:
+        raise out_of_memory(error, shape) from None
+    return strided(memory, shape, tuple(step * kind.itemsize for step in steps))
 
 
 @public(method=False)

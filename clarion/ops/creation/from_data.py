@@ -130,11 +130,17 @@ def _kind_of(value: Any) -> Any:
         if isinstance(value, python_type):
             return _python_kind(rank)
     if is_sequence(value):
+        if _holds_itself(value):
+            raise Unfit(TypeError, "new(): self-referential lists are incompatible")
         raise Unfit(
             TypeError,
             f"'{type(value).__name__}' object cannot be interpreted as an integer",
         )
     raise Unfit(RuntimeError, f"Could not infer dtype of {type(value).__name__}")
+
+
+def _holds_itself(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and any(each is value or _holds_itself(each) for each in value)
 
 
 def _number(value: Any) -> Any:

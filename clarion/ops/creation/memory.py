@@ -28,7 +28,12 @@ class UntypedStorage:
 
     _root: Any
     is_sparse, is_hpu = False, False
-    filename: str | None = None
+
+    @property
+    def filename(self) -> str | None:
+        """The file whose bytes these are, if what is written here is written there."""
+        root = self._root
+        return str(root.filename) if getattr(root, "mode", None) == "r+" and hasattr(root, "filename") else None
 
     def __init__(self, *args: Any, device: Any = None) -> None:
         where = devices.find(str(devices.device("cpu" if device is None else device)))
@@ -225,9 +230,7 @@ class UntypedStorage:
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """The bytes of a file, read as they are needed; what is written reaches the file only if it is shared."""
-        found = storage_of(bytes_of_file(filename, shared, nbytes))
-        found.filename = str(filename)
-        return found
+        return storage_of(bytes_of_file(filename, shared, nbytes))
 
     @classmethod
     def from_buffer(

@@ -12,6 +12,8 @@ _MAKERS = {
     "sparse_coo_tensor": "A sparse tensor from places and values.",
     "sparse_csr_tensor": "A sparse matrix with compressed rows.",
     "sparse_csc_tensor": "A sparse matrix with compressed columns.",
+    "sparse_bsr_tensor": "A sparse matrix of blocks, with compressed rows of them.",
+    "sparse_bsc_tensor": "A sparse matrix of blocks, with compressed columns of them.",
     "sparse_compressed_tensor": "A sparse matrix with compressed rows or columns, as `layout` says.",
 }
 _PRODUCTS = {
@@ -21,15 +23,24 @@ _PRODUCTS = {
     "hspmm": "The product of a sparse and a dense matrix.",
     "sspaddmm": "beta * input + alpha * (mat1 @ mat2), all of it sparse.",
 }
-_CONVERTERS = ("to_sparse", "to_sparse_coo", "to_sparse_csr", "to_sparse_csc", "sparse_mask")
+_CONVERTERS = (
+    "to_sparse", "to_sparse_coo", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc", "sparse_mask",
+)  # fmt: skip
 _QUESTIONS = (
     "coalesce", "_coalesced_", "is_coalesced", "indices", "values", "_indices", "_values", "_nnz", "crow_indices", "col_indices",
     "ccol_indices", "row_indices", "sparse_resize_", "sparse_resize_and_clear_",
 )  # fmt: skip
 
 
+_EXPECTED = {
+    **dict.fromkeys(("coalesce", "is_coalesced", "indices"), "coordinate "),
+    **dict.fromkeys(("crow_indices", "col_indices"), "row compressed "),
+    **dict.fromkeys(("ccol_indices", "row_indices"), "column compressed "),
+}
+
+
 def _handler(name: str) -> Any:
-    for each in ("making", "operations", "products"):
+    for each in ("making", "operations", "products", "questions"):
         importlib.import_module(f"clarion.sparse.{each}")
     return importlib.import_module("clarion.sparse.tensor").HANDLERS[name]
 
@@ -52,7 +63,7 @@ def _converter(name: str) -> Any:
 def _question(name: str) -> Any:
     def ask(self: Any, *args: Any, **options: Any) -> Any:
         """Of a dense tensor: there is no answer."""
-        raise EngineError(f"{name} expected sparse tensor layout but got {self.layout}")
+        raise EngineError(f"{name} expected sparse {_EXPECTED.get(name, '')}tensor layout but got Strided")
 
     return ask
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.devices import accelerator, is_available, kind_named, kind_of
+from ...core.devices import accelerator, device, is_available, kind_named, kind_of
 from ...core.dtypes import ALL, FROM_NUMPY, NumpyNumber, Size, dtype, get_default_dtype, strided
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
@@ -80,15 +80,24 @@ class _TypeMeta(type):
         return fits and value.device.type == cls.place
 
     def __call__(cls, *args: Any, **options: Any) -> Tensor:
-        return legacy(cls.numpy, args, {"device": cls.place, **options})
+        return legacy(cls.numpy, args, options, home=cls.place)
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{'' if cls.place == 'cpu' else cls.place + '.'}{cls.__name__}'>"
 
 
-def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any = None) -> Tensor:
+def legacy(kind: Any, args: tuple[Any, ...], options: dict[str, Any], like: Any = None, home: str = "cpu") -> Tensor:
     """`FloatTensor()`, `FloatTensor(2, 3)`, `FloatTensor([1, 2])`, `FloatTensor(tensor)`, and `x.new(...)`."""
-    where = place("new", options.pop("device", "cpu" if like is None else None), None, like)
+    home = home if like is None else kind_of(like).device(like).type
+    asked = options.pop("device", None)
+    if asked is not None and (given := device(asked).type) != home:
+        raise EngineError(f"legacy constructor expects device type: {home} but device type: {given} was passed")
+    if asked is not None and args and isinstance(args[0], Tensor):
+        raise EngineError(
+            "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported. "
+            "Use torch.as_tensor(tensor, device=device) or tensor.to(device) instead"
+        )
+    where = place("new", home if like is None else None, None, like)
     xp = where.xp
     if "size" in options:
         args = (Size(options.pop("size")),)

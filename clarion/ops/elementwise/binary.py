@@ -192,19 +192,23 @@ def check_parts(x: Any, y: Any) -> None:
 def complex_(real: Any, imag: Any, *, out: Any = None) -> Any:
     """real + i * imag."""
     check_parts(real, imag)
+    return _of_parts(complex_op, real, imag, out)
+
+
+def _of_parts(op: Op, x: Any, y: Any, out: Any) -> Any:
     if out is None:
-        return complex_op.call(real, imag)
-    wanted = real.dtype.to_complex()
+        return op.call(x, y)
+    wanted = x.dtype.to_complex()
     if out.dtype is not wanted:
         raise EngineError(
             f"Expected object of scalar type {wanted.old} but got scalar type {out.dtype.old} for argument 'out'"
         )
-    return with_out("complex", complex_op.call)(real, imag, out=out)
+    return with_out(op.name, op.call)(x, y, out=out)
 
 
-@public(method=False, out=True)
+@public(method=False)
 @autocast("float32")
-def polar(abs: Any, angle: Any) -> Any:
+def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
     """abs * (cos(angle) + i * sin(angle))."""
     check_parts(abs, angle)
-    return polar_op.call(abs, angle)
+    return _of_parts(polar_op, abs, angle, out)

@@ -120,6 +120,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     for each in given:
         if each._array.dtype != given[0]._array.dtype:
             raise EngineError("meshgrid expects all tensors to have the same dtype")
+        if each.device != given[0].device:
+            raise EngineError("meshgrid expects all tensors to have the same device")
         if each._array.ndim > 1:
             raise ShapeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {each!r}")
     if indexing not in ("ij", "xy"):

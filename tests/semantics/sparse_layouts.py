@@ -1,0 +1,117 @@
+"""Sparse tensors with compressed rows or columns: of matrices, of batches of them, of blocks, of more than numbers."""
+
+from __future__ import annotations
+
+import io
+
+from .programs import refusal
+
+
+def _matrix(t):
+    return t.tensor([[1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [4.0, 0.0, 0.0, 5.0]])
+
+
+def _all(t, batch):
+    x = _matrix(t)
+    x = t.stack([x, x.flip(0)]) if batch else x
+    rows, columns = x.to_sparse_bsr((2, 2)), x.to_sparse_bsc((1, 2))
+    return [x.to_sparse_csr(), x.to_sparse_csc(), rows, columns]
+
+
+def _parts(x):
+    rows = "csr" in str(x.layout) or "bsr" in str(x.layout)
+    first, second = (x.crow_indices(), x.col_indices()) if rows else (x.ccol_indices(), x.row_indices())
+    return str(x.layout), first.tolist(), second.tolist(), x.values().tolist(), str(first.dtype), tuple(x.shape)
+
+
+def parts_and_numbers(t):
+    found = [*_all(t, False), *_all(t, True)]
+    return [(_parts(x), x._nnz(), x.sparse_dim(), x.dense_dim(), float(x.sum())) for x in found]
+
+
+def printed(t):
+    hybrid = t.sparse_csr_tensor(t.tensor([0, 1, 1]), t.tensor([0]), t.tensor([[1.0, 2.0]]), (2, 2, 2))
+    return [repr(x) for x in (*_all(t, False), *_all(t, True), hybrid)]
+
+
+def back_and_transposed(t):
+    found = [*_all(t, False), *_all(t, True)]
+    turned = [x.transpose(-2, -1) for x in found]
+    return [x.to_dense().tolist() for x in found], [(str(x.layout), x.to_dense().tolist()) for x in turned]
+
+
+def made_from_parts(t):
+    begins, places = t.tensor([0, 1, 2], dtype=t.int32), t.tensor([1, 0], dtype=t.int32)
+    blocks = t.sparse_bsr_tensor(begins, places, t.arange(8.0).view(2, 2, 2))
+    pairs = t.sparse_csc_tensor(begins, places, t.arange(4.0).view(2, 2), (2, 2, 2))
+    many = t.sparse_compressed_tensor(
+        begins.expand(3, 3).contiguous(), places.expand(3, 2).contiguous(), t.arange(6).view(3, 2), layout=t.sparse_csr
+    )
+    return [(_parts(x), x.to_dense().tolist(), x.dense_dim()) for x in (blocks, pairs, many)]
+
+
+def entry_by_entry(t):
+    found = [*_all(t, False), *_all(t, True)]
+    changed = [x.neg().to(t.float64) for x in found]
+    empty = [t.zeros_like(x) for x in found]
+    masked = [t.arange(16.0).view(4, 4).sparse_mask(x) for x in found[:4]]
+    return (
+        [_parts(x) for x in changed],
+        [(x._nnz(), tuple(x.values().shape)) for x in empty],
+        [_parts(x) for x in masked],
+    )
+
+
+def saved_and_loaded(t):
+    file = io.BytesIO()
+    t.save([*_all(t, False), *_all(t, True)], file)
+    file.seek(0)
+    return [_parts(x) for x in t.load(file)]
+
+
+def gradients_of_entries(t):
+    values = t.arange(1.0, 9.0).view(2, 2, 2).requires_grad_()
+    x = t.sparse_bsr_tensor(t.tensor([0, 1, 2]), t.tensor([1, 0]), values, (4, 4))
+    (x.to_dense() * t.arange(16.0).view(4, 4)).sum().backward()
+    return values.grad.tolist()
+
+
+def checked_by_small_steps(t):
+    check = t.sparse.as_sparse_gradcheck(t.autograd.gradcheck)
+    x = _matrix(t).double()
+    given = [x.to_sparse_csr(), x.to_sparse_bsr((2, 2)), x.to_sparse()]
+    return [
+        check(f, each.requires_grad_(), masked=m) for each in given for m in (0, 1) for f in (t.Tensor.to_dense, t.sum)
+    ]
+
+
+def switch(t):
+    asked = t.sparse.check_sparse_tensor_invariants
+
+    def broken(**options):
+        return t.sparse_csr_tensor(t.tensor([0, 0, 1]), t.tensor([3]), t.tensor([1.0]), (2, 2), **options)
+
+    before = asked.is_enabled()
+    with asked():
+        inside = asked.is_enabled(), refusal(broken), str(broken(check_invariants=False).layout)
+    return before, inside, asked.is_enabled(), refusal(lambda: broken(check_invariants=True))
+
+
+def what_does_not_fit_is_refused(t):
+    x = _matrix(t)
+    rows, many = x.to_sparse_csr(), x.expand(2, 4, 4).to_sparse_csr()
+    uneven = t.stack([x, x * 0])
+    return (
+        refusal(lambda: x.crow_indices()),
+        refusal(lambda: x.to_sparse().col_indices()),
+        refusal(lambda: rows.ccol_indices()),
+        refusal(lambda: rows.coalesce()),
+        refusal(lambda: many.to_sparse_bsr((2, 2))),
+        refusal(lambda: x.to_sparse_bsr((2, 2)).to_sparse_csr()),
+        refusal(lambda: x.to_sparse(blocksize=(1,))),
+        refusal(lambda: uneven.to_sparse_csr()),
+        refusal(lambda: x.to_sparse().to_sparse(1)),
+        refusal(
+            lambda: t.sparse_csr_tensor(t.tensor([0, 1]), t.tensor([0]), t.tensor([1.0]), (2, 2), check_invariants=True)
+        ),
+    )
