@@ -10,7 +10,7 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from ..core import devices, modes, provenance
+from ..core import devices, modes, overriding, provenance
 from ..core.bulk import bump, clear_gradients
 from ..core.dtypes import FROM_NUMPY, default_float, f32
 from ..core.hooks import RemovableHandle
@@ -196,6 +196,9 @@ class Optimizer:
         for group in self.param_groups:
             if self.defaults.get("differentiable"):
                 record(self, group)
+            elif overriding._under and (apart := [p for p in group["params"] if devices.wraps(p._array)]):
+                record(self, {**group, "params": apart}, recorded=False)
+                self._update({**group, "params": [p for p in group["params"] if not devices.wraps(p._array)]}, written)
             else:
                 self._update(group, written)
         bump(written)

@@ -39,11 +39,11 @@ def _option(value: Any) -> Any:
     return value.squeeze() if isinstance(value, Tensor) else value
 
 
-def record(optimizer: Any, group: dict[str, Any]) -> None:
-    """Change the parameters of one group, and record how."""
+def record(optimizer: Any, group: dict[str, Any], recorded: bool = True) -> None:
+    """Change the parameters of one group by operations, and record how (or not: for those without memory, which compute for themselves)."""
     if not hasattr(optimizer, "rule"):
         raise NotSupportedError(f"{type(optimizer).__name__} has no differentiable=True")
-    with modes.enable_grad():
+    with modes.set_grad_enabled(recorded):
         for param in group["params"]:
             if param._grad is not None:
                 _step(optimizer, group, param)

@@ -115,7 +115,9 @@ class _Mixin(Base):  # type: ignore[misc]
             return rebuild.rebuild_sparse_tensor, rebuild.sparse_parts(tensor)
         if kind.__reduce_ex__ is not Tensor.__reduce_ex__:
             return tensor.__reduce_ex__(self.proto)  # a subclass that knows better
-        attributes = {k: v for k, v in tensor.__dict__.items() if not rebuild.is_internal(k)} if tensor.__dict__ else {}
+        attributes = (
+            {k: v for k, v in tensor.__dict__.items() if not rebuild.is_internal(k, kind)} if tensor.__dict__ else {}
+        )
         if kind is Parameter:
             data: Any = (tensor.data, tensor._rg, OrderedDict())
             if attributes:

@@ -141,9 +141,13 @@ def rebuild_from_type_v2(func: Any, kind: Any, args: Any, state: Any) -> Any:
     return set_attributes(made, state)
 
 
-def is_internal(name: Any) -> bool:
-    """Is this attribute clarion's own, so that no file may set it?"""
-    return type(name) is not str or name == _ACCUMULATOR or hasattr(Tensor, name)
+def is_internal(name: Any, kind: type = Tensor) -> bool:
+    """Is this attribute clarion's own, so that no file may set it? A class of the user's may call its data what a method is called."""
+    if type(name) is not str or name == _ACCUMULATOR:
+        return True
+    member = getattr(Tensor, name, None)
+    own = kind is not Tensor and not kind.__module__.startswith(("clarion", "torch.nn"))
+    return hasattr(Tensor, name) and not (own and callable(member) and not name.startswith("_"))
 
 
 def set_attributes(tensor: Any, state: Any) -> Any:
@@ -156,7 +160,7 @@ def set_attributes(tensor: Any, state: Any) -> Any:
             if name == "_is_param":  # of a class of its own, made a parameter
                 tensor._is_parameter = value is True
                 continue
-            if is_internal(name):
+            if is_internal(name, type(tensor)):
                 raise FileDamagedError(
                     f"the file would set {str(name)[:60]!r} of a tensor, which is no attribute of the user's"
                 )

@@ -12,7 +12,7 @@ from ..errors import EngineError
 
 def _room(name: str) -> Any:
     """The parts are loaded when they are first used: they change how public functions look at their arguments."""
-    for each in ("making", "operations", "products", "questions"):
+    for each in ("making", "shapes", "operations", "products", "questions"):
         importlib.import_module(f"{__name__}.{each}")
     return importlib.import_module(f"{__name__}.{name}")
 

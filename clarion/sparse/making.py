@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from ..core.dtypes import int64, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
+from ..core.dtypes import Size, int64, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from ..core.tensor import new_tensor
-from ..errors import EngineError
+from ..errors import ArgumentTypeError, EngineError
+from ..kernels.coo import flat_places
 from ..ops.faces.api import FUNCTIONS
 from . import checking
 from .compressed import (
@@ -42,9 +44,16 @@ def sparse_coo_tensor(
         raise EngineError(f"indices and values must have same nnz, but got nnz from indices: {at.shape[1]}, nnz from "
                           f"values: {held.shape[0]}")  # fmt: skip
     shape = size_of(at._array, held, size)
+    if math.prod(shape) >= 1 << 63:
+        raise EngineError("numel: integer multiplication overflow")
     if checking(check_invariants) is not False:
         checked(at._array, shape)
-    return make(at, held, shape, bool(is_coalesced) or at.shape[1] < 2)
+    found = make(at, held, shape, bool(is_coalesced) or at.shape[1] < 2)
+    if is_coalesced and checking(check_invariants):
+        places = flat_places(at._array, shape[: len(at._array)])
+        if (places[1:] <= places[:-1]).any():
+            raise EngineError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
+    return found
 
 
 def sparse_compressed_tensor(
@@ -145,6 +154,8 @@ def sparse_mask(x: Any, mask: Any) -> Any:
 @handles("zeros_like", "empty_like", any_layout=True)
 def zeros_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: bool = False, **options: Any) -> Any:
     """No entries, in the same shape."""
+    if options.get("memory_format") is not None:
+        raise EngineError("memory format option is only supported by strided tensors")
     layout = layout or x._layout
     if layout is strided:
         return FUNCTIONS["zeros"](x.shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
@@ -159,6 +170,26 @@ def new_zeros(x: Any, *size: Any, dtype: Any = None, layout: Any = None, **optio
     """No entries, in another shape, of the same type and layout."""
     shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
     return FUNCTIONS["zeros"](tuple(shape), dtype=dtype or x.dtype, layout=layout or x._layout, **options)
+
+
+@handles("new")
+def new(x: Any, *args: Any, **options: Any) -> Any:
+    """The old constructor: sizes, or places and values."""
+    if len(args) >= 2 and is_sparse(args[0]) is False and hasattr(args[0], "dim"):
+        return sparse_coo_tensor(*args, dtype=x.dtype)
+    if len(args) == 1 and not isinstance(args[0], int | Size):
+        raise ArgumentTypeError(
+            "SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided tensor "
+            "and convert it to sparse via to_sparse."
+        )
+    return sparse_coo_tensor(tuple(args[0]) if args and isinstance(args[0], Size) else args or (0,), dtype=x.dtype)
+
+
+@handles("zeros")
+def zeros(*size: Any, out: Any, **options: Any) -> Any:
+    """No entries, in the place of a sparse tensor."""
+    shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    return out.become(sparse_coo_tensor(tuple(shape), dtype=out.dtype))
 
 
 @handles("sparse_resize_and_clear_")

@@ -1,4 +1,4 @@
-"""What public functions do where an argument is sparse: element by element, shapes, sums."""
+"""What public functions do where an argument is sparse: element by element, and sums."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 from ..core.dtypes import bool_ as bool_type
 from ..core.dtypes import sparse_coo
 from ..core.tensor import Tensor, new_tensor
-from ..errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, NotSupportedError
+from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
-from .compressed import COMPRESSED, compressed, turned
+from .compressed import compressed
+from .shapes import dimension, unsqueeze
 from .tensor import coalesced, dense, gathered, handles, in_places, is_sparse, make, np
 
 # Element by element: zero stays zero -----------------------------------------------------------------
@@ -110,7 +111,8 @@ def copy_(x: Any, other: Any, non_blocking: bool = False) -> Any:
         raise EngineError(
             f"copy_() between dense and sparse Tensors is not implemented! Found self type = {x.type()} and src type = {other.type()}"
         )
-    return x.become(in_places(other))
+    found = in_places(other)
+    return x.become(found if found.dtype is x.dtype else found.alike(found._held.to(x.dtype)))
 
 
 @handles("type", "type_", any_layout=True)
@@ -138,6 +140,9 @@ def mul(x: Any, other: Any) -> Any:
     if not is_sparse(x):
         x, other = other, x
     if is_sparse(other):
+        if 0 in (x.dim(), other.dim()):  # a number
+            x, other = (x, other) if other.dim() == 0 else (other, x)
+            return x.alike(x._held * dense(other))
         return _intersection(x, other)
     if not isinstance(other, Tensor) or other.dim() == 0:
         return x.alike(x._held * other)
@@ -149,11 +154,13 @@ def mul(x: Any, other: Any) -> Any:
 
 def _expanded(x: Any, shape: tuple[int, ...]) -> Any:
     """A sparse tensor with its entries in more places."""
-    if x._held.dim() > 1:
-        raise NotSupportedError("mul(sparse, dense): a tensor with dense dimensions would have to be expanded")
-    there = np.zeros(tuple(x.shape), bool)
+    count = x._at.shape[0]
+    if tuple(x.shape)[count:] != shape[len(shape) - x.dim() + count :]:
+        raise NotSupportedError("mul(sparse, dense): dense dimensions would have to be expanded")
+    there = np.zeros(tuple(x.shape)[:count], bool)
     there[tuple(x._at._array)] = True
-    at = new_tensor(np.stack(np.nonzero(np.broadcast_to(there, shape))).astype(np.int64))
+    places = np.nonzero(np.broadcast_to(there, shape[: len(shape) - x.dim() + count]))
+    at = new_tensor(np.stack(places).astype(np.int64))
     return make(at, gathered(dense(x).expand(shape), at), shape, True)
 
 
@@ -174,12 +181,13 @@ def _intersection(x: Any, y: Any) -> Any:
 
 
 @handles("div", "divide", "true_divide")
-def div(x: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+def div(x: Any, other: Any, *, rounding_mode: Any = None, out: Any = None) -> Any:
     """Quotients by a number."""
     if not is_sparse(x) or is_sparse(other) or (isinstance(other, Tensor) and other.dim()):
         raise EngineError("Sparse division requires a scalar or zero-dim dense tensor divisor")
     x = x if rounding_mode is None else coalesced(x)
-    return x.alike(FUNCTIONS["div"](x._held, other, rounding_mode=rounding_mode))
+    result = x.alike(FUNCTIONS["div"](x._held, other, rounding_mode=rounding_mode))
+    return result if out is None else _written(out, result)
 
 
 @handles("floor_divide", "__floordiv__")
@@ -242,186 +250,6 @@ for _name, _run in {
 }.items():
     _in_place(_name, _run)
 
-# Shapes ----------------------------------------------------------------------------------------------
-
-
-@handles("permute")
-def permute(x: Any, *dims: Any) -> Any:
-    """Other order of dimensions."""
-    order = tuple(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else dims
-    order = tuple(d % x.dim() for d in order)
-    count = x._at.shape[0]
-    if any((d < count) != (i < count) for i, d in enumerate(order)):
-        raise EngineError("permute: sparse and dense dimensions cannot be exchanged")
-    held = x._held.permute(0, *[d - count + 1 for d in order[count:]]) if x._held.dim() > 1 else x._held
-    at = x._at[new_tensor(np.array(order[:count], np.int64))]
-    result = make(at, held, [x.shape[d] for d in order], order[:count] == tuple(range(count)) and x._array.sorted)
-    if x._layout is sparse_coo:
-        return result
-    return turned(x) if order == (1, 0) else compressed(result, x._layout)
-
-
-@handles("transpose", "swapaxes", "swapdims", any_layout=True)
-def transpose(x: Any, dim0: int, dim1: int) -> Any:
-    """Two dimensions exchanged."""
-    if x._layout in COMPRESSED:
-        matrix = x._at.shape[0] - 2, x._at.shape[0] - 1
-        if sorted((dim0 % x.dim(), dim1 % x.dim())) == [*matrix]:
-            return turned(x)
-    order = list(range(x.dim()))
-    order[dim0], order[dim1] = order[dim1 % x.dim()], order[dim0 % x.dim()]
-    return x.permute(*order)
-
-
-@handles("t", "T")
-def t(x: Any) -> Any:
-    """The transpose of a matrix."""
-    if x.dim() > 2 or x._held.ndim > 1:
-        raise EngineError(
-            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {x._at.shape[0]} sparse and "
-            f"{x._held.ndim - 1} dense dimensions"
-        )
-    return transpose(x, 0, 1) if x.dim() == 2 else x
-
-
-handles("t_")(lambda x: x.become(t(x)))
-
-
-@handles("mT")
-def m_t(x: Any) -> Any:
-    """The transposes of matrices."""
-    return transpose(x, -2, -1)
-
-
-@handles("H", "mH", "adjoint")
-def adjoint(x: Any) -> Any:
-    """The conjugate transpose."""
-    turned = transpose(x, -2, -1)
-    return turned.alike(turned._held.conj())
-
-
-@handles("unsqueeze")
-def unsqueeze(x: Any, dim: int) -> Any:
-    """One more dimension."""
-    dim = dim % (x.dim() + 1)
-    shape = [*x.shape[:dim], 1, *x.shape[dim:]]
-    if dim > x._at.shape[0]:
-        return make(x._at, x._held.unsqueeze(dim - x._at.shape[0] + 1), shape, x._array.sorted)
-    at = x._at._array
-    row = np.zeros((1, at.shape[1]), np.int64)
-    return make(new_tensor(np.concatenate((at[:dim], row, at[dim:]))), x._held, shape, x._array.sorted)
-
-
-@handles("select")
-def select(x: Any, dim: int, index: int) -> Any:
-    """One slice along a dimension."""
-    x, dim = coalesced(in_places(x)), dim % x.dim()
-    n, count = x.shape[dim], x._at.shape[0]
-    if not -n <= index < n:
-        raise ArgumentIndexError(
-            f"select(): index {index} out of range for tensor of size {list(x.shape)} at dimension {dim}"
-        )
-    shape = [*x.shape[:dim], *x.shape[dim + 1 :]]
-    if dim >= count:
-        return make(x._at, x._held.select(dim - count + 1, index), shape, True)
-    kept = new_tensor(np.flatnonzero(x._at._array[dim] == index % n))
-    held = x._held[kept]
-    if count == 1:
-        return held.sum(0)
-    rows = new_tensor(np.array([i for i in range(count) if i != dim]))
-    return make(x._at[rows][:, kept], held, shape, True)
-
-
-@handles("unbind")
-def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
-    """All slices along a dimension."""
-    return tuple([select(x, dim, i) for i in range(x.shape[dim])])
-
-
-@handles("index_select")
-def index_select(x: Any, dim: int, index: Any) -> Any:
-    """The slices that `index` names, along a dimension."""
-    x, dim = coalesced(in_places(x)), dim % x.dim()
-    shape = [*x.shape[:dim], int(index.numel()), *x.shape[dim + 1 :]]
-    count = x._at.shape[0]
-    if dim >= count:
-        return make(x._at, x._held.index_select(dim - count + 1, index), shape, True)
-    new, old = pairs(index._array.reshape(-1), x._at._array[dim])
-    at = x._at._array[:, old].copy()
-    at[dim] = new
-    order = np.argsort(flat_places(at, tuple(shape[:count])), kind="stable")
-    return make(new_tensor(at[:, order]), x._held[new_tensor(old[order])], shape, True)
-
-
-@handles("narrow", "narrow_copy")
-def narrow(x: Any, dim: int, start: int, length: int) -> Any:
-    """Some slices in a row."""
-    return index_select(x, dim, new_tensor(np.arange(start, start + length)))
-
-
-@handles("__getitem__")
-def getitem(x: Any, key: Any) -> Any:
-    """x[i], x[i, j], x[a:b]: numbers and slices."""
-    dim = 0
-    for each in key if isinstance(key, tuple) else (key,):
-        if isinstance(each, int):
-            x = x.select(dim, each)
-            continue
-        if isinstance(each, slice):
-            start, stop, step = each.indices(x.shape[dim])
-            if (start, stop, step) != (0, x.shape[dim], 1):
-                x = index_select(x, dim, new_tensor(np.arange(start, stop, step)))
-        elif isinstance(each, Tensor) and each.dim() == 1 and each.dtype.is_signed:
-            x = index_select(x, dim, each)
-        else:
-            raise NotSupportedError("a sparse tensor is indexed by numbers, slices and a list of indices")
-        dim += 1
-    return x
-
-
-@handles("cat", "concat", "concatenate")
-def cat(tensors: Any, dim: int = 0) -> Any:
-    """One after the other along a dimension."""
-    parts = [in_places(x) for x in tensors]
-    dim, count = dim % parts[0].dim(), parts[0]._at.shape[0]
-    shape = list(parts[0].shape)
-    shape[dim] = sum(x.shape[dim] for x in parts)
-    if dim >= count:
-        return _cat_inside(parts, dim - count + 1, shape)
-    begin, moved = 0, []
-    for x in parts:
-        at = x._at._array.copy()
-        at[dim] += begin
-        begin += x.shape[dim]
-        moved.append(at)
-    held = FUNCTIONS["cat"]([x._held for x in parts])
-    return make(
-        new_tensor(np.concatenate(moved, axis=1)), held, shape, dim == 0 and all(x._array.sorted for x in parts)
-    )
-
-
-def _cat_inside(parts: list[Any], dim: int, shape: list[int]) -> Any:
-    """Side by side along a dense dimension: each has zeros where the others are."""
-    cat, sizes = FUNCTIONS["cat"], [x._held.shape[dim] for x in parts]
-    held = []
-    for i, x in enumerate(parts):
-        rooms = [[*x._held.shape[:dim], n, *x._held.shape[dim + 1 :]] for n in sizes]
-        held.append(cat([x._held if j == i else x._held.new_zeros(room) for j, room in enumerate(rooms)], dim))
-    return make(cat([x._at for x in parts], 1), cat(held), shape)
-
-
-@handles("reshape", "flatten", "ravel", "view_as", "reshape_as")
-def reshape(x: Any, *args: Any, **options: Any) -> Any:
-    """Refused, as in PyTorch."""
-    raise EngineError("reshape is not implemented for sparse tensors")
-
-
-@handles("stack")
-def stack(tensors: Any, dim: int = 0) -> Any:
-    """Side by side along a new dimension."""
-    return cat([unsqueeze(x, dim) for x in tensors], dim)
-
-
 # Sums ------------------------------------------------------------------------------------------------
 
 
@@ -432,7 +260,12 @@ def sum_(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -
         x = x.alike(x._held.to(dtype))
     if dim is None:
         return x._held.sum()
-    dims = {d % x.dim() for d in ((dim,) if isinstance(dim, int) else dim)}
+    given = [dimension(x, d) for d in ((dim,) if isinstance(dim, int) else dim)]
+    if twice := [d for d in given if given.count(d) > 1]:
+        raise EngineError(f"dim {twice[0]} appears multiple times in the list of dims")
+    if not given:
+        return x
+    dims = set(given)
     x, count = in_places(x), x._at.shape[0]
     inner = [d - count + 1 for d in dims if d >= count]
     held = x._held.sum(inner) if inner else x._held
@@ -453,9 +286,16 @@ def sum_(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -
 @handles("norm", "vector_norm")
 def norm(x: Any, p: Any = 2, dim: Any = None, *args: Any, **options: Any) -> Any:
     """The length of the vector of all elements."""
-    if dim is not None:
-        raise NotSupportedError("norm of a sparse tensor along dimensions")
-    return coalesced(x)._held.norm(2 if p == "fro" else p)
+    if options.get("keepdim") or (args and args[0]):
+        raise EngineError("norm_sparse currently does not support keepdim=True")
+    if options.get("dtype") is not None:
+        raise ArgumentValueError("dtype argument is not supported in frobenius norm")
+    dims = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if dims and sorted(d % x.dim() for d in dims) != list(range(x.dim())):
+        raise EngineError(
+            "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all dimensions of the input"
+        )
+    return coalesced(x)._held.norm(2 if p == "fro" or p is None else p)
 
 
 handles("any")(lambda x: (coalesced(x)._held != 0).any())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.dtypes import sparse_coo, sparse_csc, sparse_csr
+from ..core.dtypes import int64, sparse_coo, sparse_csc, sparse_csr
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
@@ -16,7 +16,7 @@ from .tensor import coalesced, dense, handles, in_places, is_sparse, make, np
 
 def _matrix(x: Any, name: str) -> Any:
     if x.dim() != 2 or (is_sparse(x) and x._at.shape[0] != 2):
-        raise EngineError(f"{name}: expected a sparse matrix of two dimensions, but got {x.dim()}D tensor")
+        raise EngineError(f"mat1 must be a matrix, got {x.dim()}-D tensor\nThat is asked of what {name}() is given.")
     return x
 
 
@@ -34,10 +34,12 @@ def mm(a: Any, b: Any, reduce: str | None = None) -> Any:
     if reduce is not None and reduce != "sum":
         return _reduced(a, b, reduce)
     if is_sparse(a) and is_sparse(b):
+        if a.dtype is not b.dtype:
+            raise EngineError(f"mat1 dtype {a.dtype.old} does not match mat2 dtype {b.dtype.old}")
         return _both_sparse(a, b)
     if is_sparse(a):
         if a.dtype != b.dtype:
-            raise EngineError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}")
+            raise EngineError(f"expected scalar type {a.dtype.old} but found {b.dtype.old}")
         return coo_mm_op.call(a._held, a._at[0], a._at[1], b, a.shape[0])
     return coo_mm_op.call(b._held, b._at[1], b._at[0], a.t(), b.shape[1]).t()
 
@@ -87,6 +89,12 @@ def mv(a: Any, v: Any) -> Any:
     """A matrix times a vector."""
     if is_sparse(v):
         return mv(a, dense(v))
+    if a.dim() != 2 or v.dim() != 1:
+        raise EngineError(
+            f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {a.dim()}Tensor Dim: {v.dim()}"
+        )
+    if a.shape[1] != v.shape[0]:
+        raise EngineError("mv: expected self.size(-1) == vec.size(-1)")
     return mm(a, v.unsqueeze(1)).squeeze(1)
 
 
@@ -178,11 +186,12 @@ def log_softmax(x: Any, dim: int, *, dtype: Any = None) -> Any:
 
 def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
     """A matrix with the rows of `diagonals` on its diagonals."""
+    offsets = offsets if isinstance(offsets, Tensor) else FUNCTIONS["tensor"](offsets)
+    _check_diagonals(diagonals, offsets, shape, layout)
     diagonals = diagonals if diagonals.dim() == 2 else diagonals.unsqueeze(0)
-    lines = np.atleast_1d(offsets._array if isinstance(offsets, Tensor) else np.asarray(offsets))
     none = np.zeros(0, np.int64)
     rows, columns, held = [none], [none], [diagonals.new_zeros(0)]
-    for i, offset in enumerate(lines):
+    for i, offset in enumerate(np.atleast_1d(offsets._array)):
         at = np.arange(diagonals.shape[1])
         kept = at[(at - offset >= 0) & (at - offset < shape[0]) & (at < shape[1])]
         rows.append(kept - offset)
@@ -190,4 +199,22 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
         held.append(diagonals[i][new_tensor(kept)])
     at = np.stack((np.concatenate(rows), np.concatenate(columns))).astype(np.int64)
     result = make(new_tensor(at), FUNCTIONS["cat"](held), shape)
-    return result if layout is None or layout is sparse_coo else compressed(result, layout or sparse_csc)
+    return result if layout is None or layout is sparse_coo else compressed(result, layout)
+
+
+def _check_diagonals(diagonals: Any, offsets: Any, shape: Any, layout: Any) -> None:
+    count = diagonals.shape[0] if diagonals.dim() == 2 else 1
+    lines = np.atleast_1d(offsets._array)
+    problem = (
+        "Diagonals must be vector or matrix" if diagonals.dim() not in (1, 2)
+        else "Output shape must be 2d" if len(shape) != 2
+        else "Offsets must be scalar or vector" if offsets.dim() > 1
+        else f"Number of diagonals ({count}) does not match the number of offsets ({len(lines)})" if count != len(lines)
+        else f"Offset Tensor must have dtype Long but got {offsets.dtype.old}" if offsets.dtype is not int64
+        else "Offset tensor contains duplicate values" if len(np.unique(lines)) != len(lines)
+        else f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {TITLES.get(layout, layout)}"
+        if layout not in (None, sparse_coo, sparse_csr, sparse_csc)
+        else None
+    )  # fmt: skip
+    if problem:
+        raise EngineError(problem)

@@ -58,7 +58,7 @@ def _property_names() -> dict[property, str]:
 @functools.cache
 def _load_handlers() -> None:
     """A gradient may be the first sparse tensor of a program."""
-    from . import making, operations, products, questions  # noqa: F401
+    from . import making, operations, products, questions, shapes  # noqa: F401
 
 
 class SparseTensor(Tensor):

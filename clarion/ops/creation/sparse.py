@@ -40,7 +40,7 @@ _EXPECTED = {
 
 
 def _handler(name: str) -> Any:
-    for each in ("making", "operations", "products", "questions"):
+    for each in ("making", "shapes", "operations", "products", "questions"):
         importlib.import_module(f"clarion.sparse.{each}")
     return importlib.import_module("clarion.sparse.tensor").HANDLERS[name]
 
