@@ -328,16 +328,16 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     if type(result) is not numpy.ndarray or result.ndim < 2:
         return result
     for a in arrays:
-        if type(a) is numpy.ndarray and not a.flags.c_contiguous and a.ndim:
+        if type(a) in ARRAYS and a.ndim and not a.flags.c_contiguous:
             break
     else:  # as it mostly is
         if result.flags.c_contiguous:
             return result
     first = arrays[0]
-    if result.ndim == 2 and type(first) is numpy.ndarray and first.flags.f_contiguous and first.shape == result.shape:
+    if result.ndim == 2 and type(first) in ARRAYS and first.flags.f_contiguous and first.shape == result.shape:
         if min(first.shape) > 1:  # the everyday case: a transposed matrix first, which decides alone
             return result if result.flags.f_contiguous else result.T.copy().T
-    given = [a for a in arrays if type(a) is numpy.ndarray and a.ndim]
+    given = [a for a in arrays if type(a) in ARRAYS and a.ndim]
     if result.flags.c_contiguous and all(a.flags.c_contiguous or _in_order(a.strides) for a in given):
         return result
     shape, operands = result.shape, []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import collections
 import random
+import warnings
 
 import numpy as np
 import pytest
 
 import clarion as torch
+from clarion.compiling.function import CompileWarning
 from clarion.utils.checkpoint import checkpoint
 
 from .worlds import compare, look
@@ -292,3 +294,16 @@ def test_what_is_left_behind_is_the_same(name):
 
     made = compare(world)
     assert made.replays or made.reasons
+
+
+def test_a_call_whose_recording_is_given_up_lays_its_results_out_as_ever():
+    """`one_hot` looks at values: what is computed after it meets arrays of both kinds."""
+
+    def function(x):
+        return (x * 1).t().contiguous().t() + torch.nn.functional.one_hot(torch.tensor([0, 3]), 4).sum(0)
+
+    x = torch.arange(12.0).view(3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        compiled = torch.compile(function)
+        assert {compiled(x).stride() for _ in range(4)} == {function(x).stride()} == {(1, 3)}
