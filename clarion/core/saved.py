@@ -404,11 +404,11 @@ def as_output(node: Node, nr: int, array: Any) -> Tensor:
 
 
 def saved_attributes(op: Op) -> dict[str, property]:
-    """`_saved_self`, `_raw_saved_self` and friends, by PyTorch's names: what an operation's node class offers."""
+    """`_saved_self`, `_raw_saved_self` and friends, by PyTorch's names: what an operation's rules ask for, and its parameters."""
     renamed = {ours: name for name, ours in op.saved_names.items()}
-    names = {renamed.get(ours, ours) for ours in op.layout} | op.saved_constants.keys()
-    if op.uses_shapes:
-        names.add("self_sym_sizes")
+    kept = zip(op.layout, op.keep(-1), strict=True)  # (-1: whichever inputs require gradients)
+    names = {renamed.get(ours, ours) for ours, keep in kept if keep or ours in op.params} | op.saved_constants.keys()
+    names |= {"self_sym_sizes"} if op.uses_shapes else set()
     return {full: _attribute(full) for name in names for full in (f"_saved_{name}", f"_raw_saved_{name}")}
 
 

@@ -131,6 +131,12 @@ def saved_attributes_of_shapes(t):
     )
 
 
+def names_of_what_is_saved(t):
+    x, w, m = leaf(t), leaf(t, 4.0, 5.0, 6.0), t.ones(2, 3, requires_grad=True)
+    results = (x * w, x / w, x + w, x.exp(), x.relu(), x.tanh(), x.log(), x.sum(), m.sum(1), m.t(), m[0], m.softmax(1))
+    return tuple([sorted(name for name in dir(y.grad_fn) if name.startswith("_saved_")) for y in results])
+
+
 def saved_attributes_of_matrices(t):
     a, b = t.ones(2, 3, requires_grad=True), t.full((3, 2), 2.0, requires_grad=True)
     node = (a @ b).grad_fn
