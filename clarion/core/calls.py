@@ -45,7 +45,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
 
 def _quick_form(op: Op) -> str:
     """Of two operands: a product has forms of its own."""
-    return "new" if op.elementwise else ""
+    return "new" if op.elementwise or "loss" in op.traits else ""
 
 
 def operator_call(op: Op) -> Callable[[Any, Any], Any]:

@@ -21,14 +21,14 @@ from heapq import heappop, heappush
 from typing import Any
 
 from ..events import hub
-from ..kernels import registry
 from ..kernels.coo import Coo
 from ..kernels.quiet import restore, silence
+from ..kernels.registry import raw
 from . import hooks as hook_module
 from . import modes
-from .devices import HALVES, HOST, ndarray
-from .dtypes import HALF, NumpyNumber
-from .leaves import finish_leaf
+from .devices import HALVES, ndarray
+from .dtypes import HALF, NumpyNumber, f32, f64
+from .leaves import finish_leaf, finish_usual
 from .node import FREED, Node
 from .node_turn import after_node, apply_checked, before_node
 from .passes import Pass, Target, count_leaf_uses, running
@@ -117,7 +117,6 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     hands_on = onto and not checked
     # Whose gradient is a sum that this loop made: it may be added to in place. (Not the sums: they must die early.)
     sums: set[Any] = set()
-    add_to = HOST.xp.add
     freed = hub.freed
     only = only_g = None  # a node that is the only one waiting needs no heap
     if plain and len(roots) == 1 and roots[0][0].n_out == 1:
@@ -187,15 +186,17 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 only, only_g = target, r
             elif target in sums:
                 total = grads[target]
-                if total.size < LARGE or type(r) is not ndarray:
-                    add_to(total, r, total)
+                if type(r) is ndarray and (total.dtype is f32 or total.dtype is f64):
+                    raw.add(total, r, out=total)
                 else:
-                    total_of(total, r, total)
+                    _add_into(total, r)
                 total = None
             elif target in grads:
                 total = grads[target]
-                small = type(total) is ndarray and total.size < LARGE
-                total = grads[target] = total + r if small else added(total, r, target)
+                if type(total) is type(r) is ndarray and (r.dtype is f32 or r.dtype is f64):
+                    total = grads[target] = raw.add(total, r)
+                else:
+                    total = grads[target] = added(total, r, target)
                 if type(total) is ndarray:
                     sums.add(target)
                 total = None
@@ -203,8 +204,10 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
                 grads[target] = r
                 leaves.append(target)
             elif target is only:
-                small = type(only_g) is ndarray and only_g.size < LARGE
-                only_g = only_g + r if small else added(only_g, r)
+                if type(only_g) is type(r) is ndarray and (r.dtype is f32 or r.dtype is f64):
+                    only_g = raw.add(only_g, r)
+                else:
+                    only_g = added(only_g, r)
             else:
                 if only is not None:
                     grads[only] = only_g
@@ -230,6 +233,14 @@ def current_node() -> Node | None:
 # Handing gradients on: the general way -------------------------------------------------------------
 
 
+def _add_into(total: Any, r: Any) -> None:
+    """Add a gradient to a sum of the host's, of any type."""
+    if total.size < LARGE or type(r) is not ndarray:
+        HOST.xp.add(total, r, total)
+    else:
+        total_of(total, r, total)
+
+
 def added(a: Any, b: Any, target: Any = None) -> Any:
     """The sum of two gradients: by the array library's own operator on the host, by the kernel of `add` elsewhere."""
     if type(a) is Coo:
@@ -239,8 +250,8 @@ def added(a: Any, b: Any, target: Any = None) -> Any:
     if isinstance(a, (ndarray, Tensor, NumpyNumber)):
         return a + b
     if isinstance(target, Tensor) and a.dtype in HALF:  # a leaf's are summed in its own type
-        a = registry.raw.cast(a, target._array.dtype)
-    return registry.raw.add(a, b)
+        a = raw.cast(a, target._array.dtype)
+    return raw.add(a, b)
 
 
 def _needed_edges(this: Pass, node: Node) -> tuple[Any, ...]:
@@ -282,6 +293,7 @@ def _deliver(this: Pass, heap: list[tuple[int, Node]], leaves: list[Tensor], tar
             heappush(heap, (target.seq, target))
         grads[key] = g
         if nr:
+            this.numbered = this.numbered or set()
             this.numbered.add(target)
     _skip(this, leaves, target)
 
@@ -294,6 +306,7 @@ def _let_know(this: Pass, heap: list[tuple[int, Node]], target: Any) -> None:
     """
     if target.seq is None or target in this.undefined or not (this.needed is None or target in this.needed):
         return
+    this.undefined = this.undefined or set()
     this.undefined.add(target)
     heappush(heap, (target.seq + 0.5, target))
 
@@ -327,6 +340,8 @@ def _skip(this: Pass, leaves: list[Tensor], target: Any) -> None:
 def _finish_leaves(this: Pass, leaves: list[Tensor]) -> None:
     if HALVES:
         _widen(this.grads, leaves)
+    if this.capture is None and hub.accumulated is None:
+        finish_usual(this, leaves)
     while leaves:
         finish_leaf(this, leaves.pop(0))
 
@@ -339,7 +354,7 @@ def _widen(grads: dict[Any, Any], leaves: list[Tensor]) -> None:
         if type(g) in HALVES and g.dtype is not leaf._array.dtype:
             narrow.setdefault((g.dtype, leaf._array.dtype), []).append(leaf)
     for (_, kind), found in narrow.items():
-        wide = registry.raw.cast_all([grads.pop(leaf) for leaf in found], kind)
+        wide = raw.cast_all([grads.pop(leaf) for leaf in found], kind)
         for leaf in reversed(found):
             grads[leaf] = wide.pop()
 

@@ -11,9 +11,10 @@ from ..events import hub
 from ..forks import fork_safe
 from ..kernels.coo import Coo
 from ..kernels.layout import empty_like
+from ..kernels.registry import raw
 from . import modes, provenance
 from .devices import HALVES, HOST, as_array, ndarray, writable
-from .dtypes import NumpyNumber
+from .dtypes import NumpyNumber, f32, f64
 from .hooks import run_tensor_hooks
 from .inplace import inplace
 from .namespace import OPS
@@ -88,6 +89,32 @@ def finish_leaf(this: Pass, leaf: Tensor) -> None:
             guarded(this, hook, (), (to_tensor(g),))
 
 
+def finish_usual(this: Pass, leaves: list[Tensor]) -> None:
+    """Accumulate into those leaves about which there is nothing to ask; the others remain in the list."""
+    grads, others = this.grads, []
+    with _accumulate_lock:
+        for leaf in leaves:
+            g = grads.pop(leaf)
+            array = leaf._array
+            if (
+                type(g) is ndarray
+                and g.shape == array.shape
+                and leaf._hooks is None
+                and leaf._rg
+                and leaf._edge is None
+                and leaf._view is None
+            ):
+                old = leaf._grad
+                if old is None and g.base is None and g.strides == array.strides and sys.getrefcount(g) <= _ALONE_HERE:
+                    leaf._grad = new_tensor(g)
+                else:
+                    leaf._grad = accumulated(this, old, g, array)
+            else:
+                grads[leaf] = g
+                others.append(leaf)
+    leaves[:] = others
+
+
 def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Tensor:
     """The new `.grad`: in place where that is not recorded, a new tensor under create_graph. It lies as the leaf's array does."""
     if isinstance(g, Tensor):
@@ -118,6 +145,8 @@ def accumulated(this: Pass, old: Tensor | None, g: Any, leaf: Any = None) -> Ten
     g = g if array.dtype is g.dtype or array.dtype == g.dtype else g.astype(array.dtype)
     if type(array) is ndarray and array.size >= LARGE and g.shape == array.shape:
         total_of(array, g, array)
+    elif array.dtype is f32 or array.dtype is f64:
+        raw.add(array, g, out=array)
     else:
         array += g
     old._counter().n += 1
@@ -137,9 +166,20 @@ def _references_of_one_seen_here_alone() -> int:
     return outer({0: object()})
 
 
+def _references_of_one_in_a_loop() -> int:
+    """The same, as `finish_usual` asks."""
+
+    def loop(grads: dict[int, Any]) -> int:
+        g = grads.pop(0)
+        return sys.getrefcount(g)
+
+    return loop({0: object()})
+
+
 # Never more than Python's own three: a debugger or profiler that looks at frames while this is counted holds some, too, and a gradient that
 # somebody else sees would be taken for one that nobody does. (Counted too low, it is copied.)
 _ALONE = min(3, _references_of_one_seen_here_alone())
+_ALONE_HERE = min(2, _references_of_one_in_a_loop())
 
 
 def _sparse(this: Pass, old: Tensor | None, g: Coo) -> Any:

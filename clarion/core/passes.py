@@ -30,13 +30,13 @@ class Pass:
     recorded = True  # False: the gradients are Tensors because they have tangents, and not to be differentiated
     told = True  # False: it trains nothing and answers nobody (gradcheck's), so that events need not be told
     number = 0  # given when somebody asks: see current_run
+    numbered: Any = frozenset()  # nodes of which another output than the first has got a gradient
+    undefined: Any = frozenset()  # nodes that have their turn though no gradient reached them
 
     def __init__(self, retain: bool, create_graph: bool) -> None:
         self.retain = retain
         self.create_graph = create_graph
         self.grads: dict[Any, Any] = {}  # node, leaf or (node, output number) -> gradient so far
-        self.numbered: set[Any] = set()  # nodes of which another output than the first has got a gradient
-        self.undefined: set[Any] = set()  # nodes that have their turn though no gradient reached them
 
 
 class _Running(threading.local):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..core.versions import INFERENCE
 from ..errors import ArgumentValueError
 from ..kernels import captures
 from ..kernels.coo import Coo
@@ -70,7 +71,6 @@ class SGD(Elementwise):
         if group["momentum"] or group["weight_decay"] or captures.current() is not None or unless.flag is not None:
             super()._update(group, written)
             return
-        # Two calls for each parameter: to gather them would not be faster.
         params = [param for param in group["params"] if param._grad is not None]
         lr = -scalar(group["lr"]) if group["maximize"] else scalar(group["lr"])
         if Coo.met:
@@ -78,7 +78,7 @@ class SGD(Elementwise):
             if any(type(param._grad._array) is Coo for param in params):
                 super()._update({**group, "params": params}, written)
                 return
-        arrays = [writable(param) for param in params]
+        arrays = [param._array if param._vc is not INFERENCE else writable(param) for param in params]
         raw.descend_(arrays, [param._grad._array for param in params], lr)
         written += params
 

@@ -129,7 +129,7 @@ def test_agrees_on_values_that_are_no_usual_numbers(name, any_size):
         x = np.array(SPECIAL, dtype)
         for form in arguments(name):
             one, two = np.meshgrid(x, x)
-            arrays = [one, two, one.T.copy()] if form.count(X) > 1 else [x, x, x]
+            arrays = [one, two, one.T.copy(), two.T.copy()] if form.count(X) > 1 else [x] * 3
             args = [np.ascontiguousarray(arrays[i]) if a is X else a for i, a in enumerate(form)]
             args = [np.asarray(a, dtype) if isinstance(a, float) and name.startswith("xlogy") else a for a in args]
             with np.errstate(all="ignore"):

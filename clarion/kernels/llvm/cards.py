@@ -13,7 +13,19 @@ import numpy as np
 
 from .. import held
 from ..quiet import tell_errors
-from . import direct, holding, normals, small_draws, small_lines, small_moves, small_products, small_sorts, taking
+from . import (
+    columns,
+    direct,
+    holding,
+    normals,
+    small_draws,
+    small_lines,
+    small_lists,
+    small_moves,
+    small_products,
+    small_sorts,
+    taking,
+)
 from .plan import MOST, SIZES
 from .runtime import runtime
 
@@ -90,6 +102,7 @@ def available() -> bool:
         "out": id(sys.intern("out")),
         "tuple_type": id(tuple),
         "from_int64": _address("PyLong_FromLongLong"),
+        "from_double": _address("PyFloat_FromDouble"),
         "float_errors": id(tell_errors),
         "none": id(None),
         "float32": id(np.dtype(np.float32)),
@@ -182,6 +195,13 @@ class Product(_Builtin):
         super().__init__(name, runtime().direct_product, 5)
         self.kept += [np.dtype(np.float32), np.dtype(np.float64)]
         self.words[1:] = small_products.FORMS.index(form), *map(id, self.kept), id(None)
+
+
+class Plain(_Builtin):
+    """Sums of few rows, lists of small arrays: columns.py, small_lists.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines[(columns.KERNELS | small_lists.KERNELS)[name]], 1)
 
 
 class Take(_Builtin):

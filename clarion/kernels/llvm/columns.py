@@ -1,14 +1,17 @@
 """Sums of columns: the gradient of a bias, of a weight that all rows share.
 
 Rows are added in blocks, and the sums of the blocks: float32 stays accurate. Several vectors of columns are added up at a time;
-threads share the columns.
+threads share the columns. Few rows are added up by a builtin function (NOTE [Direct calls] in direct.py).
 """
 
 from __future__ import annotations
 
+from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, entry, of, same, when_not
+from .plan import at as word
 from .text import Function, Variable, literal, with_lanes
 
 BLOCK = 64  # rows whose sum is added to the total
+WORK = 1 << 14  # elements that are added up by the builtin function at most
 _IN, _OUT, _ROWS, _STEP, _COLUMNS, _CHUNK = range(6)  # what the threads of a loop share
 
 
@@ -125,10 +128,44 @@ def _loop(scalar: str, lanes: int, grain: int) -> Function:
     return f
 
 
+def _summed() -> Function:
+    """The sum over all dimensions but the last; `DECLINED` for what is not adjacent, of another type, or much."""
+    f = Function("summed", "ptr", "ptr card", "ptr args", "i64 count", linkage="internal")
+    no, x = f"ptr {DECLINED}", f.load("ptr", "%args")
+    when_not(f, same(f, "%count", "1", "i64"), no)
+    when_not(f, same(f, of(f, x, TYPE), api(f, "array_type")), no)
+    when_not(f, adjacent(f, x), no)
+    descr, ndim = of(f, x, DESCR), f.cast("sext", "i32", of(f, x, NDIM, "i32"), "i64")
+    single = same(f, descr, api(f, "float32"))
+    when_not(f, f.op("or", "i1", single, same(f, descr, api(f, "float64"))), no)
+    when_not(f, f.op("icmp sge", "i64", ndim, "2"), no)
+    size, last = f.let(f"call i64 @size_of(ptr {x})"), f.op("sub", "i64", ndim, "1")
+    when_not(f, f.op("icmp sgt", "i64", size, "0"), no)
+    when_not(f, f.op("icmp sle", "i64", size, str(WORK)), no)
+    width = f.element(of(f, x, DIMS), last, "i64")
+    columns = word(f, width, "0")
+    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
+    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 1, ptr {width}, ptr null, ptr null, i32 0, ptr null"
+    out = f.let(f"call ptr {api(f, 'new_array')}({given})")
+    when_not(f, f.op("icmp ne", "ptr", out, "null"), "ptr null")
+    rows = f.op("sdiv", "i64", size, columns)
+    for condition, scalar, bytes_ in ((single, "float", 4), (f.op("xor", "i1", single, "true"), "double", 8)):
+        with f.when(condition):
+            step = f.op("mul", "i64", columns, str(bytes_))
+            places = f"ptr {of(f, x, DATA)}, ptr {of(f, out, DATA)}"
+            f.line(f"call void @column_range_{scalar}({places}, i64 {rows}, i64 {step}, i64 0, i64 {columns})")
+    f.end(f"ptr {out}")
+    return f
+
+
+ENTRIES = {"direct_columns": "summed"}
+KERNELS = {"sum_rows": "direct_columns"}
+
+
 def functions(width: int) -> list[Function]:
     """All functions, for both types."""
     made: list[Function] = []
     for scalar, size in (("float", 4), ("double", 8)):
         lanes = width // size
         made += [_range(scalar, lanes), _chunk(scalar), _loop(scalar, lanes, (1 << 18) // size)]
-    return made
+    return [*made, _summed(), *[entry(*each) for each in ENTRIES.items()]]

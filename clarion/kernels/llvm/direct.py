@@ -55,7 +55,7 @@ BY_ELEMENTS, BY_ROWS, AS_ONE_ROW = range(3)
 # Results: like the first array, one per row, or one per row with a last dimension of size 1.
 LIKE_THE_FIRST, ONE_PER_ROW, ONE_PER_ROW_KEPT = range(3)
 
-_ERRORS = "13"  # of the processor's flags: invalid, division by zero, overflow
+ERRORS = "13"  # of the processor's flags: invalid, division by zero, overflow
 
 
 def _expected() -> Function:
@@ -185,7 +185,8 @@ def _may_write() -> Function:
             f.op("icmp sge", "i64", there, end),
             f.op("icmp sle", "i64", f.op("add", "i64", there, extent), here),
         )
-        in_place = every(f, same(f, there, here, "i64"), same(f, step, "%size", "i64"))
+        each = f.op("or", "i1", same(f, step, "%size", "i64"), same(f, "%elements", "1", "i64"))
+        in_place = every(f, same(f, there, here, "i64"), each)
         refuse(f, f.op("or", "i1", apart, in_place))
     f.end("i64 1")
     return f
@@ -210,6 +211,8 @@ def _places(f: Function, first: str, elements: str, length: str, places: str, st
                 f.variable("i64", f.let(f"call i64 @step_of({arguments})")),
                 f.variable("ptr", of(f, array, DATA)),
             )
+            spread = every(f, one_row, same(f, step.get(), "0", "i64"))  # (it would have to be as long as the first)
+            step.set(f.let(f"select i1 {spread}, i64 -1, i64 {step.get()}"))
             adjacent_ones.set(f.op("or", "i1", adjacent_ones.get(), f.op("icmp sgt", "i64", step.get(), "0")))
             with f.when(f.op("icmp slt", "i64", step.get(), "0"), rarely=True):
                 decline(f, f.op("or", "i1", one_row, same(f, length, "0", "i64")))
@@ -275,7 +278,7 @@ def _attempt(x86: bool) -> Function:
         f.line(f"call void @rows(ptr {places}, ptr {extents}, ptr {steps}, ptr %version)")
     with f.when(long):
         f.line(f"call void {api(f, 'restore_thread')}(ptr {thread.get()})")
-    errors = f.op("and", "i64", flags(f, x86), _ERRORS)
+    errors = f.op("and", "i64", flags(f, x86), ERRORS)
     with f.when(f.op("icmp ne", "i64", errors, "0"), rarely=True):
         tell(f, errors, made, results, writing)
     with f.when(writing):

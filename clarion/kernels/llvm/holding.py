@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, ITEM, NDIM, SIZE, TYPE, adjacent, api, entry, of, same, when_not
-from .direct import BY_ELEMENTS, FORM, RESULTS
+from .api import DATA, DECLINED, DESCR, ITEM, NDIM, SIZE, TYPE, adjacent, api, entry, every, of, same, when_not
+from .direct import AS_ONE_ROW, BY_ELEMENTS, FORM, RESULTS
 from .plan import MOST, field
 from .text import Function
 
@@ -77,8 +77,9 @@ def _held(name: str, in_place: bool) -> Function:
     version = f.let(f"call ptr @fitting(ptr {of(f, '%self', DATA)}, ptr {arrays}, i64 %count)")
     _miss(f, f.op("icmp ne", "ptr", version, "null"))
     _miss(f, same(f, field(f, version, RESULTS), "1", "i64"))
-    one = same(f, holders.get(), "1", "i64")
-    _miss(f, f.op("or", "i1", one, same(f, field(f, version, FORM), str(BY_ELEMENTS), "i64")))
+    one, way = same(f, holders.get(), "1", "i64"), field(f, version, FORM)
+    reduced = every(f, same(f, way, str(AS_ONE_ROW), "i64"), one_shape.get(), same(f, holders.get(), "%count", "i64"))
+    _miss(f, f.op("or", "i1", f.op("or", "i1", one, reduced), same(f, way, str(BY_ELEMENTS), "i64")))
     for change in ("incref", "decref"):  # (another thread may give an object another array meanwhile)
         with f.counted("0", "%count") as k:
             f.line(f"call void {api(f, change)}(ptr {f.load('ptr', f.element(arrays, k, 'ptr'))})")

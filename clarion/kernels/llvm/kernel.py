@@ -247,7 +247,9 @@ class OneRow(Rows):
     mean = False
 
     def arranged(self, args: Sequence[Any]) -> Sequence[Any] | None:
-        return super().arranged((args[0].reshape(-1), *args[1:]))
+        if any(type(a) is not ndarray or a.shape != args[0].shape for a in args):
+            return None
+        return super().arranged([a.reshape(-1) for a in args])
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
         x = args[0]

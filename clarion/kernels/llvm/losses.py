@@ -7,7 +7,7 @@ from typing import Any
 
 from ..choosing import Kernel
 from ..registry import offer, portable, raw
-from .kernel import Compiled
+from .kernel import Compiled, OneRow
 
 # The losses whose portable kernels are expressions where nothing is reduced, and at which place they are told whether to.
 _LOSSES = {
@@ -43,7 +43,29 @@ def _loss(name: str, place: int) -> Kernel:
     return run
 
 
-def make(least: int) -> None:
-    """Make all offers."""
+# The squared error, added up as it is computed.
+_SQUARES = {
+    "mse_loss_mean": lambda xp, x, y: xp.mean((x - y) * (x - y), 1),
+    "mse_loss_sum": lambda xp, x, y: xp.sum((x - y) * (x - y), 1),
+}
+
+
+def _traced_rows(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    def trace(args: Any) -> Any:
+        from ..trace import tracer
+
+        return tracer.trace(function, args, by_rows=True)
+
+    return trace
+
+
+def _both(x: Any, y: Any) -> Any:
+    return (x, y) if x.dtype is y.dtype else None
+
+
+def make(least: int, rows: int) -> None:
+    """Make all offers; `rows`: elements from which sums are compiled."""
+    for name, function in _SQUARES.items():
+        offer(name, "llvm", OneRow(name, _traced_rows(function), _both, (), rows), least=rows)
     for name, place in _LOSSES.items():
         offer(name, "llvm", _loss(name, place), least=least)

@@ -74,7 +74,7 @@ _SIMPLE = "add sub mul neg div"
 _EXACT = """
     rsqrt reciprocal square tanh_backward sigmoid_backward relu relu_backward leaky_relu leaky_relu_backward hardtanh
     hardtanh_backward hardsigmoid hardswish hardswish_backward softshrink hardshrink shrink_backward prelu threshold lerp_tensor
-    addcmul addcdiv descended where divide_or_zero frac sqrt abs floor ceil trunc minimum maximum eq ne lt le gt ge
+    addcmul addcdiv descended where divide_or_zero frac sqrt abs floor ceil trunc minimum maximum eq ne lt le gt ge mse_loss_backward
     """
 _FUNCTIONS = """
     exp expm1 exp2 log log1p tanh sin cos erf sigmoid gelu gelu_backward gelu_tanh gelu_tanh_backward silu silu_backward mish softplus
@@ -453,7 +453,9 @@ def _make_alone() -> None:
     registry.offer("embedding", "direct", Alone(lambda cards: cards.Take("embedding")), least=1)
     for name, loop, together in (("normals_by_sixteen", "normals", 16), ("uniforms_between", "uniforms", 1)):
         registry.offer(name, "direct", Alone(partial(_draw_card, name, loop, together)), least=1)
-    for names, kind in ((_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts")):
+    for names, kind in (
+        (_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts"), ("sum_rows total_norm descend_", "Plain"),
+    ):  # fmt: skip
         for name in names.split():
             registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
 
@@ -488,7 +490,8 @@ def make() -> None:
     convolutions_of_pairs.make()
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
         room.make()
-    for room in (updates, choices, losses, groups, lines, turning, copying, resampling, selecting, equals):
+    losses.make(FEW, ROWS)
+    for room in (updates, choices, groups, lines, turning, copying, resampling, selecting, equals):
         room.make(FEW)
 
 

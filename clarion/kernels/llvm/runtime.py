@@ -19,6 +19,7 @@ from . import (
     pool,
     small_draws,
     small_lines,
+    small_lists,
     small_moves,
     small_products,
     small_sorts,
@@ -187,7 +188,7 @@ def source(x86: bool, width: int) -> str:
     loops = [*gathering.functions(), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(width), *strided.functions(x86)]
     loops += [*direct.functions(x86), *holding.functions(), *small_products.functions(width), *taking.functions()]
-    loops += [*small_lines.functions(), *small_draws.functions()]
+    loops += [*small_lines.functions(), *small_draws.functions(), *small_lists.functions(x86)]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
@@ -207,7 +208,9 @@ class Runtime:
         )
         self.direct_view = machine.address(engine, "direct_view")
         self.direct_draw = machine.address(engine, "direct_draw")
-        entries = small_lines.ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES
+        entries = (
+            small_lines.ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES | small_lists.ENTRIES | columns.ENTRIES
+        )
         self.lines = {name: machine.address(engine, name) for name in entries}
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)

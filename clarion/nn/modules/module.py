@@ -380,7 +380,7 @@ class Module(ConversionMixin, StateMixin, HookMixin):
             for _, param in self.named_parameters():
                 yield param
         else:  # a single layer: its own dictionary is the answer
-            yield from dict.fromkeys(p for p in self._parameters.values() if p is not None)
+            yield from [p for p in dict.fromkeys(self._parameters.values()) if p is not None]
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True

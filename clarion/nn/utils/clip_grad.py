@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.bulk import bump
 from ...core.devices import HOST, visible
-from ...core.dtypes import default_float
+from ...core.dtypes import default_float, f32
 from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError
 from ...events import hub
@@ -73,9 +73,13 @@ def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
     if not isinstance(factor, float):  # it is known on a device
         raw.scale_all([grad._array for grad in grads], factor.clip(None, 1.0))
     elif not factor >= 1.0:  # (else everything would be multiplied by 1)
+        share = HOST.xp.asarray(factor, f32)
         for grad in grads:
             array = grad._array
-            array *= array.dtype.type(factor)
+            if array.dtype is f32:
+                raw.mul(array, share, out=array)
+            else:
+                array *= array.dtype.type(factor)
     bump(grads)
 
 

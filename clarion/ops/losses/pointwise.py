@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
-from ...core.devices import visible
+from ...core.devices import HOST, ndarray, visible
 from ...core.dtypes import FROM_NUMPY, INEXACT
 from ...core.messages import broadcast_error
 from ...core.op import Op
@@ -13,6 +14,7 @@ from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, ShapeError, not_a_tensor
 from ...events import hub
 from ...kernels.batched.levels import all_samples
+from ...kernels.everywhere import constant
 from ..faces.api import FUNCTIONS, functional, no_gradient
 from ..faces.autocast import autocast
 
@@ -126,9 +128,24 @@ mse_loss_mean_op = Op(
     traits="loss",
 )
 mse_loss_mean_op.vjp(
-    x=lambda g, x, y: (x - y) * share(g * 2, x.shape, 1),
-    y=lambda g, x, y: (y - x) * share(g * 2, x.shape, 1),
+    x=lambda g, x, y, ops: ops.mse_loss_backward(x, y, g, _count(x)),
+    y=lambda g, x, y, ops: ops.mse_loss_backward(y, x, g, _count(x)),
 )
+
+mse_loss_backward_op = Op("mse_loss_backward", "x y gy n", node="MseLossBackwardBackward0", elementwise=True)
+mse_loss_backward_op.vjp(
+    x=lambda g, gy, n: g * (gy * 2 / n),
+    y=lambda g, gy, n: g * (gy * -2 / n),
+    gy=lambda g, x, y, n: (x - y) * (g * 2 / n),
+)
+
+
+def _count(x: Any) -> Any:
+    """How many elements there are, as a number to compute with."""
+    if type(x) is ndarray and x.dtype.char in "fd":
+        return constant(HOST.xp, x.size, x.dtype.char)
+    return math.prod(x.shape)
+
 
 mse_loss_sum_op = Op(
     "mse_loss_sum",

@@ -11,7 +11,15 @@ EDGES = (((0, 3), (0, 3)), ((), ()))
 ROUND = ("float16", "bfloat16")
 
 
+def _mse_gradient(t, x, y, g):
+    leaf = x if x.requires_grad else x.detach().requires_grad_()
+    return t.autograd.grad(t.nn.functional.mse_loss(leaf, y), leaf, g, create_graph=True)[0]
+
+
+_mse_gradient.differentiates = True
+
 ROWS = [
+    Row("mse_loss_backward", _mse_gradient, (*PAIR, ()), lambda x, y, g: (x - y) * 2 * g / x.size),
     Row(
         "mse_loss",
         functional("mse_loss", reduction="none"),

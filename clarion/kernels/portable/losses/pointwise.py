@@ -48,6 +48,11 @@ def mse_loss_sum(xp: Any, x: Any, y: Any) -> Any:
     return xp.dot(d, d)
 
 
+@kernel("mse_loss_backward")
+def mse_loss_backward(xp: Any, x: Any, y: Any, gy: Any, n: Any) -> Any:
+    return (x - y) * (gy * 2 / n)
+
+
 @kernel("smooth_l1_loss")
 @quietly
 def smooth_l1_loss(xp: Any, x: Any, y: Any, reduction: int, beta: float) -> Any:
