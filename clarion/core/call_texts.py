@@ -348,13 +348,8 @@ def _recorded_of_several(op: Op, names: list[str], params: list[str], wanted: st
     stretched = [f"(a{i} is not None and a{i}.shape != r0.shape)" for i in numbers] if op.broadcast else []
     filled = f"mask = {' | '.join(f'({1 << i} if g{i} else 0)' for i in numbers)}\n"
     filled += f"{', '.join([x.kept for x in inputs] + [o.kept for o in outs] + ['keeps'])} = kept[mask]\n"
-    filled += filling(
-        op,
-        inputs,
-        params,
-        outs,
-        " or ".join(["r0.dtype is not floating", "mixed", "(floating is not f32 and floating is not f64)", *stretched]),
-    )
+    unlike = ["r0.dtype is not floating", "mixed", "(floating is not f32 and floating is not f64)", *stretched]
+    filled += filling(op, inputs, params, outs, " or ".join(unlike))
     attached = ""
     for o in op.grad_outputs:
         attached += f"out{o}._edge = node\nout{o}._rg = True\n" + (f"out{o}._nr = {o}\n" if o else "")

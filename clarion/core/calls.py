@@ -12,6 +12,7 @@ from . import call_texts
 from .devices import ndarray
 from .dtypes import FROM_NUMPY, NUMBERS
 from .general_call import general_call
+from .layer_text import layer
 from .tensor import Tensor, new_tensor
 from .written import scope_of, written_at_first_call
 
@@ -79,6 +80,12 @@ def function_call(op: Op, with_target: Callable[..., Any]) -> Callable[..., Any]
     """The operation of one tensor as a function: `with_target` takes over where `out=` is given."""
     scope = scope_of(op) | {"with_target": with_target}
     return written_at_first_call(op, partial(call_texts.unary, op, True), scope, f"{op.name}, the function", "new")
+
+
+def layer_call(op: Op, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """The operation of several tensors as a function of a layer: `otherwise` looks at the arguments where no quick kernel has taken them."""
+    scope = scope_of(op) | {"otherwise": otherwise, "kept": Kept(op)}
+    return written_at_first_call(op, partial(layer, op), scope, f"{op.name}, the layer", "new")
 
 
 class Kept(dict[int, tuple[bool, ...]]):

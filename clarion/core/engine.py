@@ -111,6 +111,8 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     watching = this.capture is not None or this.wanted is not None
     captured: Any = this.goals if this.capture is not None else ()
     plain = not watching and not in_order
+    # grad() of leaves: what is not asked for has no edge here, and all else is as in a plain pass.
+    of_leaves = this.capture is not None and not in_order and all(goal.seq is None for goal in this.goals)
     tensors = this.create_graph
     checked = modes.state.anomaly or hub.ran is not None
     onto = plain and bool(HALVES)
@@ -170,11 +172,11 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             elif saved is None:
                 node.release()
         g = saved = None  # whoever gets a gradient next may take its memory over
-        if not plain or node.nrs is not None:
+        if node.nrs is not None or not (plain or (of_leaves and not node.hands_on_nothing and not this.undefined)):
             _deliver_all(this, heap, leaves, node, result)
             continue
         i = -1  # counting is quicker than zip and enumerate
-        for target in node.edges:
+        for target in node.edges if edges is None else edges:
             i += 1
             r = result[i]
             if r is None or target is None:

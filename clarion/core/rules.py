@@ -44,6 +44,14 @@ class Rule:
         return run(g, *[ops if name == "ops" else values[self.at[name]] for name in self.names])
 
 
+def _hands_on(rule: Rule) -> bool:
+    """Is the gradient handed on as it is (`lambda g: g`)?"""
+    return not rule.names and rule.fn.__code__.co_code == _SAME.__code__.co_code
+
+
+_SAME = lambda g: g  # noqa: E731  (compared with rules)
+
+
 def _runs(scope: dict[str, Any], i: int, rule: Rule, run: Callable[..., Any]) -> None:
     """From now on a rule is run so."""
     scope[f"rule{i}"] = rule.run = run
@@ -212,7 +220,8 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
         named.update(p for p in positions if p is not None)
         used |= unpacked
         arguments = ["g"] + ["ops" if p is None else f"v{p}" if p in unpacked else f"saved[{p}]" for p in positions]
-        terms.append(f"None if edges[{i}] is None else rule{i}({', '.join(arguments)})")
+        term = "g" if _hands_on(rule) else f"rule{i}({', '.join(arguments)})"
+        terms.append(f"None if edges[{i}] is None else {term}")
     text = _HEAD.format(array="" if raw else "._array")
     if named:
         text += (_RAW_SAVED if raw else _TENSOR_SAVED) + (_GUARD if named & set(outputs) else "")
@@ -230,7 +239,7 @@ def spell_out(op: Op, world: str) -> Callable[..., Any]:
     scope["general"] = OpNode.apply_raw if raw else OpNode.apply_tensors
     scope["at_once"] = op.at_once
     for i, rule in enumerate(op.rules):
-        if raw and op.elementwise and rule is not None:
+        if raw and op.elementwise and rule is not None and not _hands_on(rule):
             registry.follow_rule(f"{op.name}_gradient", rule.fn, rule.names, partial(_runs, scope, i, rule))
     exec(compile(text, filename, "exec"), scope)
     return scope["apply"]  # type: ignore[no-any-return]

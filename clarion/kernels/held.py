@@ -75,11 +75,11 @@ def follow_views(tell: Callable[[Callable[..., Any]], None]) -> None:
         tell(Views.quick)
 
 
-_forms: dict[int, list[Callable[..., Any]]] = {}  # by the identity of a kernel that lives as long as the process
+_forms: dict[int, list[Callable[..., Any] | None]] = {}  # by the identity of a kernel that lives as long as the process
 
 
-def note(kernel: Callable[..., Any], forms: list[Callable[..., Any]]) -> None:
-    """A kernel has forms that take objects: one that gives a new one, and one that writes into the first."""
+def note(kernel: Callable[..., Any], forms: list[Callable[..., Any] | None]) -> None:
+    """A kernel has forms that take objects: one that gives a new one, and perhaps one that writes into the first."""
     _forms[id(kernel)] = forms
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import small_products
 from .api import DATA, DECLINED, DESCR, ITEM, NDIM, SIZE, TYPE, adjacent, api, entry, every, of, same, when_not
 from .direct import AS_ONE_ROW, BY_ELEMENTS, FORM, RESULTS
 from .plan import MOST, field
@@ -97,6 +98,35 @@ def _held(name: str, in_place: bool) -> Function:
         f.end(f"ptr {given}")
     else:
         f.end(f"ptr {f.let(f'call ptr @around(ptr {result})')}")
+    return f
+
+
+def _held_product() -> Function:
+    """The same for a linear layer: input, weight and bias are objects, which hold arrays that a small product is for. As many dimensions as
+    the card of the product says, where it says so."""
+    f = Function("direct_held_product", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+    card, arrays, result = of(f, "%self", DATA), [], f.variable("ptr", DECLINED)
+    _miss(f, same(f, "%names", "null"))
+    _miss(f, same(f, "%count", "3", "i64"))
+    for k in range(3):
+        argument = f.load("ptr", f.element("%args", str(k), "ptr"))
+        type_ = of(f, argument, TYPE)
+        _miss(f, f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder"))))
+        array = f.load("ptr", f.offset(argument, api(f, "holder_array", "i64")))
+        _miss(f, f.op("icmp ne", "ptr", array, "null"))
+        _miss(f, same(f, of(f, array, TYPE), api(f, "array_type")))
+        arrays.append(array)
+    flat = same(f, of(f, arrays[0], NDIM, "i32"), "2", "i32")
+    _miss(f, same(f, f.cast("zext", "i1", flat, "i64"), field(f, card, small_products.FLAT), "i64"))
+    kind = of(f, arrays[0], DESCR)
+    for name, scalar in (("float32", "float"), ("float64", "double")):
+        with f.when(same(f, kind, api(f, name))):
+            places = ", ".join(f"ptr {array}" for array in arrays)
+            descr = f.cast("ptrtoint", "ptr", kind, "i64")
+            result.set(f.let(f"call ptr @product_{scalar}(ptr {card}, {places}, i64 {descr})"))
+    _miss(f, f.op("icmp ne", "ptr", result.get(), DECLINED))
+    when_not(f, f.op("icmp ne", "ptr", result.get(), "null"), "ptr null")
+    f.end(f"ptr {f.let(f'call ptr @around(ptr {result.get()})')}")
     return f
 
 
@@ -210,4 +240,5 @@ def functions() -> list[Function]:
         _around(),
         _held("direct_held", False),
         _held("direct_held_in_place", True),
+        _held_product(),
     ]

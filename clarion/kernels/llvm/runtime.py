@@ -187,7 +187,7 @@ def source(x86: bool, width: int) -> str:
     """The whole runtime as one module, for vector registers of so many bytes."""
     loops = [*gathering.functions(), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(width), *strided.functions(x86)]
-    loops += [*direct.functions(x86), *holding.functions(), *small_products.functions(width), *taking.functions()]
+    loops += [*direct.functions(x86), *small_products.functions(width), *holding.functions(), *taking.functions()]
     loops += [*small_lines.functions(), *small_draws.functions(), *small_lists.functions(x86)]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
@@ -206,7 +206,9 @@ class Runtime:
             machine.address(engine, name)
             for name in ("direct", "direct_product", "direct_take", "direct_held", "direct_held_in_place")
         )
-        self.direct_view = machine.address(engine, "direct_view")
+        self.direct_view, self.direct_held_product = (
+            machine.address(engine, name) for name in ("direct_view", "direct_held_product")
+        )
         self.direct_draw = machine.address(engine, "direct_draw")
         entries = (
             small_lines.ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES | small_lists.ENTRIES | columns.ENTRIES

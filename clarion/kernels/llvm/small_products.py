@@ -11,7 +11,8 @@ from .plan import at, field
 from .text import Function, literal, with_lanes
 
 FORMS = ("mm", "nt", "tn", "linear")  # what is multiplied: x y, x yᵀ, xᵀ y, x yᵀ + b
-OTHERWISE, FORM, FLOAT, DOUBLE, NONE = range(5)  # a card: where else to go, the form, types, Python's None
+# A card: where else to go, the form, types, Python's None, is the layer's input a matrix (asked where it is given as it is held)?
+OTHERWISE, FORM, FLOAT, DOUBLE, NONE, FLAT, WORDS = range(7)
 WORK = 1 << 17  # multiplications that are done here at most
 ROOM = 4096  # elements of a factor that is turned at most
 _ROWS = 4  # rows of the result at a time

@@ -106,20 +106,22 @@ class Module(ConversionMixin, StateMixin, HookMixin):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if hub.module_entered is not None:
             hub.module_entered(self)
+        own = self.__dict__  # (an attribute of a module takes longer to find than a key)
         try:
-            if (
-                self._forward_hooks
-                or self._forward_pre_hooks
-                or self._backward_hooks
-                or self._backward_pre_hooks
+            hooked = (
+                own["_forward_hooks"]
+                or own["_forward_pre_hooks"]
+                or own["_backward_hooks"]
+                or own["_backward_pre_hooks"]
                 or _global_forward_hooks
                 or _global_forward_pre_hooks
                 or _global_backward_hooks
                 or _global_backward_pre_hooks
-            ):
-                result = self._call_with_hooks(args, kwargs)
-            else:
-                result = self.forward(*args, **kwargs)
+            )
+        except KeyError:  # who did not call `Module.__init__` is told so
+            hooked = self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
+        try:
+            result = self._call_with_hooks(args, kwargs) if hooked else self.forward(*args, **kwargs)
         except Explained as error:
             name_layer(error, self)
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.calls import layer_call
 from ...core.dtypes import f32, f64
 from ...core.namespace import lifted
 from ...core.op import Op
@@ -146,7 +147,14 @@ addbmm_op.vjp(
 @autocast("lower")
 def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input @ weight.T + bias."""
-    if bias is not None and out is None and isinstance(input, Tensor):
+    if out is not None:
+        return with_out("linear", linear)(input, weight, bias, out=out)
+    return _linear(input, weight, None) if bias is None else _quick_linear(input, weight, bias)
+
+
+def _linear(input: Any, weight: Any, bias: Any) -> Any:
+    """The same, whatever is given."""
+    if bias is not None and isinstance(input, Tensor):
         try:
             a, w, b = input._array, weight._array, bias._array
         except AttributeError:
@@ -154,8 +162,6 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
             raise
         if a.ndim == 2 and b.ndim == 1 and w.shape == (len(b), a.shape[1]) and a.dtype is w.dtype is b.dtype in _FLOATS:
             return linear_op.call(input, weight, bias)
-    if out is not None:
-        return with_out("linear", linear)(input, weight, bias, out=out)
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
         tensors("linear", input, weight, names=("input", "weight"))
     a, w = input._array, weight._array
@@ -181,6 +187,9 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
             return linear(input, weight) + bias
         bias = lifted.expand(bias, w.shape[:1])
     return linear_op.call(input, weight, bias) if ndim == 2 else linear_rows_op.call(input, weight, bias)
+
+
+_quick_linear = layer_call(linear_op, layer_call(linear_rows_op, _linear))
 
 
 def _odd_linear(input: Any, weight: Any, bias: Any) -> Any:
