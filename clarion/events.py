@@ -167,7 +167,7 @@ hub = Hub()
 
 
 ANY_WIDTH = range(-(1 << 60), 1 << 60)
-_NOW_AND_THEN = 24
+_NOW_AND_THEN = 64
 
 
 class Unheard:

@@ -12,6 +12,19 @@ from .devices import CPU, HOST, device, kind_of
 from .dtypes import FROM_NUMPY, Size, channels_last, channels_last_3d, dtype, strided
 
 
+class _Sizes(dict[tuple[int, ...], Size]):
+    """Shapes that were met: to look one up takes half as long as to make it."""
+
+    def __missing__(self, shape: tuple[int, ...]) -> Size:
+        made: Size = tuple.__new__(Size, shape)
+        if len(self) < 4096:
+            self[shape] = made
+        return made
+
+
+_SIZES = _Sizes()
+
+
 class Description:
     """The part of Tensor that only reads its array."""
 
@@ -21,7 +34,7 @@ class Description:
     @property
     def shape(self) -> Size:
         """The size of each dimension."""
-        return tuple.__new__(Size, self._array.shape)
+        return _SIZES[self._array.shape]
 
     @property
     def dtype(self) -> dtype:

@@ -26,7 +26,7 @@ from ..kernels.quiet import restore, silence
 from ..kernels.registry import raw
 from . import hooks as hook_module
 from . import modes
-from .devices import HALVES, ndarray
+from .devices import HALVES, HOST, ndarray
 from .dtypes import HALF, NumpyNumber, f32, f64
 from .leaves import finish_leaf, finish_usual
 from .node import FREED, Node

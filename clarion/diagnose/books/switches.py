@@ -218,12 +218,21 @@ class Switches:
         """The same in front of a handler: what is passed over does not come to it."""
         thread, usual, machinery, decorates = self._thread, self._usual, engine.mode_files, engine.decorates
 
+        last: Any = None  # the block that was passed over last: mostly it is the same again
+        at = -1
+
         def heard(mode: Any, entered: bool) -> None:
+            nonlocal last, at
             if entered:
                 frame: Any = _getframe(2)  # past what tells it: nearly always the line of the block
-                while (code := frame.f_code).co_filename in machinery:
+                code = frame.f_code
+                if code is last and frame.f_lasti == at and decorates(mode) is None:
+                    return
+                while code.co_filename in machinery:
                     frame = frame.f_back
+                    code = frame.f_code
                 if (id(code), frame.f_lasti) in usual and decorates(mode) is None:
+                    last, at = code, frame.f_lasti
                     return
             elif not thread.stack:
                 return
