@@ -13,9 +13,9 @@ from .text import Function, literal, with_lanes
 FORMS = ("mm", "nt", "tn", "linear")  # what is multiplied: x y, x yᵀ, xᵀ y, x yᵀ + b
 # A card: where else to go, the form, types, Python's None, is the layer's input a matrix (asked where it is given as it is held)?
 OTHERWISE, FORM, FLOAT, DOUBLE, NONE, FLAT, WORDS = range(7)
-WORK = 1 << 17  # multiplications that are done here at most
+WORK = 1 << 18  # multiplications that are done here at most
 ROOM = 4096  # elements of a factor that is turned at most
-_ROWS = 4  # rows of the result at a time
+_ROWS = (8, 4, 1)  # rows of the result at a time: as many sums as a processor adds to at once
 
 
 def _tile(f: Function, scalar: str, lanes: int, rows: int, first: str, column: str, mask: str) -> None:
@@ -52,7 +52,7 @@ def _multiply(scalar: str, lanes: int) -> Function:
     with f.counted("0", "%n", str(lanes)) as column:
         mask = f.op("icmp slt", numbers, places, f.spread(numbers, f.op("sub", "i64", "%n", column)))
         row = f.variable("i64", "0")
-        for rows in (_ROWS, 1):
+        for rows in _ROWS:
             with f.forever() as done:
                 after = f.op("add", "i64", row.get(), str(rows))
                 f.leave_when(f.op("icmp sgt", "i64", after, "%m"), done)
