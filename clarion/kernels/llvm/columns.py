@@ -7,7 +7,9 @@ threads share the columns. Few rows are added up by a builtin function (NOTE [Di
 from __future__ import annotations
 
 from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, entry, of, same, when_not
+from .direct import ERRORS, tell
 from .plan import at as word
+from .pool import clear_flags, flags
 from .text import Function, Variable, literal, with_lanes
 
 BLOCK = 64  # rows whose sum is added to the total
@@ -128,7 +130,7 @@ def _loop(scalar: str, lanes: int, grain: int) -> Function:
     return f
 
 
-def _summed() -> Function:
+def _summed(x86: bool) -> Function:
     """The sum over all dimensions but the last; `DECLINED` for what is not adjacent, of another type, or much."""
     f = Function("summed", "ptr", "ptr card", "ptr args", "i64 count", linkage="internal")
     no, x = f"ptr {DECLINED}", f.load("ptr", "%args")
@@ -149,11 +151,16 @@ def _summed() -> Function:
     out = f.let(f"call ptr {api(f, 'new_array')}({given})")
     when_not(f, f.op("icmp ne", "ptr", out, "null"), "ptr null")
     rows = f.op("sdiv", "i64", size, columns)
+    clear_flags(f, x86)
     for condition, scalar, bytes_ in ((single, "float", 4), (f.op("xor", "i1", single, "true"), "double", 8)):
         with f.when(condition):
             step = f.op("mul", "i64", columns, str(bytes_))
             places = f"ptr {of(f, x, DATA)}, ptr {of(f, out, DATA)}"
             f.line(f"call void @column_range_{scalar}({places}, i64 {rows}, i64 {step}, i64 0, i64 {columns})")
+    errors, made = f.op("and", "i64", flags(f, x86), ERRORS), f.reserve("ptr")
+    with f.when(f.op("icmp ne", "i64", errors, "0"), rarely=True):
+        f.store("ptr", out, made)
+        tell(f, errors, made, "1", "false")
     f.end(f"ptr {out}")
     return f
 
@@ -162,10 +169,10 @@ ENTRIES = {"direct_columns": "summed"}
 KERNELS = {"sum_rows": "direct_columns"}
 
 
-def functions(width: int) -> list[Function]:
+def functions(x86: bool, width: int) -> list[Function]:
     """All functions, for both types."""
     made: list[Function] = []
     for scalar, size in (("float", 4), ("double", 8)):
         lanes = width // size
         made += [_range(scalar, lanes), _chunk(scalar), _loop(scalar, lanes, (1 << 18) // size)]
-    return [*made, _summed(), *[entry(*each) for each in ENTRIES.items()]]
+    return [*made, _summed(x86), *[entry(*each) for each in ENTRIES.items()]]

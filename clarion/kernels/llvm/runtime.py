@@ -186,7 +186,7 @@ def _rows() -> Function:
 def source(x86: bool, width: int) -> str:
     """The whole runtime as one module, for vector registers of so many bytes."""
     loops = [*gathering.functions(), _staged(), _range(), _range_chunk(), _elements()]
-    loops += [_rows_chunk(), _rows(), *columns.functions(width), *strided.functions(x86)]
+    loops += [_rows_chunk(), _rows(), *columns.functions(x86, width), *strided.functions(x86)]
     loops += [*direct.functions(x86), *small_products.functions(width), *holding.functions(), *taking.functions()]
     loops += [*small_lines.functions(), *small_draws.functions(), *small_lists.functions(x86)]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
