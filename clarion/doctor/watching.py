@@ -293,6 +293,8 @@ def _training(original: Any) -> Any:
     def train(self: Any, mode: bool = True) -> Any:  # `graph/layers.py` looks for this frame
         if hub.training_set is not None and not held.aside:
             safely("modules", hub.training_set, self, bool(mode))
+            for inner in () if "training" in vars(self) else self.children():
+                safely("modules", hub.training_set, inner, bool(mode))  # whose mode it shows, as what is compiled does
         return original(self, mode)
 
     return train
