@@ -78,3 +78,59 @@ def test_a_larger_source_is_used_as_far_as_the_index_goes() -> None:
     for how in ("sum", "amax"):
         assert x.scatter_reduce(1, index, src, how).sum().item() == 4
     assert x.scatter_add(1, index, src).sum().item() == x.scatter(1, index, src).sum().item() == 4
+
+
+SIZES = ([3], [7, 8, 9], [0, 1], [100, 33], [8192, 5], [9000])  # of the arrays of a list; the last is not for builtins
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_lists_of_small_arrays(sizes: list[int], dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    params, grads = ([rng.standard_normal(n).astype(dtype) for n in sizes] for _ in range(2))
+    found, expected = (kernel(grads, 2.0) for kernel in (raw.total_norm, portable("total_norm")))
+    assert type(found) is float
+    assert found == pytest.approx(expected, rel=1e-6 if dtype == "float32" else 1e-14)
+    others = [p.copy() for p in params]
+    raw.descend_(params, grads, 0.0123)
+    portable("descend_")(others, grads, 0.0123)
+    for p, q in zip(params, others, strict=True):
+        np.testing.assert_array_equal(p, q)
+
+
+def test_descent_into_what_is_read() -> None:
+    x = np.ones(8, "f")
+    raw.descend_([x[1:]], [x[:-1]], 0.5)
+    np.testing.assert_array_equal(x, [1, *[0.5] * 7])
+    raw.descend_([x], [x], 0.5)
+    np.testing.assert_array_equal(x, [0.5, *[0.25] * 7])
+
+
+def test_norms_that_are_no_usual_numbers() -> None:
+    for values, norm in (([1e30, 1e30], 2**0.5 * 1e30), ([np.inf, 1], np.inf), ([np.nan], np.nan)):
+        np.testing.assert_allclose(raw.total_norm([np.array(values, "f")], 2.0), norm, 1e-6)
+    assert raw.total_norm([np.ones((4, 4), "f").T[1:]], 2.0) == pytest.approx(12**0.5)
+    assert raw.total_norm([np.ones((4, 4), "f")], 1.0) == 16
+
+
+@pytest.mark.parametrize(
+    "shape", [(5, 3), (1, 1), (32, 1), (100, 70), (2, 3, 4), (0, 3), (130, 9), (300, 100)], ids=str
+)
+def test_sums_of_few_rows_and_squared_errors(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    for dtype, tolerance in (("float32", 1e-5), ("float64", 1e-13)):
+        x, y = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+        found, expected = (kernel(x) for kernel in (raw.sum_rows, portable("sum_rows")))
+        assert found.shape == expected.shape
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, tolerance, 10 * tolerance)
+        for name in ("mse_loss_mean", "mse_loss_sum") if x.size else ():
+            for a, b in ((x, y), (x.T, y.T), (x.T, np.ascontiguousarray(y.T))):
+                np.testing.assert_allclose(getattr(raw, name)(a, b), portable(name)(a, b), tolerance)
+
+
+def test_squared_errors_of_two_shapes() -> None:
+    x, y = np.arange(4, dtype="f")[:, None], np.arange(4, dtype="f")
+    for _ in range(3):
+        for a, b in ((x, y), (y, x), (y, np.array(1, "f"))):
+            assert raw.mse_loss_mean(a, b) == portable("mse_loss_mean")(a, b)
