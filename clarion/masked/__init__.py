@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import linalg as _linalg
 from ..absent import rest
-from ..core.dtypes import bool_, float32, int8, int16, int32, int64, uint8
+from ..core.dtypes import bool_, float32, int8, int16, int32, int64, strided, uint8
 from ..core.dtypes import iinfo as _iinfo
 from ..errors import ArgumentIndexError, EngineError, NotSupportedError
 from ..ops.faces.api import FUNCTIONS as _FUNCTIONS
@@ -40,7 +40,14 @@ def _whole(mask: Any, input: Any) -> Any:
         raise ArgumentIndexError(
             "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
         )
-    return mask.to(bool_).broadcast_to(input.shape)
+    return mask.to_dense().to(bool_).broadcast_to(input.shape)
+
+
+def _sparse(name: str, input: Any, dim: Any, keepdim: bool, dtype: Any, mask: Any) -> Any:
+    """Where the input is sparse, the result is."""
+    from ..sparse import masked  # loaded with the first sparse tensor
+
+    return masked.reduced(name, input, _dims(dim, input.ndim), bool(keepdim), dtype, mask)
 
 
 def _lowest(input: Any) -> Any:
@@ -78,12 +85,16 @@ def _wide(input: Any, dtype: Any) -> Any:
 
 def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The sum of what the mask shows."""
+    if input.layout is not strided:
+        return _sparse("sum", input, dim, keepdim, _wide(input, dtype), mask)
     kind = _wide(input, dtype)
     return _FUNCTIONS["sum"](_filled(input, mask, 0), _dims(dim, input.ndim), bool(keepdim), dtype=kind)
 
 
 def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The product of what the mask shows."""
+    if input.layout is not strided:
+        return _sparse("prod", input, dim, keepdim, _wide(input, dtype), mask)
     result = _filled(input, mask, 1)
     for each in reversed(_dims(dim, input.ndim)):
         result = result.prod(dim=each, keepdim=bool(keepdim))
@@ -92,12 +103,16 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The largest of what the mask shows."""
+    if input.layout is not strided:
+        return _sparse("amax", input, dim, keepdim, dtype or input.dtype, mask)
     result = _FUNCTIONS["amax"](_filled(input, mask, _lowest(input)), _dims(dim, input.ndim), bool(keepdim))
     return result.to(dtype or input.dtype)
 
 
 def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The smallest of what the mask shows."""
+    if input.layout is not strided:
+        return _sparse("amin", input, dim, keepdim, dtype or input.dtype, mask)
     result = _FUNCTIONS["amin"](_filled(input, mask, _highest(input)), _dims(dim, input.ndim), bool(keepdim))
     return result.to(dtype or input.dtype)
 
@@ -119,6 +134,8 @@ def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
 
 def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The mean of what the mask shows; NaN where it shows nothing."""
+    if input.layout is not strided:
+        return _sparse("mean", input, dim, keepdim, dtype or input.dtype, mask)
     kind = dtype or input.dtype
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise EngineError("mean(): could not infer output dtype: expected a floating or complex dtype")

@@ -62,7 +62,8 @@ def lists_of_tensors(t):
         t._foreach_sub(a, 1.0),
         t._foreach_neg(a),
     ]
-    t._foreach_add_(a, 1.0)
+    assert t._foreach_add_(a, 1.0) is a
+    assert t._foreach_zero_(c := list(t._foreach_clone(a))) is c
     t._foreach_sqrt_(a)
     t._foreach_lerp_(a, b, 0.1)
     t._foreach_addcdiv_(a, b, b, t.tensor([1.0, 3.0]))

@@ -115,3 +115,63 @@ def what_does_not_fit_is_refused(t):
             lambda: t.sparse_csr_tensor(t.tensor([0, 1]), t.tensor([0]), t.tensor([1.0]), (2, 2), check_invariants=True)
         ),
     )
+
+
+def _entries(x):
+    return x._indices().tolist(), x._values().tolist(), tuple(x.shape)
+
+
+def masked_reductions(t):
+    x = _matrix(t)
+    mask = (t.arange(16).view(4, 4) % 3 == 0).to_sparse()
+    found = [
+        getattr(t.masked, name)(x.to_sparse(), dim, mask=each, keepdim=keep)
+        for name in ("sum", "prod", "amax", "amin")
+        for dim in (0, 1, None)
+        for each in ((mask, None) if name == "sum" else (mask,))
+        for keep in (False, True)
+    ]
+    rows = [t.masked.sum(x.to_sparse_csr(), dim, keepdim=True, mask=mask.to_sparse_csr()) for dim in (0, 1)]
+    return [_entries(each) for each in found], [_parts(each) for each in rows], t.masked.sum(x, 0, mask=mask).tolist()
+
+
+def written_and_made_anew(t):
+    x = _matrix(t)[:2].to_sparse()
+    turned = x.clone().transpose_(0, 1)
+    half = t.zeros(2, 4, dtype=t.float16).to_sparse().copy_(x)
+    kept = x.clone()
+    single = t.sparse_coo_tensor(t.zeros(0, 1, dtype=t.int64), t.tensor([2.0]), ())
+    made = [x.new(), x.new(2, 3), x.new(x._indices(), x._values()), x * single, t.zeros(2, 3, out=x.clone())]
+    return _entries(turned), str(half.dtype), _entries(t.div(x, 2, out=kept)), [_entries(each) for each in made]
+
+
+def sides_that_do_not_fit_are_refused(t):
+    x = _matrix(t).to_sparse()
+    other, hybrid = t.ones(3, 3).to_sparse(), _matrix(t).to_sparse(1)
+    lines = t.ones(2, 3)
+    return [
+        refusal(each)
+        for each in (
+            lambda: t.cat([x, x.to_dense()]),
+            lambda: t.cat([x, other]),
+            lambda: t.cat([x, hybrid]),
+            lambda: t.cat([x, x], 5),
+            lambda: hybrid.transpose(0, 1),
+            lambda: hybrid.permute(1, 0),
+            lambda: x.narrow_copy(0, 1, 5),
+            lambda: x.mv(t.ones(3)),
+            lambda: t.sparse.mm(x, x.double()),
+            lambda: t.sparse.sum(x, 5),
+            lambda: t.sparse.sum(x, [0, 0]),
+            lambda: x.norm(keepdim=True),
+            lambda: x.norm(dim=0),
+            lambda: x.expand(2, 4, 4),
+            lambda: t.zeros_like(x, memory_format=t.preserve_format),
+            lambda: t.sparse.spdiags(lines, t.tensor([0, 0]), (3, 3)),
+            lambda: t.sparse.spdiags(lines, t.tensor([0]), (3, 3)),
+            lambda: t.sparse.spdiags(lines, t.tensor([0, 1]), (3,)),
+            lambda: x.__setitem__(0, 1),
+            lambda: t.masked.prod(x, 0),
+            lambda: t.masked.mean(x, 0, mask=x.bool()),
+        )
+    ]

@@ -25,6 +25,8 @@ def _columns(values: Sequence[Any], count: int) -> list[Any]:
     lists = []
     for value in values:
         if isinstance(value, (list, tuple)):
+            if len(value) != count and (not value or not isinstance(value[0], Tensor)):
+                raise EngineError("Tensor list must have same number of elements as scalar list.")
             if len(value) != count:
                 raise EngineError(f"Tensor lists must have the same number of tensors, got {count} and {len(value)}")
             lists.append(value)
@@ -47,9 +49,11 @@ def _each(name: str, in_place: bool) -> Callable[..., Any]:
     def foreach(self: Sequence[Any], *args: Any, **options: Any) -> Any:
         if not self:
             raise EngineError("Tensor list must have at least one tensor.")
+        if "scalars" in options:
+            args = (*args, options.pop("scalars"))
         rows = _columns(args, len(self))
         results = [run(tensor, row, dict(options)) for tensor, row in zip(self, rows, strict=True)]
-        return None if in_place else tuple(results)
+        return self if in_place else tuple(results)
 
     return foreach
 
@@ -76,24 +80,31 @@ def _larger_or_smaller_(name: str) -> Any:
     """`maximum` or `minimum` in place: no method of a tensor does that."""
     choose = _each(name, False)
 
-    def foreach(self: Sequence[Any], other: Any) -> None:
-        _copy_(self, choose(self, other))
+    def foreach(self: Sequence[Any], other: Any) -> Any:
+        return _copy_(self, choose(self, other))
 
     foreach.__name__ = foreach.__qualname__ = f"_foreach_{name}_"
     foreach.__doc__ = f"`{name}` of each tensor of a list, in place."
     return foreach
 
 
-def _zero_(self: Sequence[Any]) -> None:
+def _clone(self: Sequence[Any], *, memory_format: Any = None) -> Any:
+    """A copy of each tensor."""
+    return tuple(each.clone(memory_format=memory_format) for each in self)
+
+
+def _zero_(self: Sequence[Any]) -> Any:
     """Write zeros into each tensor."""
     for each in self:
         each.zero_()
+    return self
 
 
-def _copy_(self: Sequence[Any], src: Sequence[Any], non_blocking: bool = False) -> None:
+def _copy_(self: Sequence[Any], src: Sequence[Any], non_blocking: bool = False) -> Any:
     """Write each tensor of the second list into that of the first."""
-    for target, source in zip(self, src, strict=True):
+    for target, (source,) in zip(self, _columns([src], len(self)), strict=True):
         target.copy_(source)
+    return self
 
 
 def register() -> None:
@@ -109,3 +120,4 @@ def register() -> None:
     FUNCTIONS.replace("_foreach_pow", _powers)
     FUNCTIONS.update(_foreach_maximum_=_larger_or_smaller_("maximum"), _foreach_minimum_=_larger_or_smaller_("minimum"))
     FUNCTIONS.update(_foreach_norm=_norms, _foreach_max=_max, _foreach_zero_=_zero_, _foreach_copy_=_copy_)
+    FUNCTIONS.update(_foreach_clone=_clone)

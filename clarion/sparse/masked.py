@@ -1,0 +1,71 @@
+"""Reductions of `torch.masked` where the input is sparse: over the entries that a mask shows. The results are sparse, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.dtypes import sparse_coo, sparse_csr
+from ..core.tensor import new_tensor
+from ..errors import ArgumentValueError
+from ..kernels.coo import flat_places
+from ..ops.faces.api import FUNCTIONS
+from .compressed import compressed
+from .tensor import coalesced, dense, gathered, in_places, is_sparse, make, np
+
+
+def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any, mask: Any) -> Any:
+    """The sum, prod, mean, amax or amin along dimensions, of the entries that the mask shows."""
+    if x._layout not in (sparse_coo, sparse_csr):
+        raise ArgumentValueError(
+            f"masked {name} expects strided, sparse_coo or sparse_csr tensor (got {x._layout} tensor)"
+        )
+    if name == "mean" and x._layout is sparse_coo:
+        raise ArgumentValueError(f"masked mean expects strided or sparse_csr tensor (got {x._layout} tensor)")
+    if mask is None and name != "sum":
+        kind = str(x._layout).removeprefix("torch.")
+        raise ArgumentValueError(f"masked {name} expects explicit mask for {kind} tensor input")
+    if x._layout is sparse_csr and dims and not keepdim:
+        raise ArgumentValueError("reduction operations on CSR tensors with keepdim=False is unsupported")
+    found = _shown(x, mask).to(dtype)
+    if dims:
+        found = _over_dense(name, found, dims, keepdim)
+        found = _over_sparse(name, found, [d for d in dims if d < found._at.shape[0]], keepdim)
+    return found if x._layout is sparse_coo else compressed(found, sparse_csr)
+
+
+def _shown(x: Any, mask: Any) -> Any:
+    """The elements where the mask is true; those without an entry are zeros."""
+    x = coalesced(in_places(x))
+    if mask is None:
+        return x
+    mask = coalesced(in_places(mask)) if is_sparse(mask) else mask.to_sparse(x._at.shape[0])
+    kept = new_tensor(np.flatnonzero(mask._held._array.reshape(mask._held.shape[0], -1).any(axis=1)))
+    at = mask._at[:, kept]
+    return make(at, gathered(dense(x), at), x.shape, True)
+
+
+def _over_dense(name: str, x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    count, held, shape = x._at.shape[0], x._held, list(x.shape)
+    for d in sorted((d for d in dims if d >= count), reverse=True):
+        held = FUNCTIONS[name](held, d - count + 1, keepdim)
+        shape[d : d + 1] = [1] if keepdim else []
+    return make(x._at, held, shape, True)
+
+
+def _over_sparse(name: str, x: Any, dims: list[int], keepdim: bool) -> Any:
+    if not dims:
+        return x
+    at, sizes = x._at._array, tuple(x.shape)[: x._at.shape[0]]
+    rest = [d for d in range(len(at)) if d not in dims]
+    first, group = np.unique(
+        flat_places(at[rest], tuple(sizes[d] for d in rest)), return_index=True, return_inverse=True
+    )[1:]
+    index = new_tensor(group.reshape(-1, *[1] * (x._held.dim() - 1))).expand(x._held.shape)
+    room = x._held.new_zeros((len(first), *x._held.shape[1:]))
+    held = room.scatter_reduce(0, index, x._held, name, include_self=False)
+    if not rest and not held._array.any():  # the one total is kept as an entry, and no entry is zero
+        first, held = first[:0], held[:0]
+    found = at[:, first].copy()
+    found[dims] = 0
+    shape = [1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims]
+    return make(new_tensor(found if keepdim else found[rest]), held, shape, True)
