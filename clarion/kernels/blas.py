@@ -40,11 +40,16 @@ def set_threads(n: int) -> None:
         tell(n)
 
 
+def _threads() -> int:
+    """How many threads it has."""
+    ask = _function("openblas_get_num_threads")
+    return 1 if ask is None else int(ask())
+
+
 @functools.cache
 def first_threads() -> int:
     """How many threads it had when this was asked first: what the machine, or the environment, gave it."""
-    ask = _function("openblas_get_num_threads")
-    return 1 if ask is None else int(ask())
+    return _threads()
 
 
 @functools.cache
@@ -75,8 +80,36 @@ def add_multiple(x: Any, factor: float, y: Any) -> bool:
     function = _of_vectors("axpy", y.dtype.char, 1) if factor and _suit(x, y) else None
     if function is None:
         return False
-    function(y.size, factor, address(x), 1, address(y), 1)
+    whole = y.size if _rounds_ends_alike(y.dtype.char) else y.size - y.size % (_VECTORS * _threads())
+    function(whole, factor, address(x), 1, address(y), 1)
+    if whole < y.size:
+        _add_to_end(function, x.reshape(-1)[whole:], factor, y.reshape(-1)[whole:])
     return True
+
+
+_VECTORS = 64  # elements: a multiple of what any of its loops takes at once
+
+
+def _add_to_end(function: Callable[..., Any], x: Any, factor: float, y: Any) -> None:
+    """`y += factor * x` of the few last elements, in vectors that are filled up."""
+    given, result = np.zeros((2, x.size + -x.size % _VECTORS), y.dtype)
+    given[: x.size], result[: x.size] = x, y
+    function(given.size, factor, address(given), 1, address(result), 1)
+    y[...] = result[: x.size]
+
+
+@functools.cache
+def _rounds_ends_alike(kind: str) -> bool:
+    """Are the last elements rounded as the others are? On some processors vectors are rounded once, and what is left over, by each thread,
+    twice: then results hang on the number of threads."""
+    x, y = np.linspace(-1, 1, 2 * 4096).astype(kind).reshape(2, -1)
+    function: Any = _of_vectors("axpy", kind, 1)
+    whole, ends = y.copy(), y.copy()
+    function(whole.size, 0.9, address(x), 1, address(whole), 1)
+    for start in range(0, ends.size, 15):  # (fewer than any vector loop takes)
+        some, at = ends[start : start + 15], x[start : start + 15]
+        function(some.size, 0.9, address(at), 1, address(some), 1)
+    return bool((whole == ends).all())
 
 
 def multiply_and_add(x: Any, factor: float, y: Any) -> bool:
