@@ -18,7 +18,8 @@ from .calls import as_numpy, compare, keep, run, watching
 OFFERS = [
     (name, offer) for name in sorted(registry.names()) for offer in registry.chain(name) if offer.backend != "portable"
 ]
-# Operations on arrays of one shape, which are given larger ones, too. (Products, updates, convolutions and layers of steps have their own tests.)
+# Operations on arrays of one shape, which are given larger ones, too. (Products, updates, convolutions, layers of steps and
+# Fourier transforms have their own tests.)
 OTHERS = {
     "cross_entropy",
     "cross_entropy2d",
@@ -27,6 +28,9 @@ OTHERS = {
     "correlate",
     "correlate_input",
     "correlate_weight",
+    "fft_c2c",
+    "fft_r2c",
+    "fft_c2r",
 }
 NAMES = sorted({n for n, offer in OFFERS if offer.backend == "numpy" and n in OPS and n not in OTHERS})
 
