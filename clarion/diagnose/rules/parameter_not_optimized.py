@@ -26,6 +26,7 @@ _RARE = (
 )
 _SMALL = 0.25  # of the trained parameters: less than that is no backbone which is left as it is
 _KEPT = re.compile(r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old|fixed)(_?\w+)?([._]|$)")
+_DUMMY = re.compile(r"(^|[._])(dummy|device|dtype|placeholder|anchor)")
 
 
 class ParameterNotOptimized(Diagnosis):
@@ -320,6 +321,7 @@ class ParameterNotOptimized(Diagnosis):
             and not self._copies.is_copy(leaf)
             and id(leaf) not in used
             and not any(d.carries([leaf]) for d in cut)
+            and not _stands_in(leaf, table.get(id(leaf)))
             and not _is_past_a_hook(table.get(id(leaf)))
             and not (is_one_of_many if late and not chosen else is_in_a_list)(table.get(id(leaf)), _is_reached)
         ]
@@ -418,6 +420,12 @@ def _deposits(leaf: Any) -> int:
 
 def _is_reached(leaf: Any) -> bool:
     return _deposits(leaf) > 0
+
+
+def _stands_in(leaf: Any, seat: Seat | None) -> bool:
+    """Is it there to be asked for its device and dtype: without any element, or with one and named so?"""
+    size = engine.size(leaf)
+    return size == 0 or (size == 1 and seat is not None and _DUMMY.search(seat.name) is not None)
 
 
 def _is_past_a_hook(seat: Seat | None) -> bool:
