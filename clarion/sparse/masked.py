@@ -39,7 +39,7 @@ def _shown(x: Any, mask: Any) -> Any:
     if mask is None:
         return x
     mask = coalesced(in_places(mask)) if is_sparse(mask) else mask.to_sparse(x._at.shape[0])
-    kept = new_tensor(np.flatnonzero(mask._held._array.reshape(mask._held.shape[0], -1).any(axis=1)))
+    kept = new_tensor(np.flatnonzero(mask._held._array.any(axis=tuple(range(1, mask._held.dim())))))
     at = mask._at[:, kept]
     return make(at, gathered(dense(x), at), x.shape, True)
 
