@@ -49,6 +49,7 @@ def is_running() -> bool:
 
 # id of a code -> what it is called; or a function that says so of a frame; or None: nothing that is measured.
 _names: dict[int, Any] = {}
+_layers: set[str] = set()  # operations with a text that hands on what it is not for (core/layer_text.py)
 _kept: list[CodeType] = []  # so that ids stay theirs; copies of a code are equal, so they cannot be keys themselves
 
 
@@ -106,6 +107,8 @@ class Recorder:
             code = id(frame.f_code)
             name = _names[code] if code in _names else _identify(frame)
             if name is not None:
+                if self._open and self._open[-1][1] in _layers and name in _layers:
+                    self._open.pop()  # a layer that hands its arguments on: the operation is what is called now
                 self.enter(name if type(name) is str else name(frame), frame)
         elif event == "return":
             if self._open and self._open[-1][0] is frame:
@@ -124,6 +127,8 @@ def _identify(frame: FrameType) -> Any:
         found = None
     elif file.startswith("<call of ") and name == "call" and "op" in frame.f_globals:
         found = f"aten::{frame.f_globals['op'].name}"
+        if ", the layer" in file:
+            _layers.add(found)
     elif file.startswith("<gradient of ") and name == "apply":
         found = _name_of_node
     elif file.startswith(_CORE) and name == "call" and "op" in code.co_freevars:
