@@ -26,14 +26,14 @@ from .patching import safely
 _requires_grad = TensorBase.requires_grad.__get__
 _sequence = torch.autograd._get_sequence_nr
 _TOLD = 64  # one pass in so many is told, unless steps are counted as passes
-_SHORT = 250e-6  # in loops that take less of the processor, reading every loss would be felt:
-_skipped = 0  # 3: one in four is read there, and its nodes are counted
+_SHORT = 250e-6  # in loops that take less of the processor, counting the nodes of every pass would be felt:
+_skipped = 0  # 3: those of one in four are counted there
 _limit = inf  # losses beyond this are told
 _begun = (0, 0)  # the number of nodes when a pass began, and which one comes after it
 _width: int | None = None  # how many had been made since the one before began, if that is known,
 _widths: Any = ANY_WIDTH  # and how many are ordinary
 _settled = 0  # passes before this one are all looked at
-_ended = 0  # the number of nodes when the last pass ended, where every loss is read
+_ended = 0  # the number of nodes when the last pass ended, where every pass is counted
 _mark = (0, 0)  # elsewhere: the number of nodes and of passes, now and then,
 _rate = 0.0  # and how many nodes each pass had
 _threads: Any = getattr(threading, "_active", (None, None))  # Python's threads: mostly there is one
@@ -79,18 +79,18 @@ def running(original: Any) -> Any:
         if optimizers.unsettled:
             optimizers.settle()
         turn = _passes & _skipped
-        if turn and _settled < _passes < _next:
-            if turn == _skipped:  # the next one is looked at
-                _begun = _sequence(), _passes + 1
-        else:
+        alike = uncounted = turn and _settled < _passes < _next
+        if not uncounted:
             alike = _is_alike()
-            try:
-                value = roots[0].item() if roots[0].is_cpu else nan
-            except (RuntimeError, AttributeError):  # several elements, no values, no tensor
-                value = 0.0 if isinstance(roots[0], torch.Tensor) else nan
-            ordinary = -inf < value < _limit and alike
-            if not ordinary or _passes >= _next:
-                _look(ordinary, roots, args, kwargs)
+        elif turn == _skipped:  # the next one is counted
+            _begun = _sequence(), _passes + 1
+        try:
+            value = roots[0].item() if roots[0].is_cpu else 0.0 if uncounted else nan
+        except (RuntimeError, AttributeError):  # several elements, no values, no tensor
+            value = 0.0 if uncounted or isinstance(roots[0], torch.Tensor) else nan
+        ordinary = -inf < value < _limit and alike
+        if not ordinary or _passes >= _next:
+            _look(ordinary, roots, args, kwargs)
         try:
             result = original(roots, *args, **kwargs)
         except RuntimeError as error:
