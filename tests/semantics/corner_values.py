@@ -234,3 +234,16 @@ def sums_of_trapezoids_and_without_nan(t):
     small, far = t.tensor([250, 7, 250], dtype=t.uint8), t.tensor([1.0, float("inf"), float("-inf")])
     some = t.tensor([1.5, float("nan")])
     return t.trapezoid(small), t.trapezoid(far), t.trapezoid(far.abs(), dx=2), t.nansum(some, dtype=t.uint8)
+
+
+def least_squares_cut_off_as_each_driver_does(t):
+    whole, line = t.tensor([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0]]).double(), t.tensor([[1.0, 2.0], [2.0, 4.0]]).double()
+    whole.requires_grad_()
+    found = []
+    for driver in ("gels", "gelsd", "gelss"):
+        for rcond in (None, -1, 0.7, 1.0, 2.0):
+            solution, *rest = t.linalg.lstsq(whole, t.ones(3, 1).double(), rcond=rcond, driver=driver)
+            found += [solution, *rest, t.autograd.grad(solution.sum(), whole)[0]]
+            if driver != "gels":
+                found += t.linalg.lstsq(line, t.ones(2, 1).double(), rcond=rcond, driver=driver)[:3]
+    return found

@@ -120,17 +120,22 @@ def cond(A: Any, p: Any = None) -> Any:
 # Least squares -----------------------------------------------------------------------------------------
 
 
+def _reach(a: Any) -> float:
+    return float(finfo(a.dtype).eps) * max(a.shape[-2:])
+
+
 def _lstsq_grad(
-    g: Any, a: Any, b: Any, solution: Any, rcond: float, measured: bool, vector: bool, needs: Any, ops: Any
+    g: Any, a: Any, b: Any, solution: Any, reach: float, measured: bool, vector: bool, needs: Any, ops: Any
 ) -> tuple[Any, Any]:
     if vector:
         g = None if g[0] is None else column(g[0], ops), g[1]
-        ga, gb = _lstsq_grad(g, a, column(b, ops), column(solution, ops), rcond, measured, False, needs, ops)
+        ga, gb = _lstsq_grad(g, a, column(b, ops), column(solution, ops), reach, measured, False, needs, ops)
         return ga, None if gb is None else ops.reshape(gb, gb.shape[:-1])
     gx, gr = g
     ga = gb = None
     if gx is not None:
-        inverse = ops.linalg_pinv(a, None, rcond, False)
+        # Like PyTorch's: of all that A can reach, whatever `rcond` has left out of the solution.
+        inverse = ops.linalg_pinv(a, None, reach, False)
         gb = adjoint(inverse, ops) @ gx if needs[1] else None
         ga = pinv_grad(gx @ adjoint(b, ops), a, inverse, ops) if needs[0] else None
     if gr is None or not measured:
@@ -145,7 +150,7 @@ def _lstsq_grad(
 lstsq_op = Op(
     "linalg_lstsq",
     "a b",
-    "rcond measured vector",
+    "rcond reach measured vector",
     outputs="solution residuals",
     grad_outputs=(0, 1),
     broadcast=True,
@@ -154,6 +159,19 @@ lstsq_op = Op(
 lstsq_op.vjp(_lstsq_grad)
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def _cut(driver: str, rcond: float | None, a: Any) -> float:
+    """Singular values up to this part of the largest count as zero: what LAPACK's driver makes of `rcond`."""
+    if driver == "gels":
+        return 0.0  # takes every matrix for one of full rank
+    if rcond is None:
+        return _reach(a)
+    if driver == "gelsy":
+        return max(float(rcond), 0.0)
+    if rcond < 0 or (driver == "gelsd" and not 0 < rcond < 1):
+        return float(finfo(a.dtype).eps) / 2
+    return float(rcond)
 
 
 @autocast("float32")
@@ -174,12 +192,12 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
     if b.shape[-1 if vector else -2] != a.shape[-2]:
         raise ShapeError(f"{name}: input.size(-2) should match other.size({-1 if vector else -2})")
-    limit = float(finfo(a.dtype).eps) * max(a.shape[-2:]) if rcond is None else float(rcond)
     driver = driver or "gelsy"
+    limit = _cut(driver, rcond, a)
     singular = svdvals(A.detach())
     rank = created(xp_of(a).empty(0, i64)) if driver == "gels" else matrix_rank(A, atol=0.0, rtol=limit)
     whole = driver == "gels" or (driver != "gelsy" and bool(all_samples(rank._array == a.shape[-1]).all()))
-    solution, residuals = lstsq_op.call(A, B, limit, whole and a.shape[-2] > a.shape[-1], vector)
+    solution, residuals = lstsq_op.call(A, B, limit, _reach(a), whole and a.shape[-2] > a.shape[-1], vector)
     values = singular if driver in ("gelsd", "gelss") else singular.new_empty(0)
     return return_types.linalg_lstsq(solution, residuals, rank, values)
 

@@ -96,6 +96,7 @@ ROWS = [
     ),
     Row("linalg_lstsq", lambda t, a, b: t.linalg.lstsq(a, b, driver="gelsd")[:2], ((5, 3), (5, 2)), lambda a, b: np.linalg.lstsq(a, b)[:2], label="residuals"),
     Row("linalg_lstsq", lambda t, a, b: t.linalg.lstsq(a, b)[0], ((2, 4), (2,)), lambda a, b: np.linalg.lstsq(a, b)[0], label="wide"),
+    Row("linalg_lstsq", lambda t, a, b: t.linalg.lstsq(a, b, rcond=0.9, driver="gels")[:2], ((5, 3), (5, 2)), lambda a, b: np.linalg.lstsq(a, b)[:2], label="rcond unused"),
     Row("svd_lowrank", _approximated("svd_lowrank", 3), ((3, 5),), lambda x: x),
     Row("pca_lowrank", _approximated("pca_lowrank"), ((5, 3),), lambda x: x - x.mean(0)),
 ]  # fmt: skip

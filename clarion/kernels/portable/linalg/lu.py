@@ -115,7 +115,7 @@ def linalg_matrix_exp(xp: Any, x: Any) -> Any:
 
 
 @kernel("linalg_lstsq")
-def linalg_lstsq(xp: Any, a: Any, b: Any, rcond: float, measured: bool, vector: bool) -> Any:
+def linalg_lstsq(xp: Any, a: Any, b: Any, rcond: float, reach: float, measured: bool, vector: bool) -> Any:
     """The shortest x for which |a x - b| is smallest, and its square for each column (if `measured`)."""
     b = b[..., None] if vector else b
     u, s, vh = singular(xp, a)
