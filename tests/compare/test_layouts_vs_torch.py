@@ -15,7 +15,7 @@ from ..rowtools import draw, leaves, results, tensors
 OTHER_LAYOUT = {
     "addr", "adaptive_avg_pool2d", "adaptive_max_pool2d", "angle_complex", "avg_pool2d",
     "convolution", "dirichlet_grad", "fft_r2c", "index1", "kron",
-    "linalg_lstsq", "linalg_lu_solve", "local_response_norm", "lp_pool1d", "no_second_zero", "no_second_zero_backward",
+    "linalg_lstsq", "linalg_lu_solve", "local_response_norm", "lp_pool1d", "mse_loss_backward", "no_second_zero", "no_second_zero_backward",
     "rot90", "tiled_attention", "dropped_attention", "rrelu_mean", "standard_gamma_grad",
 }  # fmt: skip
 # Rules of gradients, which PyTorch hands over in another order; one whose operands are turned round; a loss.

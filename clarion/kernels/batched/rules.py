@@ -59,13 +59,14 @@ _ELEMENTS = frozenset(
 
 
 def _elements(name: str) -> Callable[..., Any]:
-    alike = name.endswith("_backward")  # whose arrays have one shape
+    alike = name.endswith("_backward")  # whose arrays have one shape, but for gradients of a whole loss
 
     def run(*args: Any) -> Any:
         if alike:
             level = deepest(args)
-            varies = [varying(each, level) for each in args if hasattr(each, "ndim")]
-            if any(varies) and not all(varies):
+            arrays = [each for each in args if hasattr(each, "ndim")]
+            varies = [varying(each, level) for each in arrays]
+            if any(varies) and not all(varies) and len({each.ndim for each in arrays}) == 1:
                 args = tuple([spread(each, level) if hasattr(each, "ndim") else each for each in args])
                 return wrapped(registry.bind(name)(*args), level, True)
         return broadcast(registry.bind(name), args)
