@@ -247,3 +247,53 @@ def least_squares_cut_off_as_each_driver_does(t):
             if driver != "gels":
                 found += t.linalg.lstsq(line, t.ones(2, 1).double(), rcond=rcond, driver=driver)[:3]
     return found
+
+
+def gradients_on_branch_cuts(t):
+    x = t.tensor([2, -2, complex(2, -0.0), 0.5, 2j, -2j, 2 + 1j], dtype=t.complex128, requires_grad=True)
+    functions = t.acos, t.asin, t.acosh, t.asinh, t.atanh
+    found = [t.autograd.grad(f(x).sum(), x, t.tensor(1 + 0j, dtype=t.complex128))[0] for f in functions]
+    low = t.tensor([-2.0, 2.0], requires_grad=True)
+    # (in billionths, and + 0: neither the last digit nor the sign of a zero matters)
+    return [t.view_as_real(each).mul(1e9).round() + 0 for each in found], t.autograd.grad(t.acosh(low).sum(), low)
+
+
+def gradients_of_nothing_to_complex_powers(t):
+    y = t.tensor([0, 1, -1, 1j, 2 + 1j], dtype=t.complex128, requires_grad=True)
+    bases = 0, t.zeros(5, dtype=t.complex128), t.zeros(5, dtype=t.float64)
+    return [t.autograd.grad(t.pow(base, y).sum().real, y)[0].isnan() for base in bases]
+
+
+def medians_beside_nan_and_of_nothing(t):
+    x = t.tensor([1.0, float("nan"), 3.0], requires_grad=True)
+    (g,) = t.autograd.grad(x.median() ** 2, x, create_graph=True)
+    empty = [t.empty(0, dtype=kind) for kind in (t.int64, t.int32, t.int16, t.int8, t.uint8)]
+    return g, t.autograd.grad(g.sum(), x), [each.median() for each in empty], [each.nanmedian() for each in empty]
+
+
+def limits_that_are_no_numbers(t):
+    nan, functional = float("nan"), t.nn.functional
+    x = t.tensor([1.0, -0.2, nan, 0.5], requires_grad=True)
+    slopes = [
+        t.autograd.grad(f(x, lambd).sum(), x)[0]
+        for f, lambd in ((functional.hardshrink, nan), (functional.hardshrink, 0.5), (functional.softshrink, 0.5))
+    ]
+    bad = t.tensor([[[nan, 1.0], [1.0, 1.0]], [[-1.0, nan], [1.0, 1.0]], [[2.0, 1.0], [1.0, 1.0]]])
+    signs = t.linalg.slogdet(bad)[0], t.linalg.slogdet(bad.to(t.complex128))[0].isnan()
+    return slopes, signs, refusal(lambda: functional.softshrink(x, nan))
+
+
+def numbers_that_must_be_whole(t):
+    x, half, functional = t.ones(3, 3), t.tensor(2.0), t.nn.functional
+    whole = t.topk(x, t.tensor(2)).values, functional.pad(x, (t.tensor(1), 1)), x.tril(t.tensor(1))
+    calls = (
+        lambda: t.topk(x, half), lambda: t.topk(x, 2.0), lambda: x.kthvalue(1.0), lambda: t.tril(x, 1.5), lambda: x.triu(half),
+        lambda: t.rot90(x, 1.0), lambda: functional.pad(x, (1.0, 1)), lambda: functional.pad(x, (half, 1)),
+    )  # fmt: skip
+    return whole, [refusal(each, "must be") for each in calls]
+
+
+def values_clipped_without_gradients(t):
+    return refusal(
+        lambda: t.nn.utils.clip_grad_value_([t.nn.Parameter(t.ones(2))], 1.0), "nested_tensorlist[0].empty()"
+    )

@@ -121,6 +121,11 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
     """Limit every element of the gradients to [-clip_value, clip_value]."""
     clip_value = float(clip_value)
     grads = [p._grad for p in _listed(parameters, clip_value) if p._grad is not None]
+    if not grads:
+        raise EngineError(
+            "clip_grad_value_: none of the parameters has a gradient (call backward() first). PyTorch: Expected "
+            "!nested_tensorlist[0].empty() to be true, but got false."
+        )
     for grad in grads:
         raw.clamp(grad._array, -clip_value, clip_value, out=grad._array)
     bump(grads)

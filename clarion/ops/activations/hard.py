@@ -98,7 +98,7 @@ hardshrink_op.vjp(x=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd))
 
 def softshrink_face(input: Any, lambd: float = 0.5) -> Any:
     """input moved towards 0 by lambd, and 0 where it would cross."""
-    if lambd < 0:
+    if not lambd >= 0:
         raise EngineError(f"lambda must be in range [0, {3.40282e38:g}] for input dtype Float, but found {lambd}")
     return softshrink_op.call(input, lambd)
 

@@ -10,6 +10,7 @@ from ...core.op import Op
 from ..faces.api import public
 from ..faces.single import faces
 from ..faces.typed import TypedOp
+from .power import is_real
 from .unary import step
 
 sin_op = Op("sin", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.cos(x))
@@ -21,13 +22,16 @@ cos = faces(cos_op, "The cosine.")
 tan_op = Op("tan", "x", elementwise=True, promote="float").vjp(x=lambda g, out: g * (out * out + 1))
 tan = faces(tan_op, "The tangent.")
 
+# NOTE [Branch cuts]. These rules see the conjugate of x, where PyTorch conjugates what it has computed from x. On a branch
+# cut that is the other side: the root is taken with an imaginary part of -0, which 1 - x * x (0 - ±0) never has.
+
 asin_op = Op("asin", "x", elementwise=True, promote="float", traits="arc").vjp(
-    x=lambda g, x, ops: g * ops.rsqrt(1 - x * x)
+    x=lambda g, x, ops: g * ops.rsqrt(-(x * x + -1))
 )
 asin = faces(asin_op, "The inverse sine.", "arcsin")
 
 acos_op = Op("acos", "x", elementwise=True, promote="float", traits="arc").vjp(
-    x=lambda g, x, ops: g * -ops.rsqrt(1 - x * x)
+    x=lambda g, x, ops: g * -ops.rsqrt(-(x * x + -1))
 )
 acos = faces(acos_op, "The inverse cosine.", "arccos")
 
@@ -47,11 +51,11 @@ tanh_backward_op = Op("tanh_backward", "gy y", elementwise=True, promote="common
 tanh_backward_op.vjp(gy=lambda g, y, ops: ops.tanh_backward(g, y), y=lambda g, gy, y: g * gy * y * -2)
 tanh = faces(tanh_op, "The hyperbolic tangent.")
 
-asinh_op = Op("asinh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.rsqrt(x * x + 1))
+asinh_op = Op("asinh", "x", elementwise=True, promote="float").vjp(x=lambda g, x, ops: g * ops.rsqrt(-(-1 - x * x)))
 asinh = faces(asinh_op, "The inverse hyperbolic sine.", "arcsinh")
 
 acosh_op = Op("acosh", "x", elementwise=True, promote="float", traits="arc").vjp(
-    x=lambda g, x, ops: g * ops.rsqrt(x * x - 1)
+    x=lambda g, x, ops: g * (ops.rsqrt(x * x - 1) if is_real(x) else ops.rsqrt(-(1 - x)) * ops.rsqrt(-(-1 - x)))
 )
 acosh = faces(acosh_op, "The inverse hyperbolic cosine.", "arccosh")
 

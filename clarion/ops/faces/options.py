@@ -73,7 +73,7 @@ def size_of(name: str, args: tuple[Any, ...]) -> tuple[int, ...]:
         only = args[0]
         if isinstance(only, (tuple, list)):
             return one_size(name, only)
-        if not _is_int(only):
+        if not is_int(only):
             _bad_size(name, only)
     elif not args:
         raise ArgumentTypeError(f'{name}() missing 1 required positional arguments: "size"')
@@ -99,7 +99,7 @@ def one_size(name: str, size: Any) -> tuple[int, ...]:
     return shape
 
 
-def _is_int(value: Any) -> bool:
+def is_int(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value._array.size == 1 and value._array.dtype.kind in "iu"
     if isinstance(value, NumpyNumber) or getattr(value, "shape", None) == ():  # NumPy's numbers, arrays of one
@@ -108,7 +108,7 @@ def _is_int(value: Any) -> bool:
 
 
 def _int(name: str, position: int, value: Any) -> int:
-    if not _is_int(value):
+    if not is_int(value):
         if position == 0:
             _bad_size(name, value)
         raise ArgumentTypeError(
@@ -134,7 +134,7 @@ def integer(name: str, argument: str, position: int, value: Any) -> int:
     """One whole number."""
     if type(value) is int:
         return value
-    if not _is_int(value):
+    if not is_int(value):
         kind = type(value).__name__
         raise ArgumentTypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
     return int(value._array.item()) if isinstance(value, Tensor) else int(value)

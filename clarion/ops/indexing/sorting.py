@@ -8,9 +8,9 @@ from ...core import return_types
 from ...core.description import normalize_dim
 from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
-from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
 from ..faces.api import public, with_numpys_names
+from ..faces.options import integer
 from ..faces.strict_out import strict_out
 from .scatter import tensor_argument
 
@@ -38,7 +38,12 @@ for _op in (kthvalue_op, mode_op, median_dim_op, nanmedian_dim_op):
 median_op = Op("median", "x")
 nanmedian_op = Op("nanmedian", "x")
 for _op in (median_op, nanmedian_op):
-    _op.vjp(x=lambda g, x, out, ops: g * ops.tie_share(x, out, None))
+    # (a gradient of NaN reaches the elements that are the median, not the others: 0 * NaN would)
+    _op.vjp(x=lambda g, x, out, ops: _shared(g, ops.tie_share(x, out, None), ops))
+
+
+def _shared(g: Any, share: Any, ops: Any) -> Any:
+    return ops.where(share == 0, 0, g * share)
 
 
 def _axis(name: str, x: Any, dim: Any) -> int:
@@ -93,14 +98,14 @@ def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool =
     kind = input._array.dtype.kind
     if kind in "cb":
         raise EngineError(f"topk does not support {'complex' if kind == 'c' else 'bool'} dtypes on CPU")
-    k = k._array.item() if isinstance(k, Tensor) else k
+    k = integer("topk", "k", 2, k)
     if not 0 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise EngineError(
             f"selected index k out of range\nk is {k}, and dimension {dim} of the input has "
             f"{input._array.shape[dim] if input._array.ndim else 1} elements"
         )
     op = topk_op if sorted else topk_unsorted_op
-    return return_types.topk(op.call(input, int(k), dim, bool(largest)))
+    return return_types.topk(op.call(input, k, dim, bool(largest)))
 
 
 def _reduced_axis(name: str, input: Any, dim: Any) -> int:
@@ -119,10 +124,10 @@ def _reduced_axis(name: str, input: Any, dim: Any) -> int:
 def kthvalue(input: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, and where it is."""
     dim = _reduced_axis("kthvalue", input, dim)
-    k = k._array.item() if isinstance(k, Tensor) else k
+    k = integer("kthvalue", "k", 2, k)
     if not 1 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise EngineError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    return return_types.kthvalue(kthvalue_op.call(input, int(k), dim, bool(keepdim)))
+    return return_types.kthvalue(kthvalue_op.call(input, k, dim, bool(keepdim)))
 
 
 @public(out=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.op import Op
-from ...errors import EngineError, NotSupportedError
+from ...errors import ArgumentTypeError, EngineError, NotSupportedError
 from ..faces.api import FUNCTIONS, functional
 from ..faces.autocast import autocast
+from ..faces.options import is_int
 
 Widths = tuple[tuple[int, int], ...]
 
@@ -42,10 +43,21 @@ def _pads_by_content(input: Any, pad: Any, mode: str = "constant", value: Any = 
     return mode in ("reflect", "replicate")
 
 
+def _whole_numbers(pad: Any) -> list[int]:
+    for place, each in enumerate(pad):
+        if type(each) is not int and not is_int(each):
+            raise ArgumentTypeError(
+                f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
+                f"{type(each).__name__} at pos {place}"
+            )
+    return [int(each) for each in pad]
+
+
 @functional()
 @autocast("float32", when=_pads_by_content)
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Pad the last dimensions: `pad` holds (before, after) pairs, the last dimension's first."""
+    pad = _whole_numbers(pad)
     if len(pad) % 2:
         raise EngineError("Padding length must be divisible by 2")
     n, ndim = len(pad) // 2, input._array.ndim
@@ -54,7 +66,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
             "Padding length should be less than or equal to two times the input dimension but got padding length "
             f"{len(pad)} and input of dimension {ndim}"
         )
-    widths = ((0, 0),) * (ndim - n) + tuple((int(pad[2 * i]), int(pad[2 * i + 1])) for i in reversed(range(n)))
+    widths = ((0, 0),) * (ndim - n) + tuple((pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n)))
     if mode == "constant":
         _refuse_negative(input, widths)
         return constant_pad_nd_op.call(input, widths, 0 if value is None else value)

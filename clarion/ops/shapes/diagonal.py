@@ -11,7 +11,7 @@ from ...core.tensor import Tensor, created
 from ...errors import EngineError, ShapeError
 from ..faces.api import call, method, public
 from ..faces.autocast import autocast
-from ..faces.options import place
+from ..faces.options import integer, place
 from .parts import _check_source
 from .shape import reshaped, tensor_needed
 
@@ -55,14 +55,14 @@ trace_op.vjp(x=lambda g, x_shape, ops: ops.diagonal_backward(ops.expand(g, (min(
 def tril(input: Any, diagonal: int = 0, *, run: Any = call) -> Tensor:
     """The lower triangle of matrices: zeros above the diagonal."""
     _need_matrices("tril", input)
-    return run(tril_op, input, diagonal)  # type: ignore[no-any-return]
+    return run(tril_op, input, integer("tril", "diagonal", 2, diagonal))  # type: ignore[no-any-return]
 
 
 @public(inplace=True, out=True)
 def triu(input: Any, diagonal: int = 0, *, run: Any = call) -> Tensor:
     """The upper triangle of matrices: zeros below the diagonal."""
     _need_matrices("triu", input)
-    return run(triu_op, input, diagonal)  # type: ignore[no-any-return]
+    return run(triu_op, input, integer("triu", "diagonal", 2, diagonal))  # type: ignore[no-any-return]
 
 
 def _need_matrices(name: str, x: Any) -> None:

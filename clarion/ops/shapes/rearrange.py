@@ -13,6 +13,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.batched.levels import Mapped, refuse_layout
 from ..faces.api import FUNCTIONS, method, public, with_numpys_names
+from ..faces.options import integer
 from . import shape as shapes  # (which takes from here: its functions are there when they are called)
 
 clone_op = Op("clone", "x", "order", defaults=("K",), moves=True, traits="rearranges reshapes")
@@ -144,7 +145,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
         raise EngineError(f"expected total dims >= 2, but got total dims = {n}")
     if dims[0] == dims[1] or abs(dims[0] - dims[1]) == n:
         raise EngineError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return rot90_op.call(input, k, tuple([normalize_dim(d, n) for d in dims]))  # type: ignore[no-any-return]
+    return rot90_op.call(input, integer("rot90", "k", 2, k), tuple([normalize_dim(d, n) for d in dims]))  # type: ignore[no-any-return]
 
 
 # Repetition ------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def hardshrink(xp: Any, x: Any, lambd: float) -> Any:
 
 @kernel("shrink_backward")
 def shrink_backward(xp: Any, g: Any, x: Any, lambd: float) -> Any:
-    return dropped(xp, g, ~((x > lambd) | (x < -lambd)))
+    return dropped(xp, g, (x >= -lambd) & (x <= lambd))
 
 
 @kernel("rrelu")

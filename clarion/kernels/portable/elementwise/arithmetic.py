@@ -191,4 +191,4 @@ def _other_power(xp: Any, x: Any, exponent: Any) -> Any:
 
 @kernel("nonnegative_real")
 def nonnegative_real(xp: Any, x: Any) -> Any:
-    return x.real >= 0
+    return (x.real >= 0) & (x.imag == 0) if x.dtype.kind == "c" else x >= 0

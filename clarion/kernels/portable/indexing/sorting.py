@@ -237,7 +237,9 @@ kernel("nanmedian_dim")(nanmedian)
 def _of_all(median: Any) -> Any:
     def of_all(xp: Any, x: Any) -> Any:
         if x.size == 0:
-            return xp.array(xp.iinfo(x.dtype).min if x.dtype.kind in "iu" else xp.nan, x.dtype)
+            # (NaN, as a processor makes integers of it: the smallest of 32 or 64 bits, cut off to 0 in fewer)
+            whole = xp.iinfo(x.dtype).min if x.dtype.kind in "iu" and x.dtype.itemsize >= 4 else 0
+            return xp.array(whole if x.dtype.kind in "iu" else xp.nan, x.dtype)
         if xp is numpy and x.dtype.char in "fd":  # where it lies nobody asks
             middle = (x.size - 1) // 2
             ordered = numpy.partition(x, (middle, x.size - 1), axis=None)

@@ -63,7 +63,8 @@ def linalg_slogdet(xp: Any, x: Any) -> Any:
     if xp is numpy and not sign.all():
         lost = _not_numbers(xp, x)
         logabsdet = logabsdet if lost is None else xp.where(lost, xp.asarray(xp.nan, logabsdet.dtype), logabsdet)
-    return sign, logabsdet
+    # The sign of NaN is 0, and among complex numbers NaN.
+    return xp.where(xp.isnan(logabsdet), sign * (xp.nan if sign.dtype.kind == "c" else 0), sign), logabsdet
 
 
 @kernel("linalg_solve")
