@@ -8,6 +8,7 @@ the best. In processor time: what else the machine does is not ours. Fails above
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 import warnings
@@ -152,8 +153,14 @@ def main() -> int:
         "rest": "transformer, at rest",
         "first": "transformer, first 200 steps",
     }
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.doctor", description="What the diagnoses cost on PyTorch's engine."
+    )
+    parser.add_argument(
+        "rows", nargs="*", choices=[[], *rows], metavar="ROW", help=f"one of {list(rows)} (default: all)"
+    )
     failed = 0
-    for name in sys.argv[1:] or rows:
+    for name in parser.parse_args().rows or rows:
         measure, limit = rows[name]
         plain, watched = measure()
         more = watched - plain
