@@ -82,7 +82,7 @@ def from_parts(layout: Any, begins: Any, places: Any, held: Any, size: Any, chec
         size = _smallest(layout, begins, places, held, block)
     size = tuple(int(n) for n in size)
     check_form(layout, begins, places, held, size, strict=bool(check))
-    check_lines(layout, begins._array, places._array, size, block, inside=check is not False)
+    check_lines(layout, begins._array, places._array, size, block, inside=check is not False, ordered=bool(check))
     batch = size[:count]
     lines = begins.shape[-1] - 1
     at = [np.repeat(row.reshape(-1), places.shape[-1]) for row in np.indices(batch)] if batch else []
@@ -170,8 +170,10 @@ def _check_matrix(layout: Any, begins: Any, places: Any, held: Any, size: tuple[
         )
 
 
-def check_lines(layout: Any, begins: Any, places: Any, size: Any, block: tuple[int, ...], inside: bool) -> None:
-    """Refuse lines that do not begin one after the other, and entries out of their lines."""
+def check_lines(
+    layout: Any, begins: Any, places: Any, size: Any, block: tuple[int, ...], inside: bool, ordered: bool
+) -> None:
+    """Refuse lines that do not begin one after the other, entries out of their lines, and, where that is asked for, out of order."""
     first, second, line, other = names_of(layout)
     if not math.prod(begins.shape[:-1]):
         return
@@ -182,14 +184,14 @@ def check_lines(layout: Any, begins: Any, places: Any, size: Any, block: tuple[i
         raise EngineError(f"`{first}[..., 0] == 0` is not satisfied.")
     if (begins[..., -1] != places.shape[-1]).any():
         raise EngineError(f"`{first}[..., -1] == nnz` is not satisfied.")
-    if steps.size and (steps.min() < 0 or (inside and steps.max() > room)):
+    if steps.size and (steps.min() < 0 or (ordered and steps.max() > room)):
         raise EngineError(f"`0 <= {first}[..., 1:] - {first}[..., :-1] <= n{other[:3]}s` is not satisfied.")
     if not inside or not places.size:
         return
     if places.min() < 0 or places.max() >= room:
         raise EngineError(f"`0 <= {second} < n{other[:3]}s` is not satisfied.")
     flat = places.reshape(-1).astype(np.int64) + lines_of(begins) * room
-    if (flat[1:] <= flat[:-1]).any():
+    if ordered and (flat[1:] <= flat[:-1]).any():
         raise EngineError(
             f"`{second}[..., {first}[..., i - 1]:{first}[..., i]] for all i = 1, ..., n{line[:3]}s "
             "are sorted and distinct along the last dimension values` is not satisfied."
