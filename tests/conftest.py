@@ -1,6 +1,8 @@
 """Settings for all tests."""
 
+import importlib
 import os
+import sys
 
 # One thread per process: the workers of pytest-xdist share the machine. Read when NumPy is first imported.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -8,6 +10,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 # Tests do on purpose what diagnoses are there to name; tests/diagnose turns them on where they are meant.
 os.environ.setdefault("CLARION_DIAGNOSE", "off")
+
+# Where clarion is installed, its plugin of pytest has read the environment before.
+if "clarion.config" in sys.modules:
+    importlib.reload(sys.modules["clarion.config"])
 
 try:
     from hypothesis import HealthCheck, settings
