@@ -450,10 +450,20 @@ _VIEW_END = """    if modes.special:
 """
 
 
-def view(op: Op) -> str:
+# Nothing is left to do after a quick kernel: it records what is to be recorded.
+_QUICK_VIEW = """    if not modes.special:
+        out = quick({arguments})
+        if out is not None:
+            return out
+"""
+
+
+def view(op: Op, quick: bool = False) -> str:
     """A result that shares the memory of its input, or several such."""
     text, params = _head(op, ["x"])
     given = as_tuple(params)
+    if quick:
+        text += _QUICK_VIEW.format(arguments=", ".join(["x", *params]))
     text += _A_TENSOR + "    if x._view is not None:\n        sync(x)\n    a = x._array\n"
     text += (_MANY_VIEWS if op.multi_view else _ONE_VIEW).format(params=given, arguments=", ".join(["a", *params]))
     outs, first = ("outs", "outs[0]") if op.multi_view else ("(out,)", "out")

@@ -29,7 +29,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
     scope = scope_of(op)
     if op.view:
         held.follow_views(partial(scope.__setitem__, "quick_view"))
-        return written_at_first_call(op, lambda: call_texts.view(op), scope)
+        return written_at_first_call(op, partial(call_texts.view, op), scope, quick_form="new")
     if op.variadic:
         return written_at_first_call(op, lambda: call_texts.variadic(op), scope)
     hot = op.elementwise or op.pair is not None or "f" in op.refuse  # (operations on bits)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import NotSupportedError
-from ..kernels import registry
+from ..kernels import held, registry
 from .calls import pick_call
 from .devices import kind_of
 from .dtypes import EIGHT_BITS, FROM_NUMPY, HALF, INEXACT, WIDER, default_float, f32, f64, result_type
@@ -24,6 +24,11 @@ from .rules import Rule, spelled_at_first_use
 from .saved import saved_attributes
 from .tensor import Tensor
 from .traits import known_traits
+
+
+def _never(*args: Any) -> None:
+    """A quick kernel that is for nothing."""
+
 
 _NO_TRAITS: frozenset[str] = frozenset()
 
@@ -50,6 +55,9 @@ class Op:
     checks_types = False  # a subclass looks at the types of its inputs (`raw_operands`) before it runs
     write: Callable[..., Any] | None = None  # how it is written in place and recorded: see write_texts.py
     overwrites = False  # in place, nothing of the first input is left: it gets no gradient
+    quick: Callable[
+        ..., Any
+    ]  # of a view: all of a call in one, where no mode is on; None where it is not for these arguments
     refuse = ""  # NumPy's letters of the kinds of numbers that it is not defined on
 
     def __init__(
@@ -127,6 +135,8 @@ class Op:
     def _use(self, kernel: Callable[..., Any]) -> None:
         """The kernel is another one from now on."""
         self.kernel, self.writes = kernel, registry.writes(self.name) and not self.looks_first
+        if self.view:
+            self.quick = held.form_of(kernel) or _never
 
     # Rules ---------------------------------------------------------------------------------------
 

@@ -26,8 +26,9 @@ from .general_call import (
     whole_numbers,
 )
 from .messages import broadcast_error, not_a_tensor, out_of_memory
+from .namespace import OPS
 from .node import sequence
-from .op_node import cast
+from .op_node import OpNode, cast
 from .overriding import own_form, set_code
 from .provenance import mark
 from .recording import announce, finished
@@ -57,6 +58,21 @@ held.hold(_prototype(), "_array", ("_view", "_rg"))  # kernels may take and give
 held.hold_views(
     _of_base(), VersionCounter(), INFERENCE, ("_vc", "_view"), ("base", "chain", "creation", "version"), "n", as_view
 )
+
+
+def _described(name: str) -> tuple[Op, OpNode, bool]:
+    """The operation of a kernel that gives views, the node that records it before it is filled, and whether it keeps the shape."""
+    op = OPS[name]
+    node = op.node_class()
+    node.hooks = node.nrs = node.versions = node.out_guard = node.fix = None
+    node.saved = ()
+    return op, node, op.uses_shapes
+
+
+held.Histories.described, held.Histories.sequence = staticmethod(_described), sequence
+held.Histories.names = ("edges", "saved", "nrs", "seq", "code", "lasti")
+held.Histories.held, held.Histories.mark, held.Histories.frame = ("_edge", "_nr", "_rg"), mark, provenance._getframe
+held.Histories.hub, held.Histories.listener = hub, "recorded"
 
 
 def written_at_first_call(

@@ -8,7 +8,8 @@ else gives None, and the caller goes the usual way. Arrays of several shapes are
 attributes what the prototype has there. A second form writes into the array of the first object instead, and gives that object back.
 
 NOTE [Held views]: objects that share memory know how one was taken from the other. To note that takes several objects more, which is compiled in the
-same way: `hold_views` tells prototypes of what an object has to say of its base, and of the counter that all of them share.
+same way: `hold_views` tells prototypes of what an object has to say of its base, and of the counter that all of them share. Kernels that show an array
+otherwise do all of it at once, and add to an object's history where it has one (`Histories`).
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class Views:
     number: str = ""
     otherwise: Callable[..., Any] | None = None
     quick: Callable[..., Any] | None = None
+    card: Any = None
     followers: ClassVar[list[Callable[[Callable[..., Any]], None]]] = []
 
 
@@ -73,6 +75,21 @@ def follow_views(tell: Callable[[Callable[..., Any]], None]) -> None:
     Views.followers.append(tell)
     if Views.quick is not None:
         tell(Views.quick)
+
+
+class Histories:
+    """What is known of the histories of objects: what is added to one by a kernel that shows memory otherwise."""
+
+    described: Callable[[str], tuple[Any, Any, bool]] | None = (
+        None  # of a kernel: the step that is noted, what is added to a history (a prototype), is the shape kept?
+    )
+    names: tuple[str, ...] = ()  # in it: where it comes from, what is kept, numbers, order, code and place
+    held: tuple[str, str, str] = ("", "", "")  # in objects: the end of their history, a number, have they one?
+    sequence: Any = None  # gives the next in order
+    mark: Any = None  # `mark(added)` notes code and place of the user
+    frame: Any = None  # `frame(1)`: that of who called whoever calls a builtin function
+    hub: Any = None  # somebody listens if this has something else than None as its attribute `listener`
+    listener: str = ""
 
 
 _forms: dict[int, list[Callable[..., Any] | None]] = {}  # by the identity of a kernel that lives as long as the process

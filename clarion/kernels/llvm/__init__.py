@@ -7,7 +7,8 @@
     runtime.py plan.py pool.py ufuncs.py        the loops around it, threads, NumPy's side
     direct.py reading.py holding.py api.py cards.py     kernels as builtin functions of Python: NOTE [Direct calls]
     choices.py losses.py groups.py      kernels around such programs
-    small_lines.py small_moves.py small_sorts.py small_draws.py     small arrays by their numbers, joined, masked, sorted, drawn: builtins alone
+    layouts.py views.py     arrays and tensors seen otherwise
+    small_offers.py small_lines.py small_moves.py small_sorts.py small_draws.py     small arrays by their numbers, joined, masked, sorted, drawn: builtins alone
     small_products.py taking.py products/ attention/ convolutions/ channels.py tables.py halves.py orthogonal.py normals.py columns.py
     updates.py lines.py turning.py      what is no expression of elements or rows
     machine.py kept.py objects.py   the processor, the compiler, objects on disk, and how they are loaded

@@ -9,7 +9,8 @@ NAMES = (
     "array_type", "float_type", "new_array", "vectorcall", "save_thread", "restore_thread", "new_tuple", "set_item",
     "incref", "decref", "out", "tuple_type", "from_int64", "float_errors", "none", "allocate", "holder", "other_holder", "prototype",
     "holder_words", "holder_array", "holder_plain", "holder_plain_too", "float32", "float64", "int_type", "list_type", "as_int64", "true", "false",
-    "from_double",
+    "from_double", "as_int64_or", "set_base", "item_size", "new_list", "next", "frame_code", "frame_place", "clear_error",
+    "slice_type", "ellipsis", "unpack_slice", "limit_slice",
 )  # fmt: skip
 GLOBALS = f"\n@api = internal global [{len(NAMES)} x i64] zeroinitializer\n"
 

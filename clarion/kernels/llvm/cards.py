@@ -17,6 +17,7 @@ from . import (
     columns,
     direct,
     holding,
+    layouts,
     normals,
     small_draws,
     small_lines,
@@ -25,6 +26,7 @@ from . import (
     small_products,
     small_sorts,
     taking,
+    views,
 )
 from .plan import MOST, SIZES
 from .runtime import runtime
@@ -34,6 +36,7 @@ VERSIONS = 12  # of one kernel, at most
 _FASTCALL_WITH_KEYWORDS = 0x82
 _NEW_FROM_DESCR = 94  # PyArray_NewFromDescr in NumPy's table of C functions
 _ARRAY_TYPE = 2  # PyArray_Type in the same
+_SET_BASE = 282  # PyArray_SetBaseObject
 
 
 class _Method(ctypes.Structure):
@@ -76,6 +79,13 @@ def _layout_is_known() -> bool:
     )
 
 
+def _item_size() -> int:
+    """Where in a type of NumPy's the bytes of an element stand."""
+    sizes = {np.dtype(kind): size for kind, size in ((np.float32, 4), (np.complex128, 16), (np.int16, 2))}
+    words = [ctypes.cast(id(kind), ctypes.POINTER(ctypes.c_int64)) for kind in sizes]
+    return 8 * next(k for k in range(2, 12) if [each[k] for each in words] == list(sizes.values()))
+
+
 @functools.cache
 def available() -> bool:
     """Can kernels be called directly here? Tells the compiled side all that it needs to know."""
@@ -111,6 +121,18 @@ def available() -> bool:
         "int_type": id(int),
         "list_type": id(list),
         "as_int64": _address("PyLong_AsLongLong"),
+        "as_int64_or": _address("PyLong_AsLongLongAndOverflow"),
+        "set_base": numpy_api[_SET_BASE],
+        "item_size": _item_size(),
+        "new_list": _address("PyList_New"),
+        "next": _address("PyIter_Next"),
+        "frame_code": _address("PyFrame_GetCode"),
+        "frame_place": _address("PyFrame_GetLasti"),
+        "clear_error": _address("PyErr_Clear"),
+        "slice_type": id(slice),
+        "ellipsis": id(...),
+        "unpack_slice": _address("PySlice_Unpack"),
+        "limit_slice": _address("PySlice_AdjustIndices"),
         "true": id(True),
         "false": id(False),
     }
@@ -135,7 +157,8 @@ def _tell_holders() -> None:
         }
         runtime().set_api(addresses)
         if held.Views.counter is not None and held.Views.quick is None:
-            held.Views.quick = View().function
+            held.Views.card = View()
+            held.Views.quick = held.Views.card.function
             for tell in held.Views.followers:
                 tell(held.Views.quick)
 
@@ -265,6 +288,32 @@ class View(_Builtin):
         where = [_offset(holder, name) for name in (known.held_counter, known.held_view)]
         self.words[holding.HELD_COUNTER :] = *where, id(nothing)
         self.called(known.otherwise)
+
+
+class Seen(_Builtin):
+    """Arrays that are seen otherwise, and the objects that hold them: layouts.py, views.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines["direct_seen"], views.WORDS)
+        lay, numbers = layouts.KERNELS[name]
+        self.words[layouts.LAY :][:2] = runtime().lines[lay], -1 if numbers is None else numbers
+        known, holder = held.Histories, held.Held.prototype
+        if known.described is None or held.Views.quick is None:
+            return
+        step, node, shapes = known.described(name)
+        self.kept += [step, node, known.sequence, known.mark, known.frame, known.hub, held.Views.card, 1]
+        own = [_offset(node, each) for each in known.names]
+        theirs = [_offset(holder, each) for each in known.held]
+        self.words[views.STEP : views.USER] = (
+            id(step), id(node), type(node).__basicsize__ // 8, shapes, held.Views.card.words.ctypes.data, *own, *theirs, id(known.sequence), id(known.mark),
+            id(known.frame), id(1), id(known.hub), _offset(known.hub, known.listener),
+        )  # fmt: skip
+        if name == "slice":
+            others = [Seen(each) for each in ("select", "unsqueeze", "alias")]
+            self.kept += others
+            self.words[views.ONE_OF : views.WORDS] = [each.words.ctypes.data for each in others]
+        self.for_holders = _Method(name.encode(), runtime().direct_shown, _FASTCALL_WITH_KEYWORDS, b"")
+        held.note(self.function, [_maker()(ctypes.byref(self.for_holders), self.words, None), None])
 
 
 class Draw(_Builtin):

@@ -165,7 +165,12 @@ def _copied() -> Function:
     return f
 
 
-def _put(f: Function, thing: str, where: str, value: str, owned: bool = False) -> None:
+def copied(f: Function, prototype: str, words: str) -> str:
+    """Such an object, or null."""
+    return f.let(f"call ptr @copied(ptr {prototype}, i64 {words})")
+
+
+def put(f: Function, thing: str, where: str, value: str, owned: bool = False) -> None:
     """Give an attribute another value."""
     if not owned:
         f.line(f"call void {api(f, 'incref')}(ptr {value})")
@@ -201,9 +206,9 @@ def _viewed() -> Function:
         how.set(f.load("ptr", f.element("%args", "3", "ptr")))
     counter = f.variable("ptr", f.load("ptr", f.offset(x, known(HELD_COUNTER, "i64"))))
     with f.when(same(f, counter.get(), none)):
-        counter.set(f.let(f"call ptr @copied(ptr {known(COUNTER)}, i64 {known(COUNTER_WORDS, 'i64')})"))
+        counter.set(copied(f, known(COUNTER), known(COUNTER_WORDS, "i64")))
         when_not(f, f.op("icmp ne", "ptr", counter.get(), "null"), "ptr null")
-        _put(f, x, known(HELD_COUNTER, "i64"), counter.get(), True)
+        put(f, x, known(HELD_COUNTER, "i64"), counter.get(), True)
     when_not(f, same(f, of(f, counter.get(), TYPE), of(f, known(COUNTER), TYPE)), no)
     when_not(f, f.op("icmp ne", "ptr", counter.get(), known(NEVER)), no)
     chain = f.variable("ptr", whole.get())
@@ -216,17 +221,17 @@ def _viewed() -> Function:
         f.store("ptr", chain.get(), f.offset(pair, str(ITEM)))
         f.store("ptr", step, f.offset(pair, str(ITEM + 8)))
         chain.set(pair)
-    view = f.let(f"call ptr @copied(ptr {known(VIEW)}, i64 {known(VIEW_WORDS, 'i64')})")
+    view = copied(f, known(VIEW), known(VIEW_WORDS, "i64"))
     when_not(f, f.op("icmp ne", "ptr", view, "null"), "ptr null")
-    _put(f, view, known(BASE, "i64"), base.get())
-    _put(f, view, known(CHAIN, "i64"), chain.get(), True)
-    _put(f, view, known(HOW, "i64"), how.get())
-    _put(f, view, known(VERSION, "i64"), f.load("ptr", f.offset(counter.get(), known(NUMBER, "i64"))))
+    put(f, view, known(BASE, "i64"), base.get())
+    put(f, view, known(CHAIN, "i64"), chain.get(), True)
+    put(f, view, known(HOW, "i64"), how.get())
+    put(f, view, known(VERSION, "i64"), f.load("ptr", f.offset(counter.get(), known(NUMBER, "i64"))))
     f.line(f"call void {api(f, 'incref')}(ptr {array})")
     made = f.let(f"call ptr @around(ptr {array})")
     when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    _put(f, made, known(HELD_COUNTER, "i64"), counter.get())
-    _put(f, made, known(HELD_VIEW, "i64"), view, True)
+    put(f, made, known(HELD_COUNTER, "i64"), counter.get())
+    put(f, made, known(HELD_VIEW, "i64"), view, True)
     f.end(f"ptr {made}")
     return f
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy
@@ -34,6 +34,7 @@ from . import (
     recurrent,
     resampling,
     selecting,
+    small_offers,
     tables,
     turning,
     twister,
@@ -48,7 +49,6 @@ from .kernel import (
     CHEAP,
     GRADIENTS,
     LONG_ROW,
-    Alone,
     Compiled,
     Fused,
     InRows,
@@ -283,17 +283,6 @@ def _sequence(*args: Any) -> bool:
     return (len(steps) > 1 and SOME == 1) or x.size >= (1 if _ANY else 8192)
 
 
-# Products of small matrices: their form, and the kernels that are it where matrices have two dimensions.
-_PRODUCTS = {
-    "mm": "fold_mm mm matmul",
-    "nt": "fold_nt mm_nt matmul_nt",
-    "tn": "fold_tn matmul_tn",
-    "linear": "linear linear_rows",
-}
-
-# Elements of small arrays by their numbers, and running sums (small_lines.py).
-_LINES = "all_below gather index_select index1 scatter scatter_add index_add cumsum reverse_cumsum cumprod"
-
 # How arguments are arranged, and which of them have one value per row.
 _ROWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "softmax": (_last_dim, ()),
@@ -446,32 +435,6 @@ def _make_recurrent() -> None:
             registry.offer(name, "llvm", quietly(made), accepts=_sequence)
 
 
-def _make_alone() -> None:
-    for form, names in _PRODUCTS.items():
-        for name in names.split():
-            registry.offer(name, "direct", Alone(partial(_product_card, name, form)), least=1)
-    registry.offer("embedding", "direct", Alone(lambda cards: cards.Take("embedding")), least=1)
-    for name, loop, together in (("normals_by_sixteen", "normals", 16), ("uniforms_between", "uniforms", 1)):
-        registry.offer(name, "direct", Alone(partial(_draw_card, name, loop, together)), least=1)
-    for names, kind in (
-        (_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts"), ("sum_rows total_norm descend_", "Plain"),
-    ):  # fmt: skip
-        for name in names.split():
-            registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
-
-
-def _draw_card(name: str, loop: str, together: int, cards: Any) -> Any:
-    return cards.Draw(name, loop, together)
-
-
-def _card(kind: str, name: str, cards: Any) -> Any:
-    return getattr(cards, kind)(name)
-
-
-def _product_card(name: str, form: str, cards: Any) -> Any:
-    return cards.Product(name, form)
-
-
 def make() -> None:
     """Make all offers."""
     registry.describe("llvm", "compiled for this processor, large arrays on several threads", _missing)
@@ -483,7 +446,7 @@ def make() -> None:
     _make_recurrent()
     registry.describe("direct", "products of small matrices and rows of small tables, called without NumPy", _missing)
     if SOME == 1:
-        _make_alone()
+        small_offers.make()
     registry.fuse_rules(Fused, GRADIENTS)
     in_half.make(_narrow)
     pairs.make()

@@ -283,6 +283,10 @@ def index_error(error: IndexError, indices: list[Tensor], shape: tuple[int, ...]
 
 def getitem(self: Tensor, index: Any) -> Any:
     """`self[index]`."""
+    if not modes.special:
+        out = slice_op.quick(self, index)
+        if out is not None:
+            return out
     kind = type(index)
     if kind is int:
         shape = self._array.shape

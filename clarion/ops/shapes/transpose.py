@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core import modes
 from ...core.description import normalize_dim, whole
 from ...core.op import Op
 from ...core.tensor import Tensor
@@ -47,12 +48,20 @@ def permute(input: Any, dims: Any) -> Tensor:
 
 @method("permute")
 def _permute_method(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    if not modes.special:
+        out: Tensor | None = permute_op.quick(self, order if dims is None else dims)
+        if out is not None:
+            return out
     return permuted(self, ints(order if dims is None else tuple(dims), "dims"))
 
 
 @public(aliases=("swapdims", "swapaxes"))
 def transpose(input: Any, dim0: int | None = None, dim1: int | None = None, **axes: int) -> Tensor:
     """Two dimensions exchanged."""
+    if not modes.special:
+        out: Tensor | None = transpose_op.quick(input, dim0, dim1)
+        if out is not None:
+            return out
     if axes:
         dim0, dim1 = axes.get("axis0", dim0), axes.get("axis1", dim1)
     if not isinstance(input, Tensor):
@@ -68,6 +77,10 @@ def transpose(input: Any, dim0: int | None = None, dim1: int | None = None, **ax
 @public()
 def t(input: Any) -> Tensor:
     """The transpose of a matrix; a vector as it is."""
+    if not modes.special:
+        out: Tensor | None = t_op.quick(input)
+        if out is not None:
+            return out
     if not isinstance(input, Tensor):
         raise tensor_needed("t", input)
     if input._array.ndim > 2:

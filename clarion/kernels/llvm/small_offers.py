@@ -1,0 +1,64 @@
+"""Which kernels are builtins alone, for small arrays."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+from .. import registry
+from .kernel import Alone
+
+# Products of small matrices: their form, and the kernels that are it where matrices have two dimensions.
+_PRODUCTS = {
+    "mm": "fold_mm mm matmul",
+    "nt": "fold_nt mm_nt matmul_nt",
+    "tn": "fold_tn matmul_tn",
+    "linear": "linear linear_rows",
+}
+
+# Elements of small arrays by their numbers, and running sums (small_lines.py).
+_LINES = "all_below gather index_select index1 scatter scatter_add index_add cumsum reverse_cumsum cumprod"
+
+# Arrays that are seen otherwise (layouts.py).
+_SEEN = "alias t transpose permute unsqueeze squeeze_dim select slice expand view"
+
+
+def make() -> None:
+    """Make all offers."""
+    for form, names in _PRODUCTS.items():
+        for name in names.split():
+            registry.offer(name, "direct", Alone(partial(_product_card, name, form)), least=1)
+    registry.offer("embedding", "direct", Alone(lambda cards: cards.Take("embedding")), least=1)
+    for name, loop, together in (("normals_by_sixteen", "normals", 16), ("uniforms_between", "uniforms", 1)):
+        registry.offer(name, "direct", Alone(partial(_draw_card, name, loop, together)), least=1)
+    for names, kind in (
+        (_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts"), ("sum_rows total_norm descend_", "Plain"),
+    ):  # fmt: skip
+        for name in names.split():
+            registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
+
+    _Seen.group = [_Seen(partial(_card, "Seen", name)) for name in _SEEN.split()]
+    for name, each in zip(_SEEN.split(), _Seen.group, strict=True):
+        registry.offer(name, "direct", each, least=1)
+
+
+class _Seen(Alone):
+    """All of these are made when the first is called: an index asks for several of them."""
+
+    group: ClassVar[list[_Seen]] = []
+
+    def warm(self, *args: Any) -> None:
+        for each in self.group:
+            Alone.warm(each)
+
+
+def _draw_card(name: str, loop: str, together: int, cards: Any) -> Any:
+    return cards.Draw(name, loop, together)
+
+
+def _card(kind: str, name: str, cards: Any) -> Any:
+    return getattr(cards, kind)(name)
+
+
+def _product_card(name: str, form: str, cards: Any) -> Any:
+    return cards.Product(name, form)
