@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .. import registry
+from ..choosing import HEAT
 from .kernel import Alone
 
 # Products of small matrices: their form, and the kernels that are it where matrices have two dimensions.
@@ -36,20 +37,22 @@ def make() -> None:
     ):  # fmt: skip
         for name in names.split():
             registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
-
     _Seen.group = [_Seen(partial(_card, "Seen", name)) for name in _SEEN.split()]
     for name, each in zip(_SEEN.split(), _Seen.group, strict=True):
         registry.offer(name, "direct", each, least=1)
 
 
 class _Seen(Alone):
-    """All of these are made when the first is called: an index asks for several of them."""
+    """All of these are made after some calls of any: an index asks for several of them, and a program that takes few views loads nothing."""
 
     group: ClassVar[list[_Seen]] = []
+    left = HEAT // 6
 
     def warm(self, *args: Any) -> None:
-        for each in self.group:
-            Alone.warm(each)
+        _Seen.left -= 1
+        if _Seen.left < 0:
+            for each in self.group:
+                Alone.warm(each)
 
 
 def _draw_card(name: str, loop: str, together: int, cards: Any) -> Any:
