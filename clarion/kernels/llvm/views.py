@@ -78,19 +78,25 @@ def _unchanged(f: Function, card: _Card, views: _Card, x: str, wanted: str) -> N
         when_not(f, f.op("or", "i1", wanted, f.op("icmp ne", "ptr", card.in_(base, HELD_FLAG), api(f, "true"))), no)
 
 
+def _array_of(f: Function, x: str) -> str:
+    """Go on only with an object that holds an array: that one."""
+    no, type_ = f"ptr {DECLINED}", of(f, x, TYPE)
+    when_not(f, f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder"))), no)
+    array = f.load("ptr", f.offset(x, api(f, "holder_array", "i64")))
+    when_not(f, f.op("icmp ne", "ptr", array, "null"), no)
+    when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), no)
+    return array
+
+
 def _shown() -> Function:
     """An object that shows the memory of another one otherwise, with its history; null with an exception, or `DECLINED`."""
     f = Function("shown", "ptr", "ptr card", "ptr x", "ptr numbers", "i64 count", linkage="internal")
     no, none, arguments = f"ptr {DECLINED}", api(f, "none"), f.reserve("ptr", 3)
     card, views = _Card(f), _Card(f, f.load("ptr", f.element("%card", str(VIEWS), "i64")))
-    type_ = of(f, "%x", TYPE)
-    when_not(f, f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder"))), no)
+    array = _array_of(f, "%x")
     when_not(f, same(f, card.in_(card.thing(HUB), LISTENER), none), no)
     wanted = same(f, card.in_("%x", HELD_FLAG), api(f, "true"))
     _unchanged(f, card, views, "%x", wanted)
-    array = f.load("ptr", f.offset("%x", api(f, "holder_array", "i64")))
-    when_not(f, f.op("icmp ne", "ptr", array, "null"), no)
-    when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), no)
     seen = f.let(f"call ptr @seen(ptr %card, ptr {array}, ptr %numbers, i64 %count)")
     when_not(f, f.op("icmp ne", "ptr", seen, DECLINED), no)
     when_not(f, f.op("icmp ne", "ptr", seen, "null"), "ptr null")
@@ -258,6 +264,13 @@ def _part() -> Function:
     return f
 
 
+def _index(f: Function, item: str) -> str:
+    """A whole number; one that is refused elsewhere where it is beyond all."""
+    beyond = f.reserve("i32")
+    value = f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {item}, ptr {beyond})")
+    return f.select("i64", same(f, f.load("i32", beyond), "0", "i32"), value, str(2**62))
+
+
 def _items() -> Function:
     """What an index shows, one step after the other; null with an exception, or `DECLINED`."""
     f = Function("shown_items", "ptr", "ptr card", "ptr x", "ptr index", linkage="internal")
@@ -269,12 +282,7 @@ def _items() -> Function:
         count.set(of(f, "%index", SIZE, "i64"))
     wanted = f.let(f"call i64 @dimensions_meant(ptr {items.get()}, i64 {count.get()})")
     when_not(f, f.op("icmp sge", "i64", wanted, "0"), no)
-    type_ = of(f, "%x", TYPE)
-    when_not(f, f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder"))), no)
-    where = api(f, "holder_array", "i64")
-    array = f.load("ptr", f.offset("%x", where))
-    when_not(f, f.op("icmp ne", "ptr", array, "null"), no)
-    when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), no)
+    where, array = api(f, "holder_array", "i64"), _array_of(f, "%x")
     ndim = f.cast("sext", "i32", of(f, array, NDIM, "i32"), "i64")
     when_not(f, f.op("icmp sle", "i64", wanted, ndim), no)
     alone = same(f, count.get(), "1", "i64")
@@ -292,16 +300,8 @@ def _items() -> Function:
         item = f.load("ptr", f.element(items.get(), k, "ptr"))
         type_ = of(f, item, TYPE)
         with f.when(same(f, type_, api(f, "int_type"))):
-            beyond = f.reserve("i32")
             f.store("i64", dim.get(), numbers)
-            value = f.let(
-                f"call i64 {api(f, 'as_int64_or')}(ptr {item}, ptr {beyond})"
-            )  # (-1 beyond: refused elsewhere)
-            f.store(
-                "i64",
-                f.select("i64", same(f, f.load("i32", beyond), "0", "i32"), value, str(2**62)),
-                f.element(numbers, "1", "i64"),
-            )
+            f.store("i64", _index(f, item), f.element(numbers, "1", "i64"))
             go_on(card.thing(ONE_OF), "2")
         with f.when(same(f, type_, api(f, "slice_type"))):
             size = at(f, of(f, f.load("ptr", f.offset(now.get(), where)), DIMS), dim.get())
