@@ -11,7 +11,21 @@ from .versions import INFERENCE, VersionCounter, View
 
 
 def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "normal") -> Tensor:
-    """A tensor that shares `x`'s memory and version counter, and knows how it was taken from its base: by these steps."""
+    """A tensor that shares `x`'s memory and version counter, and knows how it was taken from its base: by these steps, in this mode."""
+    if modes.special == 0:
+        return Quick.view(x, array, chain, creation)
+    if modes.state.inference:
+        creation = "inference"
+    elif not modes.state.grad:
+        creation = "no_grad"
+    out = Quick.view(x, array, chain, creation)
+    if modes.dual is not None and chain and chain[0][2] is None:
+        modes.dual.viewed(x, (out,), chain)
+    return out
+
+
+def plain_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "normal") -> Tensor:
+    """The same where no mode is on, or `creation` says which."""
     out = new_object(Tensor)
     out._array = array
     out._edge = out._view = None
@@ -21,13 +35,6 @@ def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "norm
     if counter is None:
         counter = x._vc = VersionCounter()
     out._vc = counter
-    if modes.special:
-        if modes.dual is not None and chain and chain[0][2] is None:
-            modes.dual.viewed(x, (out,), chain)
-        if modes.state.inference:
-            creation = "inference"
-        elif not modes.state.grad:
-            creation = "no_grad"
     if counter is INFERENCE:
         return out
     view = out._view = new_object(View)
@@ -49,9 +56,9 @@ def as_view(x: Tensor, array: Any, chain: tuple[Any, ...], creation: str = "norm
 
 
 class Quick:
-    """`view`: what makes views where no mode is on; a compiled function as soon as there is one (NOTE [Held views] in kernels/held.py)."""
+    """`view`: `plain_view`, or a compiled function as soon as there is one (NOTE [Held views] in kernels/held.py)."""
 
-    view = staticmethod(as_view)
+    view = staticmethod(plain_view)
 
 
 held.follow_views(lambda function: setattr(Quick, "view", staticmethod(function)))

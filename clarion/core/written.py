@@ -35,7 +35,7 @@ from .recording import announce, finished
 from .saved import version_of
 from .tensor import Tensor, new_object, new_tensor
 from .versions import INFERENCE, VersionCounter, View
-from .views import as_view
+from .views import as_view, plain_view
 
 if TYPE_CHECKING:
     from .op import Op
@@ -56,7 +56,7 @@ def _of_base() -> View:
 
 held.hold(_prototype(), "_array", ("_view", "_rg"))  # kernels may take and give tensors
 held.hold_views(
-    _of_base(), VersionCounter(), INFERENCE, ("_vc", "_view"), ("base", "chain", "creation", "version"), "n", as_view
+    _of_base(), VersionCounter(), INFERENCE, ("_vc", "_view"), ("base", "chain", "creation", "version"), "n", plain_view
 )
 
 
@@ -151,7 +151,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "VersionCounter": VersionCounter,
         "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py
         "cls": op.node_class,
-        "quick_view": as_view,
+        "quick_view": plain_view,
         "defaults": op.defaults,
         "f32": f32,
         "f64": f64,

@@ -66,14 +66,15 @@ def _strided_elsewhere(x: Any, shape: tuple[int, ...], strides: tuple[int, ...],
     return xp.lib.stride_tricks.as_strided(x, shape, strides)
 
 
-def regrouped(x: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The strides with which `x` is seen in another shape, as PyTorch gives them to dimensions of size 1 too; None: not at all."""
-    if not x.size or not x.ndim:
+@functools.lru_cache(maxsize=1024)
+def regrouped(have: tuple[int, ...], steps: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides with which an array of such a shape and strides is seen in another shape, as PyTorch gives them to dimensions of size 1
+    too; None: not at all."""
+    if 0 in have or not have:
         return None
-    have, steps = x.shape, x.strides
     found = [0] * len(shape)
     d, step, held, made = len(shape) - 1, steps[-1], 1, 1
-    for old in range(x.ndim - 1, -1, -1):
+    for old in range(len(have) - 1, -1, -1):
         held *= have[old]
         if old and (have[old - 1] == 1 or steps[old - 1] == held * step):
             continue  # one run of memory with the dimension before
@@ -85,7 +86,7 @@ def regrouped(x: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
             return None
         if old:
             step, held, made = steps[old - 1], 1, 1
-    return tuple(found)
+    return tuple(found) if d < 0 else None
 
 
 def blank(layout: tuple[Any, ...], xp: Any = numpy) -> Any:

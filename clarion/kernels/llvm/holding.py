@@ -197,13 +197,14 @@ def _viewed() -> Function:
     when_not(f, same(f, of(f, steps, TYPE), api(f, "tuple_type")), no)
     usual = f.load("ptr", f.offset(known(VIEW), known(HOW, "i64")))
     base, whole, how = f.variable("ptr", x), f.variable("ptr", known(EMPTY)), f.variable("ptr", usual)
-    above = f.load("ptr", f.offset(x, known(HELD_VIEW, "i64")))
-    with f.when(f.op("icmp ne", "ptr", above, none)):
-        when_not(f, same(f, f.load("ptr", f.offset(above, known(HOW, "i64"))), usual), no)
-        base.set(f.load("ptr", f.offset(above, known(BASE, "i64"))))
-        whole.set(f.load("ptr", f.offset(above, known(CHAIN, "i64"))))
     with f.when(same(f, "%count", "4", "i64")):
         how.set(f.load("ptr", f.element("%args", "3", "ptr")))
+    above = f.load("ptr", f.offset(x, known(HELD_VIEW, "i64")))
+    with f.when(f.op("icmp ne", "ptr", above, none)):
+        with f.when(same(f, how.get(), usual)):  # what is usual, of something that was made otherwise, was made so, too
+            how.set(f.load("ptr", f.offset(above, known(HOW, "i64"))))
+        base.set(f.load("ptr", f.offset(above, known(BASE, "i64"))))
+        whole.set(f.load("ptr", f.offset(above, known(CHAIN, "i64"))))
     counter = f.variable("ptr", f.load("ptr", f.offset(x, known(HELD_COUNTER, "i64"))))
     with f.when(same(f, counter.get(), none)):
         counter.set(copied(f, known(COUNTER), known(COUNTER_WORDS, "i64")))

@@ -14,8 +14,9 @@ def view(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     if 1 not in shape or (contiguous and 1 not in x.shape) or type(x) not in ARRAYS:
         return x.reshape(shape) if contiguous else xp.reshape(x, shape, copy=False)
     # The steps of dimensions of size 1 are PyTorch's: they tell which order of dimensions later results take.
-    steps = regrouped(x, shape)
-    return xp.reshape(x, shape, copy=False) if steps is None else strided(x, shape, steps)
+    steps = regrouped(x.shape, x.strides, shape)
+    seen = xp.reshape(x, shape, copy=False) if steps is None else x.reshape(shape)
+    return seen if steps is None or seen.strides == steps else strided(x, shape, steps)
 
 
 @kernel("reshape")
