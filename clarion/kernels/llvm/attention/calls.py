@@ -27,7 +27,6 @@ ROOM = 192 << 10  # bytes of scores that are computed at a time
 _PRODUCT, _KIND, _CAUSAL, _SAFE, _ADDS, _BLOCKS = (
     PLACE[name] for name in ("product", "kind", "causal", "safe", "adds", "blocks")
 )
-_Q, _K, _V, _OUT, _PROBS, _TOTAL = (PLACE[name] for name in ("q", "k", "v", "out", "probs", "total"))
 _SCALE_AT, _FACTOR_AT = 8 * PLACE["scale"], 8 * PLACE["factor"]
 
 
@@ -91,23 +90,55 @@ def _fixed(names: tuple[str, ...], steps: tuple[Steps, ...], shape: Steps, keys:
     return bytes(_Context(*[values.get(name, 0) for name in FIELDS]))
 
 
-_PLAIN = {True: ("q", "k", "v", "out", "probs"), False: ("q", "k", "v", "out", "total")}
+_NAMES = {True: ("q", "k", "v", "out", "probs"), False: ("q", "k", "v", "out", "total")}
+_PLACES = struct.Struct(
+    "<8q"
+)  # of the first arrays in a context: query, key, value, mask, dropout, result, probabilities, totals
+_Plan = tuple[Attention, bytes, Steps]  # the functions, the context after those places, the shape of the second result
+_plans: dict[tuple[Any, ...], _Plan] = {}
+_MANY_PLANS = 256
 
 
-def _plainly(
-    on: Attention, q: Any, k: Any, v: Any, out: Any, second: Any, scale: float, causal: bool, keep: bool
-) -> Any:
-    """Without mask and dropout: with few queries, to look at all that may be takes longer than to compute it."""
+def _plan(on: Attention, q: Any, k: Any, v: Any, scale: float, causal: bool, keep: bool) -> _Plan:
+    """How attention without mask and dropout is called, for arrays like these."""
+    out = _beside(q, v)
+    second = np.empty((*q.shape[:-1], k.shape[-2]) if keep else q.shape[:-1], q.dtype)
     steps = q.strides, k.strides, v.strides, out.strides, second.strides if keep else (*second.strides, 0)
-    shape, width, tile = q.shape, v.shape[-1], on.shape.rows
-    fixed = _fixed(_PLAIN[keep], steps, shape, k.shape[-2], width, q.itemsize, tile, False, threads.number())
+    width, tile = v.shape[-1], on.shape.rows
+    fixed = _fixed(_NAMES[keep], steps, q.shape, k.shape[-2], width, q.itemsize, tile, False, threads.number())
     context = _Context.from_buffer_copy(fixed)
-    context[_Q], context[_K], context[_V], context[_OUT] = id(q), id(k), id(v), id(out)
-    context[_PROBS if keep else _TOTAL], context[_PRODUCT] = id(second), on.block
-    context[_CAUSAL] = context[_SAFE] = causal
+    context[_PRODUCT], context[_CAUSAL], context[_SAFE] = on.block, causal, causal
     _SCALE.pack_into(context, _SCALE_AT, scale)
-    on.forward(context)
+    return on, bytes(context)[_PLACES.size :], second.shape
+
+
+def _plainly(q: Any, k: Any, v: Any, scale: float, causal: bool, keep: bool) -> Any:
+    """Without mask and dropout: with few queries, to look at all that may be takes longer than to compute it, so plans are kept."""
+    key = (
+        q.dtype, k.dtype, v.dtype, q.shape, k.shape, v.shape, q.strides, k.strides, v.strides, scale, causal, keep, threads.number(),
+    )  # fmt: skip
+    plan = _plans.get(key)
+    if plan is None:
+        on = _ready(q, k, v, None)
+        if on is None:
+            return NotImplemented
+        if len(_plans) >= _MANY_PLANS:
+            _plans.clear()
+        plan = _plans[key] = _plan(on, q, k, v, scale, causal, keep)
+    on, rest, shape = plan
+    out, second = _beside(q, v), np.empty(shape, q.dtype)
+    probs, total = (id(second), 0) if keep else (0, id(second))
+    # (The function writes into the context, which nobody else has seen.)
+    on.forward(_PLACES.pack(id(q), id(k), id(v), 0, 0, id(out), probs, total) + rest)
     return out, second
+
+
+def _beside(q: Any, v: Any) -> Any:
+    """Memory for the result, with adjacent rows."""
+    out = empty_beside(np, q, v.shape[-1])
+    if out.strides[-1] != out.itemsize or q.ndim < 4:  # (only with heads PyTorch lays it out as the queries)
+        out = np.empty(out.shape, out.dtype)
+    return out
 
 
 def _context(on: Attention, arrays: dict[str, Any], mask: Any, scale: float, backward: bool) -> Any:
@@ -165,15 +196,13 @@ def _run(
     q: Any, k: Any, v: Any, mask: Any, drop: Any, scale: float, causal: bool, keep: bool, bits: Bits | None = None
 ) -> Any:
     """The result, and the probabilities (`keep`) or the logarithms of their sums."""
+    if mask is None and drop is None and bits is None:
+        return _plainly(q, k, v, scale, causal, keep)
     on = _ready(q, k, v, mask)
     if on is None:
         return NotImplemented
-    out = empty_beside(np, q, v.shape[-1])
-    if out.strides[-1] != out.itemsize or q.ndim < 4:  # (only with heads PyTorch lays it out as the queries)
-        out = np.empty(out.shape, out.dtype)
+    out = _beside(q, v)
     second = np.empty((*q.shape[:-1], k.shape[-2]) if keep else q.shape[:-1], q.dtype)
-    if mask is None and drop is None and bits is None:
-        return _plainly(on, q, k, v, out, second, scale, causal, keep)
     mask = _rows_of_mask(mask, k.shape[-2])
     arrays = {"q": q, "k": k, "v": v, "drop": None if drop is None else np.ascontiguousarray(drop), "out": out}
     arrays["probs" if keep else "total"] = second

@@ -247,7 +247,7 @@ def correlate(
     if dims:
         return whole.correlate(correlate, on.products, dims, x, weight, stride, padding, dilation, bias)
     if groups == 1 and few.is_for(weight, n, size):
-        return few.correlate(on.products, x, weight, stride, padding, dilation, size, bias)
+        return few.correlate(on.shape, x, weight, stride, padding, dilation, size, bias)
     if depthwise.is_for(on.shape, x, weight, groups, size):
         shared = work >= SHARED and threads.number() > 1
         return depthwise.correlate(on.shape, x, weight, stride, padding, dilation, size, bias, shared)

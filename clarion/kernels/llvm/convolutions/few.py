@@ -1,11 +1,13 @@
 """Few pixels beside many weights, as at the end of a network for images: weights are read once, as they lie.
 
 Elsewhere they are packed first, which many pixels repay. Here what the taps meet is written down instead (it is little), and
-the convolution is one product with the weights as a matrix; the gradient by the input is one with its transpose.
+the convolution is one product with the weights as a matrix (few_text.py); the gradient by the input is one with its transpose.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -13,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from ... import threads
+from .. import build, machine
+from ..places import address
+from ..products.blocks import GRAIN
 from ..products.calls import Products
+from ..products.tiles import Shape
+from ..text import module
+from .few_text import FIELDS, functions
 from .whole import laid
 
 Sizes = tuple[int, ...]
@@ -41,19 +50,51 @@ def _met(
             yield tap, tuple(results), tuple(places)
 
 
+@functools.cache
+def _functions(shape: Shape) -> tuple[Any, Any]:
+    """What gathers, and what multiplies."""
+    engine = machine.compiled(module(functions(shape, machine.x86())))
+    return tuple(
+        machine.callable_at(machine.address(engine, name), None, ctypes.c_void_p, ctypes.c_int64)
+        for name in ("gather", "rows")
+    )  # type: ignore[return-value]
+
+
+@functools.lru_cache(maxsize=128)
+def _places(
+    images: int, size: Sizes, out: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, steps: Sizes
+) -> Any:
+    """Where in a channel of all images each tap meets what each result is made of, in bytes; -1: nowhere. Longer by the longest vector."""
+    lines = np.indices(size).reshape(len(size), *size)
+    inside = sum(line * step for line, step in zip(lines, steps[2:], strict=True))
+    count = math.prod(ksize) * images * math.prod(out)
+    found = np.full(count + 16, -1, np.int64)
+    table = found[:count].reshape(*ksize, images, *out)
+    for tap, results, places in _met(size, out, ksize, stride, padding, dilation):
+        for image in range(images):
+            table[(*tap, image, *results)] = inside[places] + image * steps[0]
+    return found
+
+
 def correlate(
-    products: Products, x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, size: Sizes, bias: Any
+    shape: Shape, x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, size: Sizes, bias: Any
 ) -> Any:
     """The convolution of x."""
-    n, c = x.shape[:2]
-    ksize, images = weight.shape[2:], x.swapaxes(0, 1)
-    met = np.zeros((c, *ksize, n, *size), x.dtype)
-    for tap, results, places in _met(x.shape[2:], size, ksize, stride, padding, dilation):
-        met[(slice(None), *tap, slice(None), *results)] = images[(slice(None), slice(None), *places)]
-    o = len(weight)
-    out = products.matrices(np.ascontiguousarray(weight).reshape(o, -1), met.reshape(-1, n * math.prod(size)))
-    if bias is not None:
-        out += bias[:, None]
+    (n, c), (o, _, *ksize) = x.shape[:2], weight.shape
+    places = _places(n, x.shape[2:], size, tuple(ksize), stride, padding, dilation, x.strides)
+    matrix, pixels, count = np.ascontiguousarray(weight).reshape(o, -1), n * math.prod(size), len(places) - 16
+    met, out = np.empty(c * count + shape.columns, x.dtype), np.empty((o, pixels), x.dtype)
+    several = threads.number() > 1
+    parts = min(2 * threads.number(), matrix.size * pixels // GRAIN) if several else 1
+    given = None if bias is None else np.ascontiguousarray(bias)
+    told = {
+        "x": address(x), "x_channel": x.strides[1], "channels": c, "places": address(places), "count": count, "met": address(met),
+        "weights": address(matrix), "step": matrix.strides[0], "rows": o, "deep": matrix.shape[1], "out": address(out),
+        "bias": 0 if given is None else address(given), "pixels": pixels, "parallel": build.running().parallel if several else 0,
+    }  # fmt: skip
+    for run, whole, each in zip(_functions(shape), (c, o), (1, 8), strict=True):
+        told["per"] = per = -(-whole // max(1, parts) // each) * each
+        run((ctypes.c_int64 * len(FIELDS))(*[told[name] for name in FIELDS]), -(-whole // per))
     return laid(np.ascontiguousarray(out.reshape(o, n, *size).swapaxes(0, 1)), x)
 
 
