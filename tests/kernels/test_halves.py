@@ -199,6 +199,7 @@ def test_odd_products_are_left_to_float32():
     [
         ((3, 6, 40, (9, 8), (3, 3)), ((1, 1), (1, 1), (1, 1))), ((2, 32, 20, (17, 33), (3, 2)), ((2, 1), (0, 1), (1, 2))),
         ((5, 16, 34, (6, 6), (1, 1)), ((1, 1), (0, 0), (1, 1))), ((6, 16, 26, (60,), (5,)), ((3,), (2,), (1,))),
+        ((4, 3, 33, (12, 11), (3, 3)), ((1, 2), (1, 1), (1, 1))),
     ],
 )  # fmt: skip
 def test_convolutions_of_bfloat16(sizes, geometry, last):
@@ -221,3 +222,5 @@ def test_convolutions_of_bfloat16(sizes, geometry, last):
     g = rng.standard_normal(expected.shape).astype(np.float32).astype(bfloat16)
     expected = registry.portable("correlate_input")(g.astype(np.float64), wide[1], *geometry, 1, size)
     compare(halved.KERNELS["correlate_input"](g, weight, *geometry, 1, size), expected)
+    expected = registry.portable("correlate_weight")(g.astype(np.float64), wide[0], *geometry, 1, ksize)
+    compare(halved.KERNELS["correlate_weight"](g, x, *geometry, 1, ksize), expected)

@@ -14,7 +14,7 @@ from ..portable.spectral.fourier import Dims, scaled
 from ..registry import offer
 
 LEAST = 1 << 11  # elements from which it is worth the call
-_SHARED = 1 << 17  # elements from which its threads are worth being woken
+_SHARED = 1 << 18  # bytes, before or after, from which its threads are worth being woken
 
 
 def _large(x: Any, dim: Dims, *_: Any) -> bool:
@@ -26,7 +26,7 @@ def _transformed(name: str, x: Any, dim: Dims, scale: float, n: int, **how: Any)
     inverse = name.startswith("i")
     norms = {1.0: "backward", 1 / n: "forward"} if not inverse else {1.0: "forward", 1 / n: "backward"}
     norm = norms.get(scale)
-    workers = threads.number() if x.size >= _SHARED else 1
+    workers = threads.number() if x.nbytes >= _SHARED else 1
     found = getattr(scipy("fft"), name)(x, axes=dim, norm=norm or norms[1.0], workers=workers, **how)
     return found if norm else scaled(found, scale)
 

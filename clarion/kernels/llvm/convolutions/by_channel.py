@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..pool import all_chunks
 from ..products.blocks import least, plus, times
-from ..products.tiles import Shape, masked_load, masked_store, transposed
+from ..products.tiles import Shape, masked_load, masked_store, multiplied, transposed
 from ..text import Function, literal, with_lanes
 from .taps import column_mask
 
@@ -66,7 +66,7 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
                         number = f.load(shape.scalar, f.element(first, str(i), shape.scalar), shape.size)
                         spread = f.spread(type_, number)
                         for j in range(vectors):
-                            sums[i][j].set(f.intrinsic("fma", type_, spread, given[j], sums[i][j].get()))
+                            sums[i][j].set(multiplied(f, shape, spread, given[j], sums[i][j].get()))
                     a_now.set(f.offset(first, a_steps[2]))
                     b_now.set(f.offset(second, b_steps[2]))
                 a_row.set(f.offset(a_row.get(), a_steps[1]))

@@ -366,11 +366,21 @@ def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Si
     dims = _whole(x.shape[2:], ksize, g.shape[2:], padding, dilation, groups)
     if dims:
         return whole.correlate_weight(correlate_weight, on.products, dims, g, x, stride, padding, dilation, ksize)
+    return summed(on, g, x, stride, padding, dilation, groups, ksize)
+
+
+def summed(
+    on: Convolutions, g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes
+) -> Any:
+    """The gradient of the weight, summed over all results of all images."""
+    n, o, c = x.shape[0], g.shape[1], x.shape[1]
     images, gradients = _five(x), _five(g)
+    work = o * (c // groups) * math.prod(ksize) * n * math.prod(g.shape[2:])
     shared = work >= SHARED and threads.number() > 1
     where = three(stride, 1), three(padding, 0), three(dilation, 1)
     if groups == 1 and min(c, o) >= weights.FEW:
-        return weights.gradient(gradients, images, *where, three(ksize, 1), shared).reshape(o, c, *ksize)
+        found = weights.gradient(on.shape, gradients, images, *where, three(ksize, 1), shared)
+        return found.reshape(o, c, *ksize)
     made = geometry.forward(
         c // groups, images.shape[2:], gradients.shape[2:], three(ksize, 1), *where, images.strides[1:], x.itemsize,
         _parts(n, groups, work),

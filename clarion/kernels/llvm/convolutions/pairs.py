@@ -1,7 +1,7 @@
 """Convolutions of bfloat16 by the processor's own instruction: pairs of neighbouring channels stand in the place of a float32.
 
 Images and weights are woven once (where channels lie together they are read as they are), slabs and tiles move pairs around as they do
-numbers, sums are of float32, and results are rounded once.
+numbers, sums are of float32, and results are rounded once. The weight's gradient is a sum over results: there pairs are of two images.
 """
 
 from __future__ import annotations
@@ -20,19 +20,22 @@ from . import calls
 from .geometry import Sizes
 
 
-def _of_channels(x: Any, axis: int) -> Any:
-    """Pairs of neighbours along an axis, as float32."""
-    if x.strides[axis] == 2 and x.ctypes.data % 4 == 0:
+def _paired(x: Any, axis: int) -> Any:
+    """Pairs of neighbours along an axis, as float32; the last may stand beside nothing."""
+    if x.strides[axis] == 2 and not x.shape[axis] % 2 and x.ctypes.data % 4 == 0:
         last = np.moveaxis(x, axis, -1)
         if last.flags.c_contiguous:
             return np.moveaxis(last.view(F32), -1, axis)
     x = np.moveaxis(x.view(BITS), axis, 0)
-    return np.moveaxis(woven(x[0::2], x[1::2]), 0, axis)
+    first, second = x[0::2], x[1::2]
+    if len(first) > len(second):
+        second = np.concatenate([second, np.zeros_like(x[:1])])
+    return np.moveaxis(woven(first, second), 0, axis)
 
 
 def _ready(x: Any, weight: Any, groups: int, size: Sizes, work: int) -> Any:
-    """The functions, if these are images and weights for them: channels in pairs, and much to do."""
-    if x.dtype != BF16 or weight.dtype != BF16 or groups != 1 or x.shape[1] % 2 or min(size, default=0) < 1:
+    """The functions, if these are images and weights for them: several channels, and much to do."""
+    if x.dtype != BF16 or weight.dtype != BF16 or groups != 1 or x.shape[1] < 2 or min(size, default=0) < 1:
         return None
     return calls.convolutions_of_pairs() if work >= calls.LEAST else None
 
@@ -46,7 +49,7 @@ def correlate(
     if on is None or (bias is not None and bias.dtype != BF16):
         return NotImplemented
     bias = None if bias is None else raw.cast(bias, F32)
-    images, weights = (_of_channels(each, 1) for each in (x, weight))
+    images, weights = (_paired(each, 1) for each in (x, weight))
     return raw.cast(calls.convolved(on, images, weights, stride, padding, dilation, 1, size, bias), BF16)
 
 
@@ -57,8 +60,20 @@ def correlate_input(
     on = _ready(g, weight, groups, in_size, weight.size * len(g) * math.prod(g.shape[2:]))
     if on is None:
         return NotImplemented
-    gradients, weights = _of_channels(g, 1), _of_channels(weight, 0)
+    gradients, weights = _paired(g, 1), _paired(weight, 0)
     return raw.cast(calls.spread(on, gradients, weights, stride, padding, dilation, 1, in_size), BF16)
+
+
+def correlate_weight(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, ksize: Sizes) -> Any:
+    """The gradient of the weight."""
+    work = g.size * (x.shape[1] // groups) * math.prod(ksize)
+    if g.dtype != BF16 or x.dtype != BF16 or groups != 1 or g.shape[1] == 1 or len(x) < 2 or work < calls.LEAST:
+        return NotImplemented
+    on = calls.convolutions_of_pairs() if min((*g.shape, *x.shape, *ksize)) > 0 else None
+    if on is None:
+        return NotImplemented
+    found = calls.summed(on, _paired(g, 0), _paired(x, 0), stride, padding, dilation, 1, ksize)
+    return raw.cast(found, BF16)
 
 
 def convolution(
@@ -73,4 +88,6 @@ def convolution(
 
 def make() -> None:
     """Kernels by the names of their operations. (Nobody asks for the processor before one is called.)"""
-    KERNELS.update({function.__name__: function for function in (correlate, correlate_input, convolution)})
+    KERNELS.update(
+        {function.__name__: function for function in (correlate, correlate_input, correlate_weight, convolution)}
+    )

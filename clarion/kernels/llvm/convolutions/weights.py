@@ -12,7 +12,7 @@ import numpy as np
 from ... import threads
 from .. import build, machine
 from ..places import address
-from ..products.tiles import Shape, shape_for
+from ..products.tiles import Shape
 from ..text import module
 from .by_channel import FIELDS, functions
 from .depthwise import together
@@ -67,16 +67,16 @@ def _strips(channels: int, shape: Shape) -> Any:
 
 
 @functools.cache
-def _function(scalar: str) -> tuple[Any, Shape]:
-    x86 = machine.x86()
-    shape = shape_for(scalar, machine.processor()[1], x86)
-    engine = machine.compiled(module(functions(shape, x86)))
-    return machine.callable_at(machine.address(engine, "by_channel"), None, ctypes.c_void_p), shape
+def _function(shape: Shape) -> Any:
+    engine = machine.compiled(module(functions(shape, machine.x86())))
+    return machine.callable_at(machine.address(engine, "by_channel"), None, ctypes.c_void_p)
 
 
-def gradient(g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, ksize: Sizes, shared: bool) -> Any:
+def gradient(
+    shape: Shape, g: Any, x: Any, stride: Sizes, padding: Sizes, dilation: Sizes, ksize: Sizes, shared: bool
+) -> Any:
     """The gradient (rows, channels, taps), all in three dimensions; `shared`: by several threads."""
-    run, shape = _function("double" if x.itemsize == 8 else "float")
+    run = _function(shape)
     x, g = (together(images.transpose(0, 2, 3, 4, 1)) for images in (x, g))
     n, *size, channels = x.shape
     *_, rows = g.shape
