@@ -23,14 +23,14 @@ from .geometry import Sizes
 def _paired(x: Any, axis: int) -> Any:
     """Pairs of neighbours along an axis, as float32; the last may stand beside nothing."""
     if x.strides[axis] == 2 and not x.shape[axis] % 2 and x.ctypes.data % 4 == 0:
-        last = np.moveaxis(x, axis, -1)
+        last = x.transpose(*range(axis), *range(axis + 1, x.ndim), axis)
         if last.flags.c_contiguous:
-            return np.moveaxis(last.view(F32), -1, axis)
-    x = np.moveaxis(x.view(BITS), axis, 0)
-    first, second = x[0::2], x[1::2]
-    if len(first) > len(second):
-        second = np.concatenate([second, np.zeros_like(x[:1])])
-    return np.moveaxis(woven(first, second), 0, axis)
+            return last.view(F32).transpose(*range(axis), x.ndim - 1, *range(axis, x.ndim - 1))
+    bits, before = x.view(BITS), (slice(None),) * axis
+    first, second = (bits[(*before, slice(k, None, 2))] for k in (0, 1))
+    if x.shape[axis] % 2:
+        second = np.concatenate([second, np.zeros_like(first[(*before, slice(0, 1))])], axis)
+    return woven(first, second)
 
 
 def _ready(x: Any, weight: Any, groups: int, size: Sizes, work: int) -> Any:
