@@ -38,6 +38,7 @@ WORTH = 1 << 19  # multiplications from which this is faster than columns of all
 SHARED = 1 << 22  # and from which threads are worth waking
 LONG = 1 << 25  # and from which a single one takes long
 DENSE = 60  # multiplications for each number that comes and goes
+EDGES = 3  # times as many places as a gradient reaches: beyond, most of what kernels meet around it are zeros
 
 
 def _parts(multiplications: int, *arrays: Any) -> int:
@@ -322,10 +323,14 @@ def correlate(x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Size
     return _as(_forward(_images(x), _images(weight), None, *_sizes(stride, padding, dilation)), x)
 
 
+def _times(sizes: Sizes, factors: Sizes) -> Sizes:
+    return tuple([a * b for a, b in zip(sizes, factors, strict=True)])
+
+
 def _suits_input(
     g: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, in_size: Sizes
 ) -> bool:
-    if 0 in in_size:
+    if 0 in in_size or math.prod(in_size) > EDGES * math.prod(_times(g.shape[2:], stride)):
         return False
     return _suits(g, weight, g.shape[2:], len(weight), weight.shape[1] * groups, weight.shape[2:], groups)
 
@@ -357,7 +362,8 @@ def _suits_layer(
     if bias is not None and bias.dtype != x.dtype:
         return False
     if transposed:
-        return _suits_input(x, weight, stride, padding, dilation, groups, ())
+        size = transposed_size(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
+        return _suits_input(x, weight, stride, padding, dilation, groups, size)
     return _suits_forward(x, weight, stride, padding, dilation, groups)
 
 
