@@ -9,12 +9,16 @@ from typing import Any
 
 from ..core import provenance
 from ..core.tensor import Tensor
+from ..errors import EngineError
 from ..events import hub
 from ..forks import fork_safe
 from . import checking, logs, stance
+from .quick import MISS, VAIN, Quick, quick_way
 from .signature import full_key, quick_key, world
 from .version import Version
 
+ARMED = 1  # replays after which a short way is looked for
+WAYS = 4  # short ways that are tried
 MOST = 8  # versions of one function, as PyTorch's recompile limit
 
 
@@ -36,6 +40,7 @@ class Compiled:
         self.replays = 0
         self._lock = fork_safe(threading.RLock())
         self._given_up = self._watch_next = False
+        self.quick: tuple[Quick, ...] = ()  # short ways, the last that was taken first
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._given_up or busy.now or stance.now.eager:
@@ -51,7 +56,6 @@ class Compiled:
             leaves, _, key = full_key(args, kwargs)
         with self._lock:
             if self._watch_next:
-                # A result was infinite, or no number: the next call runs as it is written, where diagnoses see its lines.
                 self._watch_next = False
                 return self.function(*args, **kwargs)
             for version in self.versions.get((here, key), ()):
@@ -65,11 +69,35 @@ class Compiled:
                         ready.beginnings.keep(ready, args, kwargs, leaves)
                     result, finite = ready.call(leaves)
                     if not finite:
-                        self._watch_next = True
-                        if listened:
-                            ready.beginnings.explain(self, ready, args, kwargs, leaves)
+                        self.not_finite(ready, args, kwargs, leaves, listened)
+                    elif not kwargs:
+                        self._arm(ready, here, args)
                     return result
             return self._slowly((here, key), args, kwargs, leaves)
+
+    def _arm(self, ready: Any, here: Any, args: Any) -> None:
+        """The next call like this one may take the short way (quick.py)."""
+        quick = ready.quick
+        if quick is None:
+            ready.seen += 1
+            if ready.seen < ARMED:
+                return
+            quick = ready.quick = quick_way(self, ready, here, args)
+        if quick is not False:
+            others = tuple([each for each in self.quick if each is not quick][: WAYS - 1])
+            try:
+                armed = quick.arm()
+            except (AttributeError, KeyError, IndexError, ValueError, EngineError):
+                armed = False
+            self.quick = (quick, *others) if armed else others
+            if quick.vain > VAIN:
+                ready.quick = False
+
+    def not_finite(self, ready: Any, args: Any, kwargs: Any, leaves: Any, listened: bool) -> None:
+        """A result was infinite, or no number: the next call runs as it is written, where diagnoses see its lines."""
+        self._watch_next, self.quick = True, ()
+        if listened:
+            ready.beginnings.explain(self, ready, args, kwargs, leaves)
 
     def _slowly(self, key: Any, args: Any, kwargs: Any, leaves: list[Any]) -> Any:
         """No version fits: run the function as it is written, and watch or record it."""
@@ -90,10 +118,12 @@ class Compiled:
             version = fresh
         if version.problem is None:
             busy.now = True
+            stance.now.busy += 1
             try:
                 result = version.call(args, kwargs, leaves)
             finally:
                 busy.now = False
+                stance.now.busy -= 1
             if version.ready is not None:
                 logs.ready(self.name, version.ready)
         else:
@@ -117,6 +147,7 @@ class Compiled:
         """Forget all versions."""
         with self._lock:
             self.versions.clear()
+            self.quick = ()
             self.reasons.clear()
             self._given_up = False
 
@@ -141,12 +172,17 @@ def compiled(function: Any, fullgraph: bool = False, check: bool = False) -> Any
     """A function as a compiled one."""
     import weakref
 
-    name = getattr(function, "__qualname__", type(function).__name__)
+    name, now = getattr(function, "__qualname__", type(function).__name__), stance.now
     made = Compiled(function, name, fullgraph, check)
     _known.append(weakref.ref(made))
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not now.busy:
+            for way in made.quick:
+                result = way.call(args)
+                if result is not MISS:
+                    return result
         return made(*args, **kwargs)
 
     call._compiled = made  # type: ignore[attr-defined]

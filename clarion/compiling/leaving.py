@@ -27,8 +27,18 @@ class Leaving:
     It gives the result, and whether all numbers in it are finite.
     """
 
-    def __init__(self, effects: Effects, owners: dict[int, Owner], made: list[int], saved: list[int]) -> None:
+    def __init__(
+        self,
+        effects: Effects,
+        owners: dict[int, Owner],
+        made: list[int],
+        saved: list[int],
+        kinds: dict[int, str] | None = None,
+    ) -> None:
         self.effects, self.owners, self.saved = effects, owners, saved
+        self.kinds = (
+            kinds or {}
+        )  # slots whose value in `made` is a "tensor", with its writes counted, or a "number" already
         self.place = {slot: f"made[{i}]" for i, slot in enumerate(made)}
         self.scope: dict[str, Any] = {
             "new_tensor": new_tensor, "VersionCounter": VersionCounter, "INFERENCE": INFERENCE, "isfinite": math.isfinite,
@@ -37,7 +47,8 @@ class Leaving:
         self.lines: list[str] = []
         self.finite: list[str] = []
 
-    def _constant(self, value: Any) -> str:
+    def constant(self, value: Any) -> str:
+        """A value under a name."""
         name = f"k{len(self.scope)}"
         self.scope[name] = value
         return name
@@ -48,11 +59,16 @@ class Leaving:
 
     def _owned(self, owner: Owner) -> str:
         kind, what = owner
-        place = f"given[{what}]" if kind.startswith("given") else self._constant(what)
+        place = f"given[{what}]" if kind.startswith("given") else self.constant(what)
         return f"{place}._grad" if kind.endswith("grad") else place
 
     def written(self) -> Any:
         """The function."""
+        value, finite = self.body()
+        return self.function("leave(made, given, node)", [*self.lines, f"return {value}, {finite}"])
+
+    def body(self) -> tuple[str, str]:
+        """Its `lines`; gives the result, and whether the numbers in it are finite."""
         effects, lines = self.effects, self.lines
         for slot, count in effects.writes:
             tensor = self.tensor(slot)
@@ -60,6 +76,9 @@ class Leaving:
         for slot in effects.cleared:
             lines.append(f"{self.tensor(slot)}._grad = None")
         for leaf, slot, writes in effects.gradients:
+            if self.kinds.get(slot) == "tensor":
+                lines.append(f"{self.tensor(leaf)}._grad = {self.place[slot]}")
+                continue
             lines.append(f"g = {self.tensor(leaf)}._grad = new_tensor({self.place[slot]})")
             lines += ["g._vc = VersionCounter()", f"g._vc.n = {writes}"] if writes else []
         names: dict[int, str] = {}
@@ -69,23 +88,23 @@ class Leaving:
         texts = iter([names[id(result)] for result in effects.results])
         value = self._value(effects.shape, texts)
         for target, shapes in effects.appended:
-            lines += [f"{self._constant(target)}.append({self._value(shape, texts)})" for shape in shapes]
+            lines += [f"{self.constant(target)}.append({self._value(shape, texts)})" for shape in shapes]
         for count, how in effects.printed:
             given = ", ".join(itertools.islice(texts, count))
             lines.append(
-                f"{self._constant(print)}({given}, **{self._constant(how)})"
+                f"{self.constant(print)}({given}, **{self.constant(how)})"
                 if given
-                else f"{self._constant(print)}(**{self._constant(how)})"
+                else f"{self.constant(print)}(**{self.constant(how)})"
             )
-        lines.append(f"return {value}, {' and '.join(self.finite) or True}")
-        return self._function("leave(made, given, node)", lines)
+        return value, " and ".join(self.finite) or "True"
 
     def reading(self, sources: list[Owner]) -> Any:
         """`read(given)`: the arrays that are read, as they are now."""
         arrays = [f"{self._owned(source)}._array" for source in sources]
-        return self._function("read(given)", [f"return [{', '.join(arrays)}]"])
+        return self.function("read(given)", [f"return [{', '.join(arrays)}]"])
 
-    def _function(self, head: str, lines: list[str]) -> Any:
+    def function(self, head: str, lines: list[str]) -> Any:
+        """A function of these lines."""
         global _texts
         text = "\n    ".join([f"def {head}:", *lines]) + "\n"
         _texts += 1
@@ -97,36 +116,41 @@ class Leaving:
     def _value(self, shape: TreeSpec, texts: Iterator[str]) -> str:
         """The next leaves in their containers."""
         leaves = list(itertools.islice(texts, shape.num_leaves))
-        spelled = _spelled(shape, iter(leaves), self._constant)
-        return spelled or f"tree_unflatten([{', '.join(leaves)}], {self._constant(shape)})"
+        spelled = _spelled(shape, iter(leaves), self.constant)
+        return spelled or f"tree_unflatten([{', '.join(leaves)}], {self.constant(shape)})"
+
+    def _read(self, slot: int, reading: str) -> str:
+        """A value as a replay reads it."""
+        return self.place[slot] if self.kinds.get(slot) == "number" else reading.format(self.place[slot])
 
     def _made(self, result: Result, name: str) -> str:
         """One leaf of the result, under a name or as it is."""
         if result.kind == "constant":
-            return self._constant(result.value)
+            return self.constant(result.value)
         if result.kind == "known":
             return self.tensor(result.slot)
         if result.kind == "read":
-            self.lines.append(f"{name} = {result.value.text(self.place.__getitem__, self._constant)}")
+            self.lines.append(f"{name} = {result.value.text(self._read, self.constant)}")
             if type(result.value) is Number:
                 self.finite.append(f"isfinite({name})")
             return name
         array = self.effects.recording.arrays[result.slot]
         place, lines = self.place[result.slot], self.lines
+        ready = self.kinds.get(result.slot) == "tensor"
         if array.ndim == 0 and array.dtype.kind == "f":
-            self.finite.append(f"isfinite({place})")
-        lines.append(f"{name} = new_tensor({place})")
+            self.finite.append(f"isfinite({place}._array)" if ready else f"isfinite({place})")
+        lines.append(f"{name} = {place}" if ready else f"{name} = new_tensor({place})")
         if result.inference:
             lines.append(f"{name}._vc = INFERENCE")
-        elif result.writes:
+        elif result.writes and not ready:
             lines += [f"{name}._vc = VersionCounter()", f"{name}._vc.n = {result.writes}"]
         if result.number is not None:
             lines.append(f"{name}._edge, {name}._nr, {name}._rg = node, {result.number}, True")
             if any(overlap(array, self.effects.recording.arrays[slot]) for slot in self.saved):
-                shape = self._constant(list(array.shape))
+                shape = self.constant(list(array.shape))
                 lines.append(f"node.watched.append(({name}._counter(), {result.writes}, {shape}))")
         if result.used_up:
-            lines.append(f"{name}._edge, {name}._rg = {self._constant(used_up())}, True")
+            lines.append(f"{name}._edge, {name}._rg = {self.constant(used_up())}, True")
         return name
 
 

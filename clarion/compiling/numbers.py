@@ -21,7 +21,8 @@ import numpy as np
 
 from . import outward
 
-Write = Callable[[Any], str]  # gives a constant or a slot as text
+Write = Callable[[Any], str]  # gives a constant as text
+Place = Callable[[int, str], str]  # gives what is read from a slot, in this way, as text
 
 
 class Read:
@@ -39,10 +40,10 @@ class Read:
             return [self.slot]
         return [slot for each in self.args if is_read(each) for slot in each.slots()]
 
-    def text(self, place: Write, constant: Write) -> str:
+    def text(self, place: Place, constant: Write) -> str:
         """The value of a replay, in Python."""
         if self.slot >= 0:
-            return self.reading.format(place(self.slot))
+            return place(self.slot, self.reading)
         given = [each.text(place, constant) if is_read(each) else constant(each) for each in self.args]
         return f"{constant(self.function)}({', '.join(given)})"
 
@@ -183,7 +184,7 @@ class Text(Read):
         self.parts = parts
         self.kept(recording, args=tuple([part[0] for part in parts if type(part) is tuple]))
 
-    def text(self, place: Write, constant: Write) -> str:
+    def text(self, place: Place, constant: Write) -> str:
         """The text of a replay, in Python."""
         parts = [
             constant(part) if type(part) is str else f"format({part[0].text(place, constant)}, {part[1]!r})"

@@ -17,6 +17,7 @@ class _Now:
 
     stance = "default"
     eager = False
+    busy = 0  # threads in which a function is being watched or recorded
 
     def choose(self, stance: str) -> str:
         """Choose a stance; returns the one before."""

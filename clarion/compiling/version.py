@@ -330,6 +330,8 @@ class Replay:
         self.run = replay.prepared(self.steps, self.inputs, self.results, recording, fixed)
         self.calls = getattr(self.run, "calls", 1)  # of NumPy's functions, which would warn
         self.beginnings = Beginnings()
+        self.quick: Any = None  # the short way (quick.py); False where there is none
+        self.seen = 0
         self.draws = any(map(draws, self.steps))
         self.writes_given = any(self.owners[slot][0] == "given" for slot, _ in effects.writes)
 

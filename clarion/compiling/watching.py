@@ -23,7 +23,7 @@ from ..core.tensor import Tensor
 from ..nn.modules.hooks import everywhere
 from ..nn.modules.module import Module
 from ..optim.elementwise import Elementwise
-from ..optim.optimizer import Optimizer
+from ..optim.optimizer import Optimizer, _global_post_hooks, _global_pre_hooks
 from ..pytree import tree_leaves
 from .appending import Appended, only_appended_to
 from .kinds import FUNCTIONS, NOT_WATCHED, VALUES, Unwatchable, refuse_chance
@@ -361,7 +361,7 @@ class Watch:
 
     def _module(self, module: Module, about: str) -> None:
         self._no_hooks_everywhere()
-        space = self._constant(module.__dict__)
+        space = self._space(module, about)
         kind = self._constant(type(module))
         own = self._constant(module)
         self._require(f"type({own}) is {kind}", about)
@@ -386,7 +386,10 @@ class Watch:
         self.optimizers.append(optimizer)
         if optimizer._hooked():
             raise Unwatchable(f"{about} has hooks")
-        self._require(f"not {name}._hooked()", f"the hooks of {about}")
+        own = self._space(optimizer, about)
+        steps = [f"{own}['_optimizer_step_pre_hooks']", f"{own}['_optimizer_step_post_hooks']"]
+        steps += [self._constant(each) for each in (_global_pre_hooks, _global_post_hooks)]
+        self._require(f"not ({' or '.join(steps)})", f"the hooks of {about}")
         groups = optimizer.param_groups
         self._require(
             f"{name}.param_groups is {self._constant(groups)} and len({name}.param_groups) == {len(groups)}", about
@@ -395,10 +398,9 @@ class Watch:
         # Numbers that the function looks at or sets itself.
         reads = bool(self.names & {"param_groups", "defaults", "state_dict"})
         read = self.names if not self.names & {"items", "values", "state_dict"} else {k for g in groups for k in g}
-        known = self._constant(optimizer.__dict__)
         for each, inside in list(optimizer.__dict__.items()):
             if each in self.names and each not in ("param_groups", "state", "_plans"):
-                self.value(inside, f"{known}[{each!r}]", f"{about}.{each}", each)
+                self.value(inside, f"{own}[{each!r}]", f"{about}.{each}", each)
         self._class(type(optimizer), self._constant(type(optimizer)), about)
         for group in groups:
             known = self._constant(group)
@@ -429,6 +431,8 @@ class Watch:
                 self._require(f"{known}[{each!r}] is {self._constant(inside)}", f"{module.__name__}.{each}")
 
     def _class(self, kind: type, name: str, about: str) -> None:
+        if not is_ours(kind):
+            self._require(f"{name}.__mro__ is {self._constant(kind.__mro__)}", f"what {kind.__name__} inherits from")
         for base in kind.__mro__:
             if is_ours(base):
                 continue
@@ -471,10 +475,16 @@ class Watch:
         self._class(kind, self._constant(kind), about)
         self._attributes(value, about, whole=not is_written_by_user(kind))
 
+    def _space(self, value: Any, about: str) -> str:
+        """The dictionary of an object: nobody may put another one in its place."""
+        space = self._constant(value.__dict__)
+        self._require(f"{self._constant(value)}.__dict__ is {space}", about)
+        return space
+
     def _attributes(self, value: Any, about: str, whole: bool = False) -> None:
         """What stands in an object's own dictionary: the names that the code reads, or the whole of it."""
         own = getattr(value, "__dict__", {})
-        space = self._constant(own)
+        space = self._space(value, about) if hasattr(value, "__dict__") else self._constant(own)
         self._require(f"len({space}) == {len(own)}", about)
         for each, inside in list(own.items()):
             if whole or each in self.names:

@@ -187,6 +187,7 @@ class Native:
 
     def _compile(self) -> None:
         self.parts: list[Any] = []
+        self.work, self.program = 0.0, 0  # nanoseconds, roughly; the address of its last native part
         pending: list[Any] = []
         for item in [*self.items, None]:
             if item is not None and not isinstance(item, Call):
@@ -211,7 +212,9 @@ class Native:
             else:
                 writer.product(item)
         engine = machine.compiled(writer.text())
-        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address(engine, "program"))
+        self.work += writer.work
+        self.program = machine.address(engine, "program")
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.program)
 
     def __call__(self, *given: Any) -> list[Any]:
         arrays = list(given)
@@ -242,6 +245,11 @@ class Native:
             return [
                 found[slot] if slot in found else self.array(self.views[slot], found, arrays) for slot in self.results
             ]
+
+    def whole(self) -> bool:
+        """Is each result an array of its own, whose elements stand side by side in some order?"""
+        fresh = {slot for slot, _ in self.fresh}
+        return all(slot in fresh or (slot in self.copied and _side_by_side(self.views[slot])) for slot in self.results)
 
     def slow(self, *arrays: Any) -> Any:
         """The same steps as a function of Python's, which is right for inputs that share memory, too."""
@@ -357,6 +365,15 @@ def _lowered(builder: Builder, space: Space, env: dict[int, Lowered], step: Step
 def _in_rows(view: View) -> bool:
     """Does it lie as a copy of it would?"""
     return view.strides == dense_strides(view.shape, view.dtype.itemsize)
+
+
+def _side_by_side(view: View) -> bool:
+    step = view.dtype.itemsize
+    for stride, n in sorted(zip(view.strides, view.shape, strict=True)):
+        if n != 1 and stride != step:
+            return False
+        step *= n
+    return view.size > 0
 
 
 def _same_layout(one: Lowered, expected: Any) -> bool:

@@ -34,6 +34,7 @@ class Writer:
         self.main = Function("program", "void", "ptr table")
         self.small: dict[str, str] = {}  # element type -> the function for small products
         self._bases: dict[Buffer, str] = {}
+        self.work = 0.0  # nanoseconds, roughly
 
     # Addresses ----------------------------------------------------------------------------------------------
 
@@ -103,6 +104,7 @@ class Writer:
                 self._call(body, 1, rest, tails, [0] * len(views), [])
             rows, length, steps = length // CHUNK, CHUNK, [CHUNK * s for s in sizes]
         work = each * math.prod(shape)
+        self.work += work
         starts = [self.address(view) for view in views]
         if work > WORTH:
             self._shared(body, outer, rows, length, views, starts, steps, work)
@@ -208,7 +210,9 @@ class Writer:
             (size, (x.strides[i], y.strides[i], out.strides[i])) for i, size in enumerate(x.shape[:-2]) if size != 1
         ]
         outer = _joined(dims)
-        large = math.prod(size for size, _ in outer) * m * n * k > SMALL
+        multiplications = math.prod(size for size, _ in outer) * m * n * k
+        self.work += multiplications / 16
+        large = multiplications > SMALL
         inner = outer[-2:] if large else []
         outer = outer[: len(outer) - len(inner)]
         starts = [self.address(view) for view in (x, y, out)]

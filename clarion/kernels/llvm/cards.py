@@ -87,18 +87,17 @@ def _item_size() -> int:
 
 
 @functools.cache
-def available() -> bool:
-    """Can kernels be called directly here? Tells the compiled side all that it needs to know."""
-    made = runtime()
-    if not made.x86 or not _layout_is_known():
-        return False
+def addresses() -> dict[str, int]:
+    """Where Python's and NumPy's functions and types stand, by their names in api.py; empty where objects lie in another way."""
+    if not _layout_is_known():
+        return {}
     try:
         numpy_api = _numpy_api()
     except (ImportError, AttributeError):  # another NumPy
-        return False
+        return {}
     if numpy_api[_ARRAY_TYPE] != id(np.ndarray):
-        return False
-    addresses = {
+        return {}
+    return {
         "array_type": id(np.ndarray),
         "float_type": id(float),
         "new_array": numpy_api[_NEW_FROM_DESCR],
@@ -136,7 +135,15 @@ def available() -> bool:
         "true": id(True),
         "false": id(False),
     }
-    made.set_api(addresses)
+
+
+@functools.cache
+def available() -> bool:
+    """Can kernels be called directly here? Tells the compiled side all that it needs to know."""
+    made = runtime()
+    if not made.x86 or not addresses():
+        return False
+    made.set_api(addresses())
     held.Held.changed = _tell_holders
     _tell_holders()
     return True
@@ -181,6 +188,12 @@ def _maker() -> Any:
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_void_p]
     return make
+
+
+def builtin(name: str, place: int, card: Any) -> tuple[Callable[..., Any], Any]:
+    """A builtin function whose `self` is a card, and what must live as long as the function does."""
+    method = _Method(name.encode(), place, _FASTCALL_WITH_KEYWORDS, b"")
+    return _maker()(ctypes.byref(method), card, None), method
 
 
 class Form:
