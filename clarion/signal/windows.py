@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.dtypes import float32, float64, get_default_dtype
+from ..core.dtypes import float32, float64, get_default_dtype, strided
 from ..core.tensor import Tensor
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..ops.faces.api import FUNCTIONS
@@ -36,6 +36,8 @@ def _checked(name: str, M: int, options: dict[str, Any]) -> dict[str, Any]:
     """The options with their dtype."""
     if M < 0:
         raise ArgumentValueError(f"{name} requires non-negative window length, got M={M}")
+    if options.get("layout") not in (None, strided):
+        raise ArgumentValueError(f"{name} is implemented for strided tensors only, got: {options['layout']}")
     dtype = options.get("dtype") or get_default_dtype()
     if dtype not in (float32, float64):
         raise ArgumentValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")

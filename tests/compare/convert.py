@@ -76,6 +76,9 @@ class Converter:
         return self._tensors[id(tensor)][0]
 
     def _build(self, tensor):
+        if tensor.layout == torch.sparse_csr:
+            parts = map(self._build, (tensor.crow_indices(), tensor.col_indices(), tensor.values()))
+            return lookup(self.lib, "sparse_csr_tensor")(*parts, tuple(tensor.shape))
         if tensor.device.type != "cpu" or tensor.layout != torch.strided:
             raise Missing(f"{tensor.layout} tensor on {tensor.device}")
         tensor = tensor.detach().resolve_conj().resolve_neg()
@@ -106,6 +109,8 @@ class Converter:
 def to_numpy(lib, tensor):
     """The values of a tensor of either library."""
     tensor = tensor.detach()
+    if str(tensor.layout) != "torch.strided":
+        tensor = tensor.to_dense()
     name = name_of(tensor.dtype)
     if name == "bfloat16":
         tensor = tensor.to(lib.float32)
@@ -139,7 +144,7 @@ def describe(value):
         kind = name.rstrip("0123456789")
         text = SHORT.get(kind, kind) + name[len(kind) :]
         text += "[" + ",".join(map(str, value.shape)) + "]"
-        if not value.is_contiguous():
+        if value.layout == torch.strided and not value.is_contiguous():
             text += "strides" + str(tuple(value.stride())).replace(" ", "")
         return text + ("g" if value.requires_grad else "")
     if isinstance(value, dict):

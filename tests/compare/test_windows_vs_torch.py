@@ -87,6 +87,11 @@ def test_signal_windows_are_all_there():
     [
         ("hann", {"M": -1}, "general_cosine requires non-negative window length, got M=-1"),
         ("cosine", {"M": 3, "dtype": "int64"}, "cosine expects float32 or float64 dtypes, got: torch.int64"),
+        (
+            "hann",
+            {"M": 3, "layout": "sparse_coo"},
+            "general_cosine is implemented for strided tensors only, got: torch.sparse_coo",
+        ),
         ("exponential", {"M": 3, "tau": 0}, "Tau must be positive, got: 0 instead."),
         ("exponential", {"M": 3, "center": 1}, "Center must be None for symmetric windows"),
         ("gaussian", {"M": 3, "std": -1}, "Standard deviation must be positive, got: -1 instead."),
@@ -96,7 +101,7 @@ def test_signal_windows_are_all_there():
 )
 def test_signal_refusals(name, options, phrase):
     for t in (clarion, torch):
-        given = {key: getattr(t, value) if key == "dtype" else value for key, value in options.items()}
+        given = {key: getattr(t, value) if key in ("dtype", "layout") else value for key, value in options.items()}
         with pytest.raises(ValueError, match=phrase):
             getattr(t.signal.windows, name)(**given)
 

@@ -17,6 +17,26 @@ def norms_that_give_their_statistics(t):
     return layer, batch, still[0], still[1].shape, group, mean, var, x.grad, weight.grad
 
 
+def statistics_written_where_they_belong(t):
+    x = t.arange(12.0).view(3, 4)
+    room = t.empty(0), t.empty(0), t.empty(0)
+    given = t.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5, out=room)
+    return [a is b for a, b in zip(given, room, strict=True)], room
+
+
+def what_dropout_left_and_where(t):
+    t.manual_seed(0)
+    x = t.arange(24.0, dtype=t.float64).requires_grad_()
+    left, kept = t.native_dropout(x, 0.25, True)
+    left.exp().log().sum().backward()
+    return left, kept, kept.requires_grad, t.native_dropout(x, 0.25, False), t.native_dropout(x, 1.0, None), x.grad
+
+
+def normal_numbers_have_the_shape_of_their_tensors(t):
+    zeros = t.zeros(2)
+    return [refusal(lambda a=a: t.normal(*a), 60) for a in ((zeros, 1, 3), (0, zeros, 3), (zeros, zeros, (2,)), (0, 1))]
+
+
 def statistics_of_a_batch(t):
     mean, var = t.zeros(2), t.ones(2)
     found = t.batch_norm_update_stats(t.arange(8.0).view(4, 2), mean, var, 0.5)

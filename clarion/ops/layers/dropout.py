@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...core.devices import HOST, Kind, as_array, kind_of
-from ...core.dtypes import FLOATING, f32
+from ...core.dtypes import FLOATING, bool_, f32
 from ...core.inplace import inplace as write_into
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedError, not_a_tensor
@@ -70,6 +70,15 @@ def _refuse_type(kind: Any) -> None:
     if kind.is_complex:
         raise NotSupportedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{kind.old}'")
     raise DtypeError(f"result type Float can't be cast to the desired output type {kind.old}")
+
+
+@public(method=False, out=True)
+def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
+    """What dropout leaves, and where it left it."""
+    if train is not None and not train:
+        return input.clone(), FUNCTIONS["ones_like"](input, dtype=bool_)
+    kept = FUNCTIONS["empty_like"](input, dtype=bool_).bernoulli_(1 - p)
+    return input * kept * (0.0 if p == 1 else 1 / (1 - p)), kept
 
 
 @functional()

@@ -40,7 +40,7 @@ def native_group_norm(
     return out, mean, (var + eps).rsqrt()
 
 
-@public(method=False)
+@public(method=False, out=True)
 def native_batch_norm(
     input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
 ) -> tuple[Any, Any, Any]:

@@ -263,23 +263,21 @@ def normal(
     requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers: tensors of means or standard deviations, or two numbers and a size."""
-    gen = (
-        drawn_by("normal", generator)
-        if isinstance(mean, Tensor) or isinstance(std, Tensor)
-        else source("normal", generator)
-    )
+    of_tensors = isinstance(mean, Tensor) or isinstance(std, Tensor)
+    gen = drawn_by("normal", generator) if of_tensors else source("normal", generator)
+    if of_tensors is (size is not None):  # their shape is the size
+        given = (mean, std) if size is None else (mean, std, size)
+        raise ArgumentTypeError(
+            f"normal() received an invalid combination of arguments - got {spelled(given, {})}, but expected one of:\n"
+            " * (Tensor mean, Tensor std)\n * (Tensor mean, float std = 1)\n * (float mean, Tensor std)\n"
+            " * (float mean, float std, tuple of ints size)"
+        )
     if isinstance(mean, Tensor):
         if isinstance(std, Tensor):
             return normal_both_op.call(mean, std, gen)
         return normal_mean_op.call(mean, float(std), gen)
     if isinstance(std, Tensor):
         return normal_std_op.call(std, float(mean), gen)
-    if size is None:
-        raise ArgumentTypeError(
-            f"normal() received an invalid combination of arguments - got {spelled((mean, std), {})}, but expected one of:\n"
-            " * (Tensor mean, Tensor std)\n * (Tensor mean, float std = 1)\n * (float mean, Tensor std)\n"
-            " * (float mean, float std, tuple of ints size)"
-        )
     where = place("normal", device, layout, None, pin_memory)
     shape, kind = one_size("normal", size), numpy_type("normal", dtype)
     array = where.draw("normal", generator, shape, kind, float(mean), float(std))
