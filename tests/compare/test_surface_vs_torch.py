@@ -55,6 +55,8 @@ def lists_of_tensors(t):
         t._foreach_maximum(a, 2.0),
         t._foreach_addcdiv(a, b, b, [1.0, 2.0]),
         t._foreach_addcmul(a, b, b, value=0.5),
+        t._foreach_addcmul(a, b, b, t.tensor([0.5, 2.0])),
+        t._foreach_addcdiv(a[:1], b[:1], b[:1], t.tensor([0.5])),
         t._foreach_pow(2.0, a),
         t._foreach_norm(a),
         t._foreach_lerp(a, b, 0.5),

@@ -18,6 +18,12 @@ def orders_of_dimensions(t):
     )
 
 
+def bits_of_no_elements(t):
+    x = t.zeros(0, 5, 64, dtype=t.float64)
+    kinds = (t.float32, t.int64, t.complex128, t.uint8)
+    return [(x.view(kind).shape, x.view(kind).stride()) for kind in kinds]
+
+
 def shapes_set_in_place(t):
     last = t.zeros(2, 3, 4, 5).contiguous(memory_format=t.channels_last)
     return (

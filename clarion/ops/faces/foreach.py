@@ -37,12 +37,25 @@ def _columns(values: Sequence[Any], count: int) -> list[Any]:
     return list(zip(*lists, strict=True)) if lists else [()] * count
 
 
+def _numbers(values: Tensor, count: int) -> list[Any]:
+    """What a tensor of numbers, one for each of `count` tensors, holds."""
+    if values._array.shape != (count,):
+        if values._array.ndim != 1:
+            raise EngineError(f"Expected packed scalar Tensor to be of dimension 1. Got {values._array.ndim} instead.")
+        raise EngineError(
+            f"Expected length of scalars to match input of length {count} but got {values._array.size} instead."
+        )
+    return values.tolist()  # type: ignore[attr-defined, no-any-return]
+
+
 def _each(name: str, in_place: bool) -> Callable[..., Any]:
     """The function of lists for a method of a tensor."""
 
+    scaled = name in ("addcmul", "addcdiv")
+
     def run(tensor: Any, row: tuple[Any, ...], options: dict[str, Any]) -> Any:
         chosen = name if not row or isinstance(row[0], Tensor) else _WITH_NUMBER.get(name, name)
-        if name in ("addcmul", "addcdiv") and len(row) == 3:
+        if scaled and len(row) == 3:
             *row, options["value"] = row  # type: ignore[assignment]
         return METHODS[chosen + "_" * in_place](tensor, *row, **options)
 
@@ -51,6 +64,8 @@ def _each(name: str, in_place: bool) -> Callable[..., Any]:
             raise EngineError("Tensor list must have at least one tensor.")
         if "scalars" in options:
             args = (*args, options.pop("scalars"))
+        if scaled and len(args) == 3 and isinstance(args[2], Tensor):
+            args = (*args[:2], _numbers(args[2], len(self)))
         rows = _columns(args, len(self))
         results = [run(tensor, row, dict(options)) for tensor, row in zip(self, rows, strict=True)]
         return self if in_place else tuple(results)
@@ -78,10 +93,11 @@ def _max(self: Sequence[Any]) -> Any:
 
 def _larger_or_smaller_(name: str) -> Any:
     """`maximum` or `minimum` in place: no method of a tensor does that."""
-    choose = _each(name, False)
+    choose, beside_number = _each(name, False), _each(_WITH_NUMBER[name], True)
 
     def foreach(self: Sequence[Any], other: Any) -> Any:
-        return _copy_(self, choose(self, other))
+        first = other[0] if isinstance(other, (list, tuple)) and other else other
+        return _copy_(self, choose(self, other)) if isinstance(first, (Tensor, list)) else beside_number(self, other)
 
     foreach.__name__ = foreach.__qualname__ = f"_foreach_{name}_"
     foreach.__doc__ = f"`{name}` of each tensor of a list, in place."
