@@ -58,6 +58,8 @@ def lists_of_tensors(t):
         t._foreach_addcmul(a, b, b, t.tensor([0.5, 2.0])),
         t._foreach_addcdiv(a[:1], b[:1], b[:1], t.tensor([0.5])),
         t._foreach_pow(2.0, a),
+        t._foreach_powsum(a, 1.5),
+        t._foreach_mm([a[1][None]], [b[1][:, None]]),
         t._foreach_norm(a),
         t._foreach_lerp(a, b, 0.5),
         t._foreach_div(a, t.tensor(2.0)),
@@ -70,7 +72,7 @@ def lists_of_tensors(t):
     t._foreach_lerp_(a, b, 0.1)
     t._foreach_addcdiv_(a, b, b, t.tensor([1.0, 3.0]))
     t._foreach_copy_(b, a)
-    return [x.tolist() for each in (*found, a, b) for x in each]
+    return [x.flatten().tolist() for each in (*found, a, b) for x in each]
 
 
 def test_lists_of_tensors():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...errors import EngineError
+from ...errors import EngineError, NotSupportedError
 from .api import FUNCTIONS, METHODS
 
 _UNARY = (
@@ -14,7 +14,7 @@ _UNARY = (
     "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
     "trunc",
 )  # fmt: skip
-_BINARY = ("add", "sub", "mul", "div", "maximum", "minimum", "clamp_max", "clamp_min", "pow")
+_BINARY = ("add", "sub", "mul", "div", "maximum", "minimum", "clamp_max", "clamp_min", "pow", "mm")
 _TERNARY = ("addcmul", "addcdiv", "lerp")
 # A number stands beside the tensors of a list here; the function of one tensor has another name.
 _WITH_NUMBER = {"maximum": "clamp_min", "minimum": "clamp_max"}
@@ -86,6 +86,14 @@ def _norms(self: Sequence[Any], ord: Any = 2, dtype: Any = None) -> Any:
     return tuple(norm(each, ord, dtype=dtype) for each in self)
 
 
+def _sums_of_powers(self: Sequence[Any], ord: Any = 2, dtype: Any = None) -> Any:
+    """The sum of the sizes of each tensor's elements, raised to a power."""
+    if any(not (each.is_floating_point() or each.is_complex()) for each in self):
+        kind = next(each.dtype.old for each in self if not (each.is_floating_point() or each.is_complex()))
+        raise NotSupportedError(f"\"powsum_cpu\" not implemented for '{kind}'")
+    return tuple((each.to(dtype or each.dtype).abs() ** ord).sum() for each in self)
+
+
 def _max(self: Sequence[Any]) -> Any:
     """The largest element of each tensor."""
     return tuple(each.max() for each in self)
@@ -136,4 +144,4 @@ def register() -> None:
     FUNCTIONS.replace("_foreach_pow", _powers)
     FUNCTIONS.update(_foreach_maximum_=_larger_or_smaller_("maximum"), _foreach_minimum_=_larger_or_smaller_("minimum"))
     FUNCTIONS.update(_foreach_norm=_norms, _foreach_max=_max, _foreach_zero_=_zero_, _foreach_copy_=_copy_)
-    FUNCTIONS.update(_foreach_clone=_clone)
+    FUNCTIONS.update(_foreach_clone=_clone, _foreach_powsum=_sums_of_powers)
