@@ -267,6 +267,8 @@ def to_compressed(x: Any, layout: Any, block: Any = None, inner: int | None = No
 
 def _checked_block(x: Any, layout: Any, block: Any) -> tuple[int, ...]:
     name = "sparse_to_sparse" if is_sparse(x) else "dense_to_sparse"
+    if isinstance(block, int):
+        block = (block, block)
     if block is not None and len(block) != 2:
         raise EngineError(f"{name}: blocksize needs to be a tuple of size 2, but got {len(block)}")
     if layout not in IN_BLOCKS:

@@ -58,7 +58,8 @@ def values(x: Any) -> Any:
 
 
 handles("_indices", any_layout=True)(lambda x: x._at)
-handles("_values", any_layout=True)(lambda x: x._held if x._layout is sparse_coo else values_of(x))
+# (Without history, as PyTorch's.)
+handles("_values", any_layout=True)(lambda x: (x._held if x._layout is sparse_coo else values_of(x)).detach())
 handles("_nnz", any_layout=True)(lambda x: int(x._held.shape[0]) if x._layout is sparse_coo else entries(x))
 handles("sparse_dim", "_dimI", any_layout=True)(lambda x: int(x._at.shape[0]) if x._layout is sparse_coo else 2)
 handles("dense_dim", "_dimV", any_layout=True)(dense_dims)

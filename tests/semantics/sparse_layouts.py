@@ -85,6 +85,18 @@ def checked_by_small_steps(t):
     ]
 
 
+def blocks_of_one_side(t):
+    x = _matrix(t)
+    made = x.to_sparse_bsr(2), x.to_sparse_bsc(2), x.to_sparse(layout=t.sparse_bsr, blocksize=2)
+    return [y.values() for y in made]
+
+
+def entries_without_history(t):
+    x = _matrix(t).to_sparse().detach().requires_grad_()
+    y = x * 2
+    return x._values().requires_grad, y._values().requires_grad, y.coalesce().values().requires_grad
+
+
 def switch(t):
     asked = t.sparse.check_sparse_tensor_invariants
 
