@@ -27,7 +27,9 @@ def reshape(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
 @kernel("view_dtype")
 def view_dtype(xp: Any, x: Any, dtype: Any) -> Any:
     bits = x.view(dtype)
-    if 0 in x.shape and x.itemsize != bits.itemsize:  # NumPy keeps no strides of no elements: all are 0 if they lie together
+    if (
+        0 in x.shape and x.itemsize != bits.itemsize
+    ):  # NumPy keeps no strides of no elements: all are 0 if they lie together
         return strided(bits, bits.shape, (*x.strides[:-1], bits.itemsize) if any(x.strides) else x.strides)
     return bits
 
