@@ -24,6 +24,7 @@ from . import (
     choices,
     copying,
     equals,
+    fourier,
     groups,
     halves,
     in_half,
@@ -451,7 +452,7 @@ def make() -> None:
     in_half.make(_narrow)
     pairs.make()
     convolutions_of_pairs.make()
-    for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister):
+    for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister, fourier):
         room.make()
     losses.make(FEW, ROWS)
     for room in (updates, choices, groups, lines, turning, copying, resampling, selecting, equals):

@@ -8,7 +8,7 @@
     depthwise.py    depthwise ones where rows are short, or channels lie together
     single.py       the weight's gradient of depthwise ones
     whole.py        kernels as long as the image
-    few.py          few pixels beside many weights
+    few.py          few pixels beside many weights (few_text.py: its loops)
     calls.py        geometry, and what is offered
 
 A *slab* holds the rows of an image that a block of results is made of, inside of the zeros that surround it. Laid out as one

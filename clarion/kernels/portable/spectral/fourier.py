@@ -53,19 +53,19 @@ def fft_r2c_backward(xp: Any, g: Any, dim: Dims, scale: float, onesided: bool, s
     """From the gradient of a spectrum to that of the real signal, which had `size` elements along the last dimension."""
     if not onesided:
         return xp.ascontiguousarray(raw.fft_c2c(g, dim, scale, False).real)
-    halves = g * g.real.dtype.type(0.5)  # c2r counts twice what has a mirror image
-    front, last = (slice(None),) * dim[-1], dim[-1]
+    counted, front, last = g.copy(), (slice(None),) * dim[-1], dim[-1]  # c2r counts twice what has a mirror image
     twice = size - g.shape[last]
     for alone in (slice(0, 1), slice(1 + twice, None)):
-        halves[(*front, alone)] = g[(*front, alone)]
-    return raw.fft_c2r(halves, dim, scale, size)
+        counted[(*front, alone)] *= 2
+    return raw.fft_c2r(counted, dim, scale / 2, size)
 
 
 @kernel("fft_c2r_backward")
 def fft_c2r_backward(xp: Any, g: Any, dim: Dims, scale: float) -> Any:
     """From the gradient of a real signal to that of half its spectrum: what has a mirror image counts twice."""
-    found = raw.fft_r2c(g, dim, scale, True)
-    last = dim[-1]
+    found = raw.fft_r2c(g, dim, 2 * scale, True)
+    front, last = (slice(None),) * dim[-1], dim[-1]
     twice = g.shape[last] - found.shape[last]
-    found[(slice(None),) * last + (slice(1, 1 + twice),)] *= 2
+    for alone in (slice(0, 1), slice(1 + twice, None)):
+        found[(*front, alone)] *= 0.5
     return found
