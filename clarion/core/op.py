@@ -58,6 +58,10 @@ class Op:
     quick: Callable[
         ..., Any
     ]  # of a view: all of a call in one, where no mode is on; None where it is not for these arguments
+    quick_write: Callable[
+        ..., Any
+    ]  # all of a write in one, of what has no history, where no mode is on; None where it is not for these arguments
+    quick_draw: Callable[..., Any]  # of a draw: a new tensor of few numbers, from a source and sizes, or None
     refuse = ""  # NumPy's letters of the kinds of numbers that it is not defined on
 
     def __init__(
@@ -137,6 +141,8 @@ class Op:
         self.kernel, self.writes = kernel, registry.writes(self.name) and not self.looks_first
         if self.view:
             self.quick = held.form_of(kernel) or _never
+        self.quick_write = held.form_of(kernel, held.COUNTED) or _never
+        self.quick_draw = held.form_of(kernel, held.DRAWN) or _never
 
     # Rules ---------------------------------------------------------------------------------------
 

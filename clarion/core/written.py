@@ -72,7 +72,8 @@ def _described(name: str) -> tuple[Op, OpNode, bool]:
 held.Histories.described, held.Histories.sequence = staticmethod(_described), sequence
 held.Histories.names = ("edges", "saved", "nrs", "seq", "code", "lasti")
 held.Histories.held, held.Histories.mark, held.Histories.frame = ("_edge", "_nr", "_rg"), mark, provenance._getframe
-held.Histories.hub, held.Histories.listener = hub, "recorded"
+held.Histories.hub, held.Histories.listener, held.Histories.of_writes = hub, "recorded", ("will_write", "wrote")
+held.Histories.here, held.Histories.counted = provenance.here, ("place", "shadow_of")
 
 
 def written_at_first_call(

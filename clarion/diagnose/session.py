@@ -127,6 +127,7 @@ class Session:
         self._heard = 0  # operations since the last step
         self._trains = False
         self._evaluations = 0
+        self._looking = False  # has anybody read a gradient?
 
     # Listening -----------------------------------------------------------------------------------
 
@@ -168,6 +169,7 @@ class Session:
             if old is not new:
                 replace(event, old, new)
         self._bound = table
+        self._hush()
         if self.mode == NEAR and not engine.knows_all_nodes:
             self.ledger.forget_updates_by_hand()  # writes are not heard of from now on
         self.mode = mode
@@ -177,6 +179,19 @@ class Session:
         engine.watch(watched, self.resting)
         self.ledger.pace.spare() if resting else engine.leave_untold(0)
         tidy()
+
+    def _hush(self) -> None:
+        """Writes mean something to the ledger once a gradient was read. Before that, nobody has to be told of them."""
+        if not self._looking and self._bound.get("wrote") is not None and self._writes_are_the_ledgers:
+            replace("wrote", self._bound["wrote"], None)
+
+    def hear_writes(self) -> None:
+        """A gradient was read: from now on writes are heard of."""
+        if not self._looking:
+            with self._switching:
+                self._looking, handler = True, self._bound.get("wrote")
+                if handler is not None and self._writes_are_the_ledgers:
+                    replace("wrote", None, handler)
 
     def _make_tables(self) -> dict[str, dict[str, Any]]:
         """For each mode and each event that it listens to, one handler for all who want to hear of it."""
@@ -197,6 +212,8 @@ class Session:
         found["on_"].setdefault("training_set", []).append(own[0])
         found["on_"].setdefault("optimizer_made", []).append(own[1])
         found["near_"].setdefault("applied", []).append(own[2])
+        writes = found["on_"].get("wrote", []) + found["near_"].get("wrote", [])
+        self._writes_are_the_ledgers = [key for key, _ in writes] == ["the ledger"]
         rare = {event: heard for event, heard in found["on_"].items() if event not in _FREQUENT}
         rest = _joined(rare, found["rest_"])
         made: dict[Any, Any] = {}  # modes that hear the same of an event share the handler

@@ -88,19 +88,25 @@ class Histories:
     sequence: Any = None  # gives the next in order
     mark: Any = None  # `mark(added)` notes code and place of the user
     frame: Any = None  # `frame(1)`: that of who called whoever calls a builtin function
+    here: Any = None  # `here()`: code and place of the user
+    counted: tuple[str, str] = ("", "")  # in counters: the place of the last write, whose writes are theirs
+    of_writes: tuple[str, str] = ("", "")  # who listens to writes, before and after
     hub: Any = None  # somebody listens if this has something else than None as its attribute `listener`
     listener: str = ""
 
 
+# Forms of a kernel that take objects: one that gives a new one, one that writes into the first, one that writes and counts that, and one
+# that draws (a source of random numbers, and sizes).
+NEW, IN_PLACE, COUNTED, DRAWN = range(4)
 _forms: dict[int, list[Callable[..., Any] | None]] = {}  # by the identity of a kernel that lives as long as the process
 
 
 def note(kernel: Callable[..., Any], forms: list[Callable[..., Any] | None]) -> None:
-    """A kernel has forms that take objects: one that gives a new one, and perhaps one that writes into the first."""
+    """A kernel has such forms."""
     _forms[id(kernel)] = forms
 
 
-def form_of(kernel: Callable[..., Any], in_place: bool = False) -> Callable[..., Any] | None:
-    """The form of a kernel that takes objects and gives one, or None; None if it has no such form."""
+def form_of(kernel: Callable[..., Any], which: int = NEW) -> Callable[..., Any] | None:
+    """A form of a kernel; None if it has no such form. What it is not for gives None."""
     forms = _forms.get(id(kernel)) if Held.prototype is not None else None
-    return None if forms is None else forms[in_place]
+    return None if forms is None or which >= len(forms) else forms[which]

@@ -186,6 +186,11 @@ class Generator:
     def _refill(self) -> None:
         self._use(raw.words_of_twister(np.empty(_N, np.uint32), self._bits))
 
+    def _advance(self) -> None:
+        """Go on with the next block: all words of this one are used."""
+        self._refill()
+        self._fresh = False
+
     def _use(self, block: np.ndarray) -> None:
         self._turns += 1
         self._block = block

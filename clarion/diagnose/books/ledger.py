@@ -217,6 +217,7 @@ class Ledger(CountsPasses):
             looked = self._thread.looked
             if len(looked) < 10_000:
                 looked[id(leaf)] = leaf
+                self.session.hear_writes()
         elif self.last_backward is not None and engine.grad(leaf) is not None:
             self.last_backward.used = True  # a leaf made just now (an adversarial input): its pass was for this
 

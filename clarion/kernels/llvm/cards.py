@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import held
+from .. import held, mt19937
 from ..quiet import tell_errors
 from . import (
     columns,
@@ -27,6 +27,7 @@ from . import (
     small_sorts,
     taking,
     views,
+    writes,
 )
 from .plan import MOST, SIZES
 from .runtime import runtime
@@ -273,6 +274,8 @@ class Moves(_Builtin):
         super().__init__(name, runtime().lines[entry], small_moves.FIRST + 2 * len(types))
         self.kept += types
         self.words[1:] = stacks, len(types), *[word for kind in types for word in (id(kind), kind.itemsize)]
+        if name in writes.KERNELS:
+            Writes(name).note(self.function)
 
 
 class Sorts(_Builtin):
@@ -327,6 +330,43 @@ class Seen(_Builtin):
             self.words[views.ONE_OF : views.WORDS] = [each.words.ctypes.data for each in others]
         self.for_holders = _Method(name.encode(), runtime().direct_shown, _FASTCALL_WITH_KEYWORDS, b"")
         held.note(self.function, [_maker()(ctypes.byref(self.for_holders), self.words, None), None])
+
+
+class Writes(_Builtin):
+    """Writes to what objects hold, counted: writes.py. The kernel itself is elsewhere."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines["direct_elsewhere"], writes.WORDS)
+        known, numbers, holder = held.Histories, held.Views.counter, held.Held.prototype
+        if known.described is None or held.Views.quick is None:
+            return
+        loop, also = writes.KERNELS[name]
+        source, types = mt19937.default_generator, [np.dtype(kind) for kind in (np.bool_, np.int64)]
+        methods = [type(source._lock).acquire, type(source._lock).release, type(source)._advance]
+        self.kept += [held.Views.card, known.hub, known.frame, known.here, 1, *types, *methods]
+        places = [_offset(numbers, each) for each in known.counted]
+        listeners = [_offset(known.hub, each) for each in known.of_writes]
+        of_source = [_offset(source, each) for each in ("_block", "_at", "_lock")]
+        self.words[writes.LOOP : writes.USER] = (
+            runtime().lines[loop], normals.loop(also) if also else 0, held.Views.card.words.ctypes.data, _offset(holder, known.held[2]), *places,
+            id(known.hub), *listeners, id(known.frame), id(1), id(known.here),
+        )  # fmt: skip
+        self.words[writes.SOURCE :] = (
+            id(type(source)),
+            *of_source,
+            *map(id, methods),
+            *map(id, types),
+            also == "normals",
+        )
+        self.for_holders = _Method(name.encode(), runtime().direct_written, _FASTCALL_WITH_KEYWORDS, b"")
+        self.drawing = _Method(name.encode(), runtime().direct_drawn, _FASTCALL_WITH_KEYWORDS, b"")
+        self.forms = [_maker()(ctypes.byref(each), self.words, None) for each in (self.for_holders, self.drawing)]
+        self.note(self.function)
+
+    def note(self, kernel: Callable[..., Any]) -> None:
+        """This is how the kernel writes to objects."""
+        if len(self.kept) > 1:
+            held.note(kernel, [None, None, self.forms[0], self.forms[1] if self.words[writes.ALSO] else None])
 
 
 class Draw(_Builtin):

@@ -27,6 +27,7 @@ from . import (
     strided,
     taking,
     views,
+    writes,
 )
 from .plan import GRAIN, INPUTS, LANES, MOST, OPERANDS, SIZES, at, field
 from .text import Function, module
@@ -191,7 +192,7 @@ def source(x86: bool, width: int) -> str:
     loops += [_rows_chunk(), _rows(), *columns.functions(x86, width), *strided.functions(x86)]
     loops += [*direct.functions(x86), *small_products.functions(width), *holding.functions(), *taking.functions()]
     loops += [*small_lines.functions(), *small_draws.functions(), *small_lists.functions(x86)]
-    loops += [*layouts.functions(), *views.functions()]
+    loops += [*layouts.functions(), *views.functions(), *writes.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
@@ -209,14 +210,18 @@ class Runtime:
             machine.address(engine, name)
             for name in ("direct", "direct_product", "direct_take", "direct_held", "direct_held_in_place")
         )
-        self.direct_view, self.direct_held_product, self.direct_shown = (
-            machine.address(engine, name) for name in ("direct_view", "direct_held_product", "direct_shown")
+        self.direct_view, self.direct_held_product, self.direct_shown, self.direct_written = (
+            machine.address(engine, name)
+            for name in ("direct_view", "direct_held_product", "direct_shown", "direct_written")
         )
-        self.direct_draw = machine.address(engine, "direct_draw")
+        self.direct_draw, self.direct_drawn = (
+            machine.address(engine, name) for name in ("direct_draw", "direct_drawn")
+        )
         entries = (
             small_lines.ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES | small_lists.ENTRIES | columns.ENTRIES
         )
         entries |= layouts.ENTRIES | {lay: "" for lay, _ in layouts.KERNELS.values()}
+        entries |= writes.ENTRIES | {loop: "" for loop, _ in writes.KERNELS.values()}
         self.lines = {name: machine.address(engine, name) for name in entries}
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -23,6 +24,9 @@ _LINES = "all_below gather index_select index1 scatter scatter_add index_add cum
 # Arrays that are seen otherwise (layouts.py).
 _SEEN = "alias t transpose permute unsqueeze squeeze_dim select slice expand view"
 
+# Writes that are counted (writes.py).
+_WRITES = "zero fill_scalar_into copy clamp uniform normal"
+
 
 def make() -> None:
     """Make all offers."""
@@ -37,20 +41,24 @@ def make() -> None:
     ):  # fmt: skip
         for name in names.split():
             registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
-    _Seen.group = [_Seen(partial(_card, "Seen", name)) for name in _SEEN.split()]
-    for name, each in zip(_SEEN.split(), _Seen.group, strict=True):
-        registry.offer(name, "direct", each, least=1)
+    for names, kind in ((_SEEN, "Seen"), (_WRITES, "Writes")):
+        for name in names.split():
+            registry.offer(name, "direct", _Later(partial(_card, kind, name)), least=1)
 
 
-class _Seen(Alone):
-    """All of these are made after some calls of any: an index asks for several of them, and a program that takes few views loads nothing."""
+class _Later(Alone):
+    """All of these are made after some calls of any: an index asks for several of them, and a program that makes few calls loads nothing."""
 
-    group: ClassVar[list[_Seen]] = []
+    group: ClassVar[list[_Later]] = []
     left = HEAT // 6
 
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        super().__init__(make)
+        self.group.append(self)
+
     def warm(self, *args: Any) -> None:
-        _Seen.left -= 1
-        if _Seen.left < 0:
+        _Later.left -= 1
+        if _Later.left < 0:
             for each in self.group:
                 Alone.warm(each)
 

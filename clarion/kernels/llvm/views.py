@@ -35,21 +35,22 @@ def _as_tuple() -> Function:
     return f
 
 
-def _tuple(f: Function, *items: str) -> str:
+def tuple_of(f: Function, *items: str, or_else: str = "ptr null") -> str:
     """A tuple that takes its items over."""
     made = f.let(f"call ptr {api(f, 'new_tuple')}(i64 {len(items)})")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
+    when_not(f, f.op("icmp ne", "ptr", made, "null"), or_else)
     for k, item in enumerate(items):
         f.store("ptr", item, f.offset(made, str(ITEM + 8 * k)))
     return made
 
 
-def _own(f: Function, thing: str) -> str:
+def own(f: Function, thing: str) -> str:
+    """An object, with one owner more."""
     f.line(f"call void {api(f, 'incref')}(ptr {thing})")
     return thing
 
 
-class _Card:
+class Card:
     """What stands on the card, and on that of `direct_view`."""
 
     def __init__(self, f: Function, card: str = "%card") -> None:
@@ -66,21 +67,23 @@ class _Card:
         return self.f.load("ptr", self.f.offset(thing, self[number]))
 
 
-def _unchanged(f: Function, card: _Card, views: _Card, x: str, wanted: str) -> None:
+def unchanged(f: Function, views: Card, x: str, wanted: str, flag: str, no: str) -> None:
     """Go on only where an object's history is up to date: nobody has written to its memory, nor wants its base a history since."""
-    no, none = f"ptr {DECLINED}", api(f, "none")
+    none = api(f, "none")
     above = views.in_(x, HELD_VIEW)
     with f.when(f.op("icmp ne", "ptr", above, none)):
         counter = views.in_(x, HELD_COUNTER)
         when_not(f, f.op("icmp ne", "ptr", counter, none), no)
         when_not(f, same(f, views.in_(above, VERSION), views.in_(counter, NUMBER)), no)
         base = views.in_(above, BASE)
-        when_not(f, f.op("or", "i1", wanted, f.op("icmp ne", "ptr", card.in_(base, HELD_FLAG), api(f, "true"))), no)
+        when_not(
+            f, f.op("or", "i1", wanted, f.op("icmp ne", "ptr", f.load("ptr", f.offset(base, flag)), api(f, "true"))), no
+        )
 
 
-def _array_of(f: Function, x: str) -> str:
+def array_of(f: Function, x: str, no: str = f"ptr {DECLINED}") -> str:
     """Go on only with an object that holds an array: that one."""
-    no, type_ = f"ptr {DECLINED}", of(f, x, TYPE)
+    type_ = of(f, x, TYPE)
     when_not(f, f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder"))), no)
     array = f.load("ptr", f.offset(x, api(f, "holder_array", "i64")))
     when_not(f, f.op("icmp ne", "ptr", array, "null"), no)
@@ -92,11 +95,11 @@ def _shown() -> Function:
     """An object that shows the memory of another one otherwise, with its history; null with an exception, or `DECLINED`."""
     f = Function("shown", "ptr", "ptr card", "ptr x", "ptr numbers", "i64 count", linkage="internal")
     no, none, arguments = f"ptr {DECLINED}", api(f, "none"), f.reserve("ptr", 3)
-    card, views = _Card(f), _Card(f, f.load("ptr", f.element("%card", str(VIEWS), "i64")))
-    array = _array_of(f, "%x")
+    card, views = Card(f), Card(f, f.load("ptr", f.element("%card", str(VIEWS), "i64")))
+    array = array_of(f, "%x")
     when_not(f, same(f, card.in_(card.thing(HUB), LISTENER), none), no)
     wanted = same(f, card.in_("%x", HELD_FLAG), api(f, "true"))
-    _unchanged(f, card, views, "%x", wanted)
+    unchanged(f, views, "%x", wanted, card[HELD_FLAG], no)
     seen = f.let(f"call ptr @seen(ptr %card, ptr {array}, ptr %numbers, i64 %count)")
     when_not(f, f.op("icmp ne", "ptr", seen, DECLINED), no)
     when_not(f, f.op("icmp ne", "ptr", seen, "null"), "ptr null")
@@ -104,9 +107,9 @@ def _shown() -> Function:
     when_not(f, f.op("icmp ne", "ptr", numbers, "null"), "ptr null")
     params = f.variable("ptr", numbers)
     with f.when(f.op("icmp slt", "i64", card[GROUPED], "0")):
-        params.set(_tuple(f, numbers))
-    step = _tuple(f, _own(f, card.thing(STEP)), _own(f, params.get()), _own(f, none))
-    steps = _tuple(f, step)
+        params.set(tuple_of(f, numbers))
+    step = tuple_of(f, own(f, card.thing(STEP)), own(f, params.get()), own(f, none))
+    steps = tuple_of(f, step)
     for k, thing in enumerate(("%x", seen, steps)):
         f.store("ptr", thing, f.element(arguments, str(k), "ptr"))
     made = f.let(f"call ptr @viewed(ptr {views.card}, ptr {arguments}, i64 3)")
@@ -124,28 +127,28 @@ def _shown() -> Function:
 def _added() -> Function:
     """What is added to the history: a copy of the prototype, filled in."""
     f = Function("added", "ptr", "ptr card", "ptr x", "ptr array", "ptr params", linkage="internal")
-    card, none = _Card(f), api(f, "none")
+    card, none = Card(f), api(f, "none")
     node = copied(f, card.thing(NODE), card[NODE_WORDS])
     when_not(f, f.op("icmp ne", "ptr", node, "null"), "ptr null")
     edge = f.variable("ptr", card.in_("%x", HELD_EDGE))
     with f.when(same(f, edge.get(), none)):
         edge.set("%x")
-    put(f, node, card[EDGES], _tuple(f, _own(f, edge.get())), True)
+    put(f, node, card[EDGES], tuple_of(f, own(f, edge.get())), True)
     number = card.in_("%x", HELD_NUMBER)
     zero = card.in_(api(f, "prototype"), HELD_NUMBER)
     with f.when(f.op("icmp ne", "ptr", number, zero)):
-        put(f, node, card[NUMBERS], _tuple(f, _own(f, number)), True)
+        put(f, node, card[NUMBERS], tuple_of(f, own(f, number)), True)
     several, shapes = of(f, "%params", SIZE, "i64"), card[SHAPES]
     length = f.op("add", "i64", several, shapes)
     with f.when(f.op("icmp ne", "i64", length, "0")):  # the object itself, parameters, the result, the shape
         saved = f.let(f"call ptr {api(f, 'new_list')}(i64 {f.op('add', 'i64', length, '2')})")
         when_not(f, f.op("icmp ne", "ptr", saved, "null"), "ptr null")
         items = of(f, saved, ITEM)
-        f.store("ptr", _own(f, none), items)
+        f.store("ptr", own(f, none), items)
         with f.counted("0", several) as k:
             param = f.load("ptr", f.element(f.offset("%params", str(ITEM)), k, "ptr"))
-            f.store("ptr", _own(f, param), f.element(items, f.op("add", "i64", k, "1"), "ptr"))
-        f.store("ptr", _own(f, none), f.element(items, f.op("add", "i64", several, "1"), "ptr"))
+            f.store("ptr", own(f, param), f.element(items, f.op("add", "i64", k, "1"), "ptr"))
+        f.store("ptr", own(f, none), f.element(items, f.op("add", "i64", several, "1"), "ptr"))
         with f.when(f.op("icmp ne", "i64", shapes, "0")):
             ndim = f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64")
             shape = f.let(f"call ptr @tuple_of(ptr {of(f, '%array', DIMS)}, i64 {ndim})")
@@ -161,7 +164,7 @@ def _added() -> Function:
 def _placed() -> Function:
     """Whose line it was: mostly that of the code which was met last, two frames above. Else somebody else is asked."""
     f = Function("placed", "void", "ptr card", "ptr node", linkage="internal")
-    card, given = _Card(f), f.reserve("ptr")
+    card, given = Card(f), f.reserve("ptr")
     f.store("ptr", card.thing(ONE), given)
     frame = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {card.thing(FRAME)}, ptr {given}, i64 1, ptr null)")
     with f.when(same(f, frame, "null")):
@@ -186,7 +189,7 @@ def _placed() -> Function:
         with f.when(f.op("icmp ne", "ptr", code, "null")), f.when(f.op("icmp ne", "ptr", code, api(f, "none"))):
             place = f.element("%card", str(USER), "i64")
             before = f.load("ptr", place)
-            f.store("ptr", _own(f, code), place)
+            f.store("ptr", own(f, code), place)
             with f.when(f.op("icmp ne", "ptr", before, "null")):
                 f.line(f"call void {api(f, 'decref')}(ptr {before})")
     with f.when(same(f, answer, "null")):
@@ -200,7 +203,7 @@ def _of_objects() -> Function:
     f = Function("direct_shown", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
     numbers, card, result = f.reserve("i64", MOST + 1), of(f, "%self", DATA), f.variable("ptr", DECLINED)
     indexed = f.op(
-        "and", "i1", same(f, "%count", "2", "i64"), f.op("icmp ne", "ptr", _Card(f, card).thing(ONE_OF), "null")
+        "and", "i1", same(f, "%count", "2", "i64"), f.op("icmp ne", "ptr", Card(f, card).thing(ONE_OF), "null")
     )
     with f.when(indexed):
         x, index = (f.load("ptr", f.element("%args", str(k), "ptr")) for k in range(2))
@@ -212,7 +215,7 @@ def _of_objects() -> Function:
             x = f.load("ptr", "%args")
             result.set(f.let(f"call ptr @shown(ptr {card}, ptr {x}, ptr {numbers}, i64 {several})"))
     with f.when(same(f, result.get(), DECLINED)):
-        result.set(_own(f, api(f, "none")))
+        result.set(own(f, api(f, "none")))
     f.end(f"ptr {result.get()}")
     return f
 
@@ -274,7 +277,7 @@ def _index(f: Function, item: str) -> str:
 def _items() -> Function:
     """What an index shows, one step after the other; null with an exception, or `DECLINED`."""
     f = Function("shown_items", "ptr", "ptr card", "ptr x", "ptr index", linkage="internal")
-    numbers, only, no, card = f.reserve("i64", MOST + 1), f.reserve("ptr"), f"ptr {DECLINED}", _Card(f)
+    numbers, only, no, card = f.reserve("i64", MOST + 1), f.reserve("ptr"), f"ptr {DECLINED}", Card(f)
     items, count = f.variable("ptr", only), f.variable("i64", "1")
     f.store("ptr", "%index", only)
     with f.when(same(f, of(f, "%index", TYPE), api(f, "tuple_type"))):
@@ -282,11 +285,11 @@ def _items() -> Function:
         count.set(of(f, "%index", SIZE, "i64"))
     wanted = f.let(f"call i64 @dimensions_meant(ptr {items.get()}, i64 {count.get()})")
     when_not(f, f.op("icmp sge", "i64", wanted, "0"), no)
-    where, array = api(f, "holder_array", "i64"), _array_of(f, "%x")
+    where, array = api(f, "holder_array", "i64"), array_of(f, "%x")
     ndim = f.cast("sext", "i32", of(f, array, NDIM, "i32"), "i64")
     when_not(f, f.op("icmp sle", "i64", wanted, ndim), no)
     alone = same(f, count.get(), "1", "i64")
-    now, dim = f.variable("ptr", _own(f, "%x")), f.variable("i64", "0")
+    now, dim = f.variable("ptr", own(f, "%x")), f.variable("i64", "0")
 
     def go_on(which: str, several: str) -> None:
         """The next step, from what the last one has shown."""

@@ -167,6 +167,8 @@ show_edges(clamp_max_op, 0)
 @public(inplace=True, out=True, aliases=("clip",))
 def clamp(input: Any, min: Any = None, max: Any = None, *, run: Any = call) -> Any:
     """`input`, but at least `min` and at most `max`: numbers, or tensors that broadcast."""
+    if run is inplace and not modes.special and clamp_op.quick_write(input, min, max) is not None:
+        return input
     if min is None and max is None:
         raise EngineError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
@@ -270,6 +272,8 @@ show_edges(masked_fill_tensor_op, 0, 2)
 @public(inplace=True)
 def masked_fill(input: Any, mask: Any, value: Any, *, run: Any = call) -> Any:
     """`input` with `value` (a number or a tensor of one element) where `mask` holds."""
+    if run is not call and not modes.special and masked_fill_op.quick_write(input, mask, value) is not None:
+        return input
     need_tensors("masked_fill", input, mask)
     if mask._array.dtype is not b1:
         raise EngineError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}")
@@ -324,16 +328,22 @@ def _fill(run: Any, input: Any, value: Any, of_number: Op, of_tensor: Op) -> Any
 
 def fill_(self: Any, value: Any) -> Any:
     """Write `value` everywhere."""
+    if not modes.special and fill_scalar_into_op.quick_write(self, value) is not None:
+        return self
     return _fill(inplace, self, value, fill_scalar_into_op, fill_tensor_into_op)
 
 
 def zero_(self: Any) -> Any:
     """Write 0 everywhere."""
+    if not modes.special and zero_op.quick_write(self) is not None:
+        return self
     return inplace(zero_op, self)
 
 
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write the values of `src`, broadcast and converted to this type."""
+    if not modes.special and copy_op.quick_write(self, src) is not None:
+        return self
     if src is self:
         refuse(self, "copy_")
         wrote(self)

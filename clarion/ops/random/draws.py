@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core import devices, modes
 from ...core.devices import ndarray
 from ...core.dtypes import broadcast_shapes, default_float, f32, f64, i64
@@ -66,6 +68,28 @@ normal_both_op = Op("normal_both", "mean std", "gen", node="NormalBackward3", mo
 normal_both_op.vjp(mean=lambda g, ops: ops.zeros_like(g), std=lambda g, ops: ops.zeros_like(g))
 
 
+class _Heat:
+    left = 128  # draws until compiled ones are asked for
+
+
+def _few(op: Op, size: Any) -> Tensor | None:
+    """A new tensor of few numbers, drawn by a compiled function; None where there is none for them."""
+    if default_float() is not f32 or devices.HALVES or (modes.special and (modes.batches or modes.state.inference)):
+        return None
+    if _Heat.left > 0:
+        _Heat.left -= 1
+        op.kernel(
+            np.empty(0, f32), 0.0, 1.0, mt19937.default_generator
+        )  # (nothing is drawn: the kernel hears that it is wanted)
+        return None
+    return op.quick_draw(mt19937.default_generator, size)  # type: ignore[no-any-return]
+
+
+def _few_like(op: Op, array: Any) -> Tensor | None:
+    plain = type(array) is ndarray and array.dtype is f32 and array.ndim < 4 and array.flags.c_contiguous
+    return _few(op, array.shape) if plain else None
+
+
 # New tensors -----------------------------------------------------------------------------------------
 
 
@@ -90,12 +114,20 @@ def _with_options(name: str, sampler: Any, size: tuple[Any, ...], generator: Any
 @public(method=False)
 def rand(*size: Any, generator: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in [0, 1). Options: out, dtype, layout, device, pin_memory, requires_grad."""
+    if generator is None and not options and not devices.elsewhere:
+        out = _few(uniform_op, size)
+        if out is not None:
+            return out
     return _fresh("rand", draw.uniform, size, generator, options)
 
 
 @public(method=False)
 def randn(*size: Any, generator: Any = None, **options: Any) -> Tensor:
     """Standard normal numbers. Options: out, dtype, layout, device, pin_memory, requires_grad."""
+    if generator is None and not options and not devices.elsewhere:
+        out = _few(normal_op, size)
+        if out is not None:
+            return out
     return _fresh("randn", draw.normal, size, generator, options)
 
 
@@ -165,12 +197,20 @@ def _filled(array: Any, values: Any) -> Any:
 @public(method=False)
 def rand_like(input: Any, *, generator: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in the shape of a tensor. Options as for zeros_like."""
+    if generator is None and not options and type(input) is Tensor:
+        out = _few_like(uniform_op, input._array)
+        if out is not None:
+            return out
     return _like("rand_like", draw.uniform, input, generator, options)
 
 
 @public(method=False)
 def randn_like(input: Any, *, generator: Any = None, **options: Any) -> Tensor:
     """Normal numbers in the shape of a tensor. Options as for zeros_like."""
+    if generator is None and not options and type(input) is Tensor:
+        out = _few_like(normal_op, input._array)
+        if out is not None:
+            return out
     return _like(
         "randn_like", draw.normal, input, generator, options, lambda array: (0.0, 1.0, array.flags.c_contiguous)
     )
@@ -355,12 +395,18 @@ def _from_to(name: str, args: tuple[Any, ...], named: dict[str, Any], defaults: 
 def uniform_(self: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
     """uniform_(from=0, to=1): fill with uniform numbers."""
     low, high = _from_to("uniform_", args, named, (0.0, 1.0))
+    if generator is None and not modes.special:
+        if uniform_op.quick_write(self, low, high, mt19937.default_generator) is not None:
+            return self
     return inplace(uniform_op, self, float(low), float(high), drawn_by("uniform_", generator))
 
 
 @method("normal_")
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with normal numbers."""
+    if generator is None and not modes.special:
+        if normal_op.quick_write(self, mean, std, mt19937.default_generator) is not None:
+            return self
     return inplace(normal_op, self, float(mean), float(std), drawn_by("normal_", generator))
 
 

@@ -1,0 +1,214 @@
+"""Writes and draws that a compiled function does as a whole, beside those of the long way: kernels/llvm/writes.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clarion as torch
+from clarion.core.namespace import OPS
+from clarion.core.provenance import file_line
+from clarion.events import subscribe
+from clarion.kernels import registry
+from clarion.kernels.choosing import HEAT
+from clarion.kernels.llvm import cards, machine
+
+pytestmark = pytest.mark.skipif(
+    not machine.installed() or not cards.available(), reason="kernels cannot be called directly here"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    x = torch.rand(4, 4)
+    for _ in range(HEAT):
+        x.zero_(), torch.rand(2), x.masked_fill_(x > 0, 1.0)
+    assert x.__class__ is torch.Tensor
+    for name, given in {
+        "zero": (),
+        "copy": (torch.ones(4, 4),),
+        "clamp": (0.0, None),
+        "fill_scalar_into": (2,),
+    }.items():
+        assert OPS[name].quick_write(x, *given) is x, name
+
+
+def _values(*shape: int) -> Any:
+    values = torch.linspace(-2, 2, int(np.prod(shape))).view(shape).clone()
+    values.view(-1)[0], values.view(-1)[1], values.view(-1)[2] = float("nan"), float("inf"), -0.0
+    return values
+
+
+MASK = torch.tensor([[True, False, True, False]] * 4)
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "zero": lambda x: x.zero_(),
+    "fill": lambda x: x.fill_(0.1),
+    "fill_whole": lambda x: x.fill_(-3),
+    "fill_nan": lambda x: x.fill_(float("nan")),
+    "fill_true": lambda x: x.fill_(True),
+    "fill_tensor": lambda x: x.fill_(torch.tensor(2.5)),
+    "fill_too_large": lambda x: x.fill_(1e300),
+    "fill_whole_too_large": lambda x: x.fill_(2**80),
+    "copy": lambda x: x.copy_(torch.arange(16.0).view(4, 4)),
+    "copy_itself": lambda x: x.copy_(x),
+    "copy_turned": lambda x: x.copy_(torch.arange(16.0).view(4, 4).t()),
+    "copy_mask": lambda x: x.copy_(MASK),
+    "copy_whole": lambda x: x.copy_(torch.arange(16).view(4, 4)),
+    "copy_double": lambda x: x.copy_(torch.arange(16.0).double().view(4, 4) / 3),
+    "copy_row": lambda x: x.copy_(torch.arange(4.0)),
+    "copy_number": lambda x: x.copy_(0.5),
+    "copy_wrong": lambda x: x.copy_(torch.arange(5.0)),
+    "copy_recorded": lambda x: x.copy_(torch.ones(4, 4, requires_grad=True)),
+    "copy_view": lambda x: x.copy_(torch.arange(32.0).view(2, 4, 4)[1]),
+    "copy_view_of_recorded": lambda x: x.copy_(torch.ones(2, 4, 4, requires_grad=True)[1]),
+    "masked_fill": lambda x: x.masked_fill_(MASK, 0.25),
+    "masked_fill_row": lambda x: x.masked_fill_(MASK[0], -1),
+    "clamp": lambda x: x.clamp_(-0.5, 0.5),
+    "clamp_zero": lambda x: x.clamp_(0, 1),
+    "clamp_low": lambda x: x.clamp_(min=-0.25),
+    "clamp_high": lambda x: x.clamp_(max=0.25),
+    "clamp_crossed": lambda x: x.clamp_(1.0, -1.0),
+    "clamp_nan": lambda x: x.clamp_(float("nan"), 1.0),
+    "clamp_nothing": lambda x: x.clamp_(),
+    "clip_out_of_place": lambda x: x.clip(-1, 1),
+    "uniform": lambda x: x.uniform_(-1, 3),
+    "uniform_plain": lambda x: x.uniform_(),
+    "uniform_wrong": lambda x: x.uniform_(3, 1),
+    "normal": lambda x: x.normal_(1, 2.5),
+    "normal_wrong": lambda x: x.normal_(0, -1),
+}
+
+
+@pytest.mark.parametrize(
+    "kind", ["plain", "double", "whole", "leaf", "recorded", "view", "turned", "saved", "aliased", "data", "no_grad"]
+)
+@pytest.mark.parametrize("name", CALLS)
+def test_writes_are_those_of_the_long_way(name: str, kind: str) -> None:
+    call = CALLS[name]
+
+    def run() -> list[object]:
+        torch.manual_seed(0)
+        x = _values(4, 4)
+        other = x
+        if kind in ("double", "whole"):
+            x = x.double() if kind == "double" else torch.arange(16).view(4, 4).clone()
+        elif kind == "leaf":
+            x.requires_grad_()
+        elif kind == "recorded":
+            x = x * torch.ones(4, 4, requires_grad=True)
+        elif kind in ("view", "turned"):
+            x = _values(2, 4, 4)[1] if kind == "view" else x.t()
+        elif kind == "saved":
+            other = torch.ones(4, 4, requires_grad=True) * x
+        elif kind in ("aliased", "data"):
+            other, x = x, x.detach() if kind == "aliased" else x.data
+        found: list[object] = []
+        try:
+            with torch.set_grad_enabled(kind != "no_grad"):
+                for _ in range(2):
+                    result = call(x)
+                    found += [result is x, result.requires_grad]
+        except (RuntimeError, TypeError, ValueError) as error:
+            found.append(str(error).splitlines()[0])
+        found += [
+            np.asarray(x.detach().numpy()).tobytes(),
+            x._version,
+            other._version,
+            x.dtype,
+            type(x.grad_fn).__name__,
+        ]
+        if x._vc is not None and x._vc.n and "wrong" not in name:
+            found.append(file_line(x._vc.place))
+            assert x._vc.place is None or file_line(x._vc.place)[0] == __file__  # type: ignore[index]
+        return found
+
+    quick = run()
+    registry.surround(lambda name, kernel: lambda *args, **out: kernel(*args, **out))
+    try:
+        long = run()
+    finally:
+        registry.surround(None)
+    assert quick == long
+
+
+def test_who_listens_hears_of_writes() -> None:
+    heard: list[str] = []
+    x = torch.rand(2, 3)
+    stop = [
+        subscribe("will_write", lambda t: heard.append("will")),
+        subscribe("wrote", lambda t, how: heard.append(how)),
+    ]
+    try:
+        x.zero_()
+    finally:
+        for each in stop:
+            each()
+    assert heard == ["will", "inplace"]
+
+
+def test_a_saved_value_that_is_overwritten_is_noticed() -> None:
+    x, w = torch.rand(4), torch.rand(4, requires_grad=True)
+    loss = (x * w).sum()
+    x.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+DRAWS: dict[str, Callable[[], Any]] = {
+    "rand": lambda: torch.rand(8, 8),
+    "rand_tuple": lambda: torch.rand((3, 5)),
+    "rand_one": lambda: torch.rand(()),
+    "rand_none": lambda: torch.rand(0, 3),
+    "rand_double": lambda: torch.rand(4, dtype=torch.float64),
+    "randn": lambda: torch.randn(2, 16),
+    "randn_odd": lambda: torch.randn(17),
+    "randn_few": lambda: torch.randn(3),
+    "rand_like": lambda: torch.rand_like(torch.empty(5, 7)),
+    "randn_like": lambda: torch.randn_like(torch.empty(4, 8)),
+    "randint_like": lambda: torch.randint_like(torch.empty(4, 8), 10),
+    "uniform": lambda: torch.empty(9, 9).uniform_(2, 3),
+    "normal": lambda: torch.empty(32).normal_(2, 3),
+    "leaf": lambda: torch.rand(4, 4, requires_grad=True),
+    "large": lambda: torch.rand(700),
+}
+
+
+def test_draws_are_those_of_the_long_way_in_any_order() -> None:
+    def run() -> list[Any]:
+        torch.manual_seed(7)
+        order = np.random.default_rng(0).choice(list(DRAWS), 600)
+        found: list[Any] = []
+        for each in order:
+            drawn = DRAWS[each]()
+            found.append(
+                (each, drawn.detach().numpy().tobytes(), drawn.shape, drawn.dtype, drawn.requires_grad, drawn._version)
+            )
+        return [*found, torch.get_rng_state().tolist()]
+
+    quick = run()
+    registry.surround(lambda name, kernel: lambda *args, **out: kernel(*args, **out))
+    try:
+        assert OPS["uniform"].quick_draw(torch.default_generator._source, (2,)) is None
+        assert run() == quick
+    finally:
+        registry.surround(None)
+
+
+def test_drawing_threads_share_one_sequence() -> None:
+    import threading
+
+    torch.manual_seed(1)
+    wanted = torch.rand(40 * 64).reshape(40, 64).tolist()
+    torch.manual_seed(1)
+    found: list[list[float]] = []
+    threads = [
+        threading.Thread(target=lambda: found.extend(torch.rand(64).tolist() for _ in range(10))) for _ in range(4)
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert sorted(found) == sorted(wanted)
