@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 
 from ...core import devices, modes
 from ...core.devices import ndarray
@@ -79,7 +78,7 @@ def _few(op: Op, size: Any) -> Tensor | None:
     if _Heat.left > 0:
         _Heat.left -= 1
         op.kernel(
-            np.empty(0, f32), 0.0, 1.0, mt19937.default_generator
+            devices.HOST.xp.empty(0, f32), 0.0, 1.0, mt19937.default_generator
         )  # (nothing is drawn: the kernel hears that it is wanted)
         return None
     return op.quick_draw(mt19937.default_generator, size)  # type: ignore[no-any-return]
