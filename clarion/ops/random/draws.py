@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from ...core import devices, modes
 from ...core.devices import ndarray
 from ...core.dtypes import broadcast_shapes, default_float, f32, f64, i64
