@@ -1,12 +1,14 @@
 """`torch.masked`: reductions and normalisations over the elements where a mask is true.
 
-What is masked out takes the value that changes nothing (0 in a sum, 1 in a product, -inf in a maximum …). MaskedTensor, a
-tensor that carries its mask, is not there.
+What is masked out takes the value that changes nothing (0 in a sum, 1 in a product, -inf in a maximum …). Tensors that carry
+their masks are in `maskedtensor`, which is loaded when the first is made.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +21,7 @@ from ..ops.faces.api import FUNCTIONS as _FUNCTIONS
 from ..ops.faces.api import NN_FUNCTIONAL as _NN
 
 __all__ = [
-    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "is_masked_tensor", "log_softmax", "logaddexp", "logsumexp", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
+    "MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor", "cumprod", "cumsum", "is_masked_tensor", "log_softmax", "logaddexp", "logsumexp", "masked_tensor", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
 ]  # fmt: skip
 
 _SMALL = (uint8, bool_, int8, int16, int32)
@@ -47,7 +49,8 @@ def _sparse(name: str, input: Any, dim: Any, keepdim: bool, dtype: Any, mask: An
     """Where the input is sparse, the result is."""
     from ..sparse import masked  # loaded with the first sparse tensor
 
-    return masked.reduced(name, input, _dims(dim, input.ndim), bool(keepdim), dtype, mask)
+    nothing = _IDENTITIES[name](input) if name in _IDENTITIES else 0
+    return masked.reduced(name, input, _dims(dim, input.ndim), bool(keepdim), dtype, mask, nothing)
 
 
 def _lowest(input: Any) -> Any:
@@ -59,8 +62,8 @@ def _highest(input: Any) -> Any:
 
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
-    """Dimensions from the front; None stands for all."""
-    if dim is None:
+    """Dimensions from the front; None and () stand for all."""
+    if dim is None or dim == () or dim == []:
         return tuple(range(ndim))
     found: list[int] = []
     for each in (dim,) if isinstance(dim, int) else dim:
@@ -211,8 +214,9 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def is_masked_tensor(obj: Any, /) -> bool:
-    """Never: there are none."""
-    return False
+    """Is it a tensor that carries a mask?"""
+    core = sys.modules.get(f"{__name__}.maskedtensor.core")  # whoever has one has loaded it
+    return core is not None and isinstance(obj, core.MaskedTensor)
 
 
 def _normalised(name: str, fill: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -249,6 +253,12 @@ def _input_mask(input: Any, *args: Any, mask: Any = None, **kwargs: Any) -> Any:
     return _whole(mask, input)
 
 
+def _combine_input_and_mask(op: Any, input: Any, mask: Any, *args: Any) -> Any:
+    """The input with the value that changes nothing in the reduction where the mask is false."""
+    identity = _reduction_identity(op.__name__, input, *args)
+    return input if mask is None or identity is None else _FUNCTIONS["where"](mask, input, identity)
+
+
 _IDENTITIES: dict[str, Callable[[Any], Any]] = {
     "sum": lambda x: 0,
     "cumsum": lambda x: 0,
@@ -279,4 +289,14 @@ def _reduction_identity(op_name: str, input: Any, *args: Any) -> Any:
     return _FUNCTIONS["tensor"](value, dtype=kind, device=input.device)
 
 
-__getattr__ = rest(__name__)  # MaskedTensor
+_rest = rest(__name__)
+_CARRYING = {"MaskedTensor": "core", "masked_tensor": "creation", "as_masked_tensor": "creation"}
+
+
+def __getattr__(name: str) -> Any:
+    """Tensors that carry masks take calls over: every function looks at its arguments from then on, so nobody loads them in vain."""
+    if name not in _CARRYING:
+        return _rest(name)
+    found = getattr(importlib.import_module(f"{__name__}.maskedtensor.{_CARRYING[name]}"), name)
+    globals()[name] = found
+    return found

@@ -186,10 +186,10 @@ def new(x: Any, *args: Any, **options: Any) -> Any:
 
 
 @handles("zeros")
-def zeros(*size: Any, out: Any, **options: Any) -> Any:
+def zeros(*size: Any, out: Any, requires_grad: bool = False, **options: Any) -> Any:
     """No entries, in the place of a sparse tensor."""
     shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-    return out.become(sparse_coo_tensor(tuple(shape), dtype=out.dtype))
+    return out.become(sparse_coo_tensor(tuple(shape), dtype=out.dtype, requires_grad=requires_grad))
 
 
 @handles("sparse_resize_and_clear_")

@@ -10,11 +10,11 @@ from ..errors import ArgumentValueError
 from ..kernels.coo import flat_places
 from ..ops.faces.api import FUNCTIONS
 from .compressed import compressed
-from .tensor import coalesced, dense, gathered, in_places, is_sparse, make, np
+from .tensor import coalesced, dense, gathered, in_places, is_sparse, make, np, sparse
 
 
-def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any, mask: Any) -> Any:
-    """The sum, prod, mean, amax or amin along dimensions, of the entries that the mask shows."""
+def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any, mask: Any, nothing: Any) -> Any:
+    """The sum, prod, mean, amax or amin along dimensions, of the entries that the mask shows; `nothing` where there are none."""
     if x._layout not in (sparse_coo, sparse_csr):
         raise ArgumentValueError(
             f"masked {name} expects strided, sparse_coo or sparse_csr tensor (got {x._layout} tensor)"
@@ -29,7 +29,10 @@ def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any,
     found = _shown(x, mask).to(dtype)
     if dims:
         found = _over_dense(name, found, dims, keepdim)
-        found = _over_sparse(name, found, [d for d in dims if d < found._at.shape[0]], keepdim)
+        inner = [d for d in dims if d < x._at.shape[0]]
+        if x._layout is sparse_coo and len(inner) == x._at.shape[0]:
+            return _total(name, found._held, len(inner) if keepdim else 0, nothing)
+        found = _over_sparse(name, found, inner, keepdim)
     return found if x._layout is sparse_coo else compressed(found, sparse_csr)
 
 
@@ -50,6 +53,12 @@ def _over_dense(name: str, x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
         held = FUNCTIONS[name](held, d - count + 1, keepdim)
         shape[d : d + 1] = [1] if keepdim else []
     return make(x._at, held, shape, True)
+
+
+def _total(name: str, held: Any, kept: int, nothing: Any) -> Any:
+    """Of all entries, as a sparse tensor."""
+    found = FUNCTIONS[name](held, 0) if len(held) else held.new_full(held.shape[1:], nothing)
+    return sparse(found.reshape([1] * kept + list(found.shape)))
 
 
 def _over_sparse(name: str, x: Any, dims: list[int], keepdim: bool) -> Any:

@@ -22,8 +22,9 @@ def dimension(x: Any, dim: int) -> int:
 
 
 @handles("permute")
-def permute(x: Any, *dims: Any) -> Any:
+def permute(x: Any, *args: Any, dims: Any = ()) -> Any:
     """Other order of dimensions."""
+    dims = args or (dims,)
     order = tuple(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else dims
     order = tuple(d % x.dim() for d in order)
     count = x._at.shape[0]

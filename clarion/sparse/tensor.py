@@ -17,11 +17,12 @@ from typing import Any
 
 from ..core.devices import HOST
 from ..core.dtypes import FROM_NUMPY, int64, sparse_coo, sparse_csc, sparse_csr
-from ..core.overriding import Disabled, plain_members
+from ..core.overriding import Disabled
 from ..core.printing import add_suffixes, format_array
 from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
 from ..kernels.coo import Coo, flat_places
+from .values import SAFE, OfValues, name_of
 
 np = HOST.xp
 
@@ -42,30 +43,16 @@ def handles(*names: str, any_layout: bool = False) -> Callable[[Any], Any]:
     return register
 
 
-# What says something of a tensor without its values.
-_SAFE = frozenset(
-    ["size", "dim", "ndimension", "numel", "nelement", "element_size", "is_floating_point", "is_complex", "is_signed",
-     "shape", "dtype", "device", "ndim", "itemsize", "is_cpu", "is_cuda", "is_meta", "is_tensor", "is_inference", "get_device",
-     "is_pinned", "result_type", "can_cast", "output_nr", "_version", "backward"]
-)  # fmt: skip
-
-
-@functools.cache
-def _property_names() -> dict[property, str]:
-    return {member: name for name, member in plain_members().items() if isinstance(member, property)}
-
-
 @functools.cache
 def _load_handlers() -> None:
     """A gradient may be the first sparse tensor of a program."""
     from . import making, operations, products, questions, shapes  # noqa: F401
 
 
-class SparseTensor(Tensor):
+class SparseTensor(OfValues):
     """A tensor of which most elements are zero."""
 
     _at: Tensor  # one column of indices per entry
-    _held: Tensor  # the entries
     _layout: Any
     _block: tuple[int, ...] = ()  # the shape of its blocks
     _index: Any = int64  # the type of its compressed indices
@@ -76,68 +63,23 @@ class SparseTensor(Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        owner = getattr(func, "__self__", None)
         if func.__name__ == "__set__":  # an attribute of another tensor becomes a sparse one
             with Disabled():
                 return func(*args)
-        name = _property_names()[owner] if isinstance(owner, property) else func.__name__
+        name = name_of(func)
         _load_handlers()
         handler = HANDLERS.get(name)
         if handler is not None:
             if name not in ANY_LAYOUT and (unusual := _unusual(args)) is not None:
                 return _place_by_place(handler, unusual, args, kwargs or {})
             return handler(*args, **(kwargs or {}))
-        if name in _SAFE:
+        if name in SAFE:
             with Disabled():
                 return func(*args, **(kwargs or {}))
         raise NotSupportedError(
             f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend.\n"
             "clarion has no sparse form of this operation; x.to_dense() gives the dense tensor."
         )
-
-    # The graph is that of the values.
-
-    @property
-    def requires_grad(self) -> bool:  # type: ignore[override]
-        """Are operations on its values recorded?"""
-        return self._held.requires_grad
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        self._held.requires_grad = value
-
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Record operations on its values."""
-        self._held.requires_grad_(requires_grad)
-        return self
-
-    @property
-    def grad_fn(self) -> Any:
-        """The node that computed its values."""
-        return self._held.grad_fn
-
-    @property
-    def is_leaf(self) -> bool:
-        """True if nothing recorded computed its values."""
-        return self._held.is_leaf
-
-    @property
-    def grad(self) -> Any:  # type: ignore[override]
-        """The gradient of its values, at its places."""
-        found = self._held.grad
-        return None if found is None else self.gradient(found)
-
-    @grad.setter
-    def grad(self, value: Any) -> None:
-        self._held.grad = self.arriving(value)
-
-    def retain_grad(self) -> None:
-        """Keep the gradient of its values."""
-        self._held.retain_grad()
-
-    def backward(self, gradient: Any = None, *args: Any, **kwargs: Any) -> None:
-        """Gradients from its values."""
-        self._held.backward(self.arriving(gradient), *args, **kwargs)
 
     def arriving(self, gradient: Any) -> Any:
         """What of a gradient that arrives, sparse or not, is its values'."""
@@ -147,15 +89,6 @@ class SparseTensor(Tensor):
         if self._block:
             return whole.sparse_mask(self.alike(self._held.detach()))._held
         return gathered(whole, self._at)
-
-    def register_hook(self, hook: Any) -> Any:
-        """Call `hook` with each gradient that arrives, which is sparse as this is."""
-        places = self.alike(self._held.detach())  # not `self`: its values would keep themselves alive
-
-        def hear(values: Any) -> Any:
-            return places.arriving(hook(places.gradient(values)))
-
-        return self._held.register_hook(hear)
 
     def alike(self, values: Any) -> Any:
         """Other values at the same places."""
