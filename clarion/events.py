@@ -14,6 +14,7 @@ and a tool subscribes with `subscribe("wrote", handler)`. A handler must not rai
 | recorded  | node, inputs, output        | an operation joined the graph |
 | applied   | op, inputs, params, outputs | an operation ran, recorded or not (told only while `modes.watch` is on) |
 | customised | function, arguments, output | a custom Function was applied and recorded |
+| declared  | name, args, kwargs, output  | an operation that a program declared (`torch.library`) ran |
 | saved     | node, tensor                | a value was kept for the backward pass |
 | freed     | node                        | a node released its saved values |
 | left      | tensor, how                 | a value left the graph ("item", "numpy", "detach", "argmax", …) |
@@ -79,8 +80,8 @@ class Hub:
         "backward_ended",
         "broke",
         "cleared",
-        "clipped",
         "customised",
+        "declared",
         "dropped",
         "entered",
         "flagged",
@@ -118,6 +119,7 @@ class Hub:
     recorded: Handler | None
     applied: Handler | None
     customised: Handler | None
+    declared: Handler | None
     saved: Handler | None
     freed: Handler | None
     hooked: Handler | None

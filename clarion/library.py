@@ -12,6 +12,7 @@ from .absent import rest
 from .core.function import Function
 from .core.tensor import Tensor
 from .errors import ArgumentTypeError, EngineError
+from .events import hub
 
 
 class CustomOpDef:
@@ -34,10 +35,14 @@ class CustomOpDef:
         if self._kernel is None:
             raise EngineError(f"{self._qualname} has no kernel: it was declared, and never implemented")
         if self._backward is None:
-            return self._kernel(*args, **kwargs)
-        if self._autograd is None:
-            self._autograd = _function_of(self)
-        return self._autograd.apply(*self._positional(args, kwargs))
+            output = self._kernel(*args, **kwargs)
+        else:
+            if self._autograd is None:
+                self._autograd = _function_of(self)
+            output = self._autograd.apply(*self._positional(args, kwargs))
+        if hub.declared is not None:
+            hub.declared(self._qualname, args, kwargs, output)
+        return output
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         assert self._kernel is not None

@@ -8,6 +8,7 @@ from ..core.dtypes import dtype as _dtype
 from ..core.tensor import Tensor
 from ..nn import functional as _functional
 from ..ops.faces.api import FUNCTIONS
+from ..ops.faces.aten import FORMS
 
 
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
@@ -30,4 +31,6 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
 def __getattr__(name: str) -> Any:
     if name in FUNCTIONS:
         return FUNCTIONS[name]
-    return getattr(_functional, name)
+    if name in FORMS:
+        return FORMS[name]
+    return getattr(_functional, "nll_loss" if name == "nll_loss2d" else name)

@@ -204,7 +204,8 @@ def install() -> None:
             if not isinstance(function, types.FunctionType) or not function.__module__.startswith("clarion."):
                 continue
             own = name if not name.startswith("__") or name in ("__getitem__", "__setitem__") else None
-            if table.get(function.__name__) is not function and function.__name__ not in _full(name):
+            named = any(each.get(function.__name__) is function for each in members)
+            if not named and function.__name__ not in _full(name):
                 function.__name__ = name  # so that who takes a call over can read what was called
             if own is not None and function not in _below and name not in UNSEEN:
                 _look_first(function, name in MODES_ONLY)

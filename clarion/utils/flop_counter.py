@@ -5,16 +5,20 @@ Counted from what the engine tells (`clarion/events.py`): operations as they run
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
+from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
-from .._ops import ops
+from .._ops import OpOverloadPacket, in_atens_order, ops, overload_of
 from ..absent import rest
 from ..core import modes
 from ..core.provenance import warn_user
-from ..errors import NotSupportedError
+from ..core.tensor import Tensor
+from ..errors import ArgumentValueError, EngineError
 from ..events import subscribe
+from ..pytree import tree_map
 
 # operation: its name in PyTorch, that of its backward pass, and which two inputs are multiplied
 _PRODUCTS = {
@@ -71,14 +75,53 @@ def _cost(op: Any, inputs: Any, params: Any, output: Any) -> _Cost | None:
     return _Cost(name, backward, factors, count, (count, count))
 
 
+# Formulas of programs: operation -> the count of a call, `formula(*args, out_val=result)`.
+flop_registry: dict[Any, Callable[..., int]] = {}
+
+
+def _of_shapes(formula: Callable[..., int]) -> Callable[..., int]:
+    """A formula that is given the shapes of tensors, as one that is given the tensors."""
+
+    def shape(value: Any) -> Any:
+        return value.shape if isinstance(value, Tensor) else value
+
+    @functools.wraps(formula)
+    def of_tensors(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
+        given, named, out = tree_map(shape, (args, kwargs, out_val))
+        return formula(*given, out_shape=out, **named)
+
+    return of_tensors
+
+
+def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Any], Any]:
+    """Let all counters count calls of these operations by a formula of the program's, of shapes or (`get_raw`) of tensors."""
+
+    def register(formula: Callable[..., int]) -> Callable[..., int]:
+        taken = formula if get_raw else _of_shapes(formula)
+        for target in targets if isinstance(targets, list | tuple) else (targets,):
+            if not isinstance(target, OpOverloadPacket):
+                raise ArgumentValueError(
+                    "register_flop_formula(targets): expected each target to be OpOverloadPacket (i.e. torch.ops.mylib.foo), "
+                    f"JitFunction, or HigherOrderOperator, got {target} which is of type {type(target)}"
+                )
+            if target in flop_registry:
+                raise EngineError(f"duplicate registrations for {target}")
+            flop_registry[target] = taken
+        return taken
+
+    return register
+
+
 class FlopCounterMode:
     """Counts inside its block, per module and operation; on leaving, the table is printed (it needs `tabulate`)."""
 
     def __init__(self, mods: Any = None, depth: int = 2, display: bool = True, custom_mapping: Any = None) -> None:
         if mods is not None:
             warn_user("mods argument is not needed anymore, you can stop passing it")
-        if custom_mapping:
-            raise NotSupportedError("clarion counts by formulas of its own: custom_mapping is not asked")
+        self._formulas = flop_registry | {
+            packet: formula if getattr(formula, "_get_raw", False) else _of_shapes(formula)
+            for packet, formula in (custom_mapping or {}).items()
+        }
         self.depth, self.display = depth, display
         self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
         self._names: dict[int, tuple[str, Any]] = {}  # by identity, with the module, so that it stays what it is
@@ -100,6 +143,7 @@ class FlopCounterMode:
         heard = {
             "recorded": self._recorded,
             "applied": self._applied,
+            "declared": self._declared,
             "ran": self._ran,
             "module_entered": self._entered,
             "module_left": self._left,
@@ -125,6 +169,11 @@ class FlopCounterMode:
         self._last = node, inputs
 
     def _applied(self, op: Any, inputs: Any, params: Any, outputs: Any) -> None:
+        packet = overload_of(op.name, tuple(inputs)).overloadpacket if self._formulas else None
+        if packet in self._formulas:
+            args = in_atens_order(op.name, (*inputs, *params))
+            self._count(packet, self._formulas[packet](*args, out_val=outputs[0]))
+            return
         cost = _cost(op, inputs, params, outputs[0])
         if cost is None:
             return
@@ -133,6 +182,15 @@ class FlopCounterMode:
         node = outputs[0]._edge
         if node is not None and self._last is not None and node is self._last[0]:
             self._costs[id(node)] = node, cost, modules
+
+    def _declared(self, name: str, args: Any, kwargs: Any, output: Any) -> None:
+        packet = next((each for each in self._formulas if each._qualified_op_name == name), None)
+        if packet is not None:
+            self._count(packet, self._formulas[packet](*args, **kwargs, out_val=output))
+
+    def _count(self, packet: Any, count: int) -> None:
+        for module in frozenset(("Global", *self._inside)):
+            self.flop_counts[module][packet] += count
 
     def _ran(self, node: Any, gradient: Any, result: Any) -> None:
         known = self._costs.get(id(node))
