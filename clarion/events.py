@@ -80,6 +80,7 @@ class Hub:
         "backward_ended",
         "broke",
         "cleared",
+        "clipped",
         "customised",
         "declared",
         "dropped",

@@ -253,6 +253,37 @@ def _input_mask(input: Any, *args: Any, mask: Any = None, **kwargs: Any) -> Any:
     return _whole(mask, input)
 
 
+def _canonical_dim(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Dimensions from the front, in order."""
+    return _dims(dim, ndim)
+
+
+_NORMALISATIONS = ("softmax", "log_softmax", "softmin", "normalize", "cumsum", "cumprod")
+_REDUCTIONS = ("sum", "prod", "amax", "amin", "argmax", "argmin", "mean", "median", "norm", "var", "std", "logsumexp")
+
+
+def _output_mask(op: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+    """Where the result of a masked function is made of something."""
+    name = getattr(op, "__name__", "")
+    shown = _input_mask(input, mask=kwargs.get("mask"))
+    if name in _NORMALISATIONS:
+        return shown
+    if name not in _REDUCTIONS:
+        raise ValueError(f"_output_mask expected masked operation (got {name or type(op).__name__})")
+    rest = args[1:] if name == "norm" else args
+    dims = _dims(rest[0] if rest else kwargs.get("dim"), input.ndim)
+    return _FUNCTIONS["any"](shown, dims, bool(kwargs.get("keepdim", False)))
+
+
+def _where(mask: Any, input: Any, fill_value: Any) -> Any:
+    """The input where the mask is true; a sparse one has entries where the mask has them, and zeros where the input had none."""
+    if mask.layout is strided:
+        return _FUNCTIONS["where"](mask, input, fill_value)
+    from ..sparse import masked  # loaded with the first sparse tensor
+
+    return masked.where(mask, input, fill_value)
+
+
 def _combine_input_and_mask(op: Any, input: Any, mask: Any, *args: Any) -> Any:
     """The input with the value that changes nothing in the reduction where the mask is false."""
     identity = _reduction_identity(op.__name__, input, *args)

@@ -36,6 +36,15 @@ def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any,
     return found if x._layout is sparse_coo else compressed(found, sparse_csr)
 
 
+def where(mask: Any, x: Any, fill: Any) -> Any:
+    """The elements where a sparse mask is true; `fill` where it is false inside of an entry."""
+    found = _shown(x, mask)
+    if found._held.dim() > 1:
+        inside = gathered(dense(coalesced(in_places(mask))), found._at)
+        found = found.alike(FUNCTIONS["where"](inside, found._held, fill))
+    return found if x._layout is sparse_coo else compressed(found, x._layout)
+
+
 def _shown(x: Any, mask: Any) -> Any:
     """The elements where the mask is true; those without an entry are zeros."""
     x = coalesced(in_places(x))

@@ -115,5 +115,18 @@ def _to_coo(crow: Any, columns: Any, *, out_int32: bool = False, transpose: bool
     return made.int() if out_int32 else made
 
 
+def _validator(maker: str) -> Any:
+    """Refuses parts that make no sparse tensor; that is done where one is made."""
+
+    def validate(*parts: Any, **options: Any) -> None:
+        if maker == "sparse_compressed_tensor":
+            parts, options["layout"] = parts[:-1], parts[-1]
+        FUNCTIONS[maker](*parts, check_invariants=True, **options)
+
+    return validate
+
+
+for _name in _MAKERS:
+    _declare(FUNCTIONS, f"_validate_{_name}_args", _validator(_name))
 _declare(FUNCTIONS, "_convert_indices_from_coo_to_csr", _to_csr)
 _declare(FUNCTIONS, "_convert_indices_from_csr_to_coo", _to_coo)
