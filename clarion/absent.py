@@ -58,7 +58,7 @@ WHY = {
     "torch.hub": "nothing is downloaded; load a state_dict from a file",
     "torch.jit": "programs are not compiled to TorchScript; run the Python function, or save a state_dict",
     "torch.library": "operations that programs declare are Python functions here, below which there is no dispatcher",
-    "torch.masked": "there are no tensors that carry a mask; give the mask to the functions of torch.masked",
+    "torch.masked": "it belongs to how PyTorch builds its masked functions; torch.masked has those, and MaskedTensor",
     "torch.monitor": "nothing is monitored; torch.profiler measures",
     "torch.mtia": _ONE_DEVICE,
     "torch.nativert": "programs are not exported; save a state_dict",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.dtypes import Size, int64, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from ..core.tensor import new_tensor
-from ..errors import ArgumentTypeError, EngineError
+from ..errors import ArgumentTypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places
 from ..ops.faces.api import FUNCTIONS
 from . import checking
@@ -159,6 +159,11 @@ def zeros_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: 
     layout = layout or x._layout
     if layout is strided:
         return FUNCTIONS["zeros"](x.shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+    if layout is not x._layout and x._layout in COMPRESSED:
+        raise EngineError(
+            f"empty_like with different sparse layout is not supported (self is {TITLES[x._layout]} but you requested "
+            f"{TITLES[layout]})"
+        )
     count, inner = x._at.shape[0], tuple(x._held.shape[1 + len(x._block) :])
     block = x._block if layout in IN_BLOCKS else ()
     held = x._held.detach().new_zeros((0, *block, *inner), dtype=dtype or x.dtype).requires_grad_(requires_grad)
@@ -190,6 +195,26 @@ def zeros(*size: Any, out: Any, requires_grad: bool = False, **options: Any) -> 
     """No entries, in the place of a sparse tensor."""
     shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
     return out.become(sparse_coo_tensor(tuple(shape), dtype=out.dtype, requires_grad=requires_grad))
+
+
+@handles("resize_", any_layout=True)
+def resize_(x: Any, *size: Any, memory_format: Any = None) -> Any:
+    """Give matrices with compressed rows more rows and columns, in place."""
+    shape = tuple(size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
+    if x._layout is not sparse_csr:
+        raise EngineError(f"resize_: it is for compressed rows (SparseCsr), not for {TITLES[x._layout]}")
+    if len(shape) < 2:
+        raise EngineError(f"torch.resize_: Only batched sparse CSR matrices are supported, but got size {list(shape)}")
+    if shape[-1] < x.shape[-1]:
+        raise EngineError(
+            "torch.resize_: Resizing columns of sparse CSR tensors to a smaller value is not supported. The original number of "
+            f"columns is {x.shape[-1]} while the requested new number of columns is {shape[-1]}."
+        )
+    if shape[:-2] != tuple(x.shape[:-2]) or shape[-2] < x.shape[-2]:
+        raise NotSupportedError(
+            "resize_ of a sparse tensor gives it more rows or columns, not fewer, and no other batches"
+        )
+    return x.become(make(x._at, x._held, shape, True, x._layout, x._block, x._index))
 
 
 @handles("sparse_resize_and_clear_")

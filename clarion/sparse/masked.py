@@ -28,6 +28,7 @@ def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any,
         raise ArgumentValueError("reduction operations on CSR tensors with keepdim=False is unsupported")
     found = _shown(x, mask).to(dtype)
     if dims:
+        dims = tuple(d for d in dims if d < x.dim())  # of a number dimension 0 may be named
         found = _over_dense(name, found, dims, keepdim)
         inner = [d for d in dims if d < x._at.shape[0]]
         if x._layout is sparse_coo and len(inner) == x._at.shape[0]:

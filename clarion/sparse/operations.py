@@ -21,7 +21,7 @@ _KEEPING_ZERO = [
     "abs", "absolute", "neg", "negative", "sin", "tan", "asin", "arcsin", "atan", "arctan", "sinh", "tanh",
     "asinh", "arcsinh", "atanh", "arctanh", "sqrt", "square", "sgn", "sign", "ceil", "floor", "round", "trunc",
     "fix", "frac", "expm1", "log1p", "erf", "erfinv", "relu", "rad2deg", "deg2rad", "isnan", "isinf", "isposinf",
-    "isneginf", "signbit", "positive", "nan_to_num", "conj", "conj_physical", "real", "imag",
+    "isneginf", "signbit", "positive", "angle", "nan_to_num", "conj", "conj_physical", "real", "imag",
 ]  # fmt: skip
 
 
@@ -35,18 +35,18 @@ def _mapped(name: str) -> None:
             raise EngineError(f"{name}(): the result of a dense tensor cannot be written to a sparse one")
         x = x if name in _LINEAR else coalesced(x)
         result = x.alike(getattr(x._held, name)(*args, **options))
-        return result if out is None else _written(out, result)
+        return result if out is None else written(out, result)
 
     def write(x: Any, *args: Any, **options: Any) -> Any:
         if name not in _LINEAR and not x._array.sorted:
             raise EngineError(f"{name}_ requires coalesced input")
-        return _written(x, run(x, *args, **options))
+        return written(x, run(x, *args, **options))
 
     handles(name, any_layout=True)(run)
     handles(f"{name}_", any_layout=True)(write)
 
 
-def _written(target: Any, result: Any) -> Any:
+def written(target: Any, result: Any) -> Any:
     """A result in the place of another tensor, in the type of that one."""
     if not FUNCTIONS["can_cast"](result.dtype, target.dtype):
         raise DtypeError(f"result type {result.dtype.old} can't be cast to the desired output type {target.dtype.old}")
@@ -187,7 +187,7 @@ def div(x: Any, other: Any, *, rounding_mode: Any = None, out: Any = None) -> An
         raise EngineError("Sparse division requires a scalar or zero-dim dense tensor divisor")
     x = x if rounding_mode is None else coalesced(x)
     result = x.alike(FUNCTIONS["div"](x._held, other, rounding_mode=rounding_mode))
-    return result if out is None else _written(out, result)
+    return result if out is None else written(out, result)
 
 
 @handles("floor_divide", "__floordiv__")
@@ -235,7 +235,7 @@ def sub(x: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 def _in_place(name: str, run: Any) -> None:
     def write(x: Any, *args: Any, **options: Any) -> Any:
-        return _written(x, run(x, *args, **options))
+        return written(x, run(x, *args, **options))
 
     handles(name)(write)
 

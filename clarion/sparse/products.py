@@ -11,6 +11,7 @@ from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
 from ..ops.products.sparse import coo_mm_op
 from .compressed import TITLES, compressed
+from .operations import written
 from .tensor import coalesced, dense, handles, in_places, is_sparse, make, np
 
 
@@ -132,14 +133,31 @@ def bmm(a: Any, b: Any) -> Any:
 
 
 @handles("addmm")
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * (mat1 @ mat2)."""
-    product = mm(mat1, mat2)
+    return _added(input, mm(mat1, mat2), beta, alpha, out)
+
+
+@handles("addmv")
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+    """beta * input + alpha * (mat @ vec)."""
+    return _added(input, mv(mat, vec), beta, alpha, out)
+
+
+handles("addmm_", "addmv_")(lambda input, *args, **options: _in_place(input, args, options))
+
+
+def _in_place(input: Any, args: Any, options: Any) -> Any:
+    return (addmm if args[1].dim() == 2 else addmv)(input, *args, **options, out=input)
+
+
+def _added(input: Any, product: Any, beta: Any, alpha: Any, out: Any) -> Any:
     if is_sparse(product) and not is_sparse(input):
         product = dense(product)
     if is_sparse(input) and not is_sparse(product):
         input = dense(input)
-    return input * beta + product * alpha
+    result = product * alpha if beta == 0 and not is_sparse(product) else input * beta + product * alpha
+    return result if out is None else written(out, result)
 
 
 @handles("sspaddmm")

@@ -9,7 +9,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
-from .compressed import COMPRESSED, compressed, turned
+from .compressed import COMPRESSED, compressed, like, turned
 from .tensor import coalesced, handles, in_places, is_sparse, make, np
 
 
@@ -98,10 +98,10 @@ def unsqueeze(x: Any, dim: int) -> Any:
     return make(new_tensor(np.concatenate((at[:dim], row, at[dim:]))), x._held, shape, x._array.sorted)
 
 
-@handles("select")
+@handles("select", "select_copy", any_layout=True)
 def select(x: Any, dim: int, index: int) -> Any:
     """One slice along a dimension."""
-    x, dim = coalesced(in_places(x)), dim % x.dim()
+    dim = dim % x.dim()
     n, count = x.shape[dim], x._at.shape[0]
     if not -n <= index < n:
         raise ArgumentIndexError(
@@ -109,12 +109,24 @@ def select(x: Any, dim: int, index: int) -> Any:
         )
     shape = [*x.shape[:dim], *x.shape[dim + 1 :]]
     if dim >= count:
-        return make(x._at, x._held.select(dim - count + 1, index), shape, True)
-    kept = new_tensor(np.flatnonzero(x._at._array[dim] == index % n))
+        held = x._held.select(dim - count + 1 + len(x._block), index)
+        return make(x._at, held, shape, x._array.sorted, x._layout, x._block, x._index)
+    if x._layout is sparse_coo:
+        return _selected(coalesced(x), dim, index % n, shape)
+    if count > 2 and dim >= count - 2:
+        raise EngineError(
+            "select(): selecting sparse dimensions is not supported for batched sparse compressed tensors."
+        )
+    return like(_selected(in_places(x), dim, index % n, shape), x)
+
+
+def _selected(x: Any, dim: int, index: int, shape: list[int]) -> Any:
+    """The entries of one slice along a dimension of places."""
+    kept = new_tensor(np.flatnonzero(x._at._array[dim] == index))
     held = x._held[kept]
-    if count == 1:
-        return held.sum(0)
-    rows = new_tensor(np.array([i for i in range(count) if i != dim]))
+    if x._at.shape[0] == 1:
+        return held.sum(0, dtype=held.dtype)  # of one entry, or of none
+    rows = new_tensor(np.array([i for i in range(x._at.shape[0]) if i != dim]))
     return make(x._at[rows][:, kept], held, shape, True)
 
 

@@ -48,6 +48,7 @@ AREAS = (
     "transforms",
     "sparse",
     "sparse_layouts",
+    "masked_tensors",
     "memory",
     "turns",
     "kept_gradients",

@@ -187,3 +187,60 @@ def sides_that_do_not_fit_are_refused(t):
             lambda: t.masked.mean(x, 0, mask=x.bool()),
         )
     ]
+
+
+def slices_keep_their_type(t):
+    x = t.tensor([[0, 2, 0, 1], [3, 0, 0, 4]], dtype=t.int32)
+    batch = t.stack([x, x * 2]).to_sparse_csr()
+    found = [
+        x.to_sparse_csr()[0],
+        x.to_sparse_csc().select(1, 1),
+        t.select_copy(x.to_sparse_csr(), 0, 1),
+        x.to_sparse_csr()[1, 3],
+        batch[1],
+    ]
+    return [(str(each.layout), str(each.dtype), each.to_dense().tolist()) for each in found], *(
+        refusal(lambda d=d: batch.select(d, 0), "selecting sparse dimensions is not supported") for d in (1, -1)
+    )  # fmt: skip
+
+
+def matrices_times_vectors(t):
+    x, v, c = t.tensor([[0.0, 2.0], [1.0, 3.0]]), t.tensor([1.0, -2.0]), t.tensor([5.0, float("nan")])
+    found = []
+    for s in (x.to_sparse_csr(), x.to_sparse_csc(), x.to_sparse_bsr((2, 2))):
+        found.append((t.addmv(v, s, v, beta=0.5, alpha=2).tolist(), t.addmv(c, s, v, beta=0).tolist()))
+    room = t.empty(2, 2)
+    t.addmm(x, x.to_sparse_csr(), x, out=room)
+    return found, room.tolist()
+
+
+def without_entries(t):
+    found = []
+    for size in ((2, 3), (2, 2, 3), (0, 3)):
+        for layout in (t.sparse_csr, t.sparse_csc):
+            z = t.zeros(size, layout=layout)
+            begins = z.crow_indices() if layout is t.sparse_csr else z.ccol_indices()
+            found.append((tuple(z.shape), begins.tolist(), tuple(z.values().shape), str(z.dtype)))
+    s = t.eye(2).to_sparse_csr()
+    return found, *(
+        refusal(run, text)
+        for run, text in (
+            (lambda: t.empty((5,), layout=t.sparse_csr), "Only batched sparse compressed (non-block) tensors are supported"),
+            (lambda: t.empty_like(s, layout=t.sparse_csc), "empty_like with different sparse layout is not supported"),
+            (lambda: s.clone().resize_(4), "Only batched sparse CSR matrices are supported"),
+            (lambda: s.clone().resize_(2, 1), "Resizing columns of sparse CSR tensors to a smaller value is not supported"),
+        )
+    ), s.clone().resize_(3, 4).to_dense().tolist()  # fmt: skip
+
+
+def reduced_to_one(t):
+    """Of no entries it is what changes nothing in the reduction."""
+    none, shown = t.zeros(3, 4).to_sparse(), t.zeros(3, 4, dtype=t.bool)
+    whole = t.tensor([[0.0, 2.0], [1.0, 3.0]]).to_sparse()
+    found = [t.masked.prod(none, (), mask=shown), t.masked.amax(none, (), mask=shown), t.masked.sum(none, ()), t.masked.sum(whole, ()),
+             t.masked.sum(whole, (0, 1), keepdim=True), t.masked.sum(t.tensor(3.0).to_sparse(), 0)]  # fmt: skip
+    return [(tuple(each.shape), each._nnz(), each.to_dense().tolist()) for each in found]
+
+
+def reordered_by_name(t):
+    return t.tensor([[0.0, 2.0, 5.0], [1.0, 0.0, 3.0]]).to_sparse().permute(dims=(1, 0)).to_dense().tolist()

@@ -178,7 +178,7 @@ def _softmax(function: Any, x: Any, dim: Any, *args: Any, **kwargs: Any) -> Any:
 def _contiguous(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     name = function.__name__
     if x.is_sparse:
-        raise ArgumentValueError(f"MaskedTensors with sparse data do not have {name}")
+        raise ArgumentValueError("MaskedTensors with sparse data do not have is_contiguous")
     if name == "is_contiguous":
         return function(x._held, *args, **kwargs)
     return _through(function, x, *args, **kwargs)

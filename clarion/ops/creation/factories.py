@@ -15,6 +15,7 @@ from ...core.dtypes import (
     default_float,
     f64,
     i64,
+    int64,
     sparse_coo,
     sparse_csc,
     sparse_csr,
@@ -57,8 +58,12 @@ def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], 
         layout, out = options.pop("layout"), options.pop("out", None)
         if out is not None:
             raise EngineError("layout Sparse does not match layout of out parameter (Strided)")
-        made = FUNCTIONS["sparse_coo_tensor"](size_of(name, args), **options)
-        return made if layout is sparse_coo else made.to_sparse(layout=layout)  # type: ignore[no-any-return]
+        size = size_of(name, args)
+        return (
+            FUNCTIONS["sparse_coo_tensor"](size, **options)
+            if layout is sparse_coo
+            else _no_entries(name, size, layout, options)
+        )
     pin = options.get("pin_memory")
     kind, requires_grad, out, where = take_options(name, options, like)
     shape = size_of(name, args)
@@ -66,6 +71,19 @@ def _make(name: str, fill: Any, args: tuple[Any, ...], options: dict[str, Any], 
     if pin and out is None and where is HOST:
         array = find("cuda").pinned(new_tensor(array))._array  # there is one, or `take_options` had refused
     return created(array, requires_grad) if out is None else put(name, out, array, requires_grad)
+
+
+def _no_entries(name: str, size: tuple[int, ...], layout: Any, options: dict[str, Any]) -> Any:
+    """Matrices with compressed rows or columns, and nothing in them."""
+    if len(size) < 2:
+        raise EngineError(
+            f"torch.{name}: Only batched sparse compressed (non-block) tensors are supported, but got size {list(size)}"
+        )
+    *batch, rows, columns = size
+    zeros = FUNCTIONS["zeros"]
+    begins = zeros(*batch, (rows if layout is sparse_csr else columns) + 1, dtype=int64)
+    parts = begins, zeros(*batch, 0, dtype=int64), zeros(*batch, 0, dtype=options.pop("dtype", None))
+    return FUNCTIONS["sparse_compressed_tensor"](*parts, size, layout=layout, **options)
 
 
 def _filled(xp: Any, shape: tuple[int, ...], fill: Any, kind: Any) -> Any:
