@@ -12,7 +12,7 @@ REASONS = [
     (r"\.(cudnn|miopen|mkldnn|_?cuda|mps|hip|xpu|ipu|vulkan|xla)_|is_vulkan", "a kernel or a switch of another device"),
     (r"sparse|sspaddmm|spmm|hspmm|hsmm|dsmm|smm|saddmm|crow_|ccol_|col_indices|row_indices|coalesce", "sparse tensors have few operations yet"),
     (r"named_tensor|rename|refine_names|align_|\.names$|has_names", "dimensions have no names"),
-    (r"masked|nested", "there are no masked or nested tensors"),
+    (r"nested", "there are no nested tensors"),
     (r"torch\.[A-Z]\w*(Type|Logger|Executor\w*|Context|Benchmark\w*|Schema|Module\w*|Script\w*)$", WHY["torch.jit"]),
     (r"torch\.(AliasDb|Argument\w*|Block|CallStack|Capsule|Code|Compil\w+|Deep\w+|Error\w+|Exec\w+|Fatal\w+|File\w+|Gradient)$", WHY["torch.jit"]),
     (r"torch\.(Graph\w*|IODesc\w*|JITEx\w*|Lite\w*|Lock\w*|Node|Noop\w*|Operator\w*|Opt\w*|Script\w*|Static\w*|Tracing\w*|Use|Value)$", WHY["torch.jit"]),

@@ -116,9 +116,10 @@ def _to_coo(crow: Any, columns: Any, *, out_int32: bool = False, transpose: bool
 
 
 def _validator(maker: str) -> Any:
-    """Refuses parts that make no sparse tensor; that is done where one is made."""
+    """Parts are looked at where a sparse tensor is made."""
 
     def validate(*parts: Any, **options: Any) -> None:
+        """Refuse parts that make no sparse tensor."""
         if maker == "sparse_compressed_tensor":
             parts, options["layout"] = parts[:-1], parts[-1]
         FUNCTIONS[maker](*parts, check_invariants=True, **options)
