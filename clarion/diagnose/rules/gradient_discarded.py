@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import engine
 from ..books.records import Backward, Clear
@@ -35,8 +35,8 @@ class GradientDiscarded(Diagnosis):
         optimizer.step()
 
     Silent where somebody had a use for the gradients: another optimizer's step used a part of them (GANs), the program read
-    a `.grad` or had hooks on activations (saliency maps, Grad-CAM, inspection), the model was in eval mode, a GradScaler
-    skipped the step, they were not finite.
+    a `.grad` or had hooks on activations (saliency maps, Grad-CAM, inspection), the model was in eval mode and the training's
+    own `backward()` is another, a GradScaler skipped the step, they were not finite.
     """
 
     name = "gradient-discarded"
@@ -45,7 +45,7 @@ class GradientDiscarded(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         # Cleared unused so far; whether a later update uses another part of the same pass shows at the next clear.
-        self._pending: list[tuple[Backward, Place | None, int]] = []
+        self._pending: list[_Thrown] = []
         self._times: dict[
             Any, tuple[int, int]
         ] = {}  # per line: how often, and how many updates there were at the first
@@ -54,18 +54,18 @@ class GradientDiscarded(Diagnosis):
 
     def at_discard(self, clear: Clear) -> None:
         """Judge what was pending, and put the new ones there."""
-        still: list[tuple[Backward, Place | None, int]] = []
-        for backward, place, updates in self._pending:
-            if backward.used:
+        still: list[_Thrown] = []
+        for thrown in self._pending:
+            if thrown.backward.used:
                 continue
-            if self.ledger.updates > updates:
-                self._discarded(backward, place)
+            if self.ledger.updates > thrown.updates:
+                self._discarded(thrown)
             elif len(still) < 64:
-                still.append((backward, place, updates))
+                still.append(thrown)
         self._pending = still
-        if clear.unused and any(_is_trained(leaf) for leaf in clear.leaves):
-            if clear.finite and not self._is_inspection(clear):
-                self._pending += [(backward, clear.place, self.ledger.updates) for backward in clear.unused]
+        if clear.unused and clear.finite and any(_is_trained(leaf) for leaf in clear.leaves):
+            looked = self._is_inspection(clear)
+            self._pending += [_Thrown(b, clear.place, self.ledger.updates, looked) for b in clear.unused]
 
     def _is_inspection(self, clear: Clear) -> bool:
         """Is the model in eval mode, or do modules have hooks for their gradients?"""
@@ -77,13 +77,17 @@ class GradientDiscarded(Diagnosis):
             self._looks[clear.place] = times + 1, answer
         return answer
 
-    def _discarded(self, backward: Backward, place: Place | None) -> None:
+    def _discarded(self, thrown: _Thrown) -> None:
+        backward, place = thrown.backward, thrown.place
+        last = self.ledger.last_backward
+        is_own = last is not None and last.place == backward.place
+        if thrown.looked and not is_own:
+            return
         times, first = self._times.get(place, (0, self.ledger.updates))
         times += 1
         self._times[place] = times, first
         # Seldom, next to the updates: a saliency map between epochs, whose gradients nobody wants.
-        last = self.ledger.last_backward
-        seldom = _SELDOM if last is not None and last.place == backward.place else _SELDOM_OTHERS
+        seldom = _SELDOM if is_own else _SELDOM_OTHERS
         if times < 2 or (times - 1) * seldom < self.ledger.updates - first:
             return
         if self._told.setdefault(backward.place, place) != place:  # another part of the same pass
@@ -96,6 +100,15 @@ class GradientDiscarded(Diagnosis):
             "micro-batches, clear once per update, not once per batch.",
             also=[backward.place],
         )
+
+
+class _Thrown(NamedTuple):
+    """A pass whose gradients were cleared unused."""
+
+    backward: Backward
+    place: Place | None
+    updates: int  # by then
+    looked: bool  # as an inspection does: in eval mode, or with hooks; but the training's own line is none
 
 
 def _is_trained(leaf: Any) -> bool:

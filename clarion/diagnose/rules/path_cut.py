@@ -182,7 +182,7 @@ class PathCut(Diagnosis):
             self._at = self.ledger.step
 
     def _judge_terms(self, optimizer: Any) -> None:
-        terms, self._terms = self._terms, []
+        terms, self._terms = [term for term in self._terms if term.value != 0], []  # `0 * x` adds nothing
         if not terms:
             return
         leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
