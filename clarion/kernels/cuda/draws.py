@@ -195,7 +195,7 @@ def exponential(x: Any, rate: float, gen: Any) -> Any:
     return (unit.dtype.type(-1.0 / rate) * logs).astype(x.dtype)
 
 
-@offer("weighted_choice", "cuda draws", accepts=_flat_floating)
+@offer("multinomial", "cuda draws", accepts=_flat_floating)
 def weighted_choice(weights: Any, count: int, gen: Any) -> Any:
     """Who comes first of exponential clocks, which run as fast as the weights say."""
     scores = weights.astype(_wide(weights.dtype)) / exponential(weights, 1.0, gen).astype(_wide(weights.dtype))

@@ -11,6 +11,7 @@ from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor, created
 from ...errors import ArgumentTypeError, DtypeError, ShapeError
+from ...events import hub
 from ...kernels import distributions, mt19937
 from ...kernels import random as draw
 from ...kernels.batched.levels import Mapped, refuse_random_out
@@ -34,6 +35,7 @@ from ..faces.options import (
 from .generator import drawn_by, source
 
 zeros_like_op = Op("zeros_like", "x", moves=True, differentiable=False)
+multinomial_op = Op("multinomial", "x", "count gen", differentiable=False)
 
 # A draw in place forgets what was there: its gradient is zero.
 _FORGET = {"x": lambda g, ops: ops.zeros_like(g)}
@@ -354,13 +356,17 @@ def multinomial(
     gen, weights = source("multinomial", generator), input._array
     where = devices.kind_of(weights)
     if type(weights) in devices.HALVES and (count == 1 or not replacement):
-        return put_or_make("multinomial", out, raw.weighted_choice(weights, count, gen))
-    array = where.computed(
-        (*weights.shape[:-1], count),
-        i64,
-        lambda: distributions.multinomial(gen, where.to_host(weights), count, replacement),
-    )
-    return created(array) if out is None else put("multinomial", out, array)
+        array = raw.multinomial(weights, count, gen)
+    else:
+        array = where.computed(
+            (*weights.shape[:-1], count),
+            i64,
+            lambda: distributions.multinomial(gen, where.to_host(weights), count, replacement),
+        )
+    drawn = put_or_make("multinomial", out, array)
+    if modes.special and hub.applied is not None:
+        hub.applied(multinomial_op, (input,), (), (drawn,))
+    return drawn
 
 
 def put_or_make(name: str, out: Any, array: Any) -> Tensor:

@@ -124,7 +124,7 @@ def log_normal(xp: Any, x: Any, mean: float, std: float, gen: Any) -> Any:
     return _placed(xp, x, distributions.log_normal(gen, x.shape, x.dtype, mean, std))
 
 
-@kernel("weighted_choice")
+@kernel("multinomial")
 def weighted_choice(xp: Any, weights: Any, count: int, gen: Any) -> Any:
     """Indices drawn with the weights of each row, without putting back."""
     return from_host(xp, distributions.multinomial(gen, on_host(weights), count, False))
