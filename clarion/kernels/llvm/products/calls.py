@@ -23,7 +23,8 @@ _ANY = config.COMPILE == "all"
 LEAST = (
     1 if _ANY else 1 << 18
 )  # multiplications from which a product is worth the call: BLAS takes several threads from here on
-LEAST_WITH_BIAS = LEAST_OF_BATCH = 1 if _ANY else 1 << 17  # the same where BLAS would need more than one pass, or call
+LEAST_OF_BATCH = 1 if _ANY else 1 << 17  # the same where BLAS would need more than one call
+LEAST_WITH_BIAS = 1 if _ANY else 80_000  # and more than one pass (OpenBLAS packs from here on, too)
 ELEMENTS = 1 if _ANY else 512  # of the first operand: with fewer nobody asks
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
