@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NoReturn
 
-from ..core import function, inplace, op_node, provenance
+from ..core import function, inplace, modes, op_node, provenance
 from ..core.node import Node
 from ..core.overriding import CALL, own_form
 from ..core.tensor import Tensor
@@ -71,6 +71,7 @@ class Recorder:
                 _names[id(code)] = name
                 _kept.append(code)
         _running = self
+        modes.watch(True, "profiler")  # (what compiled functions do as a whole has no frames)
         self._before = sys.getprofile()
         sys.setprofile(self._told)
 
@@ -79,6 +80,7 @@ class Recorder:
         global _running
         if _running is self:
             sys.setprofile(self._before)
+            modes.watch(False, "profiler")
             _running = None
         while self._open:
             self.leave()

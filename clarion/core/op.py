@@ -139,7 +139,7 @@ class Op:
     def _use(self, kernel: Callable[..., Any]) -> None:
         """The kernel is another one from now on."""
         self.kernel, self.writes = kernel, registry.writes(self.name) and not self.looks_first
-        if self.view:
+        if self.view or self.variadic:
             self.quick = held.form_of(kernel) or _never
         self.quick_write = held.form_of(kernel, held.COUNTED) or _never
         self.quick_draw = held.form_of(kernel, held.DRAWN) or _never

@@ -141,6 +141,57 @@ def test_views_are_those_of_the_long_way(name: str, kind: str) -> None:
     assert quick == long
 
 
+JOINS: dict[str, Callable[..., Any]] = {
+    "cat": lambda x, y: torch.cat([x, y]),
+    "cat_last": lambda x, y: torch.cat((x, y, x), -1),
+    "cat_one": lambda x, y: torch.cat([y], 1),
+    "stack": lambda x, y: torch.stack([x, y]),
+    "stack_last": lambda x, y: torch.stack((x, y), dim=-1),
+    "cat_parts": lambda x, y: torch.cat([*x.unbind(0), y[0]]),
+    "cat_turned": lambda x, y: torch.cat([x.t(), y.t()]),
+    "cat_mixed": lambda x, y: torch.cat([x, y.double()]),
+    "cat_whole": lambda x, y: torch.cat([x.detach().long(), x.detach().long()]),
+    "cat_nothing": lambda x, y: torch.cat([x, torch.empty(0)]),
+    "cat_too_far": lambda x, y: torch.cat([x, y], 2),
+    "cat_misfit": lambda x, y: torch.cat([x, y[:, :1]]),
+    "stack_misfit": lambda x, y: torch.stack([x, y[:1]]),
+}
+
+
+@pytest.mark.parametrize("wanted", [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize("name", JOINS)
+def test_joins_are_those_of_the_long_way(name: str, wanted: tuple[bool, bool]) -> None:
+    call = JOINS[name]
+    for _ in range(2):
+        torch.cat([torch.ones(2), torch.ones(2)]), torch.stack([torch.ones(2), torch.ones(2)])
+    assert OPS["cat"].quick([torch.ones(2)], 0) is not None
+
+    def run() -> list[object]:
+        x, y = (torch.arange(6.0).view(2, 3).clone().requires_grad_(w) for w in wanted)
+        try:
+            out = call(x, y)
+        except (RuntimeError, IndexError) as error:
+            return [str(error).splitlines()[0]]
+        node = out.grad_fn
+        found: list[object] = [out.tolist(), out.shape, out.stride(), out.requires_grad, out._version, out._is_view()]
+        if node is None:
+            return found
+        found += [type(node).__name__, type(node.saved), list(node.saved), node.nrs, node.fix, node.versions]
+        found += [[0 if e is x else 1 if e is y else e and type(e).__name__ for e in node.edges]]
+        assert file_line(node.place) == (__file__, call.__code__.co_firstlineno)
+        leaves = [t for t in (x, y) if t.requires_grad]
+        return found + [
+            None if g is None else g.tolist() for g in torch.autograd.grad((out * out).sum(), leaves, allow_unused=True)
+        ]
+
+    quick = run()
+    registry.surround(lambda name, kernel: lambda *args, **out: kernel(*args, **out))
+    try:
+        assert run() == quick
+    finally:
+        registry.surround(None)
+
+
 def test_a_quick_form_is_there_and_does_it() -> None:
     x = torch.rand(2, 3, requires_grad=True)
     for name, given in {

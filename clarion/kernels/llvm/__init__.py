@@ -7,7 +7,7 @@
     runtime.py plan.py pool.py ufuncs.py        the loops around it, threads, NumPy's side
     direct.py reading.py holding.py api.py cards.py     kernels as builtin functions of Python: NOTE [Direct calls]
     choices.py losses.py groups.py      kernels around such programs
-    layouts.py views.py writes.py   arrays and tensors seen otherwise; tensors written to, and drawn
+    layouts.py views.py writes.py joins.py  arrays and tensors seen otherwise; tensors written to, drawn and joined
     small_offers.py small_lines.py small_moves.py small_sorts.py small_draws.py     small arrays by their numbers, joined, masked, sorted, drawn: builtins alone
     small_products.py taking.py products/ attention/ convolutions/ channels.py tables.py halves.py orthogonal.py normals.py columns.py fourier.py
     updates.py lines.py turning.py      what is no expression of elements or rows

@@ -17,6 +17,7 @@ from . import (
     columns,
     direct,
     holding,
+    joins,
     layouts,
     normals,
     small_draws,
@@ -276,6 +277,8 @@ class Moves(_Builtin):
         self.words[1:] = stacks, len(types), *[word for kind in types for word in (id(kind), kind.itemsize)]
         if name in writes.KERNELS:
             Writes(name).note(self.function)
+        else:
+            Joins(name, self)
 
 
 class Sorts(_Builtin):
@@ -306,6 +309,33 @@ class View(_Builtin):
         self.called(known.otherwise)
 
 
+def _note_history(card: _Builtin, name: str) -> bool:
+    """Fill in what views.py knows of histories, if anything is known."""
+    known, holder = held.Histories, held.Held.prototype
+    if known.described is None or held.Views.quick is None:
+        return False
+    step, node, shapes = known.described(name)
+    card.kept += [step, node, known.sequence, known.mark, known.frame, known.hub, held.Views.card]
+    own = [_offset(node, each) for each in known.names]
+    theirs = [_offset(holder, each) for each in known.held]
+    card.words[views.STEP : views.USER] = (
+        id(step), id(node), type(node).__basicsize__ // 8, shapes, held.Views.card.words.ctypes.data, *own, *theirs, id(known.sequence), id(known.mark),
+        id(known.frame), id(1), id(2), id(known.hub), _offset(known.hub, known.listener),
+    )  # fmt: skip
+    return True
+
+
+class Joins(_Builtin):
+    """Objects joined: joins.py. `moves` is the card of the kernel itself."""
+
+    def __init__(self, name: str, moves: Any) -> None:
+        super().__init__(name, runtime().direct_joined, joins.WORDS)
+        self.kept.append(moves)
+        self.words[joins.MOVES] = moves.words.ctypes.data
+        if _note_history(self, name):
+            held.note(moves.function, [self.function])
+
+
 class Seen(_Builtin):
     """Arrays that are seen otherwise, and the objects that hold them: layouts.py, views.py."""
 
@@ -313,17 +343,8 @@ class Seen(_Builtin):
         super().__init__(name, runtime().lines["direct_seen"], views.WORDS)
         lay, numbers = layouts.KERNELS[name]
         self.words[layouts.LAY :][:2] = runtime().lines[lay], -1 if numbers is None else numbers
-        known, holder = held.Histories, held.Held.prototype
-        if known.described is None or held.Views.quick is None:
+        if not _note_history(self, name):
             return
-        step, node, shapes = known.described(name)
-        self.kept += [step, node, known.sequence, known.mark, known.frame, known.hub, held.Views.card, 1]
-        own = [_offset(node, each) for each in known.names]
-        theirs = [_offset(holder, each) for each in known.held]
-        self.words[views.STEP : views.USER] = (
-            id(step), id(node), type(node).__basicsize__ // 8, shapes, held.Views.card.words.ctypes.data, *own, *theirs, id(known.sequence), id(known.mark),
-            id(known.frame), id(1), id(known.hub), _offset(known.hub, known.listener),
-        )  # fmt: skip
         if name == "slice":
             others = [Seen(each) for each in ("select", "unsqueeze", "alias")]
             self.kept += others

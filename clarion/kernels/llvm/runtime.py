@@ -15,6 +15,7 @@ from . import (
     direct,
     gathering,
     holding,
+    joins,
     layouts,
     machine,
     pool,
@@ -192,7 +193,7 @@ def source(x86: bool, width: int) -> str:
     loops += [_rows_chunk(), _rows(), *columns.functions(x86, width), *strided.functions(x86)]
     loops += [*direct.functions(x86), *small_products.functions(width), *holding.functions(), *taking.functions()]
     loops += [*small_lines.functions(), *small_draws.functions(), *small_lists.functions(x86)]
-    loops += [*layouts.functions(), *views.functions(), *writes.functions()]
+    loops += [*layouts.functions(), *views.functions(), *writes.functions(), *joins.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
@@ -214,8 +215,8 @@ class Runtime:
             machine.address(engine, name)
             for name in ("direct_view", "direct_held_product", "direct_shown", "direct_written")
         )
-        self.direct_draw, self.direct_drawn = (
-            machine.address(engine, name) for name in ("direct_draw", "direct_drawn")
+        self.direct_draw, self.direct_drawn, self.direct_joined = (
+            machine.address(engine, name) for name in ("direct_draw", "direct_drawn", "direct_joined")
         )
         entries = (
             small_lines.ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES | small_lists.ENTRIES | columns.ENTRIES

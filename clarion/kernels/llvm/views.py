@@ -18,8 +18,8 @@ from .text import Function
 # of the place that was met last; who listens, and where. Of parts of a dimension: cards for what else an index may ask for.
 (
     STEP, NODE, NODE_WORDS, SHAPES, VIEWS, EDGES, SAVED, NUMBERS, ORDER, CODE, PLACE, HELD_EDGE, HELD_NUMBER, HELD_FLAG, SEQUENCE, MARK,
-    FRAME, ONE, HUB, LISTENER, USER, ONE_OF, WITH_ONE_MORE, ALIKE, WORDS,
-) = range(FIRST, FIRST + 25)  # fmt: skip
+    FRAME, ONE, TWO, HUB, LISTENER, USER, ONE_OF, WITH_ONE_MORE, ALIKE, WORDS,
+) = range(FIRST, FIRST + 26)  # fmt: skip
 _START, _STOP, _STEP = 16, 24, 32  # of Python's slices
 
 
@@ -116,8 +116,7 @@ def _shown() -> Function:
     with f.when(f.op("and", "i1", wanted, f.op("icmp ugt", "i64", f.cast("ptrtoint", "ptr", made, "i64"), "1"))):
         node = f.let(f"call ptr @added(ptr %card, ptr %x, ptr {array}, ptr {params.get()})")
         when_not(f, f.op("icmp ne", "ptr", node, "null"), "ptr null")
-        put(f, made, card[HELD_EDGE], node, True)
-        put(f, made, card[HELD_FLAG], api(f, "true"))
+        f.line(f"call void @continued(ptr %card, ptr {made}, ptr {node})")
     for thing in (seen, steps, params.get()):
         f.line(f"call void {api(f, 'decref')}(ptr {thing})")
     f.end(f"ptr {made}")
@@ -125,25 +124,25 @@ def _shown() -> Function:
 
 
 def _added() -> Function:
-    """What is added to the history: a copy of the prototype, filled in."""
+    """What a view adds to the history."""
     f = Function("added", "ptr", "ptr card", "ptr x", "ptr array", "ptr params", linkage="internal")
     card, none = Card(f), api(f, "none")
-    node = copied(f, card.thing(NODE), card[NODE_WORDS])
-    when_not(f, f.op("icmp ne", "ptr", node, "null"), "ptr null")
-    edge = f.variable("ptr", card.in_("%x", HELD_EDGE))
+    edge, numbers, saved = (
+        f.variable("ptr", card.in_("%x", HELD_EDGE)),
+        f.variable("ptr", "null"),
+        f.variable("ptr", "null"),
+    )
     with f.when(same(f, edge.get(), none)):
         edge.set("%x")
-    put(f, node, card[EDGES], tuple_of(f, own(f, edge.get())), True)
     number = card.in_("%x", HELD_NUMBER)
-    zero = card.in_(api(f, "prototype"), HELD_NUMBER)
-    with f.when(f.op("icmp ne", "ptr", number, zero)):
-        put(f, node, card[NUMBERS], tuple_of(f, own(f, number)), True)
+    with f.when(f.op("icmp ne", "ptr", number, card.in_(api(f, "prototype"), HELD_NUMBER))):
+        numbers.set(tuple_of(f, own(f, number)))
     several, shapes = of(f, "%params", SIZE, "i64"), card[SHAPES]
     length = f.op("add", "i64", several, shapes)
     with f.when(f.op("icmp ne", "i64", length, "0")):  # the object itself, parameters, the result, the shape
-        saved = f.let(f"call ptr {api(f, 'new_list')}(i64 {f.op('add', 'i64', length, '2')})")
-        when_not(f, f.op("icmp ne", "ptr", saved, "null"), "ptr null")
-        items = of(f, saved, ITEM)
+        saved.set(f.let(f"call ptr {api(f, 'new_list')}(i64 {f.op('add', 'i64', length, '2')})"))
+        when_not(f, f.op("icmp ne", "ptr", saved.get(), "null"), "ptr null")
+        items = of(f, saved.get(), ITEM)
         f.store("ptr", own(f, none), items)
         with f.counted("0", several) as k:
             param = f.load("ptr", f.element(f.offset("%params", str(ITEM)), k, "ptr"))
@@ -154,33 +153,58 @@ def _added() -> Function:
             shape = f.let(f"call ptr @tuple_of(ptr {of(f, '%array', DIMS)}, i64 {ndim})")
             when_not(f, f.op("icmp ne", "ptr", shape, "null"), "ptr null")
             f.store("ptr", shape, f.element(items, f.op("add", "i64", several, "2"), "ptr"))
-        put(f, node, card[SAVED], saved, True)
+    edges = tuple_of(f, own(f, edge.get()))
+    f.end(f"ptr {f.let(f'call ptr @node_of(ptr %card, ptr {edges}, ptr {saved.get()}, ptr {numbers.get()})')}")
+    return f
+
+
+def _node() -> Function:
+    """A copy of the prototype, filled in with what it takes over: where it comes from, what is kept and numbers, if there are any."""
+    f = Function("node_of", "ptr", "ptr card", "ptr edges", "ptr saved", "ptr numbers", linkage="internal")
+    card = Card(f)
+    node = copied(f, card.thing(NODE), card[NODE_WORDS])
+    when_not(f, f.op("icmp ne", "ptr", node, "null"), "ptr null")
+    put(f, node, card[EDGES], "%edges", True)
+    for number, thing in ((SAVED, "%saved"), (NUMBERS, "%numbers")):
+        with f.when(f.op("icmp ne", "ptr", thing, "null")):
+            put(f, node, card[number], thing, True)
     put(f, node, card[ORDER], f.let(f"call ptr {api(f, 'next')}(ptr {card.thing(SEQUENCE)})"), True)
     f.line(f"call void @placed(ptr %card, ptr {node})")
     f.end(f"ptr {node}")
     return f
 
 
+def _continued() -> Function:
+    """An object's history goes on with this, which it takes over."""
+    f = Function("continued", "void", "ptr card", "ptr x", "ptr node", linkage="internal")
+    card = Card(f)
+    put(f, "%x", card[HELD_EDGE], "%node", True)
+    put(f, "%x", card[HELD_FLAG], api(f, "true"))
+    f.end()
+    return f
+
+
 def _placed() -> Function:
-    """Whose line it was: mostly that of the code which was met last, two frames above. Else somebody else is asked."""
+    """Whose line it was: mostly that of the code which was met last, two or three frames above. Else somebody else is asked."""
     f = Function("placed", "void", "ptr card", "ptr node", linkage="internal")
     card, given = Card(f), f.reserve("ptr")
-    f.store("ptr", card.thing(ONE), given)
-    frame = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {card.thing(FRAME)}, ptr {given}, i64 1, ptr null)")
-    with f.when(same(f, frame, "null")):
-        f.line(f"call void {api(f, 'clear_error')}()")
-    with f.when(f.op("icmp ne", "ptr", frame, "null")):
-        code = f.let(f"call ptr {api(f, 'frame_code')}(ptr {frame})")
-        met = same(f, code, card.thing(USER))
-        with f.when(met):
-            put(f, "%node", card[CODE], code)
-            last = f.cast("sext", "i32", f.let(f"call i32 {api(f, 'frame_place')}(ptr {frame})"), "i64")
-            put(f, "%node", card[PLACE], f.let(f"call ptr {api(f, 'from_int64')}(i64 {last})"), True)
-        for thing in (code, frame):
-            f.line(f"call void {api(f, 'decref')}(ptr {thing})")
-        with f.when(met):
-            f.line("ret void")
-            f.begin(*f.labels("unreachable"))
+    for depth in (ONE, TWO):
+        f.store("ptr", card.thing(depth), given)
+        frame = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {card.thing(FRAME)}, ptr {given}, i64 1, ptr null)")
+        with f.when(same(f, frame, "null"), rarely=True):
+            f.line(f"call void {api(f, 'clear_error')}()")
+        with f.when(f.op("icmp ne", "ptr", frame, "null")):
+            code = f.let(f"call ptr {api(f, 'frame_code')}(ptr {frame})")
+            met = same(f, code, card.thing(USER))
+            with f.when(met):
+                put(f, "%node", card[CODE], code)
+                last = f.cast("sext", "i32", f.let(f"call i32 {api(f, 'frame_place')}(ptr {frame})"), "i64")
+                put(f, "%node", card[PLACE], f.let(f"call ptr {api(f, 'from_int64')}(i64 {last})"), True)
+            for thing in (code, frame):
+                f.line(f"call void {api(f, 'decref')}(ptr {thing})")
+            with f.when(met):
+                f.line("ret void")
+                f.begin(*f.labels("unreachable"))
     f.store("ptr", "%node", given)
     answer = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {card.thing(MARK)}, ptr {given}, i64 1, ptr null)")
     with f.when(f.op("icmp ne", "ptr", answer, "null")):
@@ -331,4 +355,15 @@ def _items() -> Function:
 
 def functions() -> list[Function]:
     """All functions."""
-    return [_as_tuple(), _shown(), _added(), _placed(), _counted(), _part(), _items(), _of_objects()]
+    return [
+        _as_tuple(),
+        _shown(),
+        _added(),
+        _node(),
+        _continued(),
+        _placed(),
+        _counted(),
+        _part(),
+        _items(),
+        _of_objects(),
+    ]

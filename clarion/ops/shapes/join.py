@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core import modes
 from ...core.description import normalize_dim
 from ...core.dtypes import FROM_NUMPY, result_type
 from ...core.op import Op
@@ -109,6 +110,10 @@ def common_type(tensors: Sequence[Tensor]) -> Any:
 @public(method=False, out=True, aliases=("concat", "concatenate"))
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors one after the other along a dimension."""
+    if axis is None and not modes.special:
+        out: Tensor | None = cat_op.quick(tensors, dim)
+        if out is not None:
+            return out
     tensors = tensor_list("cat", tensors)
     if axis is not None:
         dim = axis
@@ -153,6 +158,10 @@ def _cat_error(tensors: Sequence[Tensor], dim: int) -> Exception | None:
 @public(method=False, out=True)
 def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors of one shape along a new dimension."""
+    if axis is None and not modes.special:
+        out: Tensor | None = stack_op.quick(tensors, dim)
+        if out is not None:
+            return out
     dim = dim if axis is None else axis
     tensors = tensor_list("stack", tensors)
     if not tensors:
