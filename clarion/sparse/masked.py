@@ -26,7 +26,7 @@ def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any,
         raise ArgumentValueError(f"masked {name} expects explicit mask for {kind} tensor input")
     if x._layout is sparse_csr and dims and not keepdim:
         raise ArgumentValueError("reduction operations on CSR tensors with keepdim=False is unsupported")
-    found = _shown(x, mask).to(dtype)
+    found = _shown(x, mask, nothing).to(dtype)
     if dims:
         dims = tuple(d for d in dims if d < x.dim())  # of a number dimension 0 may be named
         found = _over_dense(name, found, dims, keepdim)
@@ -39,22 +39,22 @@ def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any,
 
 def where(mask: Any, x: Any, fill: Any) -> Any:
     """The elements where a sparse mask is true; `fill` where it is false inside of an entry."""
-    found = _shown(x, mask)
-    if found._held.dim() > 1:
-        inside = gathered(dense(coalesced(in_places(mask))), found._at)
-        found = found.alike(FUNCTIONS["where"](inside, found._held, fill))
+    found = _shown(x, mask, fill)
     return found if x._layout is sparse_coo else compressed(found, x._layout)
 
 
-def _shown(x: Any, mask: Any) -> Any:
-    """The elements where the mask is true; those without an entry are zeros."""
+def _shown(x: Any, mask: Any, fill: Any) -> Any:
+    """The elements where the mask is true; those without an entry are zeros, those between others in an entry are `fill`."""
     x = coalesced(in_places(x))
     if mask is None:
         return x
     mask = coalesced(in_places(mask)) if is_sparse(mask) else mask.to_sparse(x._at.shape[0])
     kept = new_tensor(np.flatnonzero(mask._held._array.any(axis=tuple(range(1, mask._held.dim())))))
     at = mask._at[:, kept]
-    return make(at, gathered(dense(x), at), x.shape, True)
+    held = gathered(dense(x), at)
+    if held.dim() > 1:
+        held = FUNCTIONS["where"](mask._held[kept], held, FUNCTIONS["as_tensor"](fill, dtype=held.dtype))
+    return make(at, held, x.shape, True)
 
 
 def _over_dense(name: str, x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:

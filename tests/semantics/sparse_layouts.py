@@ -244,3 +244,12 @@ def reduced_to_one(t):
 
 def reordered_by_name(t):
     return t.tensor([[0.0, 2.0, 5.0], [1.0, 0.0, 3.0]]).to_sparse().permute(dims=(1, 0)).to_dense().tolist()
+
+
+def masked_inside_of_entries(t):
+    x = t.tensor([[1.0, -2.0, 3.0], [0.0, 5.0, -6.0], [0.0, 0.0, 0.0]]).to_sparse(1)
+    shown = t.tensor([[True, False, True], [False, True, False], [False, True, False]])
+    found = [t.masked.sum(x, dim, mask=mask) for dim in (0, 1, (0, 1)) for mask in (shown, shown.to_sparse(1))]
+    return [
+        each.to_dense().tolist() for each in (*found, t.masked.amax(x, 0, mask=shown), t.masked.prod(x, 0, mask=shown))
+    ]
