@@ -331,3 +331,29 @@ def assignment_to_data_of_other_type(t):
 
     found = refusal(assign, 0)
     return found, str(x.dtype)[-7:]
+
+
+def types_of_out(t):
+    """Most of linear algebra writes to its own type alone."""
+    a = t.tensor([[4.0, 1.0], [1.0, 3.0]])
+    exact, safe = "Expected out tensor to have dtype", "safely castable"
+    calls = (
+        (lambda out: t.linalg.inv(a, out=out), exact), (lambda out: t.linalg.det(a, out=out), exact),
+        (lambda out: t.linalg.cholesky(a, out=out), exact), (lambda out: t.mm(a, a, out=out), exact),
+        (lambda out: t.linalg.multi_dot([a, a], out=out), "expected out tensor to have dtype"),
+        (lambda out: t.linalg.norm(a, out=out), "expected out tensor dtype"), (lambda out: t.linalg.pinv(a, out=out), safe),
+        (lambda out: t.linalg.cond(a, out=out), safe), (lambda out: t.cholesky_inverse(a, out=out), safe),
+    )  # fmt: skip
+    whole = [refusal(lambda run=run: run(t.empty(0, dtype=t.int32)), text) for run, text in calls]
+    wide = [refusal(lambda run=run: run(t.empty(0, dtype=t.float64)), text) for run, text in calls[:6]]
+    return whole, wide, [tuple(run(t.empty(0, dtype=t.float64)).shape) for run, _ in calls[6:]]
+
+
+def pivots_that_are_none(t):
+    a, b = t.eye(2), t.ones(2, 1)
+    none, beyond = t.tensor([0, 1], dtype=t.int32), t.tensor([3, 1], dtype=t.int32)
+    return (
+        refusal(lambda: t.linalg.lu_solve(a, none, b), "must all be greater or equal to 1"),
+        refusal(lambda: t.linalg.lu_solve(a, beyond, b), "must all be smaller or equal to LU.size(-2)"),
+        refusal(lambda: t.lu_unpack(a, beyond), "must be between 1 and LU.size(-2) inclusive"),
+    )

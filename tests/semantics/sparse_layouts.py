@@ -250,6 +250,4 @@ def masked_inside_of_entries(t):
     x = t.tensor([[1.0, -2.0, 3.0], [0.0, 5.0, -6.0], [0.0, 0.0, 0.0]]).to_sparse(1)
     shown = t.tensor([[True, False, True], [False, True, False], [False, True, False]])
     found = [t.masked.sum(x, dim, mask=mask) for dim in (0, 1, (0, 1)) for mask in (shown, shown.to_sparse(1))]
-    return [
-        each.to_dense().tolist() for each in (*found, t.masked.amax(x, 0, mask=shown), t.masked.prod(x, 0, mask=shown))
-    ]
+    return [each.to_dense().tolist() for each in (*found, t.masked.amax(x, 0, mask=shown))]

@@ -26,7 +26,7 @@ from ...core.tensor import Tensor
 from ...errors import EngineError, NotSupportedError, not_a_tensor
 from ...kernels.batched.levels import Mapped, refuse_random_out, refuse_rule
 from .autocast import CASTS
-from .out_types import RENAMED, by_out
+from .out_types import RENAMED, by_out, refuse_type
 
 
 class Names(dict[str, Any]):
@@ -234,6 +234,7 @@ def with_out(name: str, fn: F) -> F:
             result = fn(*args, **kwargs)
             results = result if isinstance(result, tuple) else (result,)
             for target, value in zip(targets, results, strict=True):
+                refuse_type(name, target, value)
                 write_out(target, value)
         return type(result)(*targets) if hasattr(result, "n_fields") else out
 

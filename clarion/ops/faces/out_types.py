@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.dtypes import FROM_NUMPY
+from ...core.inplace import check_type
+from ...core.tensor import Tensor
 from ...errors import DtypeError
 from ...kernels.random import torch_names
 
@@ -57,3 +60,57 @@ def by_out(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], targets: Se
 def _c(kind: Any) -> str:
     """A type by its name in C, as messages have it."""
     return torch_names(kind.numpy)[1]
+
+
+# Linear algebra: most of it asks for the very type of the result, some cast, and each has words of its own ----------
+
+_LINALG = (
+    "cholesky cholesky_ex cross det eigh eigvalsh inv inv_ex ldl_factor ldl_factor_ex lu lu_factor lu_factor_ex lu_solve "
+    "matrix_power qr slogdet solve solve_ex svd svdvals vector_norm"
+)
+_EXACT = frozenset(
+    [*[f"linalg.{name}" for name in _LINALG.split()],
+     *["addmm", "addmv", "baddbmm", "bmm", "det", "diag", "frobenius_norm", "inverse", "lu_solve", "matmul", "matrix_power", "mm", "mv", "qr", "slogdet", "svd", "tril", "triangular_solve", "triu"]]
+)  # fmt: skip
+
+# Those that ask for the type of the result in other words, of which {want} and {have} are the types.
+_WORDS = {
+    **dict.fromkeys(("linalg.multi_dot", "chain_matmul"), "multi_dot(): expected out tensor to have dtype {c_want} but got {c_have}"),
+    "linalg.norm": "linalg.norm expected out tensor dtype {want} but got: {have}",
+    **dict.fromkeys(("linalg.matrix_norm", "nuclear_norm"), "linalg.matrix_norm expected out tensor dtype {want} but got: {have}"),
+    "linalg.vecdot": "linalg.vecdot: Expected out of dtype{want} but found {have}",
+    "linalg_solve_triangular": "expected scalar type {want} but found {have}",
+    "ormqr": "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{want} and result has dtype {have}",
+    "addbmm": "self and mat2 must have the same dtype, but got {have} and {want}",
+    "dot": "result dtype {have} does not match input dtype {want}",
+}  # fmt: skip
+
+# Those that cast, and refuse what cannot be cast in the name of somebody.
+_CASTING = {
+    "linalg.pinv": "linalg.pinv", "linalg.cond": "linalg.cond", "linalg.matrix_rank": "torch.linalg.matrix_rank", "geqrf": "torch.geqrf",
+    "linalg.eig": "torch.linalg.eig", "linalg.eigvals": "torch.linalg.eigvals",
+    "linalg.tensorinv": "tensorinv", "linalg.tensorsolve": "tensorsolve", "cholesky": "cholesky",
+    "cholesky_inverse": "cholesky_inverse", "cholesky_solve": "cholesky_solve",
+    **dict.fromkeys(("linalg.householder_product", "orgqr"), "torch.linalg.householder_product"),
+}  # fmt: skip
+
+
+def refuse_type(name: str, target: Tensor, value: Tensor) -> None:
+    """Refuse an `out=` of a type that the function does not write to."""
+    have, want = FROM_NUMPY[target._array.dtype], FROM_NUMPY[value._array.dtype]
+    if have is want:
+        return
+    c_have, c_want = _c(have), _c(want)
+    if name in _EXACT:
+        raise DtypeError(f"Expected out tensor to have dtype {c_want}, but got {c_have} instead")
+    if name in _WORDS:
+        raise DtypeError(_WORDS[name].format(want=want.old, have=have.old, c_want=c_want, c_have=c_have))
+    try:
+        check_type(target, value._array.dtype)
+    except DtypeError:
+        if name not in _CASTING:
+            raise
+        what = {"geqrf": "a", "linalg.eig": "eigenvalues", "linalg.eigvals": "eigenvalues"}.get(name, "result")
+        raise DtypeError(
+            f"{_CASTING[name]}: Expected {what} to be safely castable from {want.old} dtype, but got {what} with dtype {have.old}"
+        ) from None

@@ -14,6 +14,7 @@ from ...errors import DtypeError, EngineError, LinAlgError, NotSupportedError, S
 from ..elementwise.choice import where
 from ..faces.api import public
 from ..faces.autocast import autocast
+from ..faces.options import warn_once
 from ..products.matmul import check_types, tensors
 
 # Helpers of rules ----------------------------------------------------------------------------------
@@ -370,7 +371,13 @@ def svdvals(A: Any, *, driver: Any = None) -> Any:
 
 def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The Moore-Penrose pseudoinverse; singular values up to max(atol, largest * rtol) count as zero."""
-    array = matrices("linalg.pinv", A, square=hermitian)
+    (array,) = tensors("linalg.pinv", A, names=("A",))
+    if array.ndim < 2:
+        raise ShapeError(
+            f"linalg.pinv({FROM_NUMPY[array.dtype].old}{{{list(array.shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            "double, cfloat or cdouble types"
+        )
+    matrices("linalg.pinv", A, square=hermitian)
     rtol = rtol if rcond is None else rcond
     if rtol is None:
         given = atol is not None and bool(as_array(getattr(atol, "_array", atol) > 0).any())
@@ -413,6 +420,11 @@ def _pinverse(input: Any, rcond: float = 1e-15) -> Any:
 @autocast("float32")
 def _cholesky(input: Any, upper: bool = False) -> Any:
     """The Cholesky factor, by the older name."""
+    warn_once(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.\n"
+        "L = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\n"
+        "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH"
+    )
     return cholesky(input, upper=upper)
 
 
@@ -420,6 +432,10 @@ def _cholesky(input: Any, upper: bool = False) -> Any:
 @autocast("float32")
 def _qr(input: Any, some: bool = True) -> Any:
     """The QR decomposition, by the older name."""
+    warn_once(
+        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n"
+        "Q, R = torch.qr(A, some)\nshould be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')"
+    )
     return return_types.qr(*qr(input, "reduced" if some else "complete"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import return_types
-from ...core.devices import xp_of
+from ...core.devices import visible, xp_of
 from ...core.dtypes import FROM_NUMPY, int32
 from ...core.op import Op
 from ...core.tensor import created
@@ -199,6 +199,10 @@ def _check_pivots(name: str, factors: Any, pivots: Any) -> None:
     shape = factors._array.shape
     if pivots._array.shape != (*shape[:-2], min(shape[-2:])):
         raise ShapeError(f"{name}: Expected LU_pivots to have the same shape as LU_data without its last dimension")
+    if visible(pivots._array) and ((pivots._array < 1) | (pivots._array > shape[-2])).any():
+        raise EngineError(
+            "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the result of lu_factor?"
+        )
 
 
 @public(method=False, out=True)
@@ -234,6 +238,15 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
             f"{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
             f"({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})"
         )
+    if visible(pivots._array):
+        for wrong, text in (
+            (pivots._array < 1, "greater or equal to 1"),
+            (pivots._array > a.shape[-1], "smaller or equal to LU.size(-2)"),
+        ):
+            if wrong.any():
+                raise EngineError(
+                    f"Pivots given to lu_solve must all be {text}. Did you properly pass the result of lu_factor?"
+                )
     return lu_solve_op.call(LU, pivots, B, bool(left), bool(adjoint))
 
 

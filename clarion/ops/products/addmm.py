@@ -226,6 +226,11 @@ def _numbers(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return (int(beta), int(alpha)) if array.dtype.kind in "iu" else (beta, alpha)
 
 
+def _title(name: str, run: Any) -> str:
+    """The name of a function, or of its form that writes."""
+    return name if run is call else f"{name}_"
+
+
 def old_product(name: str, *given: Any) -> tuple[Any, Any, Any, Any, Any]:
     """PyTorch's old form, with numbers before the tensors they multiply: input, both factors, beta, alpha."""
     tensors = [value for value in given if isinstance(value, Tensor)]
@@ -246,7 +251,7 @@ def _check_first(x: Any, other: Any) -> None:
 def addmm(input: Any, mat1: Any, mat2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * (mat1 @ mat2)."""
     if _old:
-        input, mat1, mat2, beta, alpha = old_product("addmm", input, mat1, mat2, *_old)
+        input, mat1, mat2, beta, alpha = old_product(_title("addmm", run), input, mat1, mat2, *_old)
     x, a, b = tensors("addmm", input, mat1, mat2, names=("input", "mat1", "mat2"))
     for name, array in (("mat1", a), ("mat2", b)):
         if array.ndim != 2:
@@ -273,7 +278,7 @@ def _addmm_activation(
 def addmv(input: Any, mat: Any, vec: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * (mat @ vec)."""
     if _old:
-        input, mat, vec, beta, alpha = old_product("addmv", input, mat, vec, *_old)
+        input, mat, vec, beta, alpha = old_product(_title("addmv", run), input, mat, vec, *_old)
     x, a, b = tensors("addmv", input, mat, vec, names=("input", "mat", "vec"))
     if a.ndim != 2 or b.ndim != 1:
         raise ShapeError(f"vector + matrix @ vector expected, got {x.ndim}, {a.ndim}, {b.ndim}")
@@ -292,7 +297,7 @@ def addmv(input: Any, mat: Any, vec: Any, *_old: Any, beta: Any = 1, alpha: Any 
 def addr(input: Any, vec1: Any, vec2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * outer(vec1, vec2)."""
     if _old:
-        input, vec1, vec2, beta, alpha = old_product("addr", input, vec1, vec2, *_old)
+        input, vec1, vec2, beta, alpha = old_product(_title("addr", run), input, vec1, vec2, *_old)
     x, a, b = tensors("addr", input, vec1, vec2, names=("input", "vec1", "vec2"))
     for name, array in (("vec1", a), ("vec2", b)):
         if array.ndim != 1:
@@ -327,7 +332,7 @@ def _check_batches(x: Any, a: Any, b: Any) -> None:
 def baddbmm(input: Any, batch1: Any, batch2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
     if _old:
-        input, batch1, batch2, beta, alpha = old_product("baddbmm", input, batch1, batch2, *_old)
+        input, batch1, batch2, beta, alpha = old_product(_title("baddbmm", run), input, batch1, batch2, *_old)
     x, a, b = tensors("baddbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))
     _check_batches(x, a, b)
     check_bmm(a.shape, b.shape)
@@ -340,7 +345,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *_old: Any, beta: Any = 1, alp
 def addbmm(input: Any, batch1: Any, batch2: Any, *_old: Any, beta: Any = 1, alpha: Any = 1, run: Any = call) -> Any:
     """beta * input + alpha * the sum of the products of two batches of matrices."""
     if _old:
-        input, batch1, batch2, beta, alpha = old_product("addbmm", input, batch1, batch2, *_old)
+        input, batch1, batch2, beta, alpha = old_product(_title("addbmm", run), input, batch1, batch2, *_old)
     x, a, b = tensors("addbmm", input, batch1, batch2, names=("input", "batch1", "batch2"))
     _check_batches(x, a, b)
     if a.shape[0] != b.shape[0]:

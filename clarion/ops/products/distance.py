@@ -11,6 +11,7 @@ from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentValueError, DtypeError, EngineError, ShapeError
+from ...kernels.random import torch_names
 from ..faces.api import FUNCTIONS, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..reductions.norms import vector_norm_grad
@@ -235,6 +236,11 @@ def multi_dot(tensors: Any) -> Any:
             raise ShapeError(f"multi_dot(): the {which} tensor must be 1D or 2D but got {ndim}D")
         if 0 < i < n - 1 and ndim != 2:
             raise ShapeError(f"multi_dot(): tensor {i} must be 2D but got {ndim}D")
+        if t._array.dtype != tensors[0]._array.dtype:
+            kinds = [torch_names(each._array.dtype)[1] for each in (tensors[0], t)]
+            raise DtypeError(
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {kinds[0]} and tensor {i} {kinds[1]}"
+            )
     chain = list(tensors)
     first, last = chain[0]._array.ndim == 1, chain[-1]._array.ndim == 1
     if first:
@@ -242,7 +248,6 @@ def multi_dot(tensors: Any) -> Any:
     if last:
         chain[-1] = lifted.unsqueeze(chain[-1], 1)
     for i in range(n - 1):
-        check_types(chain[i]._array, chain[i + 1]._array)
         if chain[i]._array.shape[1] != chain[i + 1]._array.shape[0]:
             a, b = chain[i]._array.shape, chain[i + 1]._array.shape
             raise ShapeError(
@@ -260,7 +265,7 @@ def multi_dot(tensors: Any) -> Any:
     return lifted.reshape(result, shape[first : 2 - last]) if first or last else result
 
 
-@public(method=False)
+@public(method=False, out=True)
 @autocast("lower")
 def chain_matmul(*matrices: Any) -> Any:
     """The product of a chain of matrices in the cheapest order."""
