@@ -12,7 +12,7 @@ import pytest
 
 import clarion as torch
 from clarion.kernels import registry
-from clarion.kernels.llvm.products import calls
+from clarion.kernels.llvm.products import calls, few_rows
 
 pytestmark = pytest.mark.skipif("llvm" not in registry.offers("mm"), reason="llvmlite is not installed")
 
@@ -66,12 +66,15 @@ def test_a_bias_is_added():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("k", "n"), [(700, 803), (263, 1001), (4001, 131)])
-def test_one_row_beside_a_transposed_matrix(k, n, dtype):
-    x, w, bias = draw(1, k, dtype=dtype), draw(n, k, seed=1, dtype=dtype), draw(n, seed=2, dtype=dtype)
+@pytest.mark.parametrize(
+    ("m", "k", "n"), [(1, 700, 803), (1, 263, 1001), (1, 4001, 131), (2, 131, 1003), (7, 263, 212), (16, 513, 70)]
+)
+def test_few_rows_beside_a_transposed_matrix(m, k, n, dtype):
+    x, w, bias = draw(m, k, dtype=dtype), draw(n, k, seed=1, dtype=dtype), draw(n, seed=2, dtype=dtype)
     for each in (w, draw(n, k + 5, seed=3, dtype=dtype)[:, 2:-3]):
+        assert few_rows.is_for(x, each.T)
         close("fold_nt", x, each)
-        close("linear", x, each, bias)
+        close("linear", draw(m, k + 3, seed=4, dtype=dtype)[:, 1:-2], each, bias)
         close("linear", x, each, np.repeat(bias, 2)[::2])
 
 

@@ -16,7 +16,7 @@ from ...registry import offer
 from .. import build, machine, ufuncs
 from ..places import address
 from ..text import module
-from . import blocks, one_row, packed, rooms
+from . import blocks, few_rows, packed, rooms
 from .tiles import shape_for
 
 _ANY = config.COMPILE == "all"
@@ -125,8 +125,8 @@ def with_bias(x: Any, y: Any, bias: Any = None) -> Any:
     """x @ y of two matrices of a type that there are products of, whatever their sizes, plus a number for each column."""
     if bias is not None and not bias.flags.c_contiguous:
         bias = bias.copy()
-    if one_row.is_for(x, y):
-        return one_row.product(x, y, bias)
+    if few_rows.is_for(x, y):
+        return few_rows.product(x, y, bias)
     made = products(x.dtype)
     assert made is not None
     return made.matrices(x, y) if bias is None else made.with_bias(x, y, bias)
