@@ -309,8 +309,7 @@ class Departures:
         values = (data,) if type(data) is float else data[:_FEW] if isinstance(data, (list, tuple)) else ()
         marks: frozenset[Any] = frozenset(self._numbers[v] for v in values if type(v) is float and v in self._numbers)
         if not marks:
-            step = self._ledger.step
-            left = [d for d in self._lines.values() if d.step == step]
+            left = (mark.departure for mark in self._maybe_numbers())
             marks = frozenset(d if d.how in NUMBERS and _leads_to(d.place, place) else d.maybe for d in left)
         if marks:
             self._mark(tensor, marks)
