@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
+from .._dynamo.backends.debugging import ExplainOutput
 from .._dynamo.eval_frame import OptimizedModule
 from ..nn.modules.module import Module
 from .arrays import recording
@@ -44,30 +44,11 @@ def disabled(fn: Any, reason: str | None) -> Any:
     return call
 
 
-@dataclass
-class Explanation:
-    """What became of a function that was to be compiled."""
-
-    name: str
-    compiled: bool
-    reasons: list[str] = field(default_factory=list)
-    steps: list[str] = field(default_factory=list)
-    graph_count: int = 0
-    graph_break_count: int = 0
-
-    def __str__(self) -> str:
-        if not self.compiled:
-            return "\n".join(self.reasons or [f"{self.name} runs as it is written: it was not called often enough"])
-        return "\n".join(
-            [f"{self.name} is replayed in {len(self.steps)} steps:", *[f"  {step}" for step in self.steps]]
-        )
-
-
-def explain(fn: Any) -> Callable[..., Explanation]:
+def explain(fn: Any) -> Callable[..., ExplainOutput]:
     """Call a function until it is compiled, or it is known why not."""
     made: Compiled = of(fn) if hasattr(fn, "_compiled") else of(compiled_function(fn))
 
-    def call(*args: Any, **kwargs: Any) -> Explanation:
+    def call(*args: Any, **kwargs: Any) -> ExplainOutput:
         import warnings
 
         with warnings.catch_warnings():
@@ -78,7 +59,7 @@ def explain(fn: Any) -> Callable[..., Explanation]:
                 if made.replays > before or made.reasons:
                     break
         ready = [v.ready for versions in made.versions.values() for v in versions if v.ready is not None]
-        found = Explanation(made.name, bool(ready), list(made.reasons), graph_count=len(ready))
+        found = ExplainOutput(made.name, bool(ready), list(made.reasons), graph_count=len(ready))
         found.graph_break_count = len(made.reasons)
         if ready:
             found.steps = ready[-1].description()

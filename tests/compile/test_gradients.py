@@ -172,6 +172,7 @@ def test_options_are_pytorchs():
 
 def test_explain_says_what_is_replayed_or_why_not():
     found = torch.compile.explain(lambda x: (x * 2).relu())(torch.ones(3))
+    assert isinstance(found, torch._dynamo.backends.debugging.ExplainOutput)
     assert found.compiled
     assert "relu" in str(found)
     assert __file__.rpartition("/")[2] in str(found)

@@ -1,0 +1,1 @@
+"""`torch._dynamo.backends`: clarion has one, which is its compiler."""
