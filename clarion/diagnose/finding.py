@@ -46,7 +46,8 @@ class Finding:
 def shell() -> Any:
     """The shell of IPython that runs this (of a notebook's kernel, say), or None."""
     ipython = sys.modules.get("IPython")
-    return None if ipython is None else ipython.get_ipython()
+    ask = getattr(ipython, "get_ipython", None)  # not there yet while IPython itself is being imported
+    return None if ask is None else ask()
 
 
 def shown(file: str) -> str:
