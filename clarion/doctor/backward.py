@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
+from math import prod
 from typing import Any
 
 import torch
 from torch._C import TensorBase
 
 from ..events import heard, hub
-from . import checkpoints, dangers, engine, home, lines, listening, memory, nodes, twins, values
+from . import checkpoints, dangers, engine, fills, home, lines, listening, memory, nodes, twins, values
 from .nodes import View, held
 from .patching import itself, patch, safely
 from .telling import uncompiled
@@ -138,6 +139,7 @@ class Pass:
         self.hooks: list[Any] = []
         self.seen = torch._C._len_torch_dispatch_stack() > 0  # would the program's own mode see what hooks compute?
         self.freed: set[int] = set()  # nodes, by number, that had been freed when it began
+        self.reached: set[int] | None = None  # leaves, by id; None if that is not known
 
     def begin(self, given: Any, retained: bool, create: bool) -> None:
         place = held.backward = lines.here()
@@ -148,6 +150,7 @@ class Pass:
             self.freed = {v.seq for v in self._views() if v.seq > held.ended and values.is_freed(v)}
         if listening.ear.open:
             nodes.remember(self.roots, place)
+            self.reached = nodes.leaves_behind(self.roots)
             if heard("silently_overwritten"):
                 self._look_for_silent_writes()
         elif twins.noted and any(isinstance(root, torch.Tensor) and not values.all_finite(root) for root in self.roots):
@@ -180,12 +183,22 @@ class Pass:
                 if engine.is_others(leaf):  # since it began
                     continue
                 now = _read(leaf)
-                if now is not None and (now is not grad or now._version != version):
+                if now is not None and (now is not grad or now._version != version) and not self._is_filled(leaf, now):
                     hub.accumulated(leaf)
         if hub.backward_ended is not None and self.accumulates:
             hub.backward_ended(self.roots, retained)
         if not held.running:
             checkpoints.passed()
+
+    def _is_filled(self, leaf: Any, grad: Any) -> bool:
+        """Is it zeros, because the pass does not reach it? NOTE [Fills]."""
+        before = fills.has(leaf)
+        known = self.reached is not None
+        now = (known and id(leaf) not in self.reached) or (before and not known)  # type: ignore[operator]
+        now = now and values.is_plain(grad) and not grad.any()
+        if now is not before:
+            fills.note(leaf, now)
+        return now
 
     def drop(self) -> None:
         """Take the hooks off."""
@@ -267,6 +280,22 @@ def _in_view_order(view: View, results: Any) -> tuple[Any, ...]:
     return (*results[-2:], *results[:-2])
 
 
+def _is_same(text: str, message: str, twin: bool) -> bool:
+    """Is it the same value that both say was modified? What was compiled saves it as it is, its twin perhaps a view of it."""
+    if "modified by an inplace operation" not in text:
+        return False
+    if twin:
+        found, told = _EXPECTED.search(text), _EXPECTED.search(message)
+        versions = found is not None and told is not None and found[0] == told[0]
+        return versions and prod(_sizes(text)) == prod(_sizes(message))
+    return text.split(";")[0][:200] == message.split(";")[0][:200]
+
+
+def _sizes(message: str) -> tuple[int, ...]:
+    shape = re.search(r"\[torch\.\w+ \[([\d, ]*)\]\]", message)
+    return tuple(int(n) for n in shape[1].split(",") if n.strip()) if shape else ()
+
+
 _EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
@@ -277,12 +306,10 @@ def _overwritten(view: View, message: str) -> dict[str, Any]:
             pass
         return {}
     except RuntimeError as error:
-        text = str(error)
-        if "modified by an inplace operation" not in text or text.split(";")[0][:200] != message.split(";")[0][:200]:
+        if not _is_same(str(error), message, view.twin):
             return {}
     counted = _EXPECTED.search(message)
-    shape = re.search(r"\[torch\.\w+ \[([\d, ]*)\]\]", message)
-    sizes = tuple(int(n) for n in shape[1].split(",") if n.strip()) if shape else ()
+    sizes = _sizes(message)
     writes = int(counted[1]) - int(counted[2]) if counted else 1
     place = memory.write_since(view, sizes, writes)
     return {"saved_by": view, "overwritten_at": place, "shape": sizes, "writes": writes}

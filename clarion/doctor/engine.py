@@ -18,7 +18,7 @@ import torch
 from torch._C import TensorBase
 
 from ..events import Hub, hub
-from . import lines, values
+from . import fills, lines, values
 from .memory import arrays_of
 from .nodes import View, held, held_by, is_known, node, view_of
 from .nodes import output_number as _output_number
@@ -60,7 +60,7 @@ def requires_grad(t: Any) -> bool:
 
 
 def grad(t: Any) -> Any:
-    return _grad(t) if t.is_leaf else None
+    return _grad(t) if t.is_leaf and not fills.has(t) else None
 
 
 def is_parameter(t: Any) -> bool:
@@ -113,7 +113,7 @@ def version(t: Any) -> tuple[Any, int]:
 
 def writes(t: Any) -> int:
     try:
-        return int(t._version)
+        return int(t._version) - fills.writes(t)
     except RuntimeError:  # made in inference mode
         return 0
 
@@ -170,6 +170,7 @@ def forget() -> None:
     """A new session begins: nothing is known of any tensor."""
     _stories.clear()
     _others.clear()
+    fills.forget()
 
 
 # Nodes ---------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import linecache
 import re
-import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -103,20 +102,21 @@ def source_of(node: Any) -> Any:
     return node.meta["grapharg"].source if "grapharg" in node.meta else None
 
 
-def modules_of(output: Any, node: Any) -> list[Any]:
-    """The modules that a node was called in, the outermost first."""
-    paths = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values()]
-    scopes = {"L": output.local_scope, "G": output.global_scope}
-    first = next(iter(output.local_scope.values()), None)
-    found = [first] if isinstance(first, torch.nn.Module) else []
-    for path in paths:
-        match = _MODULE.match(path if isinstance(path, str) else "")
-        module = scopes[match[1]].get(match[2]) if match else None
-        for name in match[3].split(".")[1:] if match else ():
-            module = module._modules.get(name) if isinstance(module, torch.nn.Module) else None
-        if isinstance(module, torch.nn.Module) and module not in found:
-            found.append(module)
-    return [weakref.ref(module) for module in found]
+def modules_of(output: Any, node: Any) -> list[str]:
+    """The modules that a node was called in, the outermost first, as Dynamo calls them."""
+    first = next(iter(output.local_scope.items()), ("", None))
+    paths = [f"L['{first[0]}']"] if isinstance(first[1], torch.nn.Module) else []
+    paths += [path for path, _ in (node.meta.get("nn_module_stack") or {}).values() if isinstance(path, str)]
+    return list(dict.fromkeys(paths))
+
+
+def module_at(path: str, variables: dict[str, Any], globals: dict[str, Any]) -> Any:
+    """The module that Dynamo calls so, if it is one; else None."""
+    match = _MODULE.match(path)
+    module = {"L": variables, "G": globals}[match[1]].get(match[2]) if match else None
+    for name in match[3].split(".")[1:] if match else ():
+        module = module._modules.get(name) if isinstance(module, torch.nn.Module) else None
+    return module if isinstance(module, torch.nn.Module) else None
 
 
 def is_written(node: Any) -> bool:

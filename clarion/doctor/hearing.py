@@ -68,7 +68,7 @@ def operate(func: Any, args: Any, kwargs: Any, name: str) -> Any:
         result = func(*args, **kwargs)
     except RuntimeError as error:
         if "Inference tensor" in str(error):
-            guarded(_refused_inference)(error, args, kwargs)
+            guarded(refused_inference)(error, args, kwargs)
         raise
     _heard(func, name, args, kwargs, result, before)
     return result
@@ -227,7 +227,7 @@ _BEFORE: dict[str, Any] = {
 }
 
 
-def _refused_inference(error: Any, args: Any, kwargs: Any) -> None:
+def refused_inference(error: Any, args: Any, kwargs: Any) -> None:
     for t in [*tensors_in(list(args)), *tensors_in(list(kwargs.values()))]:
         if t.is_inference() and hub.refused is not None:
             hub.refused(error, {"inference": t})

@@ -214,6 +214,13 @@ def compiled_behind(roots: Any, key: str) -> list[Any]:
     return [fn for fn in _functions_behind(roots) if key in fn.metadata]
 
 
+def leaves_behind(roots: Any) -> set[int] | None:
+    """The leaves (by id) that a pass reaches; None where nothing was compiled, so that no others can get a gradient."""
+    if not _twins:
+        return None
+    return {id(edge) for view in in_order(roots) for edge in view.edges if isinstance(edge, torch.Tensor)}
+
+
 _twins = False  # has anything a twin?
 
 

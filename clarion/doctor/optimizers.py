@@ -10,7 +10,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ..events import hub
-from . import lines, listening, memory, twins
+from . import fills, lines, listening, memory, twins
 from .home import at_home
 from .nodes import held
 from .patching import itself, patch, safely, telling, undo
@@ -124,6 +124,7 @@ def step_began(optimizer: Any, args: Any, kwargs: Any) -> None:
         return
     if hub.step_began is not None:
         safely("optimizers", hub.step_began, optimizer)
+    fills.step_began()
 
 
 def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -133,6 +134,7 @@ def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
     if not at_home():
         return
     twins.stepped()
+    fills.stepped()
     if listening.ear.open:
         safely("optimizers", _written, optimizer, lines.here())
     if hub.stepped is not None:

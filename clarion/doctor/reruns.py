@@ -30,6 +30,7 @@ class Twin:
         self.customs = {new: _customs[old] for old, new in copies.items() if old in _customs}
         self.customs = {new: (cls, _in_copy(args, copies)) for new, (cls, args) in self.customs.items()}
         self.modules = {new: found for old, new in copies.items() if (found := graphs.modules_of(output, old))}
+        self.code = output.root_tx.f_code
         for node in graph.nodes:
             node.meta = {}  # it holds what Dynamo knows of each tensor
         self.program = torch.fx.GraphModule(gm, graph)
@@ -41,6 +42,25 @@ class Twin:
         self.place = None if last is None else graphs.line_of(last)  # where the last of its results is computed
         self.written = {i for i, node in enumerate(self.inputs) if graphs.is_written(node)}
         self.failed = lines.is_own(output.root_tx.f_code.co_filename)  # an optimizer's step is not looked into
+
+    def scopes(self, frame: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Where the modules are found in a call: several of a class share what was made of the first one's code."""
+        while self.modules and frame is not None and not self._is_call(frame.f_code):
+            frame = frame.f_back
+        return ({}, {}) if frame is None or not self.modules else (frame.f_locals, frame.f_globals)
+
+    def _is_call(self, code: Any) -> bool:
+        """Is this what Dynamo has written in place of the code?"""
+        own = self.code
+        return (
+            code.co_name == own.co_name
+            and code.co_firstlineno == own.co_firstlineno
+            and code.co_filename == own.co_filename
+        )
+
+    def user_of(self, i: int) -> Any:
+        """Calls from the line that first makes use of an input."""
+        return next((self.callers[node] for node in self.inputs[i].users if node in self.callers), graphs.call)
 
     def given(self, args: Any) -> list[Any]:
         """What the twin is given: copies of what is written to."""
@@ -75,14 +95,11 @@ def _in_copy(args: list[Any], copies: dict[Any, Any]) -> list[Any]:
 class Run(torch.fx.Interpreter):
     """Runs the functions of a graph, each from its line, in its modules."""
 
-    def __init__(self, twin: Twin, heard: bool = True, later: list[Any] | None = None) -> None:
+    def __init__(self, twin: Twin, heard: bool = True, scopes: Any = ({}, {}), later: list[Any] | None = None) -> None:
         super().__init__(twin.program)
-        self.twin, self.heard = twin, heard
+        self.twin, self.heard, self.scopes = twin, heard, scopes
         self.later = later or []  # marks that have not been told
         self.caller: Any = None
-        self.calls: dict[
-            str, tuple[Any, Any]
-        ] = {}  # of modules, without recording: what is given, something of its own
         self.inside: list[Any] = []  # modules, the outermost first
 
     def _tell_until(self, node: Any) -> None:
@@ -113,7 +130,7 @@ class Run(torch.fx.Interpreter):
             self._tell_until(n)
         self.caller = self.twin.callers.get(n, graphs.call)
         if self.heard and (n in self.twin.callers or n in self.twin.modules):
-            self._enter([module for ref in self.twin.modules.get(n, ()) if (module := ref()) is not None])
+            self._enter(self._modules(n))
         before = torch.autograd._get_sequence_nr()
         written = torch.fx.node.map_arg(graphs.written_by(n), lambda arg: self.env[arg])
         if any(values.storage(t) in self.given for t in hearing.tensors_in(written)):
@@ -150,6 +167,14 @@ class Run(torch.fx.Interpreter):
 
     def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
         return self.caller(self.fetch_attr(target), args, kwargs)
+
+    def _modules(self, n: Any) -> list[Any]:
+        found: list[Any] = []
+        for path in self.twin.modules.get(n, ()):
+            module = graphs.module_at(path, *self.scopes)
+            if module is not None and all(module is not other for other in found):
+                found.append(module)
+        return found
 
     def _enter(self, modules: list[Any]) -> None:
         """Tell which modules are left and entered."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -107,7 +108,12 @@ def _beside(made: Any, twin: Twin) -> Any:
         later = list(twin.marks)
         if this is None or not wanted:
             _tell(later)  # otherwise the twin does, where they belong
-        results = made(*args, **kwargs)
+        try:
+            results = made(*args, **kwargs)
+        except RuntimeError as error:
+            if "Inference tensor" in str(error):
+                _refused_inference(twin, args, error)
+            raise
         if this is not None and not twin.failed:
             try:
                 this.made(args, results, later)
@@ -120,6 +126,12 @@ def _beside(made: Any, twin: Twin) -> Any:
         return results
 
     return call
+
+
+def _refused_inference(twin: Twin, args: Any, error: Any) -> None:
+    i = next((i for i, t in enumerate(args) if isinstance(t, torch.Tensor) and t.is_inference()), None)
+    if i is not None:
+        twin.user_of(i)(guarded(hearing.refused_inference), (error, [args[i]], {}), {})
 
 
 def _tell(later: list[Any]) -> None:
@@ -147,17 +159,17 @@ class Call:
         if written or self.twin.failed or not isinstance(results, (tuple, list)):
             return
         if wanted:
-            self._listen(args, results, later)
+            self._listen(args, results, later, self.twin.scopes(sys._getframe(2)))
         if torch.is_grad_enabled() and not any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda")):
             guarded(self._note)(results)
 
-    def _listen(self, args: Any, results: Any, later: list[Any]) -> None:
+    def _listen(self, args: Any, results: Any, later: list[Any], scopes: Any) -> None:
         guarded(_tell_unknown)(args)
         old = {i: self.given[i] for i in self.twin.written}
         with _random_as(self.random), _as_before(args, old), _heard(), _recording_kept():
             before = torch.autograd._get_sequence_nr()
             try:
-                found = Run(self.twin, later=later).run(*args)
+                found = Run(self.twin, scopes=scopes, later=later).run(*args)
             except (DiagnosisError, DiagnosisWarning):
                 raise
             except Exception:  # nothing to learn from it
