@@ -18,6 +18,7 @@ _FRAME = re.compile(r'  File "(.+?)", line (\d+), in (.+)')
 _MODULE = re.compile(r"([LG])\['(\w+)'\]((?:\.\w+)*)$")
 
 
+_CALLED = "*"  # any function
 call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731  (on one line: its only one)
 
 
@@ -36,7 +37,7 @@ def from_line(file: str, line: int, name: str, function: str = "") -> Any:
 
 def _columns(file: str, line: int, function: str) -> tuple[int, int]:
     """Where on a line the only call of this function stands; nowhere (0, 0) if there are several, or none."""
-    found = [node for node in _calls_in(file).get(line, ()) if _called(node) == function]
+    found = [node for node in _calls_in(file).get(line, ()) if function in (_called(node), _CALLED)]
     if len(found) != 1 or found[0].end_col_offset is None:
         return 0, 0
     return found[0].col_offset, found[0].end_col_offset
@@ -72,6 +73,16 @@ def caller_of(trace: str | None, function: str = "") -> Any:
     )
 
 
+def caller_of_module(trace: str | None) -> Any:
+    """Calls from the user's line that calls the outermost module in a stack trace."""
+    frames = _FRAME.findall(trace or "")
+    inner = next((i for i, frame in enumerate(frames) if frame[2] == "forward"), len(frames))
+    if inner == 0 or lines.is_library(frames[inner - 1][0]):
+        return None
+    file, line, name = frames[inner - 1]
+    return from_line(file, int(line), name, _CALLED)
+
+
 @functools.cache
 def _through(caller: Any, file: str, line: int, name: str) -> Any:
     """Calls from a line of a library's, which is called from a line of the user's: some ask which library it is."""
@@ -104,10 +115,15 @@ def source_of(node: Any) -> Any:
 
 def modules_of(output: Any, node: Any) -> list[str]:
     """The modules that a node was called in, the outermost first, as Dynamo calls them."""
-    first = next(iter(output.local_scope.items()), ("", None))
-    paths = [f"L['{first[0]}']"] if isinstance(first[1], torch.nn.Module) else []
+    paths = [f"L['{next(iter(output.local_scope))}']"] if is_method(output) else []
     paths += [path for path, _ in (node.meta.get("nn_module_stack") or {}).values() if isinstance(path, str)]
     return list(dict.fromkeys(paths))
+
+
+def is_method(output: Any) -> bool:
+    """Is it a method of a module that Dynamo reads, or what is left of one after a break?"""
+    first = next(iter(output.local_scope.values()), None)
+    return isinstance(first, torch.nn.Module) and hasattr(type(first), lines.written_name(output.root_tx.f_code))
 
 
 def module_at(path: str, variables: dict[str, Any], globals: dict[str, Any]) -> Any:

@@ -72,8 +72,14 @@ def _place(frame: Any) -> Place:
     code = frame.f_code
     if generated is None or not (code.co_name.startswith(_RESUMED) or code in generated):
         return code, frame.f_lasti
-    name = code.co_name.removeprefix(_RESUMED).rpartition("_at_")[0] or code.co_name
+    name = written_name(code)
     return _first.setdefault((code.co_filename, frame.f_lineno, name), (code, frame.f_lasti))
+
+
+def written_name(code: CodeType) -> str:
+    """The name of a function in the program, of which this may be a part that Dynamo has written."""
+    name = code.co_name
+    return name.removeprefix(_RESUMED).rpartition("_at_")[0] if name.startswith(_RESUMED) else name
 
 
 _RESUMED = "torch_dynamo_resume_in_"

@@ -24,6 +24,7 @@ class Block:
     def __init__(self, cls: Any) -> None:
         self.cls = cls
         self.is_entered = False  # by `with`? Else it is a statement
+        self.inside = False  # of a module's `forward`?
         self.mode: Any = None
 
 
@@ -51,6 +52,7 @@ class Switching:
         mode = block.mode
         if mode is None and entered:
             mode = block.mode = block.cls.__new__(block.cls)
+            mode.inside = block.inside  # `graph/layers.py` looks for it
         if not entered:
             block.mode = None
         if hub.mode is not None and mode is not None:
@@ -60,6 +62,7 @@ class Switching:
         """It is a statement, and what is compiled is over: nobody will undo it."""
         torch._C._set_grad_enabled(self._records)
         self._caller(self.switch, (True,), {})
+        self._block.mode.inside = None  # of nothing any more
         self._block.mode = None
 
 
@@ -99,6 +102,7 @@ def start(patch: Any, note: Any, caller_of: Any) -> None:
             with contextlib.suppress(Exception):  # what Dynamo keeps differs from version to version
                 if isinstance(made, (GradModeVariable, InferenceModeVariable)) and _is_users(tx):
                     block = Block(self.value)
+                    block.inside = _is_inside(tx)
                     _blocks[id(made)] = made, block
                     if self.value is torch.set_grad_enabled:  # it acts when it is made
                         noted(block, tx, True)
@@ -131,6 +135,13 @@ _blocks: dict[int, tuple[Any, Block]] = {}  # by the variable that stands for it
 def forget() -> None:
     """What Dynamo has read is read."""
     _blocks.clear()
+
+
+def _is_inside(tx: Any) -> bool:
+    """Is it the `forward` of a module that is read, or something that it calls?"""
+    while tx is not None and tx.f_code.co_name != "forward":
+        tx = getattr(tx, "parent", None)
+    return tx is not None
 
 
 def _is_users(tx: Any) -> bool:

@@ -31,6 +31,12 @@ class Twin:
         self.customs = {new: (cls, _in_copy(args, copies)) for new, (cls, args) in self.customs.items()}
         self.modules = {new: found for old, new in copies.items() if (found := graphs.modules_of(output, old))}
         self.code = output.root_tx.f_code
+        self.is_method = graphs.is_method(output)
+        self.outermost = {
+            new: caller
+            for old, new in copies.items()
+            if (caller := graphs.caller_of_module(old.meta.get("stack_trace")))
+        }
         for node in graph.nodes:
             node.meta = {}  # it holds what Dynamo knows of each tensor
         self.program = torch.fx.GraphModule(gm, graph)
@@ -100,7 +106,7 @@ class Run(torch.fx.Interpreter):
         self.twin, self.heard, self.scopes = twin, heard, scopes
         self.later = later or []  # marks that have not been told
         self.caller: Any = None
-        self.inside: list[Any] = []  # modules, the outermost first
+        self.inside: list[Inlined] = []  # calls of modules, the outermost first
 
     def _tell_until(self, node: Any) -> None:
         """This node is next: tell the marks before it."""
@@ -130,7 +136,7 @@ class Run(torch.fx.Interpreter):
             self._tell_until(n)
         self.caller = self.twin.callers.get(n, graphs.call)
         if self.heard and (n in self.twin.callers or n in self.twin.modules):
-            self._enter(self._modules(n))
+            self._enter(self._modules(n), n)
         before = torch.autograd._get_sequence_nr()
         written = torch.fx.node.map_arg(graphs.written_by(n), lambda arg: self.env[arg])
         if any(values.storage(t) in self.given for t in hearing.tensors_in(written)):
@@ -176,22 +182,58 @@ class Run(torch.fx.Interpreter):
                 found.append(module)
         return found
 
-    def _enter(self, modules: list[Any]) -> None:
+    def _enter(self, modules: list[Any], n: Any = None) -> None:
         """Tell which modules are left and entered."""
         same = 0
-        while same < min(len(modules), len(self.inside)) and modules[same] is self.inside[same]:
+        while same < min(len(modules), len(self.inside)) and modules[same] is self.inside[same].module:
             same += 1
         while len(self.inside) > same:
-            module = self.inside.pop()
+            module = self.inside.pop().module
             if hub.module_left is not None:
                 self.caller(guarded(hub.module_left), (module, self.last), {})
         for module in modules[same:]:
-            self.inside.append(module)
+            self.inside.append(Inlined(module, self, n))
             if hub.module_entered is not None:
                 self.caller(guarded(hub.module_entered), (module,), {})
 
     last: Any = None
 
 
+class Inlined:
+    """A call of a module that Dynamo has read as a part of something else: what rules ask of such calls (`graph/layers.py`)."""
+
+    by_library = False
+
+    def __init__(self, module: Any, run: Run, n: Any) -> None:
+        self.module, self._run, self._node = module, run, n
+        found = [run.env[arg] for arg in n.all_input_nodes if arg in run.env]  # what its first function is given
+        self.given = [t for t in hearing.tensors_in(found) if not isinstance(t, torch.nn.Parameter)]
+        self.is_root = run.twin.is_method and not run.inside  # it has a frame
+
+    @property
+    def this(self) -> Any:
+        return self
+
+    @property
+    def place(self) -> Any:
+        """The user's line that made it."""
+        caller = self._run.twin.outermost.get(self._node)
+        return None if caller is None else graphs.line_of(caller)
+
+    def hands(self, name: str, position: int) -> bool:
+        """Dynamo has not kept what was given by name: it may have been."""
+        return True
+
+    def holds(self, switch: Any, frame: Any) -> bool:
+        """Was recording switched inside of it?"""
+        return bool(getattr(switch.mode(), "inside", False))
+
+
 _running: list[Run] = []
-engine.unframed = lambda: [module for run in reversed(_running) for module in reversed(run.inside)]
+
+
+def _unframed(roots: bool = False) -> list[Inlined]:
+    return [call for run in reversed(_running) for call in reversed(run.inside) if roots or not call.is_root]
+
+
+engine.unframed = _unframed

@@ -97,8 +97,10 @@ def _twin_of(output: Any, gm: Any, noted: list[Any]) -> Twin | None:
 def _beside(made: Any, twin: Twin) -> Any:
     @functools.wraps(made)
     def call(*args: Any, **kwargs: Any) -> Any:
+        global wanted
         if held.handling or held.aside or listening._stands_aside():
             return made(*args, **kwargs)
+        wanted = wanted or (noted and is_asked())  # the session may have begun to listen since the compiled function did
         this = None
         if noted and not patching.resting and not kwargs and not twin.failed:
             try:
@@ -107,7 +109,7 @@ def _beside(made: Any, twin: Twin) -> Any:
                 twin.failed = True
         later = list(twin.marks)
         if this is None or not wanted:
-            _tell(later)  # otherwise the twin does, where they belong
+            _tell(later, this is not None)  # otherwise the twin does, where they belong
         try:
             results = made(*args, **kwargs)
         except RuntimeError as error:
@@ -134,11 +136,21 @@ def _refused_inference(twin: Twin, args: Any, error: Any) -> None:
         twin.user_of(i)(guarded(hearing.refused_inference), (error, [args[i]], {}), {})
 
 
-def _tell(later: list[Any]) -> None:
+def _tell(later: list[Any], may_listen: bool = False) -> None:
+    """Tell marks; until one makes the session listen closely, and the call can still be heard."""
+    global wanted
     if later:
         with _recording_kept():
             while later:
                 later.pop(0).tell()
+                if may_listen and is_asked():
+                    wanted = True
+                    return
+
+
+def is_asked() -> bool:
+    """Replaced by `watching`: does the session want to hear every call?"""
+    return False
 
 
 class Call:

@@ -122,6 +122,7 @@ def hide(on: bool) -> None:
 _wanted = False  # is every call to be heard?
 unseen = 0
 engine.watch = watch
+twins.is_asked = lambda: _wanted
 _hooks: list[Any] = []
 _properties: list[str] = []
 

@@ -203,7 +203,7 @@ def is_freed(of: Any) -> bool:
     return of.saved is FREED
 
 
-unfold = unframed = lambda *_: ()  # every operation has its node, and every module its frame
+unfold = unframed = lambda *_, **__: ()  # every operation has its node, and every module its frame
 
 
 def firing(of: Any) -> Any:

@@ -74,21 +74,68 @@ def called_on() -> Any:
     return None if found is None else found.f_locals["self"]
 
 
-def calls(frame: FrameType | None) -> Iterator[tuple[Any, FrameType]]:
-    """The modules that are being called, the innermost first, each with the frame of its `__call__` or `forward`."""
+class Call:
+    """A call of a module that is running, by the frame of its `__call__` or `forward`. (`engine.unframed` has others of its kind.)"""
+
+    def __init__(self, module: Any, frame: FrameType) -> None:
+        self.module, self._frame = module, frame
+
+    @property
+    def given(self) -> tuple[Any, Any] | None:
+        """Its arguments, and those by name; None where somebody calls `forward` itself."""
+        known = self._frame.f_locals
+        called = self._frame.f_code is engine.layers().Module.__call__.__code__
+        return (known["args"], known["kwargs"]) if called else None
+
+    def hands(self, name: str, position: int) -> bool | None:
+        """Is an argument of `forward` given, and not its default? None if another call, further out, knows that."""
+        if self.given is None:
+            return None if engine.unframed(roots=True) else False
+        return name in self.given[1] or len(self.given[0]) >= position
+
+    @property
+    def this(self) -> Any:
+        """Something of its own. (Frames have no identity that outlives them: lend it one.)"""
+        return self._frame.f_locals.setdefault("a call of clarion", object())
+
+    @property
+    def by_library(self) -> bool:
+        """Did somebody else call it, who knows what for: checkpointing?"""
+        caller = caller_of(self._frame)
+        return caller is None or is_library(caller.f_code)
+
+    @property
+    def place(self) -> Place | None:
+        """The user's line that made it."""
+        return place_outside(self._frame)
+
+    def holds(self, switch: Any, frame: FrameType | None) -> bool:
+        """Was recording switched inside of it, on the way to this frame?"""
+        if getattr(switch.mode(), "inside", None) is not None:  # by what was compiled
+            return True
+        while frame is not None and frame is not self._frame:
+            if id(frame) == switch.frame:
+                return True
+            frame = frame.f_back
+        return False
+
+
+def calls(frame: FrameType | None) -> Iterator[Any]:
+    """The calls of modules that are running, the innermost first."""
+    yield from engine.unframed()
     Module = engine.layers().Module
     while frame is not None:
         code = frame.f_code
         if code is Module.__call__.__code__ or (code.co_name == "forward" and code.co_argcount):
             found = frame.f_locals.get(code.co_varnames[0])
             if isinstance(found, Module):
-                yield found, frame
+                yield Call(found, frame)
         frame = frame.f_back
 
 
 def around(frame: FrameType | None) -> Iterator[Any]:
     """The modules whose methods are running, the innermost first: those that are called, or `model.encode(x)`."""
-    yield from engine.unframed()
+    yield from (call.module for call in engine.unframed(roots=True))
     Module = engine.layers().Module
     while frame is not None:
         code = frame.f_code

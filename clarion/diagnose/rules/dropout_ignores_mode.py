@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from ..graph.layers import around, calls
 from ..rule import Diagnosis
-from ..source.places import called, here
+from ..source.places import Place, arguments, called, here
 
 _ATTENTION = "scaled_dot_product_attention"
 # Words in a `training=…` that tell of Monte-Carlo dropout.
@@ -68,7 +68,7 @@ class DropoutIgnoresMode(Diagnosis):
     def _say(self, module: Any, inner: Any, p: float) -> None:
         place = here()
         call = called(place)
-        if inner is None and place is not None and call is not None and _is_on_purpose(call, place[0]):
+        if inner is None and place is not None and call is not None and _is_on_purpose(call, place):
             return
         around = f"{type(module).__name__} is in eval mode, and dropout (p={p:g}) sampled a mask in it"
         if inner is not None:
@@ -88,7 +88,7 @@ def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "dropout")
 
 
-def _is_on_purpose(call: ast.Call, code: CodeType) -> bool:
+def _is_on_purpose(call: ast.Call, place: Place) -> bool:
     """Does the call say itself that it is to drop: `training=True`, `training=self.training or self.extra`?
 
     A variable (`training=train`) is what somebody handed in; an attribute of its own (`self.is_training`) is what nobody
@@ -99,20 +99,20 @@ def _is_on_purpose(call: ast.Call, code: CodeType) -> bool:
     for value in [word.value for word in call.keywords if word.arg in ("training", "train")] + call.args[2:3]:
         words = [getattr(node, "attr", getattr(node, "id", "")).lower() for node in ast.walk(value)]
         literal = isinstance(value, ast.Constant) and value.value is True
-        handed = isinstance(value, ast.Name) and "train" in value.id.lower() and _was_handed(value.id, code)
+        handed = isinstance(value, ast.Name) and "train" in value.id.lower() and _was_handed(value.id, place)
         either = isinstance(value, ast.BoolOp) and "training" in words
         if literal or handed or either or any(hint in word for word in words for hint in _HINTS):
             return True
     return False
 
 
-def _was_handed(name: str, code: CodeType) -> bool:
+def _was_handed(name: str, place: Place) -> bool:
     """Was a variable given by whoever called the module? If it is an argument of `forward`, it may be its default."""
+    names = arguments(place)
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not code:
+    while frame is not None and frame.f_code is not place[0]:
         frame = frame.f_back
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if frame is None or code.co_name != "forward" or name not in names:
+    if frame is None or place[0].co_name != "forward" or name not in names:
         return True
-    known = next((call.f_locals for _, call in calls(frame.f_back)), {})
-    return name in known.get("kwargs", ()) or len(known.get("args", ())) >= names.index(name)
+    handed = (call.hands(name, names.index(name)) for call in calls(frame.f_back))
+    return next((found for found in handed if found is not None), False)

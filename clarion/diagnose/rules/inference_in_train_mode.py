@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import engine
 from ..finding import INFO
-from ..graph.layers import called_on, caller_of, calls, is_library, is_trained, place_outside, trainer_of
+from ..graph.layers import called_on, calls, is_trained, trainer_of
 from ..rule import Diagnosis
 from ..source.places import Place, here, is_result_dropped
 
@@ -97,17 +97,11 @@ class InferenceInTrainMode(Diagnosis):
             pass
         if switch is None or outermost is None:
             return
-        module, call = outermost
-        caller = caller_of(call)
-        if caller is None or is_library(caller.f_code):
-            return  # called by somebody else, who knows what for: checkpointing
-        inner: FrameType | None = frame
-        while inner is not None and inner is not call:
-            if id(inner) == switch.frame:
-                return  # switched off inside the model: part of its training
-            inner = inner.f_back
+        call, module = outermost, outermost.module
+        if call.by_library or call.holds(switch, frame):  # in the latter case it is part of its training
+            return
         updates = self.ledger.updates
-        place = place_outside(call)
+        place = call.place
         if place is not None and module.training and is_trained(module):
             since, asked = self._asked.get(id(module), (-1, None))
             key = place, asked if since == updates else None
@@ -155,15 +149,13 @@ class _Line:
         """Is it one input at a time, in every step: an agent that acts while it learns?"""
         return self._rows <= 1 and self.close * 2 > self.groups - 1
 
-    def add(self, steps: int, updates: int, call: FrameType) -> None:
+    def add(self, steps: int, updates: int, call: Any) -> None:
         """One more mask was drawn."""
-        known = call.f_locals
-        # Frames have no identity that outlives them: lend this one something of its own.
-        this = known.setdefault("a call of clarion", object())
+        this = call.this
         if this is self._call:
             return
         self._call = this
-        values = list(_tensors((known.get("args", ()), known.get("kwargs", {}))))
+        values = list(_tensors(call.given or ()))
         if values:
             shape = engine.shape(values[0])
             self._rows = max(self._rows, shape[0] if len(shape) > 1 else 1)

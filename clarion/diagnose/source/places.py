@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "Place",
     "Where",
     "allowed",
+    "arguments",
     "assigned",
     "called",
     "expression",
@@ -74,20 +76,11 @@ def allowed(file: str, line: int) -> frozenset[str]:
 
 def expression(place: Place | None) -> Any:
     """The syntax tree of the very expression that was running at a place, e.g. the call `F.dropout(x, 0.5)`; or None."""
-    if place is None:
-        return None
-    code, lasti = place
-    for i, span in enumerate(code.co_positions()):  # noqa: B007  (the last one is used)
-        if i * 2 == lasti:
-            break
-    else:
+    span = _span(place)
+    if place is None or span is None:
         return None
     line, end_line, column, end_column = span
-    if line is None or end_line is None or column is None or end_column is None:
-        return None
-    if (line, column) == (end_line, end_column):  # which one is not known
-        return None
-    rows = [linecache.getline(code.co_filename, n).encode() for n in range(line, end_line + 1)]
+    rows = [linecache.getline(place[0].co_filename, n).encode() for n in range(line, end_line + 1)]
     if not rows or not rows[-1]:
         return None
     rows[-1] = rows[-1][:end_column]
@@ -96,6 +89,37 @@ def expression(place: Place | None) -> Any:
         return ast.parse(b"(" + b"".join(rows) + b")", mode="eval").body
     except SyntaxError:
         return None
+
+
+def _span(place: Place | None) -> tuple[int, int, int, int] | None:
+    """Where the expression at a place begins and ends: lines and columns, as `co_positions` gives them."""
+    for i, span in enumerate(place[0].co_positions() if place is not None else ()):
+        if place is not None and i * 2 == place[1]:
+            line, end_line, column, end_column = span
+            if line is None or end_line is None or column is None or end_column is None:
+                return None
+            known = (line, column) != (end_line, end_column)  # else nobody knows which one it is
+            return (line, end_line, column, end_column) if known else None
+    return None
+
+
+@lru_cache(maxsize=16)
+def _tree(file: str) -> ast.Module:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def arguments(place: Place) -> list[str]:
+    """The names of the arguments of the function that a place lies in, as they are written."""
+    code, found = place[0], file_line(place)
+    for node in ast.walk(_tree(code.co_filename)) if found is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            if found is not None and node.lineno <= found[1] <= (node.end_lineno or 0):
+                given = node.args
+                return [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return []
 
 
 def called(place: Place | None) -> ast.Call | None:
@@ -109,7 +133,19 @@ def is_result_dropped(place: Place | None) -> bool:
     if place is None:
         return False
     after = next((step for step in instructions(place[0]) if step.offset > place[1]), None)
-    return after is not None and (after.opname == "POP_TOP" or (after.opname[:6] == "STORE_" and after.argval == "_"))
+    if after is not None and (after.opname == "POP_TOP" or (after.opname[:6] == "STORE_" and after.argval == "_")):
+        return True
+    span = _span(place)
+    return span is not None and any(_is_dropped(node, span) for node in ast.walk(_tree(place[0].co_filename)))
+
+
+def _is_dropped(node: ast.AST, span: tuple[int, int, int, int]) -> bool:
+    """What stands for a line that was compiled has other code than the program: its statement says it, too."""
+    named = [getattr(target, "id", "") for target in node.targets] if isinstance(node, ast.Assign) else []
+    if not isinstance(node, ast.Expr) and named != ["_"]:
+        return False
+    value: Any = node.value  # type: ignore[attr-defined]
+    return (value.lineno, value.end_lineno, value.col_offset, value.end_col_offset) == span
 
 
 def assigned(place: Place | None) -> Place | None:
