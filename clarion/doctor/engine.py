@@ -20,7 +20,7 @@ from torch._C import TensorBase
 from ..events import Hub, hub
 from . import fills, lines, values
 from .memory import arrays_of
-from .nodes import View, held, held_by, is_known, node, view_of
+from .nodes import View, held, held_by, is_known, node, recognise, view_of
 from .nodes import output_number as _output_number
 from .vocabulary import traits
 
@@ -210,6 +210,7 @@ knows_all_nodes = False  # views are made while listening closely, or when someb
 def live() -> tuple[list[Any], list[Any]]:
     nodes: list[Any] = []
     tensors: list[Any] = []
+    unknown: list[Any] = []
     for found in gc.get_objects():
         which = type(found)  # isinstance would ask proxies for their class, and wake them up
         if which is View:
@@ -218,12 +219,13 @@ def live() -> tuple[list[Any], list[Any]]:
         elif issubclass(which, _Tensor):
             with contextlib.suppress(Exception):
                 fn = found.grad_fn
-                if fn is not None and is_known(fn):
-                    tensors.append(found)
+                if fn is not None:
+                    (tensors if is_known(fn) else unknown).append(found)
     if any(view.twin for view in nodes):  # what was compiled holds all of them; who holds a part of it, that part alone
         reached = held_by(tensors)
         nodes = [view for view in nodes if not view.twin or view in reached]
-    return nodes, tensors
+    recognised = recognise(unknown, tensors)
+    return [*nodes, *(view_of(t.grad_fn) for t in recognised)], [*tensors, *recognised]
 
 
 # The moment ----------------------------------------------------------------------------------------

@@ -100,7 +100,9 @@ def _beside(made: Any, twin: Twin) -> Any:
         global wanted
         if held.handling or held.aside or listening._stands_aside():
             return made(*args, **kwargs)
-        wanted = wanted or (noted and is_asked())  # the session may have begun to listen since the compiled function did
+        wanted = wanted or (
+            noted and is_asked()
+        )  # the session may have begun to listen since the compiled function did
         this = None
         if noted and not patching.resting and not kwargs and not twin.failed:
             try:

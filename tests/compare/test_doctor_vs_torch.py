@@ -20,9 +20,6 @@ EXCEPTIONS = {
     "checkpoint-diverges/cache_grows_in_the_region.broken.py",
     "checkpoint-diverges/reentrant_dropout.broken.py",
     "checkpoint-diverges/table_of_learned_frequencies.broken.py",
-    # Graphs are known of the steps that are listened to closely, and these lists have some of every fourth or tenth step only.
-    "graphs-accumulate/curve_of_every_tenth_step.broken.py",
-    "graphs-accumulate/predictions_kept_now_and_then.broken.py",
 }
 PROGRAMS = sorted(path for path in CASES.rglob("*.py") if "/".join(path.parts[-2:]) not in EXCEPTIONS)
 # Every diagnosis is here with some of its programs; all of them: python -m tests.doctor.harness

@@ -56,7 +56,8 @@ class GraphsAccumulate(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._watched: Refs = []  # nodes, while listening closely
-        self._roots: Refs = []  # what backward() was called on, always
+        self._roots: Refs = []  # what backward() was called on
+        self._unheard: Refs = []  # the same, where nobody knows what was computed from it
         self._suspects: list[Suspect] = []
         self._judged: set[tuple[str, int]] = set()  # lines that were suspected once
         self._wait = 1  # backward passes until the next look
@@ -71,8 +72,9 @@ class GraphsAccumulate(Diagnosis):
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """Remember the root, and look around now and then."""
         edge = engine.node_of(tensors[0])
-        if edge is not None and accumulates and (self.session.near or engine.knows_all_nodes):
-            self._roots.append(weakref.ref(edge))
+        if edge is not None and accumulates:
+            heard = self.session.near or engine.knows_all_nodes
+            (self._roots if heard else self._unheard).append(weakref.ref(edge))
         if self._suspects:
             self._see_walked(tensors)
             self._judge()
@@ -93,7 +95,11 @@ class GraphsAccumulate(Diagnosis):
         self._wait = 16
         self._watched = [ref for ref in self._watched if ref() is not None]
         self._roots = [ref for ref in self._roots if ref() is not None]
-        if len(self._watched) + len(self._roots) < _ROUNDS or self.ledger.round < self._next_search:
+        self._unheard = [ref for ref in self._unheard if ref() is not None]
+        if (
+            len(self._watched) + len(self._roots) + len(self._unheard) < _ROUNDS
+            or self.ledger.round < self._next_search
+        ):
             return
         if len(self._old()) >= self._enough():
             self._next_search = 2 * self.ledger.round
@@ -101,15 +107,15 @@ class GraphsAccumulate(Diagnosis):
             self._search(self._old())
 
     def _enough(self) -> int:
-        """In how many rounds must something be kept that was listened to closely? An engine that knows all nodes knows of the others."""
-        return _HEARD if self.ledger.round >= _LATER and engine.knows_all_nodes else _ROUNDS
+        """In how many rounds must something be kept that was listened to closely? `Live` knows of the others."""
+        return _HEARD if self.ledger.round >= _LATER else _ROUNDS
 
     def _old(self) -> dict[int, list[Node]]:
         """The nodes that were recorded at least two rounds ago and are alive, by their round."""
         marks = self.ledger.round_marks
         by_round: dict[int, list[Node]] = {}
         if len(marks) >= _ROUNDS:
-            for ref in (*self._watched, *self._roots):
+            for ref in (*self._watched, *self._roots, *self._unheard):
                 node = ref()
                 if node is not None and node.seq > marks[-2]:
                     by_round.setdefault(birth(node.seq, marks), []).append(node)
@@ -119,6 +125,8 @@ class GraphsAccumulate(Diagnosis):
         """Which lines made the tensors that are kept, and who keeps them?"""
         live, marks = Live(), self.ledger.round_marks
         alive = set(live.nodes)
+        # Who holds no tensor of an unheard loss holds something else, that was computed from it.
+        alive -= {node for ref in self._unheard if (node := ref()) is not None and not live.tensors(node)}
         old = {number: kept for number, nodes in old.items() if (kept := [node for node in nodes if node in alive])}
         if len(old) < self._enough():
             return
@@ -126,11 +134,10 @@ class GraphsAccumulate(Diagnosis):
         ends = _ends([node for nodes in old.values() for node in nodes], live, marks)
         for node in ends:
             lines.setdefault(file_line(node.place), {})[birth(node.seq, marks)] = node
-        if engine.knows_all_nodes:
-            made = {node.place: lines[file_line(node.place)] for node in ends if node.place is not None}
-            for node in live.nodes:  # of steps that were not listened to
-                if node.place in made and node.seq > marks[-2] and not live.consumers(node):
-                    made[node.place].setdefault(birth(node.seq, marks), node)
+        made = {node.place: lines[file_line(node.place)] for node in ends if node.place is not None}
+        for node in live.nodes:  # of steps that were not listened to
+            if node in alive and node.place in made and node.seq > marks[-2] and not live.consumers(node):
+                made[node.place].setdefault(birth(node.seq, marks), node)
         found = [kept for kept in lines.values() if len(kept) >= _ROUNDS]
         if not found and any(len(kept) > 1 for kept in lines.values()):
             self._next_search = self.ledger.round + 2  # too early to tell
@@ -139,7 +146,7 @@ class GraphsAccumulate(Diagnosis):
             watched = {node.seq for nodes in old.values() for node in nodes}
             behind = [{birth(n.seq, marks): n for n in reachable([end]) if n.seq in watched} for end in ends]
             found = [chain for chain in behind if len(chain) >= _ROUNDS]
-        roots = {root.seq for ref in self._roots if (root := ref()) is not None}
+        roots = {root.seq for ref in (*self._roots, *self._unheard) if (root := ref()) is not None}
         for kept in found:
             suspect = Suspect(kept, live, roots, self.ledger.round - len(marks))
             if suspect.line is not None and suspect.line not in self._judged:
