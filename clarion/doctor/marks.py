@@ -85,8 +85,8 @@ def taken(output: Any, graph: Any) -> list[Mark]:
     with contextlib.suppress(Exception):  # what Dynamo keeps differs from version to version
         code = output.root_tx.f_code
         if code in _known:
-            given = output.local_scope
-            found.insert(0, _known[code](None, [given[name] for name in code.co_varnames[: code.co_argcount]], {}))
+            given = [_referred(output.local_scope[n], f"L['{n}']") for n in code.co_varnames[: code.co_argcount]]
+            found.insert(0, _known[code](None, given, {}))
     with contextlib.suppress(Exception):
         found[:0] = [_of_reading(output, node) for node in graph.nodes if _is_read_grad(node)]
     return found
@@ -124,7 +124,7 @@ def _mark(make: Any, parent: Any, args: Any, kwargs: Any) -> Mark | None:
 
 
 def _of_mode(caller: Any, args: list[Any], kwargs: Any) -> Any:
-    module, training = weakref.ref(args[0]), bool([*args, *kwargs.values(), True][1])
+    module, training = args[0], bool([*args, *kwargs.values(), True][1])
 
     def tell() -> None:
         found = module()
@@ -152,7 +152,7 @@ engine.layers().telling_train.append(_train.__code__)
 
 
 def _of_clearing(caller: Any, args: list[Any], kwargs: Any) -> Any:
-    module = weakref.ref(args[0])
+    module = args[0]
 
     def tell() -> None:
         found = module()
@@ -163,8 +163,7 @@ def _of_clearing(caller: Any, args: list[Any], kwargs: Any) -> Any:
 
 
 def _of_clipping(caller: Any, args: list[Any], kwargs: Any) -> Any:
-    given = args[0] if isinstance(args[0], list) else [args[0]]
-    leaves = [weakref.ref(leaf) for leaf in given]
+    leaves = args[0] if isinstance(args[0], list) else [args[0]]
     limit = float([*args, kwargs.get("max_norm", kwargs.get("clip_value", 0.0))][1])
 
     def tell() -> None:
@@ -177,10 +176,7 @@ def _of_clipping(caller: Any, args: list[Any], kwargs: Any) -> Any:
 def _of_new_grad(output: Any, item: Any, value: Any) -> Mark | None:
     if lines.is_library(output.current_tx.f_code.co_filename):
         return None
-    leaf, new = (
-        weakref.ref(_real(item, output)),
-        None if type(value).__name__ == "ConstantVariable" else value.__class__,
-    )
+    leaf, new = _real(item, output), None if type(value).__name__ == "ConstantVariable" else value.__class__
 
     def tell() -> None:
         found = leaf()
@@ -198,7 +194,8 @@ def _is_read_grad(node: Any) -> bool:
 
 
 def _of_reading(output: Any, node: Any) -> Mark:
-    leaf = weakref.ref(_value(_name(node.meta["grapharg"].source).removesuffix(".grad"), output))
+    name = _name(node.meta["grapharg"].source).removesuffix(".grad")
+    leaf = Reference(_value(name, output), name)
 
     def tell() -> None:
         found = leaf()
@@ -218,22 +215,51 @@ def _caller_of(tx: Any) -> Any:
     return None
 
 
+class Reference:
+    """Something of the program's that a mark is about. The same code may run for another one: what it calls by that name then."""
+
+    def __init__(self, found: Any, name: str) -> None:
+        self._found, self._name, self._kind = weakref.ref(found), name, type(found)
+
+    def __call__(self) -> Any:
+        if self._name and scopes[0]:
+            with contextlib.suppress(Exception):  # it may be gone
+                now = eval(self._name, {"L": scopes[0], "G": scopes[1]})
+                return now if isinstance(now, self._kind) else None
+        return self._found()
+
+
+scopes: tuple[dict[str, Any], dict[str, Any]] = {}, {}  # the variables of the compiled code that runs now
+
+
+def _referred(found: Any, name: str = "") -> Any:
+    """Tensors and modules are not to be kept alive."""
+    if isinstance(found, (list, tuple)):
+        return [_referred(each, f"{name}[{i}]" if name else "") for i, each in enumerate(found)]
+    return Reference(found, name) if isinstance(found, (torch.Tensor, torch.nn.Module)) else found
+
+
 def _real(var: Any, output: Any) -> Any:
     """What stands behind a variable of Dynamo's; None of what is computed. A lazy one is not to be asked: that would add guards."""
     kind = type(var).__name__
     if kind.startswith("Lazy"):
         if not var.is_realized():
-            return var.original_value()
+            return _referred(var.original_value(), _named(var))
         var = var.unwrap()
         kind = type(var).__name__
     if kind in ("ListVariable", "TupleVariable"):
         return [_real(each, output) for each in var.items]
     if kind == "NNModuleVariable":
-        return output.get_submodule(var.module_key)
+        return _referred(output.get_submodule(var.module_key), _named(var))
     if kind == "ConstantVariable" or "NNModule" in kind or kind == "OptimizerVariable":
-        return var.value
+        return _referred(var.value, _named(var))
     source = var.source if var.source is not None else graphs.source_of(var.as_proxy().node)
-    return None if source is None else _value(_name(source), output)
+    return None if source is None else _referred(_value(_name(source), output), _name(source))
+
+
+def _named(var: Any) -> str:
+    source = getattr(var, "source", None)
+    return "" if source is None else _name(source)
 
 
 def _name(source: Any) -> str:

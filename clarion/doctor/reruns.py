@@ -50,10 +50,11 @@ class Twin:
         self.failed = lines.is_own(output.root_tx.f_code.co_filename)  # an optimizer's step is not looked into
 
     def scopes(self, frame: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Where the modules are found in a call: several of a class share what was made of the first one's code."""
-        while self.modules and frame is not None and not self._is_call(frame.f_code):
+        """Where the modules, and what marks are about, are found in a call: several of a class share what was made of the first one's code."""
+        named = self.modules or self.marks
+        while named and frame is not None and not self._is_call(frame.f_code):
             frame = frame.f_back
-        return ({}, {}) if frame is None or not self.modules else (frame.f_locals, frame.f_globals)
+        return ({}, {}) if frame is None or not named else (frame.f_locals, frame.f_globals)
 
     def _is_call(self, code: Any) -> bool:
         """Is this what Dynamo has written in place of the code?"""

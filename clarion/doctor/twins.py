@@ -97,39 +97,46 @@ def _twin_of(output: Any, gm: Any, noted: list[Any]) -> Twin | None:
 def _beside(made: Any, twin: Twin) -> Any:
     @functools.wraps(made)
     def call(*args: Any, **kwargs: Any) -> Any:
-        global wanted
         if held.handling or held.aside or listening._stands_aside():
             return made(*args, **kwargs)
-        wanted = wanted or (
-            noted and is_asked()
-        )  # the session may have begun to listen since the compiled function did
-        this = None
-        if noted and not patching.resting and not kwargs and not twin.failed:
-            try:
-                this = Call(twin, args)
-            except Exception:  # arguments of a kind that we do not know
-                twin.failed = True
-        later = list(twin.marks)
-        if this is None or not wanted:
-            _tell(later, this is not None)  # otherwise the twin does, where they belong
+        if twin.marks:
+            marks.scopes = twin.scopes(sys._getframe(1))
         try:
-            results = made(*args, **kwargs)
-        except RuntimeError as error:
-            if "Inference tensor" in str(error):
-                _refused_inference(twin, args, error)
-            raise
-        if this is not None and not twin.failed:
-            try:
-                this.made(args, results, later)
-            except (DiagnosisError, DiagnosisWarning):
-                raise
-            except Exception:
-                twin.failed = True
-        _tell(later)
-        modes.ended()
-        return results
+            return _heard_beside(made, twin, args, kwargs)
+        finally:
+            marks.scopes = {}, {}
 
     return call
+
+
+def _heard_beside(made: Any, twin: Twin, args: Any, kwargs: Any) -> Any:
+    global wanted
+    wanted = wanted or (noted and is_asked())  # the session may have begun to listen since the compiled function did
+    this = None
+    if noted and not patching.resting and not kwargs and not twin.failed:
+        try:
+            this = Call(twin, args)
+        except Exception:  # arguments of a kind that we do not know
+            twin.failed = True
+    later = list(twin.marks)
+    if this is None or not wanted:
+        _tell(later, this is not None)  # otherwise the twin does, where they belong
+    try:
+        results = made(*args, **kwargs)
+    except RuntimeError as error:
+        if "Inference tensor" in str(error):
+            _refused_inference(twin, args, error)
+        raise
+    if this is not None and not twin.failed:
+        try:
+            this.made(args, results, later)
+        except (DiagnosisError, DiagnosisWarning):
+            raise
+        except Exception:
+            twin.failed = True
+    _tell(later)
+    modes.ended()
+    return results
 
 
 def _refused_inference(twin: Twin, args: Any, error: Any) -> None:
@@ -173,7 +180,7 @@ class Call:
         if written or self.twin.failed or not isinstance(results, (tuple, list)):
             return
         if wanted:
-            self._listen(args, results, later, self.twin.scopes(sys._getframe(2)))
+            self._listen(args, results, later, self.twin.scopes(sys._getframe(3)))
         if torch.is_grad_enabled() and not any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda")):
             guarded(self._note)(results)
 
