@@ -73,8 +73,10 @@ class GraphsAccumulate(Diagnosis):
         """Remember the root, and look around now and then."""
         edge = engine.node_of(tensors[0])
         if edge is not None and accumulates:
-            heard = self.session.near or engine.knows_all_nodes
-            (self._roots if heard else self._unheard).append(weakref.ref(edge))
+            if self.session.near or engine.knows_all_nodes:
+                self._roots.append(weakref.ref(edge))
+            elif engine.op(edge) is not None:  # what was compiled is one node, whichever of its results is kept
+                self._unheard.append(weakref.ref(edge))
         if self._suspects:
             self._see_walked(tensors)
             self._judge()
