@@ -132,6 +132,13 @@ def test_compiled_steps(function):
 
 _PROGRAMS = [
     ("model", "softmax-twice/segmentation_per_pixel"),
+    ("model", "graph-built-unused/target_network_without_no_grad"),
+    ("model", "path-cut/temperature_item"),
+    ("model", "recording-off/inference_features_for_a_head"),
+    ("model", "saved-value-overwritten/optimizer_steps_between"),
+    ("model", "dropout-ignores-mode/default_of_forward"),
+    ("function", "inference-in-train-mode/validate_forgets_eval"),
+    ("step", "gradient-discarded/attack_helper_clears"),
     ("function", "loss-broadcast/hand_written_regression"),
     ("step", "clip-without-effect/norm_after_step"),
     ("step", "parameter-unregistered/python_list"),
