@@ -157,6 +157,7 @@ class Captured:
         self.capture = where.capture()
         self.work = _Work(recording, self.capture, [*outside, *self.inputs.values()])
         self.steps: list[Any] = []  # (of a graph nobody sees them)
+        self.quick = False  # nor is there a shorter way
         self.draws = self.writes_given = False
         self.beginnings = _NoBeginnings()
 

@@ -99,7 +99,8 @@ class Quick:
             for i, each in enumerate(args)
         ]
         made = [self._made(slot) for slot in ready.results]
-        entry = Entry(self.native.program, made, expected, _prototypes(), self.native.work > LONG)
+        bounds = [(each, places[each.x.buffer.source[1]]) for each in self.native.bounds]
+        entry = Entry(self.native.program, made, expected, _prototypes(), self.native.work > LONG, bounds)
         self.program = Program(entry, ctypes.addressof(self.native.table))
         self.text: list[str] = []
         self.replays, self.vain = -1, 0
@@ -269,6 +270,9 @@ def _possible(ready: Any, args: tuple[Any, ...]) -> bool:
     if not isinstance(native, Native) or native.calls or len(native.parts) != 1 or not known() or not addresses():
         return False
     if ready.bare or ready.same or ready.given_grads or not native.whole():
+        return False
+    placed = {number for number, _, _ in native.inputs}
+    if any(each.x.buffer.source[1] not in placed for each in native.bounds):
         return False
     for number, (kind, _) in enumerate(ready.sources):
         if kind not in ("tensor", "given") or (kind == "given" and number in native.writes):

@@ -375,6 +375,9 @@ class Alike:
         return found
 
 
+_ANOTHER_FORM = "The captured step of this optimizer has another form now: capture it anew."
+
+
 class Again:
     """What the host does before a captured step is replayed: count, and set the numbers of this step."""
 
@@ -384,10 +387,20 @@ class Again:
         self.optimizer, self.group, self.parts, self.how, self.place = optimizer, group, parts, how, place
         self.ahead: tuple[list[list[Any]], tuple[Any, ...]] | None = None
         self.there: tuple[Any, ...] | None = None  # the numbers that lie in `place`
+        counted = [each for part in parts for each in part.counted]
+        self.counting = counted if counted and len(optimizer.counters) == 1 == len(counted) // len(parts) else None
 
     def prepare(self) -> None:
         """The numbers of the next step. Refused, with nothing changed, where its rule has another form now."""
         words, weights = decay_of(self.group, scalar)
+        if self.counting is not None:  # nearly always all of them are at the same step
+            steps = [counted[0].item() for counted in self.counting]
+            if steps.count(steps[0]) == len(steps):
+                counters, how, numbers = self.optimizer._advance(self.group, [steps[0]], False, scalar)
+                if words + how != self.how:
+                    raise EngineError(_ANOTHER_FORM)
+                self.ahead = [counters] * len(self.parts), (*weights, *numbers)
+                return
         known: dict[Any, Advance] = {}
         after = []
         for part in self.parts:
@@ -397,7 +410,7 @@ class Again:
                 known[key] = self.optimizer._advance(self.group, before, False, scalar)
             counters, how, numbers = known[key]
             if words + how != self.how:
-                raise EngineError("The captured step of this optimizer has another form now: capture it anew.")
+                raise EngineError(_ANOTHER_FORM)
             after.append(counters)
         if len(known) > 1 and len({each[2] for each in known.values()}) > 1:
             raise EngineError("The parameters of a captured step are not at the same step any more: capture it anew.")
@@ -413,7 +426,10 @@ class Again:
     def count(self) -> None:
         """The step is taken."""
         assert self.ahead is not None
-        if self.optimizer.counters:
+        if self.counting is not None:
+            for counted, (count,) in zip(self.counting, self.ahead[0], strict=True):
+                counted[0][()] = count
+        elif self.optimizer.counters:
             for part, counters in zip(self.parts, self.ahead[0], strict=True):
                 Part.finish(part, counters)
 

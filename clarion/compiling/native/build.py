@@ -21,7 +21,7 @@ from ...kernels.trace.graph import Program as Terms
 from ...kernels.trace.graph import Untraceable
 from ..recording import Ref, Step, draws
 from .groups import Conflict, Group, grouped
-from .lowering import Builder, Call, Copy, Lowered, Product
+from .lowering import Builder, Call, Copy, Lowered, Match, Product
 from .memory import Buffer, View, dense_strides, plan
 from .program import Writer
 from .space import Space, lower
@@ -61,6 +61,7 @@ class Native:
         self._lower(builder, env, steps, recording)
         if not builder.operations or len(builder.operations) > MOST:
             raise Unbuildable("nothing to do, or too much")
+        self.bounds = builder.bounds
         self.calls = sum(isinstance(each, Call) for each in builder.operations)
         # (Steps of dimensions of size 1 are of no use here, but a caller can see them.)
         self.views = {slot: env[slot].view()._replace(strides=self.values[slot].strides) for slot in results}
@@ -72,6 +73,8 @@ class Native:
     def _guard_memory(self, inputs: list[int]) -> None:
         """Inputs that are written must share memory with no other input: neither when it is recorded nor later."""
         written = {view.buffer for item in self.items for view in _results(item)}
+        if any(each.x.buffer in written for each in self.bounds):
+            raise Unbuildable("whole numbers are written before they are used")
         self.writes = {b.source[1] for b in written if b.source is not None and b.source[0] == "input"}
         arrays = [self.values[slot] for slot in inputs]
         if not self.apart(arrays, range(len(arrays))):
@@ -209,6 +212,8 @@ class Native:
                 writer.group(item, number)
             elif isinstance(item, Copy):
                 writer.copy(item.x, item.out)
+            elif isinstance(item, Match):
+                writer.match(item.x, item.number, item.out)
             else:
                 writer.product(item)
         engine = machine.compiled(writer.text())
@@ -231,6 +236,8 @@ class Native:
                     table[place] = _address(array)
             if changed and not self.apart(arrays, changed):
                 return self.slow(*arrays)  # type: ignore[no-any-return]
+            if self.bounds and not self._in_bounds(arrays):
+                return self.slow(*arrays)  # type: ignore[no-any-return]
             found: dict[int, Any] = {}
             for slot, view in self.fresh:
                 made = found[slot] = np.empty(view.shape, view.dtype)
@@ -245,6 +252,15 @@ class Native:
             return [
                 found[slot] if slot in found else self.array(self.views[slot], found, arrays) for slot in self.results
             ]
+
+    def _in_bounds(self, arrays: Any) -> bool:
+        """Are all whole numbers where they must be? (Where not, Python says so.)"""
+        for view, limit, but in self.bounds:
+            numbers = self.array(view, {}, arrays)
+            right = (numbers >= 0) & (numbers < limit)
+            if not (right if but is None else right | (numbers == but)).all():
+                return False
+        return True
 
     def whole(self) -> bool:
         """Is each result an array of its own, whose elements stand side by side in some order?"""
@@ -334,7 +350,7 @@ def _lowered(builder: Builder, space: Space, env: dict[int, Lowered], step: Step
             return type(each)([value(one) for one in each])
         return each
 
-    before, builder.undo = len(builder.operations), []
+    before, bounds, builder.undo = len(builder.operations), len(builder.bounds), []
     found: dict[int, Lowered] = {}
     if draws(step):
         return False  # to try it would draw random numbers
@@ -354,7 +370,7 @@ def _lowered(builder: Builder, space: Space, env: dict[int, Lowered], step: Step
                 raise Untraceable("another layout than was recorded")
             found[ref.slot] = one
     except (Untraceable, Conflict, AttributeError, TypeError, ValueError, KeyError, IndexError):
-        del builder.operations[before:]
+        del builder.operations[before:], builder.bounds[bounds:]
         for storage, old in reversed(builder.undo):
             storage.buffer = old
         return False
@@ -385,7 +401,7 @@ def _same_layout(one: Lowered, expected: Any) -> bool:
 
 def _results(item: Any) -> list[View]:
     """The views that an item writes to."""
-    if isinstance(item, (Product, Copy)):
+    if isinstance(item, (Product, Copy, Match)):
         return [item.out]
     if isinstance(item, Call):
         read, outs = item.place
@@ -397,7 +413,7 @@ def _touched(item: Any) -> list[Buffer]:
     """The buffers that an item reads from memory or writes to."""
     if isinstance(item, Product):
         return [item.x.buffer, item.y.buffer, item.out.buffer]
-    if isinstance(item, Copy):
+    if isinstance(item, (Copy, Match)):
         return [item.x.buffer, item.out.buffer]
     if isinstance(item, Call):
         read, _ = item.place
@@ -415,7 +431,7 @@ def _alive(items: list[Any], results: list[Buffer]) -> list[Any]:
         if isinstance(item, Call):
             read, _ = item.place
             needed.update(view.buffer for view in read.values())
-        elif isinstance(item, (Product, Copy)):
+        elif isinstance(item, (Product, Copy, Match)):
             if item.out.buffer not in needed and item.out.buffer.source is None:
                 continue
             needed.update(_touched(item))

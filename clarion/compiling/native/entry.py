@@ -18,6 +18,7 @@ from ...kernels.llvm import machine
 from ...kernels.llvm.api import DATA, DESCR, DIMS, ITEM, NDIM, STRIDES, TYPE, of, same
 from ...kernels.llvm.cards import addresses, builtin
 from ...kernels.llvm.text import Function, module
+from .lowering import Bounds
 from .memory import View
 
 TABLE, COUNT, WORDS, SPANS, SPAN_COUNT, FIRST = range(6)  # of a card: then addresses, by their number in `Entry.names`
@@ -93,7 +94,13 @@ class Entry:
     """Writes the functions around `program(table)`."""
 
     def __init__(
-        self, program: int, made: list[Made], given: list[Argument], prototypes: Prototypes, long: bool
+        self,
+        program: int,
+        made: list[Made],
+        given: list[Argument],
+        prototypes: Prototypes,
+        long: bool,
+        bounds: list[tuple[Bounds, int]],
     ) -> None:
         self.program, self.made, self.given, self.prototypes, self.long = program, made, given, prototypes, long
         self.card = Card()
@@ -102,6 +109,8 @@ class Entry:
         self.card.thing(f, None)
         self.card.address(f, "incref")
         self._arguments()
+        for each, place in bounds:
+            self._in_bounds(each, place)
         results = [self._fresh(each) if each.fresh is not None else "" for each in made]
         self._program()
         results = [new or self._result(each) for new, each in zip(results, made, strict=True)]
@@ -165,6 +174,15 @@ class Entry:
             begin, end = f.load("ptr", span), f.load("ptr", f.element(span, "1", "i64"))
             apart = f.op("or", "i1", f.op("icmp ule", "ptr", last, begin), f.op("icmp ule", "ptr", end, first))
             self._refuse(apart)
+
+    def _in_bounds(self, bounds: Bounds, place: int) -> None:
+        """Whole numbers: below the limit, or the one that may be anything."""
+        f, (view, limit, but) = self.run, bounds
+        start = f.offset(f.load("ptr", f.element(self.table, str(place), "ptr")), str(view.offset))
+        with f.counted("0", str(view.shape[0])) as k:
+            number = f.load("i64", f.offset(start, f.op("mul", "i64", k, str(view.strides[0]))))
+            right = f.op("icmp ult", "i64", number, str(limit))
+            self._refuse(right if but is None else f.op("or", "i1", right, same(f, number, str(but), "i64")))
 
     # What comes of it --------------------------------------------------------------------------------------
 

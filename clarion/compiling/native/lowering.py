@@ -55,6 +55,23 @@ class Copy(NamedTuple):
     place: Any
 
 
+class Match(NamedTuple):
+    """`out = x == number`, of whole numbers; without a number: of each the one among 0, 1, …, along out's last dimension."""
+
+    x: View
+    number: int | None
+    out: View
+    place: Any
+
+
+class Bounds(NamedTuple):
+    """Whole numbers that must lie below a limit, or be `but`: looked at before the program runs."""
+
+    x: View
+    limit: int
+    but: int | None
+
+
 class Call(NamedTuple):
     """A step that Python does."""
 
@@ -247,6 +264,7 @@ class Builder:
         self.place: Any = None
         self.undo: list[tuple[Storage, Buffer]] = []
         self.constants: dict[int, tuple[Any, Lowered]] = {}
+        self.bounds: list[Bounds] = []
 
     # Arrays --------------------------------------------------------------------------------------------
 
@@ -318,6 +336,19 @@ class Builder:
         if old.source is None and out.offset == 0 and out.nbytes == old.size and out.view().dense:
             self.undo.append((storage, old))
             storage.buffer = Buffer(old.size)
+
+    def matches(self, x: Lowered, number: int | None, shape: Any) -> Lowered:
+        """A mask of where whole numbers are equal to one, or to their place along the last dimension."""
+        out = self.new(shape, BOOL)
+        self.operations.append(Match(x.view(), number, out.view(), self.place))
+        return out
+
+    def bounded(self, x: Lowered, limit: int, but: int | None) -> None:
+        """Whole numbers that are given must be in bounds."""
+        source = x.storage.buffer.source
+        if source is None or source[0] != "input":
+            raise Untraceable("whole numbers that are not given")
+        self.bounds.append(Bounds(x.view(), limit, but))
 
     def reduce(self, word: str, x: Any, axis: Any, keepdims: bool = False) -> Lowered:
         """Over dimensions: brought to the end, and made one."""

@@ -198,6 +198,21 @@ class Writer:
                 target = f.offset(target, f.op("mul", "i64", counter, str(out.strides[i])))
             f.store(type_, f.load(type_, start, x.dtype.itemsize), target, x.dtype.itemsize)
 
+    def match(self, x: View, number: int | None, out: View) -> None:
+        """Bytes: whether whole numbers are equal to one, or to their place in a row."""
+        f = self.main
+        start, target, n = self.address(x), self.address(out), out.shape[0]
+        with f.counted("0", str(n)) as row:
+            value = f.load("i64", f.offset(start, f.op("mul", "i64", row, str(x.strides[0]))))
+            if number is not None:
+                f.store(
+                    "i8", f.cast("zext", "i1", f.op("icmp eq", "i64", value, str(number)), "i8"), f.offset(target, row)
+                )
+            else:
+                first = f.offset(target, f.op("mul", "i64", row, str(out.shape[1])))
+                with f.counted("0", str(out.shape[1])) as k:
+                    f.store("i8", f.cast("zext", "i1", f.op("icmp eq", "i64", value, k), "i8"), f.offset(first, k))
+
     # Products -----------------------------------------------------------------------------------------------
 
     def product(self, product: Product) -> None:

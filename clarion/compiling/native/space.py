@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,9 @@ import numpy as np
 from ...kernels import registry
 from ...kernels.trace.graph import FUNCTIONS, Untraceable
 from ...kernels.updates import RULES
-from ..arrays import norm_as_array, updated
+from ..arrays import counted, norm_as_array, updated
 from ..recording import Step
+from .classes import class_loss, into_targets, scores_gradient
 from .lowering import BOOL, F32, F64, Builder, Lowered
 
 
@@ -212,16 +214,19 @@ def _updated(space: Space, params: Any, grads: Any, kept: Any, rule: str, place:
             old[...] = value
 
 
-SPECIAL: dict[Any, Callable[..., Any]] = {norm_as_array: _norm, updated: _updated}
+SPECIAL: dict[Any, Callable[..., Any]] = {
+    norm_as_array: _norm, updated: _updated, counted: class_loss, "cross_entropy_backward": scores_gradient,
+    "into_targets": into_targets,
+}  # fmt: skip
 
 
 def lower(builder: Builder, space: Space, step: Step, args: Any, options: Any) -> Any:
     """Run one step on lowered arrays."""
     function = step.function
+    if isinstance(function, (str, types.FunctionType)) and function in SPECIAL:
+        return SPECIAL[function](space, *args)
     if isinstance(function, str):
         return registry.bind(function)(*args, **options)
-    if function in SPECIAL:
-        return SPECIAL[function](space, *args)
     if isinstance(function, np.ufunc):
         return getattr(space, function.__name__)(*args, **options)
     if function is operator.getitem or function is operator.setitem:
