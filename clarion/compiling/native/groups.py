@@ -84,6 +84,8 @@ class Group:
             return self.values[key]
         if view.buffer in self.written:
             raise Conflict("memory that is written here is read in another way")
+        if space == _ROWS and view.dtype.kind == "b":
+            raise Conflict("a boolean per row")
         new.append((key, view, space))
         return self.book.input(len(self.inputs) + len(new) - 1, view.dtype, EACH if space == _ELEMENTS else ROW)
 
