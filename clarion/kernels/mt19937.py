@@ -219,20 +219,23 @@ class Generator:
 
     def get_state(self) -> np.ndarray:
         """The state as bytes that `torch.set_rng_state` accepts."""
-        told = self._told
-        if told is not None and told[0] == self.moment():
-            return told[1].copy()
-        record = np.zeros((), _STATE)
         with self._lock:
+            told = self._told
+            if told is not None and told[0] == self.moment():
+                return told[1].copy()
+            state = np.zeros(_STATE_SIZE, np.uint8)
+            record = state.view(_STATE)
+            if told is not None and told[0][0] == self._turns:  # in the same block: to ask NumPy for it takes long
+                record["key"] = told[1].view(_STATE)["key"]
+            else:
+                record["key"] = self._bits.state["state"]["key"]
             record["seed"], record["seeded"] = self._seed, 1
             record["next"] = 0 if self._fresh else self._at
             record["left"] = 1 if self._fresh else _N + 1 - self._at
-            record["key"] = self._bits.state["state"]["key"]
             if self.next_double is not None:
                 record["y"], record["y_valid"] = self.next_double, 1
             if self.next_float is not None:
                 record["f"], record["f_valid"] = self.next_float, 1
-            state = np.frombuffer(record.tobytes(), np.uint8).copy()
             self._told = self.moment(), state
         return state.copy()
 

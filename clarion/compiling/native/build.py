@@ -76,18 +76,21 @@ class Native:
         if any(each.x.buffer in written for each in self.bounds):
             raise Unbuildable("whole numbers are written before they are used")
         self.writes = {b.source[1] for b in written if b.source is not None and b.source[0] == "input"}
+        self.spans: dict[int, tuple[int, int]] = {}  # where the inputs lie
         arrays = [self.values[slot] for slot in inputs]
-        if not self.apart(arrays, range(len(arrays))):
+        if not self.apart(arrays, [number for number, _, _ in self.inputs]):
             raise Unbuildable("inputs share memory")
 
     def apart(self, arrays: list[Any], changed: Any) -> bool:
         """Do inputs that have changed share no memory with others that are written?"""
         if not self.writes:
             return True
-        spans = [byte_bounds(array) for array in arrays]
+        spans = self.spans  # (those that have not changed lie where they lay)
+        for i in changed:
+            spans[i] = byte_bounds(arrays[i])
         for i in changed:
             first, last = spans[i]
-            for j in range(len(spans)) if i in self.writes else self.writes:
+            for j in spans if i in self.writes else self.writes:
                 if i != j and spans[j][0] < last and first < spans[j][1]:
                     return False
         return True
@@ -257,8 +260,8 @@ class Native:
         """Are all whole numbers where they must be? (Where not, Python says so.)"""
         for view, limit, but in self.bounds:
             numbers = self.array(view, {}, arrays)
-            right = (numbers >= 0) & (numbers < limit)
-            if not (right if but is None else right | (numbers == but)).all():
+            right = numbers.view(np.uint64) < limit  # (those below 0 are very large)
+            if not (right.all() or (but is not None and (right | (numbers == but)).all())):
                 return False
         return True
 
