@@ -23,6 +23,8 @@ from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
 from ..kernels.updates import InOnePass, Lasting
+from .decay import decay_of as decay_of
+from .decay import far as far
 from .optimizer import scalar, writable
 from .undoing import MayBeUndone
 
@@ -171,22 +173,6 @@ class Elementwise(MayBeUndone):
                 for name in self.counters if kept else ():
                     if not isinstance(kept[name], Tensor):
                         kept[name] = step_count(float(kept[name]))
-
-
-def decay_of(group: dict[str, Any], read: Callable[[Any], Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """What all rules do before their own work: the words, and the numbers that go with them."""
-    words = ("maximize",) if group.get("maximize") else ()
-    decay = read(group.get("weight_decay", 0))
-    if not isinstance(decay, Tensor) and decay == 0:
-        return words, ()
-    if group.get("decoupled_weight_decay"):
-        return ("shrink", *words), (1 - read(group["lr"]) * decay,)
-    return ("decay", *words), (decay,)
-
-
-def far(weight: Any) -> tuple[str, ...]:
-    """The word for a moving average that follows closely: it is counted from the new value."""
-    return () if scalar(weight) < 0.5 else ("far",)
 
 
 def step_count(value: float) -> Tensor:
