@@ -357,3 +357,17 @@ def pivots_that_are_none(t):
         refusal(lambda: t.linalg.lu_solve(a, beyond, b), "must all be smaller or equal to LU.size(-2)"),
         refusal(lambda: t.lu_unpack(a, beyond), "must be between 1 and LU.size(-2) inclusive"),
     )
+
+
+def limits_and_zeros_of_linear_algebra(t):
+    a, unreal = t.eye(2), t.tensor(1j)
+    broken = t.tensor([[1.0, 0.0], [2.0, 0.0]])
+    complex_text, zero_text = "tensor of complex type is not supported", "The diagonal element 2 is zero"
+    return (
+        *[refusal(lambda name=name: t.linalg.pinv(a, **{name: unreal}), f"{name} {complex_text}") for name in ("rcond", "atol", "rtol")],
+        refusal(lambda: t.linalg.matrix_rank(a, rtol=unreal), f"rtol {complex_text}"),
+        refusal(lambda: t.cholesky_inverse(broken), zero_text),
+        refusal(lambda: t.cholesky_inverse(t.stack([a, broken])), f"(Batch element 1): {zero_text}"),
+        refusal(lambda: t.linalg.pinv(a[0]), "expected a tensor with 2 or more dimensions"),
+        refusal(lambda: t.linalg.multi_dot([a, a.double()]), "all tensors must have be the same dtype"),
+    )  # fmt: skip

@@ -378,11 +378,19 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
             "double, cfloat or cdouble types"
         )
     matrices("linalg.pinv", A, square=hermitian)
+    refuse_complex_limits("torch.linalg.pinv", rcond=rcond, atol=atol, rtol=rtol)
     rtol = rtol if rcond is None else rcond
     if rtol is None:
         given = atol is not None and bool(as_array(getattr(atol, "_array", atol) > 0).any())
         rtol = 0.0 if given else float(finfo(array.dtype).eps) * max(array.shape[-2:])
     return pinv_op.call(A, _limit(atol), _limit(rtol), hermitian)
+
+
+def refuse_complex_limits(name: str, **limits: Any) -> None:
+    """What counts as zero is said by real numbers."""
+    for title, limit in limits.items():
+        if hasattr(limit, "_array") and limit.is_complex():
+            raise DtypeError(f"{name}: {title} tensor of complex type is not supported. Got {limit.dtype.old}")
 
 
 def _limit(value: Any) -> Any:

@@ -18,7 +18,7 @@ from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
 from ..reductions.norms import vector_norm
 from .decompositions import _pinv_grad as pinv_grad
-from .decompositions import adjoint, column, eigvalsh, inv, matrices, qr, row, svd, svdvals
+from .decompositions import adjoint, column, eigvalsh, inv, matrices, qr, refuse_complex_limits, row, svd, svdvals
 from .lu import lu_factor_ex
 from .norms import matrix_norm
 
@@ -82,6 +82,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any =
     """How many singular values are larger than max(atol, largest * rtol)."""
     array = matrices("torch.linalg.matrix_rank", A, square=hermitian)
     atol, rtol = (atol, rtol) if tol is None else (tol, 0.0)
+    refuse_complex_limits("torch.linalg.matrix_rank", atol=atol, rtol=rtol)
     if rtol is None:
         given = atol is not None and bool(as_array(getattr(atol, "_array", atol) > 0).any())
         rtol = 0.0 if given else float(finfo(array.dtype).eps) * max(array.shape[-2:])

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import return_types
+from ...core.devices import visible
 from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
-from ...errors import DtypeError, NotSupportedError, ShapeError
+from ...errors import DtypeError, LinAlgError, NotSupportedError, ShapeError
 from ..faces.api import public, with_out
 from ..faces.autocast import autocast
 from ..faces.options import warn_user
 from ..products.matmul import tensors
-from .decompositions import adjoint
+from .decompositions import SINGULAR, adjoint
 
 solve_triangular_op = Op(
     "linalg_solve_triangular", "a b", "upper left unitriangular", broadcast=True, promote="common", conj=False
@@ -133,4 +134,11 @@ def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Any:
 def cholesky_inverse(L: Any, upper: bool = False) -> Any:
     """The inverse of the matrix whose Cholesky factor is L."""
     _matrices("cholesky_inverse", L, names=("A",))
+    if visible(L._array):
+        none = L._array.diagonal(0, -2, -1) == 0
+        if none.any():
+            order = none.shape[-1]
+            at = int(none.reshape(-1).argmax())
+            which = f"(Batch element {at // order}): " if none.ndim > 1 else ""
+            raise LinAlgError(f"cholesky_inverse: {which}{SINGULAR.format(at % order + 1)}")
     return cholesky_inverse_op.call(L, bool(upper))
