@@ -23,6 +23,15 @@ from .programs import SUITES as NOTED
 
 REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 PLACE = "in_pytorchs_place"  # the plugin that lets the tests' `import torch` give clarion
+SAMPLE = """
+import hashlib
+import os
+
+def pytest_collection_modifyitems(items):
+    by_chance = sorted({item.nodeid for item in items}, key=lambda name: hashlib.md5(name.encode()).hexdigest())
+    kept = set(by_chance[: int(os.environ["SAMPLE"])])
+    items[:] = [item for item in items if item.nodeid in kept]
+"""  # a plugin: the same tests on both engines, and the next time
 
 # library: where its archive keeps the tests, and what else pytest is told
 SUITES = {
@@ -62,17 +71,19 @@ def unpacked(name: str, folder: Path) -> Path:
     return next(path for path in inside.iterdir() if path.is_dir())
 
 
-def passing(engine: str, where: Path, arguments: list[str]) -> set[str]:
-    """The tests that pass on an engine; what pytest says lies in `ENGINE.log` beside them."""
+def passing(engine: str, where: Path, arguments: list[str], sample: int) -> set[str]:
+    """The tests that pass on an engine (of a sample, unless it is 0); what pytest says lies in `ENGINE.log` beside them."""
     with tempfile.TemporaryDirectory() as scratch:
         # Not the folder above clarion: it has a package `tests`, as many libraries do.
         Path(scratch, "clarion").symlink_to(Path(clarion.__file__).parent)
         Path(scratch, f"{PLACE}.py").write_text("from clarion.torch_alias import install\n\ninstall()\n")
+        Path(scratch, "sample.py").write_text(SAMPLE)
         report = Path(scratch, "report.xml")
-        env = {**os.environ, **ENVIRONMENT}
+        env = {**os.environ, **ENVIRONMENT, "SAMPLE": str(sample)}
         env["PYTHONPATH"] = os.pathsep.join([scratch, *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
         command += ["-p", PLACE] if engine == "clarion" else []
+        command += ["-p", "sample"] if sample else []
         with open(where / f"{engine}.log", "w") as log:
             command += ["--continue-on-collection-errors", *arguments]
             subprocess.run(command, cwd=where, env=env, stdout=log, stderr=subprocess.STDOUT, check=False)
@@ -89,11 +100,13 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir(), "suites"), help="where archives are kept"
     )
+    parser.add_argument("--sample", type=int, default=0, help="so many of the tests, always the same")
     parser.add_argument("--note", action="store_true", help="write the figures down for docs/coverage.md")
     told, more = parser.parse_known_args()
     told.folder.mkdir(parents=True, exist_ok=True)
     where = told.tests or unpacked(told.name, told.folder)
-    theirs, ours = (passing(engine, where, [*SUITES.get(told.name, []), *more]) for engine in ("torch", "clarion"))
+    arguments = [*SUITES.get(told.name, []), *more]
+    theirs, ours = (passing(engine, where, arguments, told.sample) for engine in ("torch", "clarion"))
     missed = sorted(theirs - ours)
     print(
         *missed, f"{told.name}: of {len(theirs)} tests that pass on PyTorch {len(theirs) - len(missed)} pass", sep="\n"
@@ -102,6 +115,7 @@ def main() -> None:
     if told.note:
         noted = json.loads(NOTED.read_text()) if NOTED.exists() else {}
         noted[told.name] = {"version": version_of(told.name), "pytorch": len(theirs), "clarion": len(theirs & ours)}
+        noted[told.name] |= {"sample": told.sample} if told.sample else {}
         NOTED.write_text(json.dumps(dict(sorted(noted.items())), indent=1) + "\n")
 
 

@@ -46,6 +46,10 @@ LIBRARIES = {
     "geoopt_optimizers": "geoopt",
     "torch_geometric_hetero": "torch_geometric",
     "transformers_families": "transformers",
+    "denoising_diffusion": "denoising-diffusion-pytorch",
+    "e3nn": "e3nn",
+    "metric_learning": "pytorch-metric-learning",
+    "opacus": "opacus",
 }  # fmt: skip
 
 
@@ -71,5 +75,6 @@ def table() -> str:
     for library, names in sorted(programs.items(), key=lambda each: each[0].lower()):
         figures = tested.get(library.partition(" ")[0])
         share = f"{figures['clarion']} of {figures['pytorch']}" if figures else ""
+        share += " (a sample)" if figures and figures.get("sample") else ""
         lines.append(f"| {library} | {' '.join(names)} | {share} |")
     return "\n".join(lines)
