@@ -48,6 +48,8 @@ def _shown(x: Any, mask: Any, fill: Any) -> Any:
     x = coalesced(in_places(x))
     if mask is None:
         return x
+    if mask.shape != x.shape:
+        mask = mask.to_dense().broadcast_to(x.shape)
     mask = coalesced(in_places(mask)) if is_sparse(mask) else mask.to_sparse(x._at.shape[0])
     kept = new_tensor(np.flatnonzero(mask._held._array.any(axis=tuple(range(1, mask._held.dim())))))
     at = mask._at[:, kept]

@@ -251,3 +251,9 @@ def masked_inside_of_entries(t):
     shown = t.tensor([[True, False, True], [False, True, False], [False, True, False]])
     found = [t.masked.sum(x, dim, mask=mask) for dim in (0, 1, (0, 1)) for mask in (shown, shown.to_sparse(1))]
     return [each.to_dense().tolist() for each in (*found, t.masked.amax(x, 0, mask=shown))]
+
+
+def masks_that_broadcast(t):
+    x = t.tensor([[1.0, -2.0, 3.0], [0.0, 5.0, -6.0]]).to_sparse()
+    masks = t.tensor(True), t.tensor([[True], [False]]), t.tensor([True, True, False])
+    return [t.masked.sum(x, dim, mask=mask).to_dense().tolist() for mask in masks for dim in (0, 1, None)]
