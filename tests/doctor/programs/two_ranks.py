@@ -13,23 +13,14 @@ from torch.nn.parallel import DistributedDataParallel
 BROKEN = "clean" not in sys.argv
 
 
-def train(rank, port):
+def run(rank, port):
     import clarion.doctor
 
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     torch.set_num_threads(1)
     dist.init_process_group("gloo", rank=rank, world_size=2)
     with clarion.doctor.watch() as watch:
-        torch.manual_seed(0)
-        model = DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)))
-        optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
-        torch.manual_seed(rank)
-        for _ in range(12):
-            x = torch.randn(8, 4)
-            if not BROKEN:
-                optimizer.zero_grad()
-            nn.functional.mse_loss(model(x), x.sum(1, keepdim=True)).backward()
-            optimizer.step()  # EXPECT: stale-gradient
+        train(rank)
         dist.barrier()
     for finding in watch.findings:
         print("FOUND", finding.name, finding.line, finding.what.split(":")[0], flush=True)
@@ -37,8 +28,22 @@ def train(rank, port):
     dist.destroy_process_group()
 
 
+def train(rank):
+    """A function of its own: what reduces gradients must be gone before the group that it uses."""
+    torch.manual_seed(0)
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+    torch.manual_seed(rank)
+    for _ in range(12):
+        x = torch.randn(8, 4)
+        if not BROKEN:
+            optimizer.zero_grad()
+        nn.functional.mse_loss(model(x), x.sum(1, keepdim=True)).backward()
+        optimizer.step()  # EXPECT: stale-gradient
+
+
 if __name__ == "__main__":
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    mp.spawn(train, args=(port,), nprocs=2)
+    mp.spawn(run, args=(port,), nprocs=2)
