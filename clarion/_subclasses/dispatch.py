@@ -11,10 +11,12 @@ from .._ops import RUNNING, OpOverload, in_atens_order, in_own_order, ops, overl
 from ..core import overriding, wrapped
 from ..core.dtypes import bool_
 from ..core.modes import no_grad, recording
+from ..core.namespace import lifted
 from ..core.overriding import Disabled
 from ..core.tensor import Tensor
 from ..ops.faces.api import FUNCTIONS, METHODS
-from ..ops.indexing.reading import take_index
+from ..ops.indexing.reading import parse, take_index, walk
+from ..ops.indexing.writing import put_index, setitem
 from .pieces import PIECES
 
 # Public functions that are no operations here, or that PyTorch shows under their own name: their names in ATen.
@@ -101,7 +103,10 @@ def _by_name(function: Any, name: str) -> Any:
         own = overriding._under[function]
         if not classes:
             return own(*args, **kwargs)
-        return _ask(_overload(name), classes, args, kwargs, lambda a, k: own(*a, **k))
+        result = _ask(_overload(name), classes, args, kwargs, lambda a, k: own(*a, **k))
+        if name[-1] == "_" and type(args[0]) in wrapped.CLASSES:
+            args[0]._counter().n += 1
+        return result
 
     return look
 
@@ -129,21 +134,10 @@ def _indexed(x: Any, tensors: Any) -> Any:
     classes = () if wrapped.state.off else wrapped.wrapping((x, *(each for _, each in tensors)))
     if not classes:
         return own(x, tensors)
-    indices: list[Any] = []
-    end = 0
-    for dim, each in tensors:
-        indices += [None] * (dim - end)
-        indices.append(each)
-        end = dim + _dims(each)
+    indices = _listed(tensors)
 
     def run(args: Any, kwargs: Any) -> Any:
-        x, indices = args
-        found, dim = [], 0
-        for each in indices:
-            if each is not None:
-                found.append((dim, each))
-            dim += 1 if each is None else _dims(each)
-        return own(x, found)
+        return own(args[0], _placed(args[1]))
 
     overload = ops.aten.index.Tensor
     if not (recording() and x.requires_grad):
@@ -154,6 +148,67 @@ def _indexed(x: Any, tensors: Any) -> Any:
         return own(x, tensors)
     finally:
         wrapped.state.named = before
+
+
+def _listed(tensors: Any) -> list[Any]:
+    """Index tensors as ATen has them, from those with their dimensions."""
+    indices: list[Any] = []
+    end = 0
+    for dim, each in tensors:
+        indices += [None] * (dim - end)
+        indices.append(each)
+        end = dim + _dims(each)
+    return indices
+
+
+def _placed(indices: Any) -> list[Any]:
+    """Index tensors with their dimensions, from ATen's list."""
+    found, dim = [], 0
+    for each in indices:
+        if each is not None:
+            found.append((dim, each))
+        dim += 1 if each is None else _dims(each)
+    return found
+
+
+def _put(x: Any, target: Any, tensors: Any, values: Any, accumulate: bool) -> None:
+    """Writing to where index tensors and masks say."""
+    own = overriding._under[put_index]
+    classes = () if wrapped.state.off else wrapped.wrapping((x, values, *(each for _, each in tensors)))
+    if not classes or (recording() and (x.requires_grad or values.requires_grad)):
+        return own(x, target, tensors, values, accumulate)
+
+    def run(args: Any, kwargs: Any) -> Any:
+        x, indices, values, *rest = args
+        own(x, x._array, _placed(indices), values, bool(rest and rest[0]))
+        return x
+
+    given = (x, _listed(tensors), values, *([True] if accumulate else ()))
+    _ask(ops.aten.index_put_.default, classes, given, {}, run)
+    x._counter().n += 1
+
+
+def _assigned(self: Any, index: Any, value: Any) -> None:
+    """`self[index] = value`: a view is taken, and written to."""
+    own = overriding._under[setitem]
+    items = None if wrapped.state.off else parse(index)
+    if items is None or not wrapped.wrapping((self, value, items)):
+        return own(self, index, value)
+    if recording() and (self.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
+        return own(self, index, value)
+    part, tensors = walk(self, items, lifted)
+    if tensors:
+        _put(part, None, tensors, value if isinstance(value, Tensor) else _tensor_of(part, value), False)
+    elif isinstance(value, Tensor):
+        METHODS["copy_"](part, value)
+    else:
+        METHODS["fill_"](part, value)
+    if part is not self:
+        self._counter().n += 1
+
+
+def _tensor_of(like: Any, number: Any) -> Any:
+    return FUNCTIONS["full"]((), number, dtype=like.dtype)
 
 
 def _dims(index: Any) -> int:
@@ -179,6 +234,8 @@ def install() -> None:
     overriding.look_below(Tensor.detach, _by_name(Tensor.detach, "detach"))
     overriding.look_below(Tensor.item, _item)  # type: ignore[attr-defined]
     overriding.look_below(take_index, _indexed)
+    overriding.look_below(put_index, _put)
+    overriding.look_below(setitem, _assigned)
     for table in (FUNCTIONS, METHODS):
         for name in _SHOWN:
             if table[name] not in overriding._under:

@@ -203,6 +203,33 @@ def written() -> Any:
     return same, plain(x), plain(x.second), plain(part), plain(x.clone().zero_()), list(part.shape)
 
 
+def assigned() -> Any:
+    """Parts that are written by index: a view is taken and written, or the class is given the indices."""
+    at, found = torch.tensor([1, 2]), []
+    for index, value in (
+        (slice(1, 3), 7.0), (1, 7.0), (..., 2.0), (at, 7.0), (at, torch.ones(2)), (torch.tensor([True, False, True, False]), 5.0),
+        (slice(None), Logging(torch.ones(4))), (at, Logging(torch.ones(2))),
+    ):  # fmt: skip
+        x = Logging(torch.arange(4.0))
+        before = x._version
+        x[index] = value
+        found.append((plain(x), x._version > before))
+    x = Logging(torch.arange(6.0).view(2, 3))
+    x[:, torch.tensor([0, 0])] = 9.0
+    x[x > 4] = -1.0
+    SEEN.clear()
+    x.index_put_((torch.tensor([0]),), torch.ones(1), accumulate=True)
+    return found, plain(x), SEEN[:]
+
+
+def not_finite() -> Any:
+    """Gradients that are not finite are the class's affair."""
+    x = Logging(torch.tensor([0.0, 1.0]), requires_grad=True)
+    (torch.ones(2) / torch.zeros(2)).sum()
+    x.sqrt().sum().backward()
+    return str(x.grad.elem.tolist())
+
+
 def kept() -> Any:
     """Copied, saved and loaded, printed."""
     x = Two(torch.arange(3.0), torch.ones(3))
@@ -314,6 +341,8 @@ PROGRAMS = [
     in_place,
     two,
     written,
+    assigned,
+    not_finite,
     kept,
     layers,
     tangents,

@@ -26,7 +26,8 @@ def whole(found: Any) -> Any:
 
 
 def array(t: Any) -> Any:
-    """The values. Those of a device are brought to the host; while its work is being captured, there are none to read."""
+    """The values. Those of a device are brought to the host; while its work is being captured, there are none to read, nor
+    where a class computes for itself."""
     found = t._array
     if type(found) is not np.ndarray:
         found = whole(found)
@@ -34,7 +35,7 @@ def array(t: Any) -> Any:
         return found
     if type(found) is Coo:
         return found.dense()
-    return NOTHING if captures.current() is not None else to_host(found)
+    return NOTHING if captures.current() is not None or wraps(found) else to_host(found)
 
 
 def seen(found: Any) -> Any:
@@ -48,7 +49,7 @@ def seen(found: Any) -> Any:
 def some(t: Any, count: int) -> Any:
     """The values; of a device's about so many, evenly taken."""
     found = t._array
-    if type(found) is np.ndarray or type(found) is Coo or captures.current() is not None:
+    if type(found) is np.ndarray or type(found) is Coo or captures.current() is not None or wraps(found):
         return array(t)
     flat = whole(found).reshape(-1)
     return to_host(flat[:: max(1, flat.size // count)])

@@ -85,7 +85,7 @@ class NonFiniteBackward(Diagnosis):
         if self._armed:
             self._armed = False
             if self._stop is None:
-                self._stop = subscribe("ran", self.near_ran)
+                self._stop = subscribe("ran", self.session.guarded(self.name, self.near_ran))
 
     def on_backward_ended(self, roots: Any, retained: bool) -> None:
         """Back to normal."""
