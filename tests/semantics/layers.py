@@ -35,6 +35,17 @@ def padding_of_nothing(t):
     return found
 
 
+def recurrent_layers_of_no_samples(t):
+    found = []
+    for kind in (t.nn.RNN, t.nn.LSTM, t.nn.GRU):
+        layer = kind(4, 5)
+        x = t.zeros(3, 0, 4, requires_grad=True)
+        out, _ = layer(x)
+        out.sum().backward()
+        found.append((out.shape, x.grad.shape, layer.weight_ih_l0.grad.abs().sum()))
+    return found
+
+
 def sizes_that_are_no_sizes(t):
     resize = t.nn.functional.interpolate
     x = t.ones(1, 1, 2, 2)

@@ -24,10 +24,11 @@ rows_of = np.ascontiguousarray  # what takes another array's place must lie as t
 
 
 def _pace(steps: Steps, *arrays: Any) -> int | None:
-    """How many rows it is from step to step; None where steps differ, or arrays are not of one type that has products."""
+    """How many rows it is from step to step; None where steps differ or are of no rows, or arrays are not of one type that
+    has products."""
     kind = arrays[0].dtype
     for a in arrays:
-        if a is not None and a.dtype != kind:
+        if a is not None and (a.dtype != kind or not a.size):
             return None
     return _equal_pace(steps) if products(kind) is not None else None
 
