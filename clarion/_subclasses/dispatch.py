@@ -176,7 +176,8 @@ def _put(x: Any, target: Any, tensors: Any, values: Any, accumulate: bool) -> No
     own = overriding._under[put_index]
     classes = () if wrapped.state.off else wrapped.wrapping((x, values, *(each for _, each in tensors)))
     if not classes or (recording() and (x.requires_grad or values.requires_grad)):
-        return own(x, target, tensors, values, accumulate)
+        own(x, target, tensors, values, accumulate)
+        return
 
     def run(args: Any, kwargs: Any) -> Any:
         x, indices, values, *rest = args
@@ -192,10 +193,10 @@ def _assigned(self: Any, index: Any, value: Any) -> None:
     """`self[index] = value`: a view is taken, and written to."""
     own = overriding._under[setitem]
     items = None if wrapped.state.off else parse(index)
-    if items is None or not wrapped.wrapping((self, value, items)):
-        return own(self, index, value)
-    if recording() and (self.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
-        return own(self, index, value)
+    recorded = recording() and (self.requires_grad or (isinstance(value, Tensor) and value.requires_grad))
+    if recorded or items is None or not wrapped.wrapping((self, value, items)):
+        own(self, index, value)
+        return
     part, tensors = walk(self, items, lifted)
     if tensors:
         _put(part, None, tensors, value if isinstance(value, Tensor) else _tensor_of(part, value), False)
