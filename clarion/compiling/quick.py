@@ -12,7 +12,6 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ..amp.state import state as casting
@@ -26,10 +25,10 @@ from ..kernels.llvm.cards import addresses
 from . import stance
 from .leaving import Leaving
 from .native.build import Native
-from .native.entry import Argument, Entry, Made, Program, Prototypes, noted
+from .native.entry import Argument, Entry, Made, Program, Prototypes
 from .numbers import Number
 from .signature import world
-from .words import VERSION, Reading, Unreadable, known, slot_of
+from .words import VERSION, Reading, Unreadable, known, slot_of, word
 
 MISS = object()
 RESTLESS = 3  # changes of a word after which it is given up
@@ -43,27 +42,35 @@ class Conditions:
     """Those of a replay, divided: words that compiled code compares, and what Python evaluates each time."""
 
     def __init__(self, watch: Any, also: list[int]) -> None:
-        self.watch, self.also = watch, also
+        self.watch, self.also = watch, dict.fromkeys(also, 0)
         self.readings: list[Reading | None] = []
         self.changes: dict[int, int] = {}
-        self.before: Any = np.zeros((0, 2), np.int64)
 
-    def words(self) -> list[int]:
-        """The addresses to look at; those whose words have changed since are looked for anew."""
-        now = noted(self.before[:, 0])
-        changed = set(now[now[:, 1] != self.before[:, 1], 0].tolist())
-        for address in changed:
-            self.changes[address] = self.changes.get(address, 0) + 1
+    def words(self) -> dict[int, int]:
+        """The places to look at, with what must stand there; conditions of which one has changed are read anew."""
         if not self.readings:
             self.readings = [self._read(text) for text, _ in self.watch.conditions]
-        elif changed:
+        else:
+            changed = [each and each.changed() for each in self.readings]
+            for place in {place for place in changed if place is not None}:
+                self._count(place)
             for k, (text, _) in enumerate(self.watch.conditions):
-                old = self.readings[k]
-                if old is not None and not changed.isdisjoint(old.words):
+                if changed[k] is not None:
                     self.readings[k] = self._read(text)
-        found = {place: None for each in self.readings if each is not None and self.rests(each) for place in each.words}
-        found |= {place: None for place in self.also if self.changes.get(place, 0) < RESTLESS}
-        return list(found)
+        for place, before in self.also.items():
+            self.also[place] = now = word(place)
+            if before not in (0, now):
+                self._count(place)
+        resting = [each.words for each in self.readings if each is not None and self.rests(each)]
+        resting += [{place: now} for place, now in self.also.items() if self.changes.get(place, 0) < RESTLESS]
+        found: dict[int, int] = {}
+        for words in resting:
+            if any(found.setdefault(place, now) != now for place, now in words.items()):
+                raise EngineError("a word was written to while it was read")
+        return found
+
+    def _count(self, place: int) -> None:
+        self.changes[place] = self.changes.get(place, 0) + 1
 
     def _read(self, text: str) -> Reading | None:
         try:
@@ -125,16 +132,14 @@ class Quick:
             if not self._is_placed():
                 return False
             self.program.look_at(words, self._written())
-            self.conditions.before = self.program.words
             if not ready.holds():
                 return False
             for again in ready.refresh:
                 again.prepare()
                 again.set_numbers()
-        watched = set(words)
         steady = [
             not again.optimizer.counters
-            and id(again.group) + VERSION in watched
+            and id(again.group) + VERSION in words
             and all(name == "params" or _is_plain(each) for name, each in again.group.items())
             for again in ready.refresh
         ]

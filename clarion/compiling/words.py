@@ -141,19 +141,33 @@ def slot_of(descriptor: Any) -> int:
 
 
 class Reading:
-    """A condition, evaluated as Python would; `words` are the places of all that was looked at, in that order."""
+    """A condition, evaluated as Python would; `words` are the places of all that was looked at, in that order, with what stood there.
+
+    The order matters: where a list has moved, its elements stand elsewhere, and their old place may be nobody's. So words are compared from the
+    first on, and nothing behind one that has changed is looked at. Everything that a word points to is kept: while it lives nothing else can
+    come to stand at its address, and pass for it.
+    """
 
     def __init__(self, text: str, scope: dict[str, Any]) -> None:
-        self.scope, self.words = scope, dict[int, None]()
-        self.kept: list[Any] = []  # objects whose memory is looked at
+        self.scope, self.words = scope, dict[int, int]()
+        self.kept: list[Any] = []
         if not known():
             raise Unreadable
         if not self._value(ast.parse(text, mode="eval").body):
             raise Unreadable("it does not hold")
 
-    def _note(self, thing: Any, offset: int) -> None:
-        self.kept.append(thing)
-        self.words[id(thing) + offset] = None
+    def changed(self) -> int | None:
+        """The first word that is not what it was."""
+        return next((place for place, before in self.words.items() if word(place) != before), None)
+
+    def _note(self, thing: Any, offset: int, held: Any = None) -> None:
+        """A word of a thing, which points to another one or is a number."""
+        self.kept += [thing, held]
+        self._look(id(thing) + offset)
+
+    def _look(self, place: int) -> None:
+        if self.words.setdefault(place, now := word(place)) != now:
+            raise Unreadable("another thread writes")
 
     def _value(self, node: ast.AST) -> Any:
         return getattr(self, f"_{type(node).__name__.lower()}", self._other)(node)
@@ -220,7 +234,7 @@ class Reading:
         if function is type:
             if given[0].__class__ is not type(given[0]):
                 raise Unreadable("another class")
-            self._note(given[0], _TYPE)
+            self._note(given[0], _TYPE, type(given[0]))
             return type(given[0])
         if function is repr and type(given[0]) in _PLAIN and type(given[0]) is not tuple:
             return repr(given[0])
@@ -257,10 +271,11 @@ class Reading:
             self._dictionary(value)
             return dict.__getitem__(value, place)
         if isinstance(value, list) and type(place) is int and 0 <= place < list.__len__(value):
+            found = list.__getitem__(value, place)
             self._note(value, _SIZE)
-            self._note(value, _ITEMS)
-            self.words[word(id(value) + _ITEMS) + 8 * place] = None
-            return list.__getitem__(value, place)
+            self._note(value, _ITEMS, found)
+            self._look(word(id(value) + _ITEMS) + 8 * place)
+            return found
         if isinstance(value, tuple) and type(place) is int:
             return tuple.__getitem__(value, place)
         raise Unreadable("an element")
@@ -272,16 +287,16 @@ class Reading:
         found = getattr(value, name)
         kind = type(value)
         if kind is types.CellType and name == "cell_contents":
-            self._note(value, _CELL)
+            self._note(value, _CELL, found)
         elif kind is types.FunctionType and name in _FUNCTION:
-            self._note(value, known()[name])
+            self._note(value, known()[name], found)
         elif kind is types.ModuleType and name in value.__dict__:
             self._dictionary(value.__dict__)
         elif kind is type:
             self._of_class(value)
         elif name == "__dict__" and type(found) is dict and not isinstance(value, Tensor):
-            self._note(value, _TYPE)
-            self._note(value, _dictionary_place(value, found))
+            self._note(value, _TYPE, type(value))
+            self._note(value, _dictionary_place(value, found), found)
         elif isinstance(value, Tensor) and name == "_hooks":
             self._dictionary(vars(hooks))  # counts the hooks of all leaves
         else:
@@ -291,7 +306,7 @@ class Reading:
     def _of_class(self, kind: type) -> None:
         """An attribute of a class: any of those that it inherits from may get another one."""
         if kind.__flags__ & 1 << 9:  # (classes that are part of the interpreter stay as they are)
-            self._note(kind, known()["__mro__"])
+            self._note(kind, known()["__mro__"], kind.__mro__)
         for base in kind.__mro__:
             if base.__flags__ & 1 << 9:
                 self._dictionary(_inside(base.__dict__))
@@ -300,14 +315,14 @@ class Reading:
         kind = type(value)
         if kind.__getattribute__ is not object.__getattribute__ or hasattr(kind, "__getattr__"):
             raise Unreadable("attributes that are computed")
-        self._note(value, _TYPE)
+        self._note(value, _TYPE, kind)
         self._of_class(kind)
         stands = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
         if type(stands) is types.MemberDescriptorType:
             place = slot_of(stands)
             if word(id(value) + place) != id(found):
                 raise Unreadable("a slot of another kind")
-            self._note(value, place)
+            self._note(value, place, found)
             return
         own = None if isinstance(value, Tensor) else getattr(value, "__dict__", None)
         if type(own) is not dict or hasattr(type(stands), "__get__"):

@@ -7,8 +7,6 @@ Its card (see NOTE [Direct calls] in kernels/llvm/direct.py) holds addresses; wh
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import math
 from typing import Any, NamedTuple
 
@@ -299,28 +297,9 @@ class Program:
         self.call, self._method = builtin("replay", place, self.card)
         self.words = np.zeros(0, np.int64)
 
-    def look_at(self, words: list[int], written: list[tuple[int, int]]) -> None:
-        """From now on it runs only while these words stand as they do; `written`: memory that no argument may share."""
-        self.words = noted(words)
+    def look_at(self, words: dict[int, int], written: list[tuple[int, int]]) -> None:
+        """From now on it runs only while this stands in these places; `written`: memory that no argument may share."""
+        self.words = np.array(list(words.items()), np.int64).reshape(-1)
         self.spans = np.array(written, np.int64).reshape(-1)
         self.card[COUNT], self.card[WORDS] = len(words), self.words.ctypes.data
         self.card[SPAN_COUNT], self.card[SPANS] = len(written), self.spans.ctypes.data
-
-
-def noted(words: list[int]) -> Any:
-    """Addresses, each with what stands there."""
-    pairs = np.zeros((len(words), 2), np.int64)
-    pairs[:, 0] = words
-    _noting()(pairs.ctypes.data, len(words))
-    return pairs
-
-
-@functools.cache
-def _noting() -> Any:
-    f = Function("note", "void", "ptr words", "i64 count")
-    with f.counted("0", "%count") as k:
-        pair = f.element("%words", f.op("mul", "i64", k, "2"), "i64")
-        f.store("i64", f.load("i64", f.load("ptr", pair)), f.element(pair, "1", "i64"))
-    f.end()
-    place = machine.address(machine.compiled(module([f])), "note")
-    return ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(place)
