@@ -8,7 +8,7 @@ per step, never one per operation (unless the session is to be thorough).
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
 as that is cheap; what is ordinary is told in as few words as can be (books/resting.py). It wakes for `_AWAKE` steps in every
-`CYCLE` (less often late in a long training), to listen closely, and whenever something happens that may begin a new phase or a
+`CYCLE` (less and less often as training goes on), to listen closely, and whenever something happens that may begin a new phase or a
 failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
 single event after the first hundreds of steps.
 

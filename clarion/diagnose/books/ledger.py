@@ -25,7 +25,7 @@ from .departures import Departures
 from .history import all_finite, sample
 from .passes import CountsPasses
 from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
-from .resting import Pace, is_time
+from .resting import Pace, is_time, until_waking
 from .switches import Switches
 from .unrecorded import Unrecorded
 
@@ -391,15 +391,13 @@ class Ledger(CountsPasses):
             update.leaves = [p for g in optimizer.param_groups for p in g["params"]]
             self._measure(update, story)
         if not engine.knows_all_nodes:  # it is told of some steps only
-            story.pause = max(1, min(_PAUSE, story.track.due - steps))
+            story.pause = max(1, min(_PAUSE, story.track.due - steps, until_waking(self.step)))
         self.counted_since(before)
 
     def counted_since(self, before: int) -> None:
         """So many steps were known before. Is it time to look again?"""
-        if self.step ^ before > before:  # one bit longer: past a power of two
+        if self.step ^ before > before or is_time(before, self.step):  # one bit longer: past a power of two
             self.session.look_again()
-        elif is_time(before, self.step):
-            self.session.wake()
 
     def count_untold(self) -> None:
         """The rest is over: steps that were only counted, as passes or by an engine."""

@@ -21,14 +21,19 @@ if TYPE_CHECKING:
 Handler = Callable[..., None]
 
 OF_STEPS = ("stepped",)
-CYCLE = 512  # steps, or passes, after which the session wakes for a while: a power of two
+CYCLE = 64  # steps, or passes, after which the session wakes for a while: a power of two
 _WITHIN = CYCLE - 1
 _OFTEN = 7  # one less than the steps after which it is asked whether passes alone would do
-_LONG = 12  # bits of a count from which on it wakes less and less often: four to eight times while the count doubles
+_LONG = 9  # bits of a count from which on it wakes less and less often: four to eight times while the count doubles
 
 
 def _cycle(count: int) -> int:
     return CYCLE << max(0, count.bit_length() - _LONG)
+
+
+def until_waking(count: int) -> int:
+    """How many steps are left until it is time."""
+    return _cycle(count) - count % _cycle(count)
 
 
 def is_time(before: int, now: int) -> bool:
@@ -61,8 +66,8 @@ class Pace:
         self._rate = writes // max(1, passes)
         self.holds = passes == steps == own and writes == self._rate * passes > 0
         if self.holds and len(ledger.optimizers) == 1:
-            step, cycle = ledger.step, _cycle(ledger.step)
-            at = min(step - step % cycle + cycle, 1 << step.bit_length(), step + story.track.due - story.steps)
+            step = ledger.step
+            at = min(step + until_waking(step), 1 << step.bit_length(), step + story.track.due - story.steps)
             self._alone = story, weakref.ref(leaf)
             ledger.session.deepen()
             engine.leave_untold(at - step - 1)
@@ -81,9 +86,7 @@ class Pace:
 
     def spare(self) -> None:
         """Ordinary passes need not be told until it is time to wake."""
-        passes = self._ledger.passes
-        cycle = _cycle(passes)
-        engine.leave_untold(cycle - 1 - passes % cycle)
+        engine.leave_untold(until_waking(self._ledger.passes) - 1)
 
 
 def hurry(optimizer: Any, pause: int) -> None:
