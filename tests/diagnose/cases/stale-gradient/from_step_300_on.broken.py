@@ -9,6 +9,6 @@ for step in range(500):
     loss = nn.functional.mse_loss(net(x), x[:, :1])
     if step < 300:
         opt.zero_grad()
-    loss.backward()  # ALSO: stale-gradient
+    loss.backward()  # ALSO: stale-gradient  # MAY: gradient-spikes
     opt.step()  # EXPECT: stale-gradient
 print(loss.item())
