@@ -119,6 +119,7 @@ class Session:
         self.mode = OFF
         self.resting = False
         self._rest_from = REST_AFTER  # the step from which on to rest
+        self.woke = -1  # the last step that passed at rest
         self._near_until = 0  # steps before this one are listened to closely
         self._switching = fork_safe(threading.RLock())
         self._tables = self._make_tables()
@@ -348,6 +349,7 @@ class Session:
         """Hear everything again, for a while."""
         if self.resting:
             self.ledger.count_untold()
+            self.woke = self.ledger.step
         self._rest_from = max(self._rest_from, self.ledger.step + _AWAKE)
         if self.resting:
             self.ledger.forget_gradients()

@@ -97,8 +97,8 @@ class NonFiniteForward(Diagnosis):
         birth = find_birth(root, {note.place for note in notes.of_forward(notes.passes) if note.place is not None})
         if birth is None or (birth.kind == LEAF and self._known(birth)):
             return
-        self._unheard = self.session.resting and not engine.knows_all_nodes
         self.session.wake()
+        self._unheard = self.session.woke == self.ledger.step and not engine.knows_all_nodes
         before = self._place
         self._place, self._pending = self._words(birth, value, root)
         self._scaled = _is_scaled(engine.node(root))
