@@ -144,6 +144,9 @@ class UninitializedTensorMixin:
         _promised("itemsize"),
     )
     is_cpu, is_cuda, is_meta = _promised("is_cpu"), _promised("is_cuda"), _promised("is_meta")
+    # What PyTorch shows: a tensor of no elements, which may be filled with anything (an initialisation by hand).
+    ndim, nbytes, T = _promised("ndim"), _promised("nbytes"), _promised("T")
+    data = property(lambda self: self._placeholder(), lambda self, value: Tensor.data.__set__(self, value))  # type: ignore[attr-defined]
 
     def is_floating_point(self) -> bool:
         """Will its elements be floating-point numbers?"""

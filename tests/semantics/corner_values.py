@@ -297,3 +297,28 @@ def values_clipped_without_gradients(t):
     return refusal(
         lambda: t.nn.utils.clip_grad_value_([t.nn.Parameter(t.ones(2))], 1.0), "nested_tensorlist[0].empty()"
     )
+
+
+def numbers_that_do_not_fit(t):
+    half, brain, single, byte = (t.zeros(2, dtype=d) for d in (t.float16, t.bfloat16, t.float32, t.uint8))
+    first, mask = t.tensor([0]), t.tensor([True, False])
+    pad, written = t.nn.functional.pad, half.clone()
+    written[0] = 1e6
+    refused = (
+        lambda: half.masked_fill(mask, -1e9), lambda: half.masked_fill(mask, t.tensor(-1e9)), lambda: brain.fill_(1e39),
+        lambda: half.scatter(0, first, 1e6), lambda: single.scatter(0, first, 1e39), lambda: half.clamp(max=1e6),
+        lambda: single.clamp(-1e39, 1e39), lambda: pad(half, (1, 1), value=1e6), lambda: t.full((2,), 1e6, dtype=t.float16),
+        lambda: byte.fill_(-0.5), lambda: byte.masked_fill(mask, -1.5), lambda: byte.scatter(0, first, 300),
+        lambda: byte.__setitem__(0, 255.5), lambda: half.__setitem__(0, 1j), lambda: t.full((1,), 127.5, dtype=t.int8),
+    )  # fmt: skip
+    return (
+        [refusal(each, 70) for each in refused],
+        (
+            written,
+            half.new_full((1,), 1e6),
+            half[:1].clone().fill_(1e6),
+            half.fill_(t.tensor(1e6)),
+            byte.scatter(0, first, -1),
+            byte.fill_(-1),
+        ),
+    )

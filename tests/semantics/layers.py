@@ -136,7 +136,8 @@ def what_is_known_of_parameters_without_a_shape(t):
     return (
         [getattr(weight, name) for name in names],
         (str(weight.dtype), str(weight.device), str(weight.layout)),
-        (weight.is_floating_point(), weight.is_complex()),
+        (weight.is_floating_point(), weight.is_complex(), weight.ndim, weight.nbytes),
+        (weight.data.normal_(), type(weight.data) is t.Tensor),
         refusal(lambda: weight.numel())[0],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...core import devices, modes
@@ -24,7 +25,7 @@ from ...core.messages import out_of_memory
 from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, EngineError, ShapeError
 from ...kernels.layout import strided
-from ..elementwise.cast import cast_number
+from ..elementwise.cast import cast_filling
 from ..faces.api import FUNCTIONS, METHODS, public
 from ..faces.options import (
     allocate,
@@ -172,9 +173,9 @@ def full(
     value = fill_number("full", fill_value)
     if out is not None:
         kind = out_type("full", out, dtype)
-        return put("full", out, full_of(xp, shape, cast_number(value, kind), kind), requires_grad)
+        return put("full", out, full_of(xp, shape, cast_filling(value, kind, math.prod(shape)), kind), requires_grad)
     kind = _value_kind(value) if dtype is None else numpy_type("full", dtype)
-    return created(_filled(xp, shape, cast_number(value, kind), kind), requires_grad)
+    return created(_filled(xp, shape, cast_filling(value, kind, math.prod(shape)), kind), requires_grad)
 
 
 def _value_kind(value: Any) -> Any:
@@ -324,7 +325,7 @@ def full_like(
     """One value in the shape and type of a tensor."""
     value = fill_number("full_like", fill_value)
     array = like("full_like", input, dtype, layout, device, memory_format, pin_memory)
-    return created(fill(array, cast_number(value, array.dtype)), requires_grad)
+    return created(fill(array, cast_filling(value, array.dtype, array.size)), requires_grad)
 
 
 # Methods that take the type from a tensor ------------------------------------------------------------
@@ -344,8 +345,9 @@ def _new(name: str, fill: Any) -> Any:
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """Like torch.full, in this tensor's type."""
     kind, requires_grad, _, where = take_options("new_full", {"dtype": dtype or self.dtype, **options}, self._array)
-    value = cast_number(fill_number("new_full", fill_value), kind)
-    return created(full_of(where.xp, one_size("new_full", size), value, kind), requires_grad)
+    shape = one_size("new_full", size)
+    value = cast_filling(fill_number("new_full", fill_value), kind, math.prod(shape))
+    return created(full_of(where.xp, shape, value, kind), requires_grad)
 
 
 def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Tensor:
@@ -373,7 +375,7 @@ def scalar_tensor(
     """A 0-dim tensor of one number, in the default type."""
     xp = place("scalar_tensor", device, layout, None, pin_memory).xp
     kind = numpy_type("scalar_tensor", dtype)
-    value = cast_number(number("scalar_tensor", "s", 1, s), kind)
+    value = cast_filling(number("scalar_tensor", "s", 1, s), kind)
     return created(xp.full((), value, kind), requires_grad)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core import devices, dtypes
 from ...core.devices import HOST, Kind, find, kind_of
-from ...core.dtypes import FROM_NUMPY, INEXACT, NumpyNumber, c64, f32, f64, finfo, iinfo, meant
+from ...core.dtypes import FROM_NUMPY, HALF, INEXACT, NumpyNumber, bf16, c64, f16, f32, f64, finfo, iinfo, meant
 from ...core.op import Op
 from ...core.origins import noted
 from ...core.tensor import Tensor
@@ -190,9 +190,9 @@ def cast_number(value: Any, kind: Any) -> Any:
         value = value.real
     if kind.kind in "iu":
         return _whole(value, kind)
-    if kind in (f32, c64):
+    if kind in _LARGEST:
         size = max(abs(value.real), abs(value.imag))
-        if size > _LARGEST and size != math.inf:
+        if size > _LARGEST[kind] and size != math.inf:
             raise overflow(kind)
     return value
 
@@ -205,18 +205,23 @@ def _whole(value: Any, kind: Any) -> int:
     if value - value != 0:  # infinite or NaN
         raise overflow(kind)
     whole, limits = int(value), _limits(kind)
-    if limits.min <= whole <= limits.max:
+    if limits.min <= value <= limits.max:
         return whole
-    if limits.min != 0 or not -limits.max <= whole < 0:
+    if limits.min != 0 or not -limits.max <= whole < 0 or isinstance(value, float):
         raise overflow(kind)
     return int(whole + limits.max + 1)
 
 
-_LARGEST = float(finfo(f32).max)
+_LARGEST = {f16: 65504.0, bf16: float.fromhex("0x1.FEp127"), f32: float(finfo(f32).max), c64: float(finfo(f32).max)}
 _C_NAMES = {
-    "float32": "float", "float64": "double", "float16": "double", "bfloat16": "double", "int32": "int",
+    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int32": "int",
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
+
+
+def cast_filling(value: Any, kind: Any, size: int = 1) -> Any:
+    """The same for what is filled with it. A single element of half precision is PyTorch's double: what is too large is infinite."""
+    return cast_number(value, f64 if size == 1 and kind in HALF else kind)
 
 
 def overflow(kind: Any) -> EngineError:

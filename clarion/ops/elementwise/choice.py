@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.devices import kind_of, xp_of
+from ...core.devices import HOST, kind_of, xp_of
 from ...core.dtypes import b1, result_type, uint8
 from ...core.general_call import general_call
 from ...core.inplace import inplace, refuse, wrote
@@ -15,7 +15,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError, ShapeError
 from ..faces.api import FUNCTIONS, METHODS, call, method, public
 from ..faces.typed import TypedOp, need_tensors, show_edges
-from .cast import cast, cast_number, transfer
+from .cast import cast, cast_filling, cast_number, transfer
 
 # where ---------------------------------------------------------------------------------------------
 
@@ -181,6 +181,10 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, run: Any = call) -> A
             )
     if input._array.dtype.kind in "iu":  # a whole number stays in the type of the tensor, and must fit
         min, max = (cast_number(n, input._array.dtype) if type(n) is int else n for n in (min, max))
+    else:
+        for n in (min, max):
+            if n is not None and not -6e4 < n < 6e4:
+                cast_number(n, input._array.dtype)
     return run(clamp_op, input, min, max)
 
 
@@ -284,7 +288,7 @@ def masked_fill(input: Any, mask: Any, value: Any, *, run: Any = call) -> Any:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value._array.ndim} dimension(s)."
         )
-    if value._array.dtype.kind == "c":
+    if value._array.dtype is not input._array.dtype and kind_of(value._array) is HOST:
         cast_number(value._array.item(), input._array.dtype)
     if modes.batches and run is call:  # samples may differ in their value alone
         return where(mask, value.to(input.dtype), input)
@@ -318,7 +322,7 @@ def fill(input: Any, value: Any, *, run: Any = call) -> Any:
 
 def _fill(run: Any, input: Any, value: Any, of_number: Op, of_tensor: Op) -> Any:
     if not isinstance(value, Tensor):
-        return run(of_number, input, cast_number(value, input._array.dtype))
+        return run(of_number, input, cast_filling(value, input._array.dtype, input._array.size))
     if value._array.ndim:
         raise EngineError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."

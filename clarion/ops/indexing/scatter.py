@@ -6,11 +6,12 @@ from typing import Any
 
 from ...core import modes
 from ...core.description import normalize_dim
-from ...core.dtypes import FROM_NUMPY, NumpyNumber, i64, int32
+from ...core.dtypes import NumpyNumber, i64, int32
 from ...core.op import Op
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError, not_a_tensor
 from ...kernels.blocks import in_range
+from ..elementwise.cast import cast_number
 from ..faces.api import call, public
 from ..faces.strict_out import strict_out
 from ..faces.typed import no_gradient
@@ -238,9 +239,7 @@ def scatter(
         raise EngineError("reduce argument must be either add or multiply.")
     if numeric:
         _check_room(input, dim, index)
-        kind = input._array.dtype
-        if isinstance(src, complex) and kind.kind != "c":
-            raise EngineError(f"value cannot be converted to type {FROM_NUMPY[kind].name} without overflow")
+        src = cast_number(src, input._array.dtype)
         if reduce is None:
             return run(scatter_value_op, input, index, dim, src)
         return run(scatter_combine_op, input, index, input.new_tensor(src), dim, reduce)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import HOST, as_array, ndarray, write, xp_of
-from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, broadcast_shapes, f32, f64, i64, iinfo
+from ...core.dtypes import FROM_NUMPY, HALF, NumpyNumber, b1, broadcast_shapes, f32, f64, i64, iinfo
 from ...core.following import refuse_creation, sync
 from ...core.general_call import as_scalar
 from ...core.inplace import _before, inplace, rebase, refuse, refuse_history, refuse_overlap, written_out, wrote
@@ -197,22 +197,22 @@ def scalar(x: Tensor, value: Any) -> Any:
     if target.kind == "b":
         return as_array(bool(value))
     if isinstance(value, complex) and target.kind != "c":
-        raise overflow(target)
+        raise overflow(f64 if target in HALF else target)
     if target.kind in "iu":
         if isinstance(value, float) and value - value != 0:
             raise overflow(target)
         whole = int(value)  # type: ignore[arg-type]
         limits = iinfo(target)
-        if not limits.min <= whole <= limits.max:
+        if not limits.min <= value <= limits.max:  # type: ignore[operator]
             if not -(2**63) <= whole < 2**64:
                 raise ArgumentValueError("Overflow when unpacking long long")
-            if limits.min != 0 or whole < -limits.max:
+            if limits.min != 0 or whole < -limits.max or isinstance(value, float):
                 raise overflow(target)
             whole += limits.max + 1
         return HOST.xp.asarray(whole, target)
     with HOST.xp.errstate(all="ignore"):
         array = as_array(value).astype(target)
-    if isinstance(value, (int, float)) and abs(value) > 6e4 and HOST.xp.isinf(array) and value - value == 0:
+    if target is f32 and isinstance(value, (int, float)) and HOST.xp.isinf(array) and value - value == 0:
         raise overflow(target)
     return array
 

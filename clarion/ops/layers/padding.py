@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.op import Op
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+from ..elementwise.cast import cast_number
 from ..faces.api import FUNCTIONS, functional
 from ..faces.autocast import autocast
 from ..faces.options import is_int
@@ -69,7 +70,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     widths = ((0, 0),) * (ndim - n) + tuple((pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n)))
     if mode == "constant":
         _refuse_negative(input, widths)
-        return constant_pad_nd_op.call(input, widths, 0 if value is None else value)
+        return constant_pad_nd_op.call(input, widths, 0 if value is None else cast_number(value, input._array.dtype))
     if value is not None and value != 0:
         raise EngineError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
