@@ -49,6 +49,7 @@ def drawn(op: str, draw: Callable[..., Any], shapes: Any, domain: Any = UNIT) ->
 
 ROWS = [
     Row("zeros_like", lambda t, x: t.zeros_like(x), ((3, 4),), ref=lambda x: x * 0, grad=(), edge_shapes=EDGES[:2]),
+    drawn("multinomial", lambda t, x: t.multinomial(x, 3), ((4, 7),)),
     in_place("uniform", "", lambda x: x.uniform_(-1, 3)),
     in_place("normal", "", lambda x: x.normal_(1, 2)),
     in_place("random", "", lambda x: x.random_(), ("int64", "int32", "uint8")),
