@@ -150,6 +150,5 @@ _PROGRAMS = [
 def test_programs_compiled_mechanically(way, name, kind):
     path = CASES / f"{name}.{kind}.py"
     _, _, wrong = harness.judge(path, compared=True, way=way)
-    if wrong is None and kind == "clean":
-        pytest.skip("nothing of this twin is compiled this way")
-    assert wrong == []
+    nothing_is_compiled = (kind, name) == ("clean", "inference-in-train-mode/validate_forgets_eval")
+    assert wrong == (None if nothing_is_compiled else [])
