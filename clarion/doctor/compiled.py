@@ -13,6 +13,7 @@ import contextlib
 import functools
 import sys
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -37,6 +38,7 @@ from . import (
     watching,
 )
 from .nodes import held
+from .patching import undo
 from .telling import guarded
 
 _FOLDER = __name__.partition(".")[0]
@@ -52,14 +54,17 @@ def start(patch: Any) -> None:
         @functools.wraps(original)
         def compile(model: Any = None, **kwargs: Any) -> Any:
             _meet_dynamo(patch)
+            _tag_modules()
             made = original(model, **kwargs)
             if model is None:
-                return lambda model: _wrapped(made(model), model, patch)
-            return _wrapped(made, model, patch)
+                return lambda model: _wrapped(made(model), model)
+            return _wrapped(made, model)
 
         return compile
 
     patch(torch, "compile", compiling)
+    if "torch._dynamo.eval_frame" in sys.modules:  # something may have been compiled before
+        _meet_dynamo(patch)
 
 
 _unknown = False  # is Dynamo another one than we know?
@@ -83,12 +88,10 @@ def _is_met(dynamo: Any) -> bool:
 
 
 def _meet(patch: Any) -> None:
-    with patching.as_it_was():  # it puts something around `Module.__init__`, and reads that
-        from torch._dynamo import convert_frame, mutation_guard, output_graph, trace_rules
+    with patching.as_it_was():
+        from torch._dynamo import convert_frame, eval_frame, output_graph, trace_rules
         from torch._dynamo.variables.misc import AutogradFunctionVariable
 
-        mutation_guard.install_generation_tagging_init()
-    watching.hear_of_modules()
     trace_rules.add(_FOLDER)  # what is ours is called, not compiled
     lines.generated = getattr(convert_frame, "output_codes", ())
     telling.set_dynamo = torch._C._dynamo.eval_frame.set_eval_frame
@@ -96,11 +99,23 @@ def _meet(patch: Any) -> None:
     marks.start(patch)
     patch(convert_frame.CatchErrorsWrapper, "__call__", _reading)
     patch(output_graph.OutputGraph, "__init__", _noting)
+    patch(eval_frame.OptimizedModule, "__call__", lambda original: _aside(original, _as_written))
+    _hear_of_earlier(eval_frame._TorchDynamoContext)
     if hasattr(AutogradFunctionVariable, "call_apply"):
         patch(AutogradFunctionVariable, "call_apply", _customised)
     ways = [patch(torch.Tensor, name, functools.partial(_leaving, how)) for name, how in listening.NUMBERS.items()]
     _ways_out[:] = [made for made in ways if made is not None]
     _hear_numbers(False)
+
+
+def _tag_modules() -> None:
+    """Dynamo puts something around `Module.__init__` when it first compiles, and reads that: it is not to be put around ours."""
+    if not _unknown and getattr(torch.nn.Module, "___needs_generation_tag_patch", True):
+        from torch._dynamo import mutation_guard
+
+        with patching.as_it_was():
+            mutation_guard.install_generation_tagging_init()
+        watching.hear_of_modules()
 
 
 # Where Dynamo ends a graph because a value becomes a number or an array, no mode hears of it.
@@ -152,17 +167,24 @@ def _argument(arg: Any) -> Any:
 
 
 # NOTE [Steps]: Dynamo does not go into a step from outside; it reads what an optimizer does there by itself. Of the function around
-# that, in which hooks are called, it makes nothing but a function that calls none. So what it makes of it is not used.
+# that, in which hooks are called, it makes nothing but a function that calls none. So what it makes of it is not used; and where the
+# program has hooks there it is not asked to: of each it makes a graph, once more when that is called.
 _STEP = optimizers.STEP
 
 
 def _reading(original: Any) -> Any:
+    from torch._dynamo import types
     from torch._dynamo.eval_frame import skip_code
+
+    nothing = getattr(types, "ConvertFrameReturn", None)
 
     @functools.wraps(original)
     def __call__(self: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
         global _readings
         _readings += 1
+        if frame.f_code is _STEP and nothing is not None and optimizers.has_others(frame.f_locals.get("args", ())):
+            skip_code(_STEP)
+            return nothing()
         held.aside += 1
         optimizers.hide(True)
         try:
@@ -190,12 +212,37 @@ def _met(codes: set[Any]) -> None:
         patching.show_met(False)
 
 
-def _wrapped(made: Any, model: Any, patch: Any) -> Any:
+# NOTE [Earlier]: what was compiled before the session began, or by a `torch.compile` that was imported then, is not wrapped by us.
+# But each call of it asks who wants to hear that it begins and ends. A module is called through its class.
+def _hear_of_earlier(context: Any) -> None:
+    def read(self: Any) -> Any:
+        return [_begin, *vars(self)["enter_exit_hooks"]]
+
+    def write(self: Any, value: Any) -> None:
+        vars(self)["enter_exit_hooks"] = value
+
+    if "enter_exit_hooks" not in vars(context):
+        context.enter_exit_hooks = property(read, write)
+        undo.append(lambda: delattr(context, "enter_exit_hooks"))
+
+
+def _begin() -> Any:
+    """Something compiled begins, which may be none that is wrapped. Gives what is to be called when it ends."""
+    _tag_modules()
+    if held.handling or watching.unseen or (patching.resting and not patching.has_met()):
+        return _nothing
+    around = _unseen(listening.ear.open)
+    around.__enter__()
+    return lambda: around.__exit__(None, None, None)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _wrapped(made: Any, model: Any) -> Any:
     if isinstance(made, torch.nn.Module):
-        whole = type(made)  # OptimizedModule
-        if not hasattr(vars(whole).get("__call__"), "clarion"):
-            patch(whole, "__call__", lambda original: _aside(original, _as_written))
-        return made
+        return made  # NOTE [Earlier]
     return _aside(made, model) if callable(made) and not hasattr(made, "clarion") else made
 
 
@@ -233,30 +280,38 @@ def _aside(function: Any, written: Any) -> Any:
         who, readings = args[0] if written is _as_written else call, _readings
         if heard and who in _uncompiled and _is_uncompiled(readings):
             return written(*args, **kwargs)
-        twins.wanted, twins.noted = heard, not patching.resting
-        if heard:
-            _hear_numbers(True)
-        patching.show_met(False)
         try:
-            with watching.out_of_sight():
+            with _unseen(heard):
                 result = function(*args, **kwargs)
-            if heard and hub.entered is not None:
-                _tell_unheard(result)
-            if heard and _is_uncompiled(readings) and not getattr(who, "_forward_hooks", None):
-                _uncompiled.add(who)
-            return result
         except Exception:
             twins.explain()
             raise
-        finally:
-            twins.wanted = False
-            patching.show_met(True)
-            if heard:
-                _hear_numbers(False)
+        if heard and hub.entered is not None:
+            _tell_unheard(result)
+        if heard and _is_uncompiled(readings) and not getattr(who, "_forward_hooks", None):
+            _uncompiled.add(who)
+        return result
 
     call.clarion = True  # type: ignore[attr-defined]
     engine.layers().passing_on.update((call.__code__, getattr(function, "__code__", None)))
     return call
+
+
+@contextlib.contextmanager
+def _unseen(heard: bool) -> Iterator[None]:
+    """What was compiled runs, and meets nothing of ours; `heard`: its twins tell what it does."""
+    twins.wanted, twins.noted = heard, not patching.resting
+    if heard:
+        _hear_numbers(True)
+    patching.show_met(False)
+    try:
+        with watching.out_of_sight():
+            yield
+    finally:
+        twins.wanted = False
+        patching.show_met(True)
+        if heard:
+            _hear_numbers(False)
 
 
 def _untouched(function: Any, args: Any, kwargs: Any) -> Any:

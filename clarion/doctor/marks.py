@@ -30,7 +30,8 @@ class Mark:
     def __init__(self, tell: Any, caller: Any) -> None:
         self._tell, self._caller = tell, caller
         self.behind: Any = None
-        self.effect: Any = None  # what Dynamo will do after the graph has run, and what follows in it counts on
+        # What Dynamo does after the graph has run, and what follows in it counts on; it gives how to undo it.
+        self.effect: Any = None
 
     def tell(self) -> None:
         """Tell it, from its line."""
@@ -131,10 +132,13 @@ def _of_mode(caller: Any, args: list[Any], kwargs: Any) -> Any:
         if found is not None:
             _train(found, training)
 
-    def follow() -> None:
+    def follow() -> Any:
         found = module()
-        for each in found.modules() if found is not None else ():
-            each.__dict__["training"] = training
+        every = [vars(each) for each in found.modules()] if found is not None else []
+        before = [(each, each["training"]) for each in every if "training" in each]
+        for each, _ in before:
+            each["training"] = training
+        return lambda: [each.update(training=was) for each, was in before]
 
     mark = Mark(tell, caller)
     mark.effect = follow

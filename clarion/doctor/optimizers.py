@@ -7,7 +7,12 @@ import sys
 from typing import Any
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.optim.optimizer import (
+    _global_optimizer_post_hooks,
+    _global_optimizer_pre_hooks,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 
 from ..events import hub
 from . import fills, lines, listening, memory, twins
@@ -72,6 +77,15 @@ def is_stepping() -> bool:
     while frame is not None and frame.f_code is not STEP:
         frame = frame.f_back
     return frame is not None
+
+
+def has_others(args: Any) -> bool:
+    """Does the program have hooks of its own around the step of the first of these?"""
+    ours = {hook.id for hook in _hooks if hook is not None}
+    names = "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"
+    return any(getattr(args[0], name, None) for name in names if args) or any(
+        set(hooks) - ours for hooks in (_global_optimizer_pre_hooks, _global_optimizer_post_hooks)
+    )
 
 
 def _nothing(*args: Any) -> None:

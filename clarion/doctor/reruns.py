@@ -106,6 +106,7 @@ class Run(torch.fx.Interpreter):
         super().__init__(twin.program)
         self.twin, self.heard, self.scopes = twin, heard, scopes
         self.later = later or []  # marks that have not been told
+        self.undo: list[Any] = []  # what those that were have done to the program's modules
         self.caller: Any = None
         self.inside: list[Inlined] = []  # calls of modules, the outermost first
 
@@ -115,7 +116,7 @@ class Run(torch.fx.Interpreter):
             mark = self.later.pop(0)
             mark.tell()
             if mark.effect is not None:
-                mark.effect()
+                self.undo.append(mark.effect())
 
     def run(self, *args: Any) -> Any:
         kept = [t for i, t in enumerate(args) if i not in self.twin.written]
@@ -126,6 +127,8 @@ class Run(torch.fx.Interpreter):
         finally:
             self._enter([])
             _running.pop()
+            while self.undo:
+                self.undo.pop()()
 
     def run_node(self, n: Any) -> Any:
         if n.op in ("placeholder", "get_attr", "output"):

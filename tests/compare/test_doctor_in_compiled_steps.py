@@ -1,5 +1,7 @@
 """What a compiled step does beside computing is heard: steps, clipping, clearing, modes of modules; and nothing else changes."""
 
+import contextlib
+import warnings
 from pathlib import Path
 
 import pytest
@@ -130,6 +132,31 @@ def test_compiled_steps(function):
     assert [(finding.name, finding.line) for finding in watch.findings] == _expected(function)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_was_compiled_before_the_session(whole):
+    """A function or a module, compiled and called before `watch()`: nothing is read again because of us, and steps are heard."""
+
+    def train(watch):
+        torch._dynamo.reset()
+        counters.clear()
+        net, optimizer = _net()
+        fast = torch.compile(net if whole else lambda x: net(x).relu(), backend="aot_eager")
+        fast(torch.randn(5, 3)).sum().backward()
+        with watch as seen, warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for _ in range(60):
+                fast(torch.randn(5, 3)).pow(2).mean().backward()
+                optimizer.step()
+        said = [str(each.message) for each in said if not issubclass(each.category, clarion.DiagnosisWarning)]
+        return seen, (dict(counters["stats"]), [p.tolist() for p in net.parameters()], torch.randn(2).tolist(), said)
+
+    _, alone = train(contextlib.nullcontext())
+    seen, watched = train(clarion.doctor.watch())
+    assert watched == alone
+    assert seen._session.failures == {}
+    assert [finding.name for finding in seen.findings] == ["stale-gradient"]
+
+
 _PROGRAMS = [
     ("model", "softmax-twice/segmentation_per_pixel"),
     ("model", "graph-built-unused/target_network_without_no_grad"),
@@ -141,6 +168,8 @@ _PROGRAMS = [
     ("step", "gradient-discarded/attack_helper_clears"),
     ("function", "loss-broadcast/hand_written_regression"),
     ("step", "clip-without-effect/norm_after_step"),
+    ("step", "clip-without-effect/clip_in_post_hook"),
+    ("step", "inference-in-train-mode/transformer_predict_method"),
     ("step", "parameter-unregistered/python_list"),
 ]
 
