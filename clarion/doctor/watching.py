@@ -381,6 +381,16 @@ def _tensors() -> None:
         return classmethod(apply)
 
     patch(torch.autograd.Function, "apply", applying)
+
+    def tracing(original: Any) -> Any:  # it writes down the lines of Python that it comes from: not ours
+        @functools.wraps(original)
+        def trace(*args: Any, **kwargs: Any) -> Any:
+            with out_of_sight():
+                return original(*args, **kwargs)
+
+        return trace
+
+    patch(torch.jit, "trace", tracing)
     patch(torch.autograd.Variable, "__new__", _wrapping)
     telling(torch.autograd.graph.saved_tensors_hooks, "__enter__", before=_packing)
     telling(torch.autograd.graph.saved_tensors_hooks, "__exit__", before=_packed)

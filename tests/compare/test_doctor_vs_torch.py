@@ -119,6 +119,20 @@ def test_functorch_export_and_compile_go_by():
     assert not watch._session.failures
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace:DeprecationWarning")
+def test_traces_name_the_lines_they_had():
+    model, x = torch.nn.Linear(3, 1), torch.randn(4, 3)
+
+    def line():
+        return next(text for text in str(torch.jit.trace(model, x).graph).splitlines() if "aten::linear" in text)
+
+    alone = line()
+    with clarion.doctor.watch() as watch:
+        assert line() == alone
+        assert torch._C._len_torch_function_stack() == 1
+    assert not watch._session.failures
+
+
 def test_versions_are_checked(monkeypatch):
     versions.check()
     monkeypatch.setattr(torch, "__version__", "2.3.1")
