@@ -39,6 +39,14 @@ def test_too_large_even_for_nothing():
         torch.empty(2**62, 4, device="meta")
 
 
+@pytest.mark.parametrize("name", ["bfloat16", "complex32", "float8_e4m3fn", "float8_e5m2", "uint16"])
+def test_types_that_numpy_does_not_name(name):
+    dtype = getattr(torch, name)
+    x = torch.zeros(3, 2, dtype=dtype, device="meta")
+    assert (x.dtype, x.t().dtype, x.t().stride()) == (dtype, dtype, (1, 2))
+    assert torch.eye(2, dtype=dtype, device="meta").shape == (2, 2)
+
+
 def test_text():
     x = torch.ones(2, 3, device="meta")
     assert repr(x) == "tensor(..., device='meta', size=(2, 3))"

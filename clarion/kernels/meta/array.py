@@ -32,12 +32,13 @@ def header(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None =
     if math.prod(shape) * dtype.itemsize >= 2**63:
         raise EngineError(f"Storage size calculation overflowed with sizes={list(shape)}")
     strides = contiguous_strides(shape, dtype.itemsize) if strides is None else strides
-    return numpy.lib.stride_tricks.as_strided(_element(dtype), shape, strides)
+    return numpy.lib.stride_tricks.as_strided(_element(dtype), shape, strides).view(dtype)
 
 
 @functools.cache
 def _element(dtype: Any) -> Any:
-    return numpy.zeros(1, dtype)
+    # NumPy describes arrays by names of types, and does not know those of types that were added to it (float8_e5m2, complex32).
+    return numpy.zeros(1, dtype if dtype.isbuiltin == 1 else f"V{dtype.itemsize}")
 
 
 class MetaArray:
