@@ -89,7 +89,10 @@ def adjoint(x: Any) -> Any:
 @handles("unsqueeze")
 def unsqueeze(x: Any, dim: int) -> Any:
     """One more dimension."""
-    dim = dim % (x.dim() + 1)
+    n = x.dim() + 1
+    if not -n <= dim < n:
+        raise ArgumentIndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    dim = dim % n
     shape = [*x.shape[:dim], 1, *x.shape[dim:]]
     if dim > x._at.shape[0]:
         return make(x._at, x._held.unsqueeze(dim - x._at.shape[0] + 1), shape, x._array.sorted)
@@ -138,13 +141,20 @@ def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
 
 @handles("index_select")
 def index_select(x: Any, dim: int, index: Any) -> Any:
-    """The slices that `index` names, along a dimension."""
-    x, dim = coalesced(in_places(x)), dim % x.dim()
+    """The slices that `index` names, along a dimension: a sparse one is also counted from its end."""
+    x, dim = coalesced(in_places(x)), dimension(x, dim)
     shape = [*x.shape[:dim], int(index.numel()), *x.shape[dim + 1 :]]
     count = x._at.shape[0]
     if dim >= count:
         return make(x._at, x._held.index_select(dim - count + 1, index), shape, True)
-    new, old = pairs(index._array.reshape(-1), x._at._array[dim])
+    chosen, n = index._array.reshape(-1), x.shape[dim]
+    outside = (chosen < -n) | (chosen >= n)
+    if outside.any():
+        raise ArgumentIndexError(
+            f"index_select(): index contains {chosen[outside][0]} that is out of range for tensor of size "
+            f"{list(x.shape)} at dimension {dim}"
+        )
+    new, old = pairs(np.where(chosen < 0, chosen + n, chosen), x._at._array[dim])
     at = x._at._array[:, old].copy()
     at[dim] = new
     order = np.argsort(flat_places(at, tuple(shape[:count])), kind="stable")

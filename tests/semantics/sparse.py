@@ -460,3 +460,14 @@ def gradients_of_tables_in_half_precision(t):
             t.nn.functional.embedding(at, table, sparse=True).sum().backward()
             found.append((str(table.grad.dtype), table.grad._nnz(), table.grad.to_dense()[:3].tolist()))
     return found
+
+
+def indices_from_the_end_and_outside(t):
+    s = _made(t)
+    return (
+        _values(s.index_select(0, t.tensor([-1, 0, -3]))), _values(s.index_select(1, t.tensor([-2, -2]))),
+        refusal(lambda: s.index_select(0, t.tensor([3])), "out of range for tensor of size [3, 4] at dimension 0"),
+        refusal(lambda: s.index_select(1, t.tensor([0, -5])), "index contains -5"),
+        refusal(lambda: s.index_select(2, t.tensor([0])), "Dimension out of range"),
+        refusal(lambda: s.unsqueeze(4), "[-3, 2], but got 4"), tuple(s.unsqueeze(-3).shape),
+    )  # fmt: skip
