@@ -55,8 +55,8 @@ def _outputs(values: Any) -> tuple[Tensor, ...]:
     return tuple(v for v in _tuple(values) if isinstance(v, Tensor) and v.requires_grad)
 
 
-def _all_float_outputs(values: Any) -> tuple[Tensor, ...]:
-    return tuple(v for v in _tuple(values) if isinstance(v, Tensor) and v._array.dtype.kind in "fc")
+def _all_float_outputs(values: Any) -> list[Tensor]:
+    return [v for v in _tuple(values) if isinstance(v, Tensor) and v._array.dtype.kind in "fc"]
 
 
 def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
@@ -166,20 +166,24 @@ class Checker:
     def _moved(self, x: Tensor, index: Any, step: Any) -> Any:
         """All outputs with one entry of `x` moved by `step`."""
         array = x._array
-        before = array[index].copy()
+        before = array[index] if type(array) is np.ndarray else array[index].copy()  # (elsewhere it is a view)
         array[index] = before + step
         try:
             return [alike.values(out).copy() for out in _all_float_outputs(self.func(*self.inputs))]
         finally:
             array[index] = before
 
+    def _around(self, x: Tensor, index: Any, step: Any) -> list[tuple[Any, Any]]:
+        """All outputs before and behind a step of one entry of `x`."""
+        pairs = list(zip(self._moved(x, index, -step), self._moved(x, index, step), strict=True))
+        for a, b in pairs:
+            if a.shape != b.shape or a.dtype is not b.dtype:
+                self._alike(a, b, f"on index {index} by {self.eps}")
+        return pairs
+
     def slopes(self, x: Tensor, index: Any, step: Any, size: float) -> list[Any]:
         """Numerical slopes of all outputs, for a step of one entry of `x`."""
-        low, high = self._moved(x, index, -step), self._moved(x, index, step)
-        for a, b in zip(low, high, strict=True):
-            if a.shape != b.shape or a.dtype != b.dtype:
-                self._alike(a, b, f"on index {index} by {self.eps}")
-        return [(b - a) / (2 * size) for a, b in zip(low, high, strict=True)]
+        return [(b - a) / (2 * size) for a, b in self._around(x, index, step)]
 
     def _alike(self, a: Any, b: Any, how: str) -> None:
         """Outputs must not change their kind with the values of the inputs."""
@@ -195,33 +199,34 @@ class Checker:
 
     def numerical(self, x: Tensor) -> list[tuple[Any, Any]]:
         """Per output the Jacobians (x.numel × out.numel) of its real and imaginary part."""
-        along_real: list[list[Any]] = []
-        along_imag: list[list[Any]] = []
-        for index in np.ndindex(x._array.shape):
-            along_real.append(self.slopes(x, index, self.eps, self.eps))
-            if x._array.dtype.kind == "c":
-                along_imag.append(self.slopes(x, index, self.eps * 1j, self.eps))
-        count = len(along_real[0]) if along_real else len(_all_float_outputs(self.func(*self.inputs)))
-        result = []
-        for k in range(count):
-            rows = [row[k].reshape(-1) for row in along_real]
-            real = np.array([r.real for r in rows])
-            imag = np.array([r.imag for r in rows])
-            if along_imag:
-                cols = [row[k].reshape(-1) for row in along_imag]
-                real = real + 1j * np.array([c.real for c in cols])
-                imag = imag + 1j * np.array([c.imag for c in cols])
-            result.append((real, imag))
-        return result
+        parts = [self._jacobians(x, self.eps)]
+        if x._array.dtype.kind == "c":
+            parts.append(self._jacobians(x, self.eps * 1j))
+        return [
+            (parts[0][k].real, parts[0][k].imag)
+            if len(parts) == 1
+            else (parts[0][k].real + 1j * parts[1][k].real, parts[0][k].imag + 1j * parts[1][k].imag)
+            for k in range(len(parts[0]))
+        ]
+
+    def _jacobians(self, x: Tensor, step: Any) -> list[Any]:
+        """Per output the slopes (x.numel × out.numel) for a step of each entry of `x`: the differences are taken of all at once."""
+        around = [self._around(x, index, step) for index in np.ndindex(x._array.shape)]
+        if not around:
+            return [np.zeros((0, out._array.size)) for out in _all_float_outputs(self.func(*self.inputs))]
+        count = len(around)
+        return [
+            np.array([b - a for a, b in pairs]).reshape(count, -1) / (2 * self.eps)
+            for pairs in zip(*around, strict=True)
+        ]
 
     def analytical(self, output: Tensor, part: Any) -> list[Any]:
         """Jacobians of one output (its real part, or with part=1j its imaginary part) for every input, by backward."""
         size = output._array.size
         columns: list[list[Any]] = [[] for _ in self.wanted]
         for j in range(size):
-            seed = np.zeros(size, output._array.dtype)
-            seed[j] = part
-            seed = seed.reshape(output._array.shape)
+            seed = np.zeros(output._array.shape, output._array.dtype)
+            seed.reshape(-1)[j] = part
             for i, g in enumerate(self._backward(output, seed)):
                 columns[i].append(np.zeros(self.wanted[i]._array.size) if g is None else self._flat(i, g))
         return [
@@ -348,7 +353,7 @@ class Checker:
         if not outputs:
             return
         zeros = tuple(alike.zeros(out) for out in outputs)
-        grads = gradients(outputs, self.wanted, zeros, allow_unused=True)
+        grads = gradients(outputs, self.wanted, zeros, allow_unused=True, told=False)
         for g, x in zip(grads, self.wanted, strict=True):
             if g is None:
                 continue
@@ -367,7 +372,7 @@ class Checker:
             kept = [UndefinedGrad()(out) if skipped in (None, k) else out for k, out in enumerate(outputs)]
             seeds = tuple(alike.zeros(out) for out in kept)
             try:
-                grads = gradients(kept, self.wanted, seeds, allow_unused=True)
+                grads = gradients(kept, self.wanted, seeds, allow_unused=True, told=False)
             except (RuntimeError, TypeError, AttributeError) as error:
                 raise self._undefined(
                     f"Expected backward function to handle undefined output grads. {_NOTES}"

@@ -136,7 +136,9 @@ def _accumulate_only(this: Pass, roots: list[Target], wanted: tuple[Any, ...]) -
             t.retain_grad()
         goals.add(t._edge or t)
     this.wanted = this.goals = goals
-    this.needed = find_needed(roots, goals) | {goal for goal in goals if isinstance(goal, Node)}
+    needed = find_needed(roots, goals)
+    if needed is not None:
+        this.needed = needed | {goal for goal in goals if isinstance(goal, Node)}
 
 
 def gradients(

@@ -108,11 +108,12 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
     heap: list[tuple[int, Node]] = []
     leaves: list[Tensor] = []
     grads, retain, in_order = this.grads, this.retain, this.uses is not None
-    watching = this.capture is not None or this.wanted is not None
-    captured: Any = this.goals if this.capture is not None else ()
-    plain = not watching and not in_order
+    capturing = this.capture is not None
+    captured: Any = this.goals if capturing else ()
     # grad() of leaves: what is not asked for has no edge here, and all else is as in a plain pass.
-    of_leaves = this.capture is not None and not in_order and all(goal.seq is None for goal in this.goals)
+    of_leaves = capturing and not in_order and all(goal.seq is None for goal in captured)
+    watching = this.needed is not None or this.wanted is not None or (capturing and not of_leaves)
+    plain = not watching and not in_order
     tensors = this.create_graph
     checked = modes.state.anomaly or hub.ran is not None
     onto = plain and bool(HALVES)
@@ -172,7 +173,11 @@ def run(roots: list[Target], seeds: list[Any], this: Pass) -> None:
             elif saved is None:
                 node.release()
         g = saved = None  # whoever gets a gradient next may take its memory over
-        if node.nrs is not None or not (plain or (of_leaves and not node.hands_on_nothing and not this.undefined)):
+        if (
+            node.nrs is not None
+            or (capturing and (node.hands_on_nothing or this.undefined))
+            or not (plain or of_leaves)
+        ):
             _deliver_all(this, heap, leaves, node, result)
             continue
         i = -1  # counting is quicker than zip and enumerate

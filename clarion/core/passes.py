@@ -19,7 +19,7 @@ class Pass:
 
     capture: dict[Any, list[int]] | None = None  # node, leaf or (node, output number) -> positions in the inputs
     captured: list[Any]
-    needed: set[Any] | None = None  # with `inputs`: the nodes on a path to one of them
+    needed: set[Any] | None = None  # with `inputs`: the nodes on a path to one of them (None: all)
     goals: set[Any]  # with `inputs`: the nodes and leaves they stand for
     wanted: set[Any] | None = None  # with backward(inputs=...): the leaves that accumulate
     uses: dict[Any, int] | None = None  # leaf -> contributions still to come, where that matters
@@ -119,10 +119,11 @@ def accumulates_everything() -> bool:
 # What lies ahead of a pass -------------------------------------------------------------------------
 
 
-def find_needed(roots: list[Target], goals: set[Any]) -> set[Any]:
-    """The nodes from which a goal (a node or a leaf) can be reached."""
+def find_needed(roots: list[Target], goals: set[Any]) -> set[Any] | None:
+    """The nodes from which a goal (a node or a leaf) can be reached. None: all of them, and every path ends in a goal."""
     order: list[Node] = []
     seen: set[Any] = set()
+    whole = True
     stack = [target for target, _ in roots if isinstance(target, Node)]
     while stack:
         node = stack.pop()
@@ -130,9 +131,18 @@ def find_needed(roots: list[Target], goals: set[Any]) -> set[Any]:
             continue
         seen.add(node)
         order.append(node)
+        ends = True
         for target in node.edges:
-            if target is not None and target.seq is not None and target not in seen:
+            if target is None:
+                continue
+            ends = False
+            if target.seq is None:
+                whole = whole and target in goals
+            elif target not in seen:
                 stack.append(target)
+        whole = whole and not ends
+    if whole:
+        return None
     order.sort(key=_age, reverse=True)
     needed: set[Any] = set()
     for node in order:
