@@ -34,6 +34,7 @@ from . import (
     pooling,
     recurrent,
     resampling,
+    sampling,
     selecting,
     small_offers,
     tables,
@@ -455,7 +456,7 @@ def make() -> None:
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister, fourier):
         room.make()
     losses.make(FEW, ROWS)
-    for room in (updates, choices, groups, lines, turning, copying, resampling, selecting, equals):
+    for room in (updates, choices, groups, lines, turning, copying, resampling, sampling, selecting, equals):
         room.make(FEW)
 
 
