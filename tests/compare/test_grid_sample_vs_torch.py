@@ -45,6 +45,30 @@ def test_far_away_and_no_number(mode, padding, align):
     np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_no_number_in_a_volume(mode):
+    """What is outside of a volume is left out, whatever its weight."""
+    found = []
+    for t in (torch, clarion):
+        x = t.ones(1, 2, 3, 3, 3, dtype=t.float64, requires_grad=True)
+        points = [[math.nan, 0, 0], [0, math.inf, 0], [0.3, 0.2, -0.1]]
+        grid = t.tensor([[[points]]], dtype=t.float64, requires_grad=True)
+        out = t.nn.functional.grid_sample(x, grid, mode, align_corners=True)
+        found.append([each.detach().numpy() for each in (out, *t.autograd.grad(out.sum(), (x, grid)))])
+    for wanted, mine in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("padding", ["border", "reflection"])
+def test_no_number_inside_of_a_volume(padding):
+    found = []
+    for t in (torch, clarion):
+        x = t.arange(54.0).reshape(1, 2, 3, 3, 3)
+        grid = t.tensor([[[[[math.nan, 0, 0], [0, math.nan, 0.4]]]]])
+        found.append(t.nn.functional.grid_sample(x, grid, padding_mode=padding, align_corners=False).numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+
+
 def test_many_points_at_one_place():
     found = []
     for t in (torch, clarion):

@@ -87,7 +87,8 @@ def _around(f: Function, way: Way, type_: str, at: str, size: str) -> list[Tap]:
     if way.border:
         flat = f.op("or", like(type_, "i1"), f.op("fcmp ole", type_, at, zero), f.op("fcmp oge", type_, at, last))
         scale = f.select(type_, flat, zero, scale)
-        at = f.intrinsic("minnum", type_, f.intrinsic("maxnum", type_, at, zero), last)
+        first, then = (("maxnum", zero), ("minnum", last))[:: -1 if way.dims == 3 else 1]  # where NaN goes
+        at = f.intrinsic(then[0], type_, f.intrinsic(first[0], type_, at, first[1]), then[1])
     if way.nearest:
         return [_tap(f, type_, f.intrinsic("rint", type_, at), last, one, zero)]
     low = f.intrinsic("floor", type_, at)
@@ -103,8 +104,7 @@ class Corner(NamedTuple):
 
     inside: str
     place: str  # in the image
-    weight: str
-    slopes: list[str]  # by each coordinate
+    weights: list[str]  # one, or its slopes by each coordinate
 
 
 def _corners(f: Function, way: Way, type_: str, coordinates: list[str]) -> list[Corner]:
@@ -121,10 +121,13 @@ def _corners(f: Function, way: Way, type_: str, coordinates: list[str]) -> list[
         def product(factors: list[str]) -> str:
             return functools.reduce(lambda a, b: f.op("fmul", type_, a, b), factors)
 
-        slopes = []
         if way.what == "dots":
-            slopes = [product([t.slope if i == j else t.weight for j, t in enumerate(taps)]) for i in range(way.dims)]
-        found.append(Corner(inside, place, "" if slopes else product([tap.weight for tap in taps]), slopes))
+            weights = [product([t.slope if i == j else t.weight for j, t in enumerate(taps)]) for i in range(way.dims)]
+        else:
+            weights = [product([tap.weight for tap in taps])]
+        if way.dims == 3:  # (of volumes PyTorch leaves out what is outside: its weight may be NaN)
+            weights = [f.select(type_, inside, weight, literal(type_, 0)) for weight in weights]
+        found.append(Corner(inside, place, weights))
     return found
 
 
@@ -184,20 +187,22 @@ def _points(f: Function, way: Way, type_: str, image: str, point: str, channels:
         if way.what == "take":
             sums[0].set(literal(type_, 0))
             for corner in corners:
-                sums[0].set(f.intrinsic("fma", type_, _picked(f, type_, dense, corner), corner.weight, sums[0].get()))
+                sums[0].set(
+                    f.intrinsic("fma", type_, _picked(f, type_, dense, corner), corner.weights[0], sums[0].get())
+                )
             f.store(type_, sums[0].get(), sample, align)
         elif way.what == "put":
             given = f.load(type_, sample, align)
             for corner in corners:
                 with f.when(corner.inside):
                     place = f.element(dense, f.cast("sext", "i32", corner.place, "i64"), scalar)
-                    more = f.intrinsic("fma", type_, given, corner.weight, f.load(type_, place, align))
+                    more = f.intrinsic("fma", type_, given, corner.weights[0], f.load(type_, place, align))
                     f.store(type_, more, place, align)
         else:
             given = f.load(type_, sample, align)
             for corner in corners:
                 product = f.op("fmul", type_, given, _picked(f, type_, dense, corner))
-                for total, slope in zip(sums, corner.slopes, strict=True):
+                for total, slope in zip(sums, corner.weights, strict=True):
                     total.set(f.intrinsic("fma", type_, product, slope, total.get()))
     if way.what == "dots":
         _together(f, type_, [total.get() for total in sums], f.element(value["slopes"], at, scalar), align)

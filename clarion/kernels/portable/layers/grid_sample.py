@@ -33,8 +33,8 @@ def _to_pixels(xp: Any, at: Any, size: int, align: bool) -> tuple[Any, float]:
     return ((at + 1) / 2 * (size - 1) if align else ((at + 1) * size - 1) / 2), half
 
 
-def _within(xp: Any, at: Any, size: int, padding: str, align: bool) -> tuple[Any, Any]:
-    """Points moved into the image as the padding says, and the slope of that. NaN counts as 0."""
+def _within(xp: Any, at: Any, size: int, padding: str, align: bool, volume: bool) -> tuple[Any, Any]:
+    """Points moved into the image as the padding says, and the slope of that. NaN is PyTorch's: the first element of an image, the last of a volume."""
     slope = xp.ones_like(at)
     if padding == "zeros":
         return at, slope
@@ -50,7 +50,8 @@ def _within(xp: Any, at: Any, size: int, padding: str, align: bool) -> tuple[Any
         at = xp.where(odd, span - extra, extra) + low
         slope = xp.where(odd, -slope, slope)
     slope = xp.where((at <= 0) | (at >= size - 1), xp.zeros_like(slope), slope)
-    return xp.fmin(xp.fmax(at, at.dtype.type(0)), at.dtype.type(size - 1)), slope
+    first, last = at.dtype.type(0), at.dtype.type(size - 1)
+    return (xp.fmax(xp.fmin(at, last), first) if volume else xp.fmin(xp.fmax(at, first), last)), slope
 
 
 def _checked(xp: Any, places: Any, size: int) -> tuple[Any, Any]:
@@ -59,11 +60,11 @@ def _checked(xp: Any, places: Any, size: int) -> tuple[Any, Any]:
     return xp.where(inside, places, xp.zeros_like(places)).astype(xp.int64), inside
 
 
-def _taps(xp: Any, at: Any, size: int, mode: str, padding: str, align: bool) -> Taps:
+def _taps(xp: Any, at: Any, size: int, mode: str, padding: str, align: bool, volume: bool) -> Taps:
     at, scale = _to_pixels(xp, at, size, align)
     if mode == "bicubic":
         return _cubic_taps(xp, at, scale, size, padding, align)
-    at, slope = _within(xp, at, size, padding, align)
+    at, slope = _within(xp, at, size, padding, align, volume)
     if mode == "nearest":
         place, inside = _checked(xp, xp.rint(at), size)
         return Taps([place], [inside], lambda order: [xp.ones_like(at) if order == 0 else xp.zeros_like(at)])
@@ -83,7 +84,7 @@ def _taps(xp: Any, at: Any, size: int, mode: str, padding: str, align: bool) -> 
 def _cubic_taps(xp: Any, at: Any, scale: float, size: int, padding: str, align: bool) -> Taps:
     low = xp.floor(at)
     part = at - low
-    pairs = [_checked(xp, _within(xp, low + k, size, padding, align)[0], size) for k in (-1, 0, 1, 2)]
+    pairs = [_checked(xp, _within(xp, low + k, size, padding, align, False)[0], size) for k in (-1, 0, 1, 2)]
     near, far = (CUBIC + 2, -(CUBIC + 3), 0.0, 1.0), (CUBIC, -5 * CUBIC, 8 * CUBIC, -4 * CUBIC)
 
     def weights(order: int) -> list[Any]:
@@ -112,7 +113,7 @@ class Around:
         flat = grid.reshape(-1, len(sizes))
         # The first coordinate belongs to the last dimension.
         self.along = [
-            _taps(xp, xp.ascontiguousarray(flat[:, i]), size, mode, padding, align)
+            _taps(xp, xp.ascontiguousarray(flat[:, i]), size, mode, padding, align, len(sizes) == 3)
             for i, size in enumerate(reversed(sizes))
         ]
         self.places = math.prod(sizes)
@@ -132,7 +133,12 @@ class Around:
                 inside = taps.inside[number] if inside is None else inside & taps.inside[number]
                 stride *= size
             row = self.xp.where(inside, row, self.outside)
-            yield row, [math.prod(w[number] for w, number in zip(each, numbers, strict=True)) for each in weights]
+            found = [math.prod(w[number] for w, number in zip(each, numbers, strict=True)) for each in weights]
+            if (
+                len(self.sizes) == 3
+            ):  # PyTorch leaves out what lies outside of a volume; of an image it counts as 0, and NaN times 0 is NaN
+                found = [self.xp.where(inside, weight, weight.dtype.type(0)) for weight in found]
+            yield row, found
 
     def table(self, x: Any) -> Any:
         """An input (batch, channel, …) as rows."""
@@ -239,8 +245,10 @@ def _base_points(xp: Any, sizes: Orders, align: bool, dtype: Any) -> Any:
         xp.linspace(-end, end, size, dtype=dtype) if size > 1 else xp.zeros(1, dtype)
         for end, size in zip(ends, sizes, strict=True)
     ]
-    grids = xp.meshgrid(*lines, indexing="ij")
-    return xp.stack([*(each.reshape(-1) for each in reversed(grids)), xp.ones(math.prod(sizes), dtype)], axis=1)
+    points = xp.ones((*sizes, len(sizes) + 1), dtype)
+    for dim, line in enumerate(lines):
+        points[..., len(sizes) - 1 - dim] = line.reshape(-1, *(1,) * (len(sizes) - 1 - dim))
+    return points.reshape(math.prod(sizes), len(sizes) + 1)
 
 
 @kernel("affine_grid_generator")
