@@ -31,7 +31,7 @@ from . import engine
 from .books.float_notes import notes
 from .books.ledger import REST_AFTER, Ledger
 from .books.memory import Memory
-from .books.resting import OF_STEPS, passes_alone, shortened
+from .books.resting import OF_STEPS, awake, passes_alone, shortened
 from .books.widths import Widths
 from .finding import WARN, Finding, shown
 from .rule import Diagnosis
@@ -224,7 +224,9 @@ class Session:
             OFF: {},
             DEEP: passes_alone(resting),
             REST: resting,
-            AWAKE: {event: self._handler(tuple(heard), made) for event, heard in found["on_"].items()},
+            AWAKE: awake(
+                self.ledger, {event: self._handler(tuple(heard), made) for event, heard in found["on_"].items()}
+            ),
             NEAR: {
                 event: self._handler(tuple(heard), made)
                 for event, heard in _joined(found["on_"], found["near_"]).items()

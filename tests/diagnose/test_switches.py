@@ -99,3 +99,29 @@ def test_a_suspended_generator_leaves_it_open(switches: Switches) -> None:
     for _ in batches():
         assert switches.current.is_orphan()
     assert switches.current is None
+
+
+def test_a_block_that_comes_again_and_again_is_known_as_at_first(switches: Switches) -> None:
+    session, seen = diagnose._session, []
+    session.listen_closely(False)
+    for passes in range(8):
+        session.ledger.passes = passes
+        with torch.no_grad() as entered:
+            inside = switches.current
+            seen.append((type(inside).__name__, vars(type(inside)).get("place") or inside.place))
+            assert entered is None
+            assert source(inside.where) == "with torch.no_grad() as entered:"
+            assert (inside.passes, inside.name, inside.recording) == (passes, "no_grad", False)
+            assert inside.is_block()
+            assert not inside.is_orphan()
+            assert not inside.is_leaked(passes)
+            with torch.enable_grad():
+                assert switches.current is None
+            assert switches.current is inside
+        assert not switches.stack
+        assert switches.ended_since(passes) is inside
+        assert switches.ended_since(passes + 1) is None
+        session.listen_closely(False)
+    assert len({place for _, place in seen}) == 1
+    assert seen[0][0] == "Switch"
+    assert seen[-1][0] == "Again"

@@ -157,6 +157,13 @@ def shortened(ledger: Ledger, table: dict[str, Any]) -> dict[str, Any]:
     return table | {event: short(ledger, table[event]) for event, short in _SHORT.items() if event in table}
 
 
+def awake(ledger: Ledger, table: dict[str, Any]) -> dict[str, Any]:
+    """The handlers of a session that is awake: blocks that come again and again are known."""
+    if not engine.knows_all_nodes or "mode" not in table:
+        return table
+    return table | {"mode": ledger.switches.again(table["mode"])}
+
+
 def passes_alone(table: dict[str, Any]) -> dict[str, Any]:
     """The same where steps are not heard of."""
     return {event: handler for event, handler in table.items() if event not in OF_STEPS}

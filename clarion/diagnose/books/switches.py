@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .ledger import Ledger
 
 _WITH = {dis.opmap[name] for name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH") if name in dis.opmap}
-_getframe = sys._getframe
+_getframe, _ref, _new = sys._getframe, weakref.ref, object.__new__
 _NEW = 2  # times that a block is listened to closely
 _ENTERING, _LEAVING = ("__enter__", "__aenter__"), ("__exit__", "__aexit__")
 _CONTEXTLIB = contextlib.__file__
@@ -107,6 +107,15 @@ class Switch:
         return f"set_grad_enabled({self.recording})" if self.name == "set_grad_enabled" else f"{self.name}()"
 
 
+class _Again(Switch):
+    """The switch of a block that was entered often: what is the same each time are attributes of its own class."""
+
+    kind = code = entered = None  # (the first is the mode's)
+
+    def __init__(self, mode: Any, passes: int, frame: int) -> None:
+        self.mode, self.passes, self.frame = _ref(mode), passes, frame
+
+
 def _has_left(frame: Any, entered: int) -> bool:
     """Is a frame beyond the `with` statement that begins at an instruction of it? The table of exceptions says what lies inside."""
     code = frame.f_code
@@ -163,7 +172,9 @@ class Switches:
         self._entered: dict[tuple[int, int], int] = {}  # how often blocks were entered, while nobody listened closely
         self._usual: set[tuple[int, int]] = set()  # places of blocks that ended as they should
         self._blocks: dict[tuple[int, int], tuple[Any, bool]] = {}  # (code, instruction) -> the code, is it a block?
-        self._again: dict[tuple[int, int], dict[str, Any]] = {}  # what is known of blocks that were entered often
+        self._again: dict[
+            tuple[int, int], type[_Again]
+        ] = {}  # blocks that were entered often: what is the same of their switches
 
     def switched(self, mode: Any, entered: bool) -> None:
         """A mode was entered or left. Kept short: a hand-written update does both in every step."""
@@ -187,11 +198,8 @@ class Switches:
             return  # it changes nothing: whoever switched before is to blame
         frame = _entering()
         known = self._again.get((id(frame.f_code), frame.f_lasti))
-        if known is not None and known["name"] == mode.__class__.__name__ and engine.decorates(mode) is None:
-            switch = Switch.__new__(Switch)
-            switch.__dict__.update(known)
-            switch.mode, switch.passes, switch.frame = weakref.ref(mode), self._ledger.passes, id(frame)
-            stack.append(switch)
+        if known is not None and known.name == mode.__class__.__name__ and engine.decorates(mode) is None:
+            stack.append(known(mode, self._ledger.passes, id(frame)))
             return
         switch = Switch(mode, recording, self._ledger.passes)
         stack.append(switch)
@@ -202,7 +210,7 @@ class Switches:
             elif self._is_new(switch):
                 session.attend(2_000)  # an evaluation, perhaps
             elif switch.decorates is None and switch.frame == id(frame):
-                self._again[id(frame.f_code), frame.f_lasti] = dict(switch.__dict__)
+                self._again[id(frame.f_code), frame.f_lasti] = type("Again", (_Again,), dict(switch.__dict__))
 
     def switched_at_rest(self, mode: Any, entered: bool) -> None:
         """The same while the session rests: blocks that were entered and left before do so again, and are passed over."""
@@ -236,6 +244,38 @@ class Switches:
                     return
             elif not thread.stack:
                 return
+            proper(mode, entered)
+
+        return heard
+
+    def again(self, proper: Callable[..., None]) -> Callable[..., None]:
+        """In front of the handler of a session that is awake: the block of `no_grad()` that came last is noted in few words."""
+        thread, blocks, ledger, decorates = self._thread, self._again, self._ledger, engine.decorates
+        known: type[_Again] = _Again
+
+        def heard(mode: Any, entered: bool) -> None:
+            nonlocal known
+            stack = thread.stack
+            if not entered:
+                if len(stack) == 1 and stack[0].__class__ is known and stack[0].mode() is mode:
+                    thread.ended = stack.pop()
+                    return
+            elif not stack:
+                frame: Any = _getframe(2)
+                block = known
+                if (
+                    frame.f_code is block.code
+                    and frame.f_lasti == block.entered
+                    and mode.__class__ is block.kind
+                    and decorates(mode) is None
+                ):
+                    switch = _new(block)  # (half of what a call of the class takes)
+                    switch.mode, switch.passes, switch.frame = _ref(mode), ledger.passes, id(frame)
+                    stack.append(switch)
+                    return
+                found = blocks.get((id(frame.f_code), frame.f_lasti))
+                if found is not None and found.name == "no_grad":  # (others may switch recording on as well)
+                    found.kind, known = mode.__class__, found
             proper(mode, entered)
 
         return heard
