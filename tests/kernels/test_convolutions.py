@@ -135,6 +135,19 @@ def test_blocks_of_rows():
     close("correlate_weight", g, x, *geometry, (3, 3))
 
 
+@pytest.mark.parametrize("images", [1, 4, 7])
+def test_shares_of_images(images):
+    """Threads that have as many images as others, or more, or none."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        x, weight, geometry = draw(images, 16, 20, 18), draw(40, 16, 3, 3), ((2, 1), (1, 1), (1, 1), 1)
+        g = draw(*close("correlate", x, weight, *geometry).shape, seed=1)
+        close("correlate_weight", g, x, *geometry, (3, 3))
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_images_in_any_layout():
     x, weight = draw(2, 19, 19, 8).transpose(0, 3, 1, 2), draw(14, 3, 3, 8).transpose(0, 3, 1, 2)
     geometry = ((1, 1), (1, 1), (1, 1), 1)

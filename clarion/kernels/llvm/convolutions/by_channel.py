@@ -14,10 +14,11 @@ from .taps import column_mask
 
 # What the threads share, in places of eight bytes; strides are in bytes. `table` has for each tap where what it meets first lies in x,
 # where the gradient of that result lies, and how many results meet something, in depth, height and width. `strips` are the first channels
-# of tiles and how many each has; `per`: taps at a time; `together`: images that stay in the cache.
+# of tiles and how many each has; `per`: taps at a time; `together`: images that stay in the cache. Images are given out in shares, so many of
+# them and of items in each: who has turned some around finds them in its cache.
 FIELDS = (
     "x", "g", "out", "table", "strips", "taps", "channels", "rows", "images", "together", "x_image", "g_image", "x_d", "g_d",
-    "x_h", "g_h", "x_w", "g_w", "per", "panels", "groups", "items", "parallel",
+    "x_h", "g_h", "x_w", "g_w", "per", "panels", "groups", "items", "parallel", "share", "of_share", "out_share",
 )  # fmt: skip
 POINTERS = ("x", "g", "out", "table", "strips", "parallel")
 TABLE = 5
@@ -90,10 +91,11 @@ def tile(shape: Shape, height: int, vectors: int) -> Function:
 
 
 def chunk(shape: Shape) -> Function:
-    """One item: some channels of x, of g, and some taps. Their sums stay in the cache until all images were seen."""
+    """One item: some channels of x, of g, and some taps. Their sums stay in the cache until all images of the share were seen."""
     f = Function("by_channel_chunk", "void", "ptr context", "i64 number", linkage="internal")
     panels, groups, taps, per = (_get(f, name) for name in ("panels", "groups", "taps", "per"))
-    rest, panel = (f.op(word, "i64", "%number", panels) for word in ("sdiv", "srem"))
+    share, inside = (f.op(word, "i64", "%number", _get(f, "of_share")) for word in ("sdiv", "srem"))
+    rest, panel = (f.op(word, "i64", inside, panels) for word in ("sdiv", "srem"))
     strip, group = (f.op(word, "i64", rest, groups) for word in ("sdiv", "srem"))
     first_tap = times(f, group, per)
     end = least(f, plus(f, first_tap, per), taps)
@@ -108,8 +110,10 @@ def chunk(shape: Shape) -> Function:
     x = f.element(_get(f, "x"), first, shape.scalar)
     g = f.element(_get(f, "g"), column, shape.scalar)
     narrow = f.op("icmp sle", "i64", left, str(shape.lanes))
-    images, together, table = (_get(f, name) for name in ("images", "together", "table"))
-    with f.counted("0", images, together) as image, f.counted(first_tap, end) as tap:
+    first_image = times(f, share, _get(f, "share"))
+    images = least(f, plus(f, first_image, _get(f, "share")), _get(f, "images"))
+    together, table = _get(f, "together"), _get(f, "table")
+    with f.counted(first_image, images, together) as image, f.counted(first_tap, end) as tap:
         some = least(f, f.op("sub", "i64", images, image), together)
         entry = f.element(table, times(f, tap, str(TABLE)), "i64")
         x_first, g_first, deep, high, wide = (f.load("i64", f.element(entry, str(k), "i64")) for k in range(TABLE))
@@ -126,19 +130,20 @@ def chunk(shape: Shape) -> Function:
                 for vectors, fits in ((1, narrow), (shape.vectors, f.op("xor", "i1", narrow, "true"))):
                     with f.when(f.op("and", "i1", right, fits)):
                         f.line(f"call void @{_name(height, vectors)}({arguments})")
-    _untangle(f, shape, sums, (first_tap, end), (first, tall), (column, left))
+    out = f.offset(_get(f, "out"), times(f, share, _get(f, "out_share")))
+    _untangle(f, shape, sums, out, (first_tap, end), (first, tall), (column, left))
     f.call("free", "void", f"ptr {sums}")
     f.end()
     return f
 
 
 def _untangle(
-    f: Function, shape: Shape, sums: str, taps: tuple[str, str], channels: tuple[str, str], columns: tuple[str, str]
-) -> None:
+    f: Function, shape: Shape, sums: str, out: str, taps: tuple[str, str], channels: tuple[str, str], columns: tuple[str, str]
+) -> None:  # fmt: skip
     """An item's sums (taps, channels, columns) to the gradient (rows, channels, taps): squares are transposed."""
     lanes, flags, numbers = shape.lanes, with_lanes(shape.lanes, "i1"), with_lanes(shape.lanes, "i64")
     (first_tap, end), (first, tall), (column, left) = taps, channels, columns
-    out, all_taps, all_channels = (_get(f, name) for name in ("out", "taps", "channels"))
+    all_taps, all_channels = (_get(f, name) for name in ("taps", "channels"))
     places = "<" + ", ".join(f"i64 {k}" for k in range(lanes)) + ">"
     row_bytes = times(f, times(f, all_taps, all_channels), str(shape.size))
     with f.counted(first_tap, end, str(lanes)) as tap, f.counted("0", tall) as channel:

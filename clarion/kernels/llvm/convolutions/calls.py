@@ -166,8 +166,8 @@ def _convolve(on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, matrices
     run, spans, how, together = on.convolve, None, "pack_rows", 1
     if groups == 1 and _is_direct(made, rows, on.shape.lanes):
         (run, spans), how = _direct(on.shape, made), "pack_columns"
-        fitting = SLABS // (made.channels * math.prod(made.slab) * x.itemsize)
-        together = max(1, min(fitting, -(-items // threads.number()) if shared else items))
+        fitting = max(1, SLABS // (made.channels * math.prod(made.slab) * x.itemsize))
+        together = _evenly(items, fitting, threads.number() if shared else 1)
     per = max(-(-items // (4 * threads.number())), together) if shared else items
     panels, each, of_group = on.panels(matrices, how)
     context = _context(made, x, x_steps, out, groups, rows, per, together)
@@ -177,6 +177,14 @@ def _convolve(on: Convolutions, made: Geometry, x: Any, x_steps: Sizes, matrices
     if bias is not None:
         context[_BIAS] = address(bias)
     run(context)
+
+
+@functools.lru_cache(maxsize=geometry.KEPT)
+def _evenly(items: int, most: int, workers: int) -> int:
+    """How many items at a time, at most so many, that no worker has much more to do than another."""
+    rounds = -(-items // (most * workers))
+    sizes = [-(-items // (workers * count)) for count in range(rounds, rounds + 4)]
+    return min(sizes, key=lambda size: (-(-items // (size * workers)) * size, -size))
 
 
 def _is_direct(made: Geometry, rows: int, lanes: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from .geometry import KEPT, Sizes
 CACHED = 1 << 18  # bytes of images and gradients that are gone through at a time, for all taps
 FEW = 8  # channels of either below which squares are not worth turning
 _ITEMS = 8  # for a thread at least, if there are as many
+_ITEMS_OF_SHARE = 2  # where each thread has images of its own
+_WORTH_ADDING = 256  # results in a thread's images, from which on it has sums of its own
 
 
 def _tap(tap: int, size: int, out: int, stride: int, padding: int, dilation: int) -> tuple[int, int, int]:
@@ -82,17 +85,25 @@ def gradient(
     *_, rows = g.shape
     table = _table(tuple(size), g.shape[1:4], ksize, stride, padding, dilation, x.strides[1:4], g.strides[1:4])
     strips, taps, panels = _strips(channels, shape), len(table), -(-rows // shape.columns)
+    shares = _shares(n, math.prod(g.shape[1:4])) if shared else 1
     pieces = len(strips) * panels
-    groups = min(taps, -(-_ITEMS * threads.number() // pieces)) if shared else 1
-    per = -(-taps // groups)
+    wanted = 1 if not shared else _ITEMS * threads.number() if shares == 1 else _ITEMS_OF_SHARE
+    per = -(-taps // min(taps, -(-wanted // pieces)))
     groups = -(-taps // per)
-    out = np.empty((rows, channels, taps), x.dtype)
+    out = np.empty((shares, rows, channels, taps), x.dtype)
     steps = {f"x_{name}": x.strides[1 + k] * stride[k] for k, name in enumerate("dhw")}
     values = steps | {f"g_{name}": g.strides[1 + k] for k, name in enumerate("dhw")} | {
         "x": address(x), "g": address(g), "out": address(out), "table": address(table), "strips": address(strips),
         "taps": taps, "channels": channels, "rows": rows, "images": n, "x_image": x.strides[0], "g_image": g.strides[0],
         "together": max(1, CACHED // (x.strides[0] + g.strides[0])), "per": per, "panels": panels, "groups": groups,
-        "items": pieces * groups, "parallel": build.running().parallel if shared else 0,
+        "items": shares * pieces * groups, "parallel": build.running().parallel if shared else 0, "share": -(-n // shares),
+        "of_share": pieces * groups, "out_share": out.strides[0],
     }  # fmt: skip
     run((ctypes.c_int64 * len(FIELDS))(*[values[name] for name in FIELDS]))
-    return out
+    return out[0] if shares == 1 else out.sum(axis=0)
+
+
+def _shares(images: int, results: int) -> int:
+    """Into how many parts images are divided: one for each thread, if what each sums up is worth adding up."""
+    share = -(-images // threads.number())
+    return -(-images // share) if share * results >= _WORTH_ADDING else 1
