@@ -36,6 +36,16 @@ def test_the_storage_of_a_tensor_is_one_object_and_its_memory() -> None:
         storage.resize_(48)
 
 
+def test_memory_is_freed_and_made_again_around_a_recomputation() -> None:
+    x = torch.arange(3.0)
+    x.untyped_storage().resize_(0)
+    assert x.untyped_storage().nbytes() == 0
+    assert x.isnan().all()  # (PyTorch refuses to read it)
+    x.untyped_storage().resize_(12)
+    assert x.untyped_storage().nbytes() == 12
+    assert x.copy_(torch.ones(3)).tolist() == [1, 1, 1]
+
+
 @pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 def test_old_classes() -> None:
     storage = torch.FloatStorage([1, 2, 3])

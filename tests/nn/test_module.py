@@ -226,3 +226,27 @@ def test_weights_of_a_recurrent_layer_can_be_set_as_a_list():
     layer._flat_weights = double
     assert all(a is b for a, b in zip(layer._flat_weights, double, strict=True))
     layer(torch.ones(1, 1, 2))[0].sum().backward()
+
+
+def test_a_class_that_answers_for_its_attributes_is_asked_for_every_parameter():
+    class Asked(nn.Module):
+        def __getattr__(self, name):
+            found = super().__getattr__(name)
+            asked.append(name)
+            return found
+
+    asked = []
+    x = torch.ones(2, 3, 4)
+    layers = [
+        (nn.Linear, (4, 2)),
+        (nn.Conv1d, (3, 2, 1)),
+        (nn.LayerNorm, (4,)),
+        (nn.BatchNorm1d, (3,)),
+        (nn.GRU, (4, 2)),
+    ]
+    for kind, sizes in [*layers, (nn.Embedding, (3, 2))]:
+        layer = type("Heard", (kind, Asked), {})(*sizes)
+        asked.clear()
+        layer(torch.tensor([1]) if kind is nn.Embedding else x)
+        names = [name for name, _ in (*layer.named_parameters(), *layer.named_buffers())]
+        assert set(names) <= set(asked), kind

@@ -182,7 +182,14 @@ class ParameterNotOptimized(Diagnosis):
         story = engine.story(leaf)
         if not engine.requires_grad(leaf) or story is None or story.deposits < _DEPOSITS or self._written.has(leaf):
             return False
-        return not is_owned(leaf, self.ledger)
+        return self._is_reached_now(leaf) and not is_owned(leaf, self.ledger)
+
+    def _is_reached_now(self, leaf: Any) -> bool:
+        """Did the passes of this step give it a gradient? (What was explained before another training began has its share.)"""
+        story, last = engine.story(leaf), self.ledger.last_backward
+        return (
+            story is not None and story.backward is not None and last is not None and story.backward.step == last.step
+        )
 
     def _is_meant(self, leaf: Any, leaves: list[Any], seat: Seat | None, table: dict[int, Seat]) -> bool:
         """Is it meant to be trained?"""
@@ -236,6 +243,9 @@ class ParameterNotOptimized(Diagnosis):
         size = sum(engine.size(p) for p in seat.root.parameters())
         optimizers = list(self.ledger.optimizers)
         trained = [p for o in optimizers for g in o.param_groups for p in g["params"] if id(p) in table]
+        trained = [
+            p for p in trained if self._is_reached_now(p)
+        ]  # (an earlier training, of another model, says nothing)
         return bool(size <= sum(engine.size(p) for p in trained))
 
     def _held_elsewhere(self) -> set[int]:

@@ -228,11 +228,14 @@ class PathCut(Diagnosis):
         if root is None or self.ledger.unrecorded.blame(root) is not None:  # that is recording-off
             return
         departures = self.ledger.departures
+        known = departures.marks(root)
         for departure in (*departures.of(root), *departures.lately()):
             if departure.how != "no_grad" and departure.leaves:
+                perhaps = "; if the loss comes from it, its way is cut there"
+                on = " and goes on as a constant" if departure in known else perhaps
                 self.report(
                     departure.place,
-                    f"The loss has no history: here a value {departure.verb} and goes on as a constant.",
+                    f"The loss has no history: here a value {departure.verb}{on}.",
                     fix=_remedy(departure),
                     level=ERROR,
                     error=error,

@@ -120,15 +120,22 @@ class _BatchNorm(_NormBase):
         by_batch = training or (mean is None and var is None)
         if training and not tracked:
             mean = var = None
-        params = self._parameters  # attributes that are no longer parameters (parametrized) take the long way
-        own = "weight" in params and "bias" in params
-        weight, bias = (params["weight"], params["bias"]) if own else (self.weight, self.bias)
+        params = self._parameters
+        try:  # what is no longer a parameter (parametrized), and what the class answers for itself, takes the long way
+            weight, bias = (self.weight, self.bias) if self._asks else (params["weight"], params["bias"])
+        except KeyError:
+            weight, bias = self.weight, self.bias
         return F.batch_norm(input, mean, var, weight, bias, by_batch, factor, self.eps)
 
     def _running(self) -> tuple[Any, Any, Any]:
         """Mean and variance, and how many batches were seen."""
         buffers = self._buffers
-        if "running_mean" in buffers and "running_var" in buffers and "num_batches_tracked" in buffers:
+        if (
+            not self._asks
+            and "running_mean" in buffers
+            and "running_var" in buffers
+            and "num_batches_tracked" in buffers
+        ):
             return buffers["running_mean"], buffers["running_var"], buffers["num_batches_tracked"]
         return self.running_mean, self.running_var, self.num_batches_tracked
 

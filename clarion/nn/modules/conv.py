@@ -147,10 +147,12 @@ class _Conv(_ConvNd):
 
     def forward(self, input: Any) -> Any:
         """The convolution of the input."""
-        params = self._parameters  # attributes that are no longer parameters (parametrized) take the long way
-        if "weight" in params and "bias" in params:
-            return self._conv_forward(input, params["weight"], params["bias"])
-        return self._conv_forward(input, self.weight, self.bias)
+        params = self._parameters
+        try:  # what is no longer a parameter (parametrized), and what the class answers for itself, takes the long way
+            weight, bias = (self.weight, self.bias) if self._asks else (params["weight"], params["bias"])
+        except KeyError:
+            weight, bias = self.weight, self.bias
+        return self._conv_forward(input, weight, bias)
 
 
 class Conv1d(_Conv):

@@ -62,10 +62,12 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """input @ weight.T + bias."""
-        params = self._parameters  # attributes that are no longer parameters (parametrized) take the long way
-        if "weight" in params and "bias" in params:
-            return _linear(input, params["weight"], params["bias"])  # type: ignore[no-any-return]
-        return _linear(input, self.weight, self.bias)  # type: ignore[no-any-return]
+        params = self._parameters
+        try:  # what is no longer a parameter (parametrized), and what the class answers for itself, takes the long way
+            weight, bias = (self.weight, self.bias) if self._asks else (params["weight"], params["bias"])
+        except KeyError:
+            weight, bias = self.weight, self.bias
+        return _linear(input, weight, bias)  # type: ignore[no-any-return]
 
     def extra_repr(self) -> str:
         """Sizes."""

@@ -68,8 +68,11 @@ class Module(ConversionMixin, StateMixin, HookMixin):
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
 
+    _asks: bool = False  # its class has a `__getattr__` of its own, which hears of every parameter that is read
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls._asks = cls.__getattr__ is not Module.__getattr__
         if not getattr(cls, "__module__", "").startswith("clarion."):
             # PyTorch's functions are built in: as attributes of a class (`activation = torch.tanh`) they stay functions.
             for name, value in list(vars(cls).items()):

@@ -48,10 +48,12 @@ class LayerNorm(Module):
 
     def forward(self, input: Any) -> Any:
         """The normalized input."""
-        params = self._parameters  # attributes that are no longer parameters (parametrized) take the long way
-        if "weight" in params and "bias" in params:
-            return F.layer_norm(input, self.normalized_shape, params["weight"], params["bias"], self.eps)
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+        params = self._parameters
+        try:  # what is no longer a parameter (parametrized), and what the class answers for itself, takes the long way
+            weight, bias = (self.weight, self.bias) if self._asks else (params["weight"], params["bias"])
+        except KeyError:
+            weight, bias = self.weight, self.bias
+        return F.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
         """Shape and options."""

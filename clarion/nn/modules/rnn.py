@@ -126,7 +126,7 @@ class RNNBase(Module):
 
     @property
     def _flat_weights(self) -> list[Any]:
-        params = self._parameters
+        params = {} if self._asks else self._parameters
         return [params[name] if name in params else getattr(self, name) for name in self._flat_weights_names]
 
     @_flat_weights.setter

@@ -64,8 +64,8 @@ class Embedding(Module):
 
     def forward(self, input: Any) -> Any:
         """The rows that `input` names."""
-        weight = self._parameters.get("weight")
-        if weight is None:  # it is no longer a parameter (parametrized)
+        weight = None if self._asks else self._parameters.get("weight")
+        if weight is None:  # it is no longer a parameter (parametrized), or the class answers for it
             weight = self.weight
         return F.embedding(
             input, weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse

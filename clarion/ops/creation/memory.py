@@ -21,6 +21,7 @@ from .from_data import array_of
 
 # The storage object of a memory, as long as somebody holds it: asking twice gives the same object.
 _known: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDictionary()
+_shrunk: dict[int, int] = {}  # by the id of a memory that tensors lie in: the bytes that are said to be left of it
 
 
 class UntypedStorage:
@@ -72,7 +73,7 @@ class UntypedStorage:
 
     def nbytes(self) -> int:
         """Number of bytes."""
-        return int(self._root.nbytes)
+        return _shrunk.get(id(self._root), int(self._root.nbytes))
 
     def size(self) -> int:
         """Number of bytes."""
@@ -150,7 +151,7 @@ class UntypedStorage:
     # Other memory ----------------------------------------------------------------------------------------
 
     def resize_(self, size: int) -> UntypedStorage:
-        """Another number of bytes; refused while tensors lie in the memory, for they would not follow."""
+        """Another number of bytes; while tensors lie in the memory it stays where it is, and never grows beyond what it was."""
         if size == self.nbytes():
             return self
         if self.device.type != "meta" and not self.resizable():
@@ -158,9 +159,17 @@ class UntypedStorage:
         if self.device.type == "meta":
             self._root = xp_of(self._root).empty(size, uint8.numpy)
             return self
+        if (
+            sys.getrefcount(self._root) > 2 and size <= self._root.nbytes
+        ):  # (freed and made again around a recomputation)
+            if id(self._root) not in _shrunk:
+                weakref.finalize(self._root, _shrunk.pop, id(self._root), None)
+            self._bytes()[size:] = 255  # NaN, of any width: what is gone is not computed with unseen
+            _shrunk[id(self._root)] = size
+            return self
         if sys.getrefcount(self._root) > 2:
             raise NotSupportedError(
-                "clarion does not resize a storage that tensors lie in: they keep their memory. Make a new tensor, "
+                "clarion does not enlarge a storage that tensors lie in: they keep their memory. Make a new tensor, "
                 "or use x.resize_() on the tensor"
             )
         old = self._bytes()
