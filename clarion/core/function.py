@@ -17,7 +17,7 @@ from . import modes
 from .delayed import DelayedError
 from .devices import as_array, xp_of
 from .following import sync
-from .function_outputs import SavedTensor, wrap_outputs
+from .function_outputs import SavedTensor, unpacked, wrap_outputs
 from .node import Node
 from .op_node import fix_tensor
 from .saved import freed_error
@@ -74,11 +74,14 @@ class CustomNode(Node, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What save_for_backward kept."""
-        if self.saved_for_forward or "_in_jvp" in self.__dict__:  # cleared when forward and jvp are done
+        own = self.__dict__
+        if (
+            "saved_for_forward" in own and self.saved_for_forward
+        ) or "_in_jvp" in own:  # cleared when forward and jvp are done
             return self.saved_for_forward
         if self.freed:
             raise freed_error(self)
-        kept = self.__dict__.get("_kept")
+        kept = own.get("_kept")
         if kept is None:
             return tuple(self.to_save or ()) if self.to_save is not None else ()
         if self._function.clear_saved_tensors_on_access:
@@ -87,8 +90,8 @@ class CustomNode(Node, FunctionCtx):
                     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
                     "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
                 )
-            self.__dict__["_kept"] = _CLEARED
-        return tuple(entry if entry is None else entry.unpack(self) for entry in kept)
+            own["_kept"] = _CLEARED
+        return tuple([unpacked(entry, self) for entry in kept])
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -120,48 +123,75 @@ class CustomNode(Node, FunctionCtx):
         self.to_save = None
 
     def apply_raw(self, g: Any, edges: Any = None) -> Any:
-        parts = g if type(g) is tuple else (g,)
-        grads: tuple[Any, ...] = tuple([None if x is None else new_tensor(as_array(x)) for x in parts])
+        grads = [None if x is None else new_tensor(as_array(x)) for x in (g if type(g) is tuple else (g,))]
         before = modes.set_grad(False)
         try:
             results = self._call_backward(grads)
         finally:
             modes.set_grad(before)
-        return [None if r is None else r._array for r in results]
+        arrays = []
+        for r in results:
+            if r is not None:
+                arrays.append(r._array)
+            else:
+                arrays.append(None)
+                if (
+                    self.nrs is None
+                ):  # those behind it have their turn all the same: NOTE [Undefined gradients] in engine.py
+                    self.nrs = (0,) * len(self.edges)
+        return arrays
 
     def apply_tensors(self, g: Any, edges: Any = None) -> Any:
-        return self._call_backward(g if type(g) is tuple else (g,))
+        results = self._call_backward(g if type(g) is tuple else (g,))
+        if self.nrs is None and any(r is None for r in results):
+            self.nrs = (0,) * len(self.edges)
+        return results
 
-    def _call_backward(self, grads: tuple[Any, ...]) -> Any:
+    def _call_backward(self, grads: Any) -> Any:
         function = self._function
-        rule = function.backward if function.backward is not Function.backward else function.vjp
-        if rule is Function.vjp:
-            raise errors.NotSupportedError(
-                "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-                f"backward mode AD.\nThe Function is {function.__name__}."
-            )
-        if function.backward is not Function.backward and function.vjp is not Function.vjp:
+        rule = function.backward
+        if rule is _NO_BACKWARD or function.vjp is not _NO_VJP:
+            rule = self._the_rule()
+        if self.materialize_grads:
+            for x in grads:
+                if x is None:
+                    grads = self._with_zeros(grads)
+                    break
+        result = rule(self, list(grads)) if function.boxed_grads_call else rule(self, *grads)
+        return self._check(result if isinstance(result, (tuple, list)) else (result,))
+
+    def _the_rule(self) -> Any:
+        """`backward`, or `vjp` in its place."""
+        function = self._function
+        if function.backward is not _NO_BACKWARD:
             raise errors.EngineError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
                 "one of them."
             )
-        if self.materialize_grads and any(x is None for x in grads):
-            xp = xp_of(next((x._array for x in grads if x is not None), None))
-            frozen = () if self._materialize_non_diff_grads else self.__dict__.get("_frozen", ())
-            metas = enumerate(zip(grads, self.out_meta or (), strict=False))
-            grads = tuple(
-                new_tensor(xp.zeros(*meta)) if x is None and meta is not None and i not in frozen else x
-                for i, (x, meta) in metas
+        if function.vjp is _NO_VJP:
+            raise errors.NotSupportedError(
+                "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+                f"backward mode AD.\nThe Function is {function.__name__}."
             )
-        result = rule(self, list(grads)) if function.boxed_grads_call else rule(self, *grads)
-        return self._check(result if isinstance(result, (tuple, list)) else (result,))
+        return function.vjp
+
+    def _with_zeros(self, grads: Any) -> Any:
+        """Zeros for the outputs that no gradient has reached."""
+        xp = xp_of(next((x._array for x in grads if x is not None), None))
+        frozen = () if self._materialize_non_diff_grads else self.__dict__.get("_frozen", ())
+        metas = enumerate(zip(grads, self.out_meta or (), strict=False))
+        return [
+            new_tensor(xp.zeros(*meta)) if x is None and meta is not None and i not in frozen else x
+            for i, (x, meta) in metas
+        ]
 
     def _check(self, results: Any) -> Any:
         """As many gradients as arguments, each of its argument's shape; None for what is no tensor."""
-        kinds = self.__dict__["_argument_is_tensor"]
+        own = self.__dict__
+        kinds, metas = own["_argument_is_tensor"], own["in_meta"]
         results = list(results)
-        if len(results) == len(kinds) == len(self.in_meta):  # every argument was a tensor
-            for value, (shape, dtype) in zip(results, self.in_meta, strict=True):
+        if len(results) == len(kinds) == len(metas):  # every argument was a tensor
+            for value, (shape, dtype) in zip(results, metas):  # noqa: B905 (whose word would cost as much as a turn)
                 if value is None:
                     continue
                 if not isinstance(value, Tensor) or value._array.shape != shape or value._array.dtype is not dtype:
@@ -288,7 +318,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and record it. Keyword arguments are matched to forward's parameters."""
-        has_setup = cls.setup_context is not Function.setup_context
+        has_setup = cls.setup_context is not _NO_SETUP
         if kwargs:
             args = _bind(cls, args, kwargs, has_setup)
         elif has_setup and cls.forward.__defaults__:  # setup_context is given what forward was given
@@ -314,7 +344,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         tensors: list[Tensor] = []
         needs: list[bool] = []
         for a in args:
-            if isinstance(a, Tensor):
+            if type(a) is Tensor or isinstance(a, Tensor):
                 if a._view is not None:
                     sync(a)
                 tensors.append(a)
@@ -328,20 +358,24 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         if level is not None:
             modes.state.forward = False
         try:
-            if has_setup:
-                output = cls.forward(*args)
-                cls.setup_context(node, args, output)
-            else:
-                output = cls.forward(node, *args)
-            modes.set_grad(before)
+            try:
+                if has_setup:
+                    output = cls.forward(*args)
+                    cls.setup_context(node, args, output)
+                else:
+                    output = cls.forward(node, *args)
+            finally:
+                modes.set_grad(before)
             result = wrap_outputs(node, args, tensors, output, requires, level)
         finally:
-            modes.set_grad(before)
             if level is not None:
                 modes.state.forward = True
         if requires and hub.customised is not None:
             hub.customised(cls, args, result)
         return result
+
+
+_NO_SETUP, _NO_BACKWARD, _NO_VJP = Function.setup_context, Function.backward, Function.vjp
 
 
 def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], has_setup: bool) -> tuple[Any, ...]:

@@ -77,26 +77,55 @@ def wrap_outputs(
 
 def _is_fresh(node: CustomNode, output: Any, inputs: list[Tensor]) -> bool:
     """Is the output one tensor of its own, with nothing said about it?"""
-    if not isinstance(output, Tensor) or output._rg or output._edge is not None or output._view is not None:
+    if (type(output) is not Tensor and not isinstance(output, Tensor)) or output._rg or output._edge is not None:
         return False
-    if node.dirty_tensors or node.non_differentiable or node.saved_for_forward or output._vc is INFERENCE:
+    said = node.__dict__  # (marks stand there, once they were made)
+    if "dirty_tensors" in said or "non_differentiable" in said or "saved_for_forward" in said:
+        return False
+    if output._view is not None or output._vc is INFERENCE:
         return False
     dtype = output._array.dtype
-    return (dtype is f32 or dtype is f64) and all(t is not output for t in inputs)
+    if dtype is not f32 and dtype is not f64:
+        return False
+    for given in inputs:  # noqa: SIM110 (a generator costs as much as all the rest)
+        if given is output:
+            return False
+    return True
 
 
 def _wrap_fresh(node: CustomNode, args: tuple[Any, ...], inputs: list[Tensor], output: Tensor) -> Tensor:
     """The usual case: one fresh output, recorded."""
-    node.__dict__["_argument_is_tensor"] = tuple([isinstance(a, Tensor) for a in args])
-    node.in_meta = tuple([_grad_meta(t) for t in inputs])
-    node.edges = tuple([(t._edge or t) if t._rg else None for t in inputs])
-    node.nrs = tuple([t._nr for t in inputs])  # also where all are 0: NOTE [Undefined gradients] in engine.py
-    node.out_meta = ((output._array.shape, output._array.dtype),)
+    own = node.__dict__
+    own["_argument_is_tensor"] = tuple([isinstance(a, Tensor) for a in args])
+    edges, metas, numbered = [], [], False
+    for t in inputs:
+        edges.append((t._edge or t) if t._rg else None)
+        array = t._array
+        metas.append((array.shape, array.dtype) if t._grad_dtype is OWN else _grad_meta(t))
+        if t._nr:
+            numbered = True
+    node.edges, own["in_meta"] = tuple(edges), metas
+    if numbered:
+        node.nrs = tuple([t._nr for t in inputs])
+    array = output._array
+    own["out_meta"] = ((array.shape, array.dtype),)
     output._edge, output._nr, output._rg = node, 0, True
-    _keep_saved(node, (output,), [output])
+    if "to_save" in own:
+        if hub.saved is None and _never_written(node.to_save, output):
+            own["_kept"] = list(own.pop("to_save"))
+        else:
+            _keep_saved(node, (output,), [output])
     if hub.recorded is not None:
         hub.recorded(node, tuple(inputs), output)
     return output
+
+
+def _never_written(values: Any, output: Tensor) -> bool:
+    """Are values to save nothing but tensors that nobody has written to? They are kept as they are."""
+    for value in values:
+        if value is not None and (not isinstance(value, Tensor) or value._vc is not None or value is output):
+            return False
+    return True
 
 
 def _grad_meta(t: Tensor) -> tuple[Any, Any]:
@@ -226,13 +255,21 @@ def _keep_saved(node: CustomNode, raw: tuple[Any, ...], outs: list[Any], inputs:
     node.__dict__["_kept"] = kept
 
 
+def unpacked(entry: Any, node: CustomNode) -> Any:
+    """What was saved: a tensor that nobody had written to stands for itself."""
+    if isinstance(entry, Tensor):
+        return entry if entry._vc is None else _Kept(entry, node, False, (0, 0, None)).unpack(node)
+    return None if entry is None else entry.unpack(node)
+
+
 class _Kept:
     """A tensor saved by a custom Function."""
 
     __slots__ = ("array", "edge", "is_input", "nr", "place", "rg", "tensor", "vc", "version")
 
-    def __init__(self, tensor: Tensor, node: CustomNode, is_output: bool) -> None:
-        version = 0 if tensor._vc is None else version_of(tensor)
+    def __init__(self, tensor: Tensor, node: CustomNode, is_output: bool, version: Any = None) -> None:
+        if version is None:
+            version = 0 if tensor._vc is None else version_of(tensor)
         self.version = version if type(version) is tuple else (version, 0, None)
         self.rg = tensor._rg
         self.tensor = None if is_output else tensor
@@ -267,7 +304,7 @@ class SavedTensor(saved.SavedTensor):
     def _entry(self) -> Any:
         entry = self._node.__dict__["_kept"][self._position]
         node: Any = self._node
-        return entry.unpack(node) if isinstance(entry, _Kept) else entry
+        return unpacked(entry, node) if isinstance(entry, (_Kept, Tensor)) else entry
 
     def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """Pack this saved tensor with hooks of its own."""
@@ -281,5 +318,6 @@ class SavedTensor(saved.SavedTensor):
             )
         if entry is None:
             raise errors.EngineError("Calling register_hooks on a saved tensor with value None is forbidden")
-        tensor = entry.unpack(self._node)
-        kept[self._position] = Packed(tensor, pack_hook, unpack_hook, as_output=entry.tensor is None)
+        node: Any = self._node
+        as_output = not isinstance(entry, Tensor) and entry.tensor is None
+        kept[self._position] = Packed(unpacked(entry, node), pack_hook, unpack_hook, as_output=as_output)

@@ -328,8 +328,8 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     """The result of operands that lie differently in memory, laid out as PyTorch does: as the first of them."""
     if type(result) is not numpy.ndarray or result.ndim < 2:
         return result
-    for a in arrays:
-        if type(a) in ARRAYS and a.ndim and not a.flags.c_contiguous:
+    for a in arrays:  # (one number everywhere, as the gradient of a sum is, lies in no order)
+        if type(a) in ARRAYS and a.ndim and not a.flags.c_contiguous and any(a.strides):
             break
     else:  # as it mostly is
         if result.flags.c_contiguous:
@@ -338,12 +338,18 @@ def where_they_meet(result: Any, arrays: tuple[Any, ...]) -> Any:
     if result.ndim == 2 and type(first) in ARRAYS and first.flags.f_contiguous and first.shape == result.shape:
         if min(first.shape) > 1:  # the everyday case: a transposed matrix first, which decides alone
             return result if result.flags.f_contiguous else result.T.copy().T
-    given = [a for a in arrays if type(a) in ARRAYS and a.ndim]
+    given = [a for a in arrays if type(a) in ARRAYS and a.ndim and any(a.strides)]
     if result.flags.c_contiguous and all(a.flags.c_contiguous or _in_order(a.strides) for a in given):
         return result
     shape, operands = result.shape, []
-    first = given[0]
-    if first.shape == shape and 1 not in shape and 0 not in first.strides and len(set(first.strides)) == len(shape):
+    first = given[0] if given else None
+    if (
+        first is not None
+        and first.shape == shape
+        and 1 not in shape
+        and 0 not in first.strides
+        and len(set(first.strides)) == len(shape)
+    ):
         given = given[:1]  # which decides alone
         if first.strides == result.strides:
             return result
