@@ -39,9 +39,10 @@ def pick_call(op: Op) -> Callable[..., Any]:
         if len(op.inputs) == 2:
             return written_at_first_call(op, partial(call_texts.binary, op), scope, quick_form=_quick_form(op))
     if len(op.inputs) == 1 and op.promote is None and op.joint is None and len(op.outputs) == 1:
-        return written_at_first_call(op, partial(call_texts.unary, op), scope, quick_form="" if op.moves else "new")
+        form = "any" if op.moves else "new or any"
+        return written_at_first_call(op, partial(call_texts.unary, op), scope, quick_form=form)
     scope["kept"] = Kept(op)
-    return written_at_first_call(op, lambda: call_texts.several(op), scope)
+    return written_at_first_call(op, partial(call_texts.several, op), scope, quick_form="any")
 
 
 def _quick_form(op: Op) -> str:

@@ -51,6 +51,16 @@ def as_scalar(value: float, dtype: Any) -> Any:
     return array
 
 
+def beside(tensors: tuple[Any, ...], value: float) -> Any:
+    """A Python number as an array of the floating type that tensors have, if one of them has; else the number."""
+    for t in tensors:
+        if isinstance(t, Tensor):
+            dtype = t._array.dtype
+            if dtype is f32 or dtype is f64:
+                return as_scalar(value, dtype)
+    return value
+
+
 def meet(a: Any, b: Any) -> bool:
     """Float32 and half precision, where kernels read both as they are: nothing is cast before."""
     if type(a) not in HALVES or type(b) is not type(a) or not a.ndim or not b.ndim:

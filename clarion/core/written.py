@@ -17,6 +17,7 @@ from .following import sync
 from .general_call import (
     LARGEST,
     as_scalar,
+    beside,
     general_call,
     meet,
     misfit,
@@ -85,7 +86,7 @@ def written_at_first_call(
     its own: CPython notes there which classes every line met, and is quick as long as they stay the same.
 
     `quick_form`: there is another text, `text(quick=True)`, for a kernel that takes tensors (NOTE [Held arrays] in kernels/held.py) and
-    gives a "new" one, or writes "in place". It is taken as soon as the kernel is one.
+    gives a "new" one, or writes "in place"; "any" kernel that is a builtin function gets such a form ("new or any": if it has none). It is taken as soon as the kernel is one.
     """
 
     form = ""  # of the text that is in place
@@ -104,7 +105,9 @@ def written_at_first_call(
     def use(kernel: Callable[..., Any]) -> None:
         # What a text uses is there before the text: other threads may be calling. (A quick kernel that is not used any more stays for those.)
         scope["kernel"] = kernel
-        quick = held.form_of(kernel, quick_form == "in place") if quick_form else None
+        quick = held.form_of(kernel, quick_form == "in place") if quick_form not in ("", "any") else None
+        if quick is None and quick_form.endswith("any"):
+            quick = held.around(kernel, len(op.inputs), _asked(op))
         if quick is not None:
             scope["quick"] = quick
         wanted = "plain" if quick is None else "quick"
@@ -124,6 +127,14 @@ def written_at_first_call(
     return call
 
 
+def _asked(op: Op) -> int:
+    """What a form of any kernel is asked for: see `several` in call_texts.py."""
+    masks = held.TAKES_MASKS if op.promote is None else 0
+    same_type = held.KEEPS_TYPE if op.differentiable else 0
+    rows = held.IN_ROWS if op.pointwise or op.reduces else 0
+    return masks | same_type | rows | (held.ONE_SHAPE if op.broadcast else 0)
+
+
 def _unwritten(*args: Any, **kwargs: Any) -> Any:
     return write(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821  (in the scope of the text)
 
@@ -135,7 +146,7 @@ def write_now(function: Any) -> None:
 
 
 _SHARED = (
-    announce, as_scalar, as_view, broadcast_error, cast, finished, general_call, mark, meet, misfit, not_a_tensor, out_of_memory,
+    announce, as_scalar, as_view, beside, broadcast_error, cast, finished, general_call, mark, meet, misfit, not_a_tensor, out_of_memory,
     plain_number, rows, sync, version_of, where_they_meet,
 )  # fmt: skip
 

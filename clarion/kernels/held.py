@@ -15,6 +15,7 @@ otherwise do all of it at once, and add to an object's history where it has one 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
 
@@ -26,6 +27,7 @@ class Held:
     plain: tuple[str, str] = ("", "")
     other: type | None = None
     changed: Callable[[], None] | None = None  # told when something becomes known
+    around: Callable[[Callable[..., Any], int, int], Callable[..., Any]] | None = None  # makes a form of any kernel
 
 
 def hold(prototype: Any, array: str, plain: tuple[str, str]) -> None:
@@ -104,6 +106,21 @@ _forms: dict[int, list[Callable[..., Any] | None]] = {}  # by the identity of a 
 def note(kernel: Callable[..., Any], forms: list[Callable[..., Any] | None]) -> None:
     """A kernel has such forms."""
     _forms[id(kernel)] = forms
+
+
+TAKES_MASKS, KEEPS_TYPE, IN_ROWS, ONE_SHAPE = 1, 2, 4, 8  # what is asked of a kernel, see `around`
+_made: dict[tuple[int, int, int], Callable[..., Any]] = {}
+
+
+def around(kernel: Callable[..., Any], inputs: int, asked: int) -> Callable[..., Any] | None:
+    """A form that gives new objects of a kernel that has none of its own, if it is a builtin function: `inputs` of its arguments are objects, numbers
+    as arrays, or None. `asked`: may there be masks and whole numbers beside floats? has the first result the type of those? are results adjacent? have all objects one shape?"""
+    if type(kernel) is not BuiltinFunctionType or Held.prototype is None or Held.around is None:
+        return None
+    key = id(kernel), inputs, asked  # (which lives as long as the process)
+    if key not in _made:
+        _made[key] = Held.around(kernel, inputs, asked)
+    return _made[key]
 
 
 def form_of(kernel: Callable[..., Any], which: int = NEW) -> Callable[..., Any] | None:

@@ -146,7 +146,7 @@ def available() -> bool:
     if not made.x86 or not addresses():
         return False
     made.set_api(addresses())
-    held.Held.changed = _tell_holders
+    held.Held.changed, held.Held.around = _tell_holders, _around
     _tell_holders()
     return True
 
@@ -236,6 +236,19 @@ class Product(_Builtin):
         if form == "linear":
             self.for_holders = _Method(name.encode(), runtime().direct_held_product, _FASTCALL_WITH_KEYWORDS, b"")
             held.note(self.function, [_maker()(ctypes.byref(self.for_holders), self.words, None), None])
+
+
+class Around(_Builtin):
+    """Any kernel, called with objects that hold arrays: `_held_any` in holding.py."""
+
+    def __init__(self, kernel: Callable[..., Any], inputs: int, asked: int) -> None:
+        super().__init__("held", runtime().direct_held_any, holding.ANY_CARD)
+        self.kept += [kernel, np.dtype(np.bool_), np.dtype(np.int64)]
+        self.words[:] = id(kernel), inputs, asked, *map(id, self.kept[1:])
+
+
+def _around(kernel: Callable[..., Any], inputs: int, asked: int) -> Callable[..., Any]:
+    return Around(kernel, inputs, asked).function
 
 
 class Plain(_Builtin):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..choosing import Kernel
+from ..choosing import HEAT, Kernel
 from ..portable.elementwise.arithmetic import pow_scalar
 from ..registry import offer
 from .kernel import Compiled, InRows
@@ -67,7 +67,9 @@ def _power(compiled: Compiled) -> Kernel:
 
 def make(least: int) -> None:
     """Make all offers."""
-    offer("clamp", "llvm", Compiled("clamp", _traced(_clamp)), writes=True, least=least)
+    limits = Compiled("clamp", _traced(_clamp))
+    limits.heat = HEAT
+    offer("clamp", "llvm", limits, writes=True, least=least)
     for name in ("masked_fill", "masked_fill_tensor"):
         offer(name, "llvm", _masked_fill(InRows(name, _traced(_filled))), writes=True, least=least)
     offer("pow_scalar", "llvm", _power(Compiled("pow_scalar", _traced(pow_scalar))), least=least)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..held import IN_ROWS, KEEPS_TYPE, ONE_SHAPE, TAKES_MASKS
 from . import small_products
 from .api import DATA, DECLINED, DESCR, ITEM, NDIM, SIZE, TYPE, adjacent, api, entry, every, of, same, when_not
 from .direct import AS_ONE_ROW, BY_ELEMENTS, FORM, RESULTS
@@ -98,6 +99,110 @@ def _held(name: str, in_place: bool) -> Function:
         f.end(f"ptr {given}")
     else:
         f.end(f"ptr {f.let(f'call ptr @around(ptr {result})')}")
+    return f
+
+
+# A card of `direct_held_any`: the kernel; how many of its arguments are objects, numbers or None; what is asked (kernels/held.py);
+# the types of masks and of whole numbers.
+KERNEL, INPUTS, ASKED, MASKS, WHOLE, ANY_CARD = range(6)
+
+
+def _gathered(f: Function, card: str, arrays: str) -> str:
+    """Note the arrays of the objects among the arguments, and the others as they are: the type of floats."""
+    kind, first, inputs = f.variable("ptr", "null"), f.variable("ptr", "null"), field(f, card, INPUTS)
+    masks, one_shape = (
+        f.op("icmp ne", "i64", f.op("and", "i64", field(f, card, ASKED), str(word)), "0")
+        for word in (TAKES_MASKS, ONE_SHAPE)
+    )
+    with f.counted("0", "%count") as k:
+        argument = f.load("ptr", f.element("%args", k, "ptr"))
+        type_, found = of(f, argument, TYPE), f.variable("ptr", argument)
+        held = f.op("or", "i1", same(f, type_, api(f, "holder")), same(f, type_, api(f, "other_holder")))
+        with f.when(held):
+            array = f.load("ptr", f.offset(argument, api(f, "holder_array", "i64")))
+            _miss(f, f.op("icmp ne", "ptr", array, "null"))
+            _miss(f, same(f, of(f, array, TYPE), api(f, "array_type")))
+            _miss(f, adjacent(f, array))
+            with f.when(one_shape):
+                with f.when(f.op("icmp ne", "ptr", first.get(), "null")):
+                    _miss(f, f.op("icmp ne", "i64", f.let(f"call i64 @same_dims(ptr {array}, ptr {first.get()})"), "0"))
+                first.set(array)
+            descr = of(f, array, DESCR)
+            floats = f.op("or", "i1", same(f, descr, api(f, "float32")), same(f, descr, api(f, "float64")))
+            with f.when(floats):
+                _miss(f, f.op("or", "i1", same(f, kind.get(), "null"), same(f, kind.get(), descr)))
+                kind.set(descr)
+            with f.when(f.op("xor", "i1", floats, "true")):
+                known = [
+                    same(f, f.cast("ptrtoint", "ptr", descr, "i64"), field(f, card, each), "i64")
+                    for each in (MASKS, WHOLE)
+                ]
+                _miss(f, every(f, masks, f.op("or", "i1", *known)))
+            found.set(array)
+        among = f.op("icmp slt", "i64", k, inputs)
+        with f.when(every(f, f.op("xor", "i1", held, "true"), among)):
+            number = same(f, type_, api(f, "array_type"))
+            with f.when(number):
+                _miss(f, same(f, of(f, argument, NDIM, "i32"), "0", "i32"))
+                _miss(f, same(f, of(f, argument, DESCR), kind.get()))
+            _miss(f, f.op("or", "i1", number, same(f, argument, api(f, "none"))))
+        f.store("ptr", found.get(), f.element(arrays, k, "ptr"))
+    _miss(f, f.op("icmp ne", "ptr", kind.get(), "null"))
+    return kind.get()
+
+
+def _held_any() -> Function:
+    """The same around any kernel, of whatever arrays, with one result or several: what it is called with is looked at, and what it gives is held."""
+    f = Function("direct_held_any", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
+    card, arrays = of(f, "%self", DATA), f.reserve("ptr", MOST)
+    _miss(f, same(f, "%names", "null"))
+    _miss(f, f.op("icmp sle", "i64", "%count", str(MOST)))
+    kind = _gathered(f, card, arrays)
+    for change in ("incref", "decref"):  # (another thread may give an object another array meanwhile)
+        with f.counted("0", "%count") as k:
+            f.line(f"call void {api(f, change)}(ptr {f.load('ptr', f.element(arrays, k, 'ptr'))})")
+        if change == "incref":
+            kernel = f.load("ptr", f.element(card, str(KERNEL), "i64"))
+            result = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {kernel}, ptr {arrays}, i64 %count, ptr null)")
+    when_not(f, f.op("icmp ne", "ptr", result, "null"), "ptr null")
+    one, fits = same(f, of(f, result, TYPE), api(f, "array_type")), f.variable("i1", "false")
+    several = every(
+        f, same(f, of(f, result, TYPE), api(f, "tuple_type")), f.op("icmp ne", "i64", of(f, result, SIZE, "i64"), "0")
+    )
+    first, asked = f.variable("ptr", result), field(f, card, ASKED)
+
+    def if_asked(word: int, holds: str) -> str:
+        return f.op("or", "i1", same(f, f.op("and", "i64", asked, str(word)), "0", "i64"), holds)
+
+    with f.when(several):
+        first.set(of(f, result, ITEM))
+    with f.when(f.op("or", "i1", one, several)):
+        fits.set(same(f, of(f, first.get(), TYPE), api(f, "array_type")))
+        with f.when(fits.get()):
+            fits.set(if_asked(KEEPS_TYPE, same(f, of(f, first.get(), DESCR), kind)))
+    with f.when(every(f, fits.get(), several)), f.counted("0", of(f, result, SIZE, "i64")) as k:
+        item = f.load("ptr", f.element(f.offset(result, str(ITEM)), k, "ptr"))
+        is_array = same(f, of(f, item, TYPE), api(f, "array_type"))
+        fits.set(f.op("and", "i1", fits.get(), is_array))
+        with f.when(is_array):
+            fits.set(f.op("and", "i1", fits.get(), if_asked(IN_ROWS, adjacent(f, item))))
+    with f.when(every(f, fits.get(), one)):
+        fits.set(if_asked(IN_ROWS, adjacent(f, result)))
+        with f.when(fits.get()):
+            f.line(f"ret ptr {f.let(f'call ptr @around(ptr {result})')}")
+            f.begin(*f.labels("unreachable"))
+    made = f.variable("ptr", api(f, "none"))
+    with f.when(fits.get()):
+        length = of(f, result, SIZE, "i64")
+        made.set(f.let(f"call ptr {api(f, 'new_tuple')}(i64 {length})"))
+        with f.when(f.op("icmp ne", "ptr", made.get(), "null")), f.counted("0", length) as k:
+            item = f.load("ptr", f.element(f.offset(result, str(ITEM)), k, "ptr"))
+            f.line(f"call void {api(f, 'incref')}(ptr {item})")
+            f.store("ptr", f.let(f"call ptr @around(ptr {item})"), f.element(f.offset(made.get(), str(ITEM)), k, "ptr"))
+    with f.when(f.op("xor", "i1", fits.get(), "true")):
+        f.line(f"call void {api(f, 'incref')}(ptr {made.get()})")
+    f.line(f"call void {api(f, 'decref')}(ptr {result})")
+    f.end(f"ptr {made.get()}")
     return f
 
 
@@ -247,4 +352,5 @@ def functions() -> list[Function]:
         _held("direct_held", False),
         _held("direct_held_in_place", True),
         _held_product(),
+        _held_any(),
     ]

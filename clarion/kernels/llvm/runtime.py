@@ -211,9 +211,9 @@ class Runtime:
             machine.address(engine, name)
             for name in ("direct", "direct_product", "direct_take", "direct_held", "direct_held_in_place")
         )
-        self.direct_view, self.direct_held_product, self.direct_shown, self.direct_written = (
+        self.direct_view, self.direct_held_product, self.direct_held_any, self.direct_shown, self.direct_written = (
             machine.address(engine, name)
-            for name in ("direct_view", "direct_held_product", "direct_shown", "direct_written")
+            for name in ("direct_view", "direct_held_product", "direct_held_any", "direct_shown", "direct_written")
         )
         self.direct_draw, self.direct_drawn, self.direct_joined = (
             machine.address(engine, name) for name in ("direct_draw", "direct_drawn", "direct_joined")

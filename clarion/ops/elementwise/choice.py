@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import HOST, kind_of, xp_of
-from ...core.dtypes import b1, result_type, uint8
+from ...core.dtypes import b1, f32, f64, result_type, uint8
 from ...core.general_call import general_call
 from ...core.inplace import inplace, refuse, wrote
 from ...core.op import Op
@@ -44,6 +44,13 @@ show_edges(where_op, 1, 2)
 @public("where", method=False, out=True)
 def where(condition: Any, input: Any = ..., other: Any = ..., **renamed: Any) -> Any:
     """`input` where `condition` holds, else `other`; where(condition) alone: the indices where it holds."""
+    if (
+        type(condition) is type(input) is type(other) is Tensor
+        and condition._array.dtype is b1
+        and input._array.dtype is other._array.dtype
+        and not renamed
+    ):
+        return where_op.call(condition, input, other)
     if "self" in renamed and input is ...:
         input = renamed.pop("self")
     if input is ... and other is ... and not renamed:
@@ -167,8 +174,18 @@ show_edges(clamp_max_op, 0)
 @public(inplace=True, out=True, aliases=("clip",))
 def clamp(input: Any, min: Any = None, max: Any = None, *, run: Any = call) -> Any:
     """`input`, but at least `min` and at most `max`: numbers, or tensors that broadcast."""
-    if run is inplace and not modes.special and clamp_op.quick_write(input, min, max) is not None:
-        return input
+    if run is inplace:
+        if not modes.special and clamp_op.quick_write(input, min, max) is not None:
+            return input
+    elif (
+        run is call
+        and type(min) is type(max) is float
+        and type(input) is Tensor
+        and (input._array.dtype is f32 or input._array.dtype is f64)
+        and -6e4 < min < 6e4
+        and -6e4 < max < 6e4
+    ):
+        return clamp_op.call(input, min, max)
     if min is None and max is None:
         raise EngineError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
