@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import clarion as torch
+from clarion.core import modes
 from clarion.core.namespace import OPS
 from clarion.core.provenance import file_line
 from clarion.events import subscribe
@@ -212,3 +213,49 @@ def test_drawing_threads_share_one_sequence() -> None:
     for each in threads:
         each.join()
     assert sorted(found) == sorted(wanted)
+
+
+_PARTS = [
+    0, -1, 3, slice(1, None), slice(None, None, 2), slice(None, None, -1), (0, 1), (0, -5), (0, 0, 0), (slice(None), 1), (), True, None, ...,
+    torch.tensor([0, 2]), torch.tensor([-1]), torch.tensor([3]), torch.tensor([[0, 1], [1, 2]]), torch.arange(12).reshape(3, 4) % 2 == 0,
+]  # fmt: skip
+_VALUES = [
+    1.5,
+    2,
+    True,
+    float("nan"),
+    1e39,
+    1 << 63,
+    torch.tensor(3.0),
+    torch.ones(4),
+    torch.ones(1, 4),
+    torch.ones(4, dtype=torch.float64),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.bool])
+def test_assignments_by_plain_indices_are_those_of_the_long_way(dtype: torch.dtype) -> None:
+    def assigned(index: object, value: object) -> list[object]:
+        x = torch.arange(12).reshape(3, 4).to(dtype).clone()
+        try:
+            x[index] = value
+        except Exception as error:
+            return [type(error), str(error), x.tolist(), x._version]
+        return [str(x), x._version, x._vc.place is not None]
+
+    for index in _PARTS:
+        for value in _VALUES:
+            quick = assigned(index, value)
+            modes.watch(True, "a test")
+            try:
+                assert assigned(index, value) == quick, (index, value)
+            finally:
+                modes.watch(False, "a test")
+
+
+def test_an_assignment_through_data_is_told_by_its_part() -> None:
+    x = torch.arange(12.0).reshape(3, 4).clone()
+    shared = x.data
+    shared[0] = 1.0
+    assert (x._version, x[0].tolist()) == (0, [1.0] * 4)
+    assert x._vc.silent == 1

@@ -8,7 +8,7 @@ from ...core import modes
 from ...core.devices import HOST, as_array, ndarray, write, xp_of
 from ...core.dtypes import FROM_NUMPY, HALF, NumpyNumber, b1, broadcast_shapes, f32, f64, i64, iinfo
 from ...core.following import refuse_creation, sync
-from ...core.general_call import as_scalar
+from ...core.general_call import LARGEST, as_scalar
 from ...core.inplace import _before, inplace, rebase, refuse, refuse_history, refuse_overlap, written_out, wrote
 from ...core.namespace import OPS, lifted
 from ...core.op import Op
@@ -45,8 +45,9 @@ from .reading import (
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """`self[index] = value`."""
-    if type(index) is Tensor and index._array.dtype is b1 and _filled_quickly(self, index._array, value):
-        wrote(self)
+    if not (self._rg or self._view is not None or modes.special or hub.will_write is not None) and _put_quickly(
+        self, index, value
+    ):
         return
     source = value if isinstance(value, Tensor) else new_tensor(scalar(self, value))
     if type(index) is int or type(index) is slice:
@@ -104,16 +105,76 @@ def _check_part(array: Any, items: list[Any], given: Any) -> None:
         check_expand(strip(given, target).shape, target.shape, given)
 
 
-def _filled_quickly(x: Tensor, mask: Any, value: Any) -> bool:
-    """Write a number where a mask of the same shape holds, if nothing is recorded, unusual or refused: else nothing was done."""
+def _put_quickly(x: Tensor, index: Any, value: Any) -> bool:
+    """Write where there is nothing to record, unusual or refused: a number, or a tensor of the type and shape of a plain part; else nothing was done."""
+    array, kind, counter = x._array, type(value), x._vc
+    if type(array) is not ndarray or not array.ndim or 0 in array.strides:
+        return False
+    if counter is not None and (counter is INFERENCE or counter.shadow_of is not None):  # (whose parts are told apart)
+        return False
+    if kind is float or kind is int:
+        floats = array.dtype is f32 or array.dtype is f64
+        if (
+            not -1e38 < value < 1e38
+            if floats
+            else array.dtype is not i64 or kind is float or not -LARGEST <= value <= LARGEST
+        ):
+            return False
+        if type(index) is Tensor:
+            return floats and _put_at_places(x, index._array, value)
+        if not _is_plain(index):
+            return False
+        try:
+            array[index] = value
+        except IndexError:  # which is said in PyTorch's words elsewhere
+            return False
+        wrote(x)
+        return True
+    if kind is not Tensor or value._rg or type(value._array) is not ndarray or not _is_plain(index):
+        return False
+    given = value._array
+    if given.dtype is not array.dtype:
+        return False
+    try:
+        part = array[index]
+    except IndexError:
+        return False
+    if type(part) is not ndarray or part.shape != given.shape:
+        return False
+    part[...] = given
+    wrote(x)
+    return True
+
+
+def _is_plain(index: Any) -> bool:
+    """Is an index of whole numbers and slices of such, forwards? (Then NumPy's means the same.)"""
+    for item in index if type(index) is tuple else (index,):
+        if type(item) is slice:
+            for each in (item.start, item.stop, item.step):
+                if each is not None and type(each) is not int:
+                    return False
+            if item.step is not None and item.step < 1:
+                return False
+        elif type(item) is not int:
+            return False
+    return True
+
+
+def _put_at_places(x: Tensor, places: Any, value: Any) -> bool:
+    """Write a number where a mask of the same shape holds, or to the rows of some numbers."""
     array = x._array
-    if (type(value) is not float and type(value) is not int) or x._rg or x._view is not None or modes.special:
+    if places.dtype is b1:
+        if array.shape != places.shape:
+            return False
+        raw.masked_fill(array, places, as_scalar(value, array.dtype), out=array)
+    elif places.dtype is i64 and places.ndim:
+        try:
+            array[places] = value
+        except IndexError:
+            return False
+    else:
         return False
-    if type(array) is not ndarray or array.shape != mask.shape or hub.will_write is not None or x._vc is INFERENCE:
-        return False
-    if not array.ndim or 0 in array.strides:
-        return False
-    raw.masked_fill(array, mask, scalar(x, value), out=array)
+    wrote(x)
     return True
 
 
