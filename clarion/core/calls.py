@@ -13,6 +13,7 @@ from .devices import ndarray
 from .dtypes import FROM_NUMPY, NUMBERS
 from .general_call import general_call
 from .layer_text import layer
+from .several_text import several
 from .tensor import Tensor, new_tensor
 from .written import scope_of, written_at_first_call
 
@@ -42,7 +43,7 @@ def pick_call(op: Op) -> Callable[..., Any]:
         form = "any" if op.moves else "new or any"
         return written_at_first_call(op, partial(call_texts.unary, op), scope, quick_form=form)
     scope["kept"] = Kept(op)
-    return written_at_first_call(op, partial(call_texts.several, op), scope, quick_form="any")
+    return written_at_first_call(op, partial(several, op), scope, quick_form="any")
 
 
 def _quick_form(op: Op) -> str:

@@ -128,7 +128,7 @@ def written_at_first_call(
 
 
 def _asked(op: Op) -> int:
-    """What a form of any kernel is asked for: see `several` in call_texts.py."""
+    """What a form of any kernel is asked for: see several_text.py."""
     masks = held.TAKES_MASKS if op.promote is None else 0
     same_type = held.KEEPS_TYPE if op.differentiable else 0
     rows = held.IN_ROWS if op.pointwise or op.reduces else 0
