@@ -357,9 +357,9 @@ class Session:
             self.ledger.forget_gradients()
             self._switch(AWAKE)
 
-    def look_again(self) -> None:
-        """A long rest is over: hear everything for a while, and the next two steps closely."""
-        self._near_until = self.ledger.step + 2
+    def look_again(self, steps: int = 2) -> None:
+        """A long rest is over: hear everything for a while, and the next steps closely."""
+        self._near_until = self.ledger.step + steps
         self.listen_closely(True)
 
     def begin_phase(self) -> None:

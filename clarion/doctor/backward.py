@@ -11,9 +11,9 @@ import torch
 from torch._C import TensorBase
 
 from ..events import heard, hub
-from . import checkpoints, dangers, engine, fills, home, lines, listening, memory, nodes, twins, values
+from . import checkpoints, dangers, engine, fills, home, lines, listening, memory, nodes, optimizers, twins, values
 from .nodes import View, held
-from .patching import itself, patch, safely
+from .patching import patch, safely
 from .telling import uncompiled
 
 _read = TensorBase.grad.__get__
@@ -30,20 +30,6 @@ def forget() -> None:
 def start(at_rest: Any) -> None:
     """Patch what `Tensor.backward` and `autograd.grad` go through, however they were imported."""
 
-    def making(original: Any) -> Any:
-        @functools.wraps(original)
-        def _make_grads(outputs: Any, grads: Any, *args: Any, **kwargs: Any) -> Any:
-            global _seeds
-            _seeds = grads
-            try:
-                return original(outputs, grads, *args, **kwargs)
-            except RuntimeError as error:
-                if hub.refused is not None and "scalar outputs" in str(error):
-                    safely("backward passes", _refused_shape, error, outputs, grads)
-                raise
-
-        return _make_grads
-
     def running(original: Any) -> Any:
         @functools.wraps(original)
         def _engine_run_backward(roots: Any, grads: Any, retain: Any, create: Any, *args: Any, **kwargs: Any) -> Any:
@@ -53,6 +39,8 @@ def start(at_rest: Any) -> None:
                 return elsewhere(original, roots, grads, retain, create, *args, **kwargs)
             if hub.backward_began is None or held.aside:
                 return original(roots, grads, retain, create, *args, **kwargs)
+            if optimizers.unsettled:
+                optimizers.settle()
             accumulates = bool(kwargs.get("accumulate_grad", False))
             this = Pass(roots, accumulates)
             if held.running:
@@ -76,7 +64,7 @@ def start(at_rest: Any) -> None:
 
     for owner in (torch.autograd, torch.autograd.graph):
         patch(owner, "_engine_run_backward", running, at_rest)
-    patch(torch.autograd, "_make_grads", making, itself)
+    patch(torch.autograd, "_make_grads", _making, _making_at_rest)
 
 
 def _differentiate(roots: Any, refused: Any) -> None:
@@ -119,6 +107,37 @@ def _leave_alone(roots: Any) -> None:
             found += [each for each, _ in fn.next_functions]
     with home.lock:
         engine.leave_alone([fn.variable for fn in seen if hasattr(fn, "variable")])
+
+
+def _making(original: Any) -> Any:
+    @functools.wraps(original)
+    def _make_grads(outputs: Any, grads: Any, *args: Any, **kwargs: Any) -> Any:
+        global _seeds
+        _seeds = grads
+        try:
+            return original(outputs, grads, *args, **kwargs)
+        except RuntimeError as error:
+            _refuse(error, outputs, grads)
+            raise
+
+    return _make_grads
+
+
+def _making_at_rest(original: Any) -> Any:
+    @functools.wraps(original)
+    def _make_grads(outputs: Any, grads: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(outputs, grads, *args, **kwargs)
+        except RuntimeError as error:
+            _refuse(error, outputs, grads)
+            raise
+
+    return _make_grads
+
+
+def _refuse(error: Any, outputs: Any, grads: Any) -> None:
+    if hub.refused is not None and not held.aside and "scalar outputs" in str(error):
+        safely("backward passes", _refused_shape, error, outputs, grads)
 
 
 def _refused_shape(error: Any, outputs: Any, grads: Any) -> None:

@@ -39,7 +39,7 @@ _hooks: list[Any] = [None, None]  # ours: before a step, after it
 _registers = register_optimizer_step_pre_hook, register_optimizer_step_post_hook
 _heard: tuple[Any, Any] = None, None
 _hidden = 0
-unsettled = False  # does one stand there that hears nothing?
+unsettled = False  # is there one that hears nothing, or one still to come? At the next pass that is done
 STEP = torch.optim.Optimizer.profile_hook_step(lambda self: None).__code__  # type: ignore[attr-defined]
 
 
@@ -63,10 +63,11 @@ def settle() -> None:
             stepping = is_stepping() if stepping is None else stepping
             if hook is None and not stepping:
                 _hooks[which] = _registers[which](hears)
-            elif hook is not None and stepping:
-                hook.hooks_dict_ref()[hook.id] = _nothing
+            elif stepping:
                 unsettled = True
-            elif hook is not None:
+                if hook is not None:
+                    hook.hooks_dict_ref()[hook.id] = _nothing
+            else:
                 hook.remove()
                 _hooks[which] = None
 

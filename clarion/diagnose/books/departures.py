@@ -223,6 +223,7 @@ class Departures:
                 t = float(t)
                 if t in self._numbers:
                     marks = marks | {self._numbers[t]}
+                    self._numbers[t].numbered = self._ledger.step
                 elif t in self._whole:
                     marks = marks | {self._whole[t].maybe}
                 elif not t.is_integer() and self._has_numbers():  # math.exp(parameter), say
@@ -310,7 +311,7 @@ class Departures:
         marks: frozenset[Any] = frozenset(self._numbers[v] for v in values if type(v) is float and v in self._numbers)
         if not marks:
             left = (mark.departure for mark in self._maybe_numbers())
-            marks = frozenset(d if d.how in NUMBERS and _leads_to(d.place, place) else d.maybe for d in left)
+            marks = frozenset(d if d.how in NUMBERS and leads_to(d.place, place) else d.maybe for d in left)
         if marks:
             self._mark(tensor, marks)
 
@@ -413,7 +414,7 @@ class Departures:
             known[key] = (weakref.ref(node, lambda _: known.pop(key, None)), found)
 
 
-def _leads_to(left: Place | None, entered: Place | None) -> bool:
+def leads_to(left: Place | None, entered: Place | None) -> bool:
     """Does what left at one place come back at the other: on the same line, or by way of the function's variables?"""
     if left == entered:
         return True

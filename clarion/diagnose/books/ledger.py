@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
 REST_AFTER = 192
 _JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
+_BY_HAND = 4  # steps without an optimizer that are listened to, if gradients are not cleared between them
+_FEW = 8  # leaves that are looked at for that
 _PAUSE = 256  # steps at rest of which an engine tells one at least
 
 
@@ -424,7 +426,15 @@ class Ledger(CountsPasses):
         if is_time(before, self.passes):
             limit = self.loss_limit
             self.session.wake()
+            if not engine.knows_all_nodes and not self.optimizers and self._is_added_to():
+                self.session.look_again(_BY_HAND)  # whoever updates by hand is heard only while listening closely
             self.loss_limit = limit  # whoever hears of this pass after us may compare
+
+    def _is_added_to(self) -> bool:
+        """Does a pass begin with gradients that are there already? (Some accumulate on purpose; not often is it asked.)"""
+        leaves = [leaf for known in list(self._by_memory.values())[:_FEW] if (leaf := known()) is not None]
+        found = [grad for leaf in leaves if (grad := engine.grad(leaf)) is not None and not engine.late(grad)]
+        return any(square != 0.0 for square in engine.squares(found))
 
     def begin_rest(self) -> None:
         """What is out of all proportion is to be told at rest, too."""

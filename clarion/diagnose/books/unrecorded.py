@@ -76,6 +76,11 @@ class Unrecorded:
         origin = self._origins.get(id(value))
         return origin.switch if origin is not None and origin.tensor() is value else None
 
+    def is_trained(self, value: Any) -> bool:
+        """Was it computed without recording from what an optimizer trains, as far as is known?"""
+        origin = self._origins.get(id(value))
+        return origin is not None and origin.tensor() is value and origin.trained
+
     def first_of(self, value: Any) -> Place | None:
         """Where what `value` comes from was first computed without recording, as far as is known."""
         origin = self._origins.get(id(value))

@@ -63,6 +63,6 @@ class Widths:
             self._change()
 
     def _change(self) -> None:
-        if self._changes < _CHANGES and not self._session.near:
+        if self._changes < _CHANGES:  # (if it is listening closely just now, it would soon stop)
             self._changes += 1
             self._session.begin_phase()

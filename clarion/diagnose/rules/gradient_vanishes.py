@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import engine
-from ..books.records import Sample, Update
+from ..books.records import DENSE, PAUSE, Sample, Update
+from ..books.resting import hurry
 from ..graph.module_trees import is_in_a_list, seats
 from ..graph.names import listed, names_of
 from ..graph.traits import having
@@ -20,6 +21,7 @@ _PATIENCE = 200  # the same for one of a list of layers: an expert may see its t
 _MOST = 10_000  # leaves behind one line that are remembered
 _SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns
 _SMALL = 1e-6  # the first layer's gradient over the last one's
+_HURRIES = 3  # how often late gradients that are zero are waited for
 _LIMITS = having("clamps activation")  # the derivative is zero beyond some value
 # Steps, and samples that are drawn: their derivative is zero wherever there is one.
 _FLAT = having("", also="round floor ceil trunc sign sgn bernoulli normal_mean normal_std normal_both")
@@ -53,6 +55,7 @@ class GradientVanishes(Diagnosis):
         super().__init__(session)
         self._zero: dict[int, list[int]] = {}  # per optimizer: steps in a row, of each leaf
         self._last: dict[int, tuple[weakref.ref[Any], Sample]] = {}  # per optimizer: the last step with such a gradient
+        self._hurried: dict[int, int] = {}  # per optimizer: how often it was waited for
         self._small: dict[int, _Ends] = {}  # per optimizer
         self._zeroed: list[weakref.ref[Any]] = []  # nodes of this step: a number times 0
         self._pending: list[tuple[Place | None, str]] = []  # findings that dead-units may explain
@@ -74,7 +77,7 @@ class GradientVanishes(Diagnosis):
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """A term of a loss may be switched off."""
-        if op.name == "mul" and engine.size(outs[0]) == 1 and engine.node(outs[0]) is not None:
+        if op.name == "mul" and engine.node(outs[0]) is not None:
             if any(_is_zero(value) for value in inputs):
                 self._zeroed.append(weakref.ref(engine.node(outs[0])))
 
@@ -99,6 +102,7 @@ class GradientVanishes(Diagnosis):
                 runs[i] = runs[i] + 1 if square == 0.0 else 0
             if max(runs) in (_ZERO_STEPS, _PATIENCE):
                 self._judge_zero(update.leaves, sample, runs)
+            self._look_soon(update, key, max(runs))
             self._last[key] = weakref.ref(update.optimizer), sample
         else:
             self._zero.pop(key, None)
@@ -109,6 +113,17 @@ class GradientVanishes(Diagnosis):
                 self._say_small(update, sample, math.sqrt(small.first / small.last))
         else:
             self._small.pop(key, None)
+
+    def _look_soon(self, update: Update, key: int, run: int) -> None:
+        """Late, gradients are measured seldom. If some become zero then, it is to be known in twenty steps whether they stay so."""
+        story = update.story
+        if story is None or story.steps <= DENSE:
+            return
+        if run == 1 and self._hurried.get(key, 0) < _HURRIES:
+            self._hurried[key] = self._hurried.get(key, 0) + 1
+            hurry(update.optimizer, 1)
+        elif run == _ZERO_STEPS:
+            story.track.pause = PAUSE
 
     def at_exit(self) -> None:
         """Members of lists that no gradient ever reached. Units that do not fire were suspected; were they named?"""

@@ -59,7 +59,10 @@ class LossBroadcast(Diagnosis):
 
     def on_stretched(self, input: Any, target: Any) -> None:
         """A loss function broadcast two shapes."""
-        if not engine.recording() or not (engine.requires_grad(input) or engine.requires_grad(target)):
+        if not engine.recording():
+            self._evaluated(input, target)
+            return
+        if not (engine.requires_grad(input) or engine.requires_grad(target)):
             return
         prediction, other = (input, target) if engine.requires_grad(input) else (target, input)
         a, b = engine.shape(prediction), engine.shape(other)
@@ -75,6 +78,14 @@ class LossBroadcast(Diagnosis):
         if size == math.prod(b) and _is_the_same_for_every_row(b, a):
             return
         self._say(place, "This loss compares", engine.shape(input), engine.shape(target))
+
+    def _evaluated(self, input: Any, target: Any) -> None:
+        """The same in an evaluation: one of the two comes from a model that is trained, and a table of both is a forgotten `squeeze`."""
+        a, b = engine.shape(input), engine.shape(target)
+        trained = self.ledger.unrecorded.is_trained
+        if trained(input) is trained(target) or engine.by_library() or not _makes_a_table(a, b) or _is_explicit(here()):
+            return
+        self._say(here(), "This loss compares", a, b, "the number that it gives says nothing about the model.")
 
     # By hand -------------------------------------------------------------------------------------
 
@@ -113,7 +124,9 @@ class LossBroadcast(Diagnosis):
                 if times >= _TIMES:
                     self._say(table.place, f"The loss comes from this line, which {_VERBS[table.name]}", *table.shapes)
 
-    def _say(self, place: Place | None, what: str, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    def _say(
+        self, place: Place | None, what: str, a: tuple[int, ...], b: tuple[int, ...], why: str | None = None
+    ) -> None:
         both = np.broadcast_shapes(a, b)
         extra = _extra_dimension(a, b)
         self.report(
@@ -123,6 +136,7 @@ class LossBroadcast(Diagnosis):
             fix="give prediction and target the same shape; look at the size of the last layer and of the target."
             if extra is None
             else f"`.squeeze({extra})` on what has the shape {tuple(a if len(a) > len(b) else b)}, so that both have one shape.",
+            why=why,
         )
 
 

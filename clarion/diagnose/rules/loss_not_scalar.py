@@ -10,7 +10,7 @@ from ..books.records import Backward, Update
 from ..finding import ERROR, WARN
 from ..graph.float_words import all_ones
 from ..rule import Diagnosis
-from ..source.places import here, text
+from ..source.places import assigned, here, text
 
 _SOME = 1024  # values of a device's tensor that are looked at first
 
@@ -50,7 +50,8 @@ class LossNotScalar(Diagnosis):
         if root is None:
             return
         shape, n = list(facts["shape"]), math.prod(facts["shape"])
-        computed = getattr(root, "place", None)
+        known = assigned(here()) if self.session.resting else None  # at rest the line of a node may be a guess
+        computed = known or getattr(root, "place", None)
         self.report(
             computed or here(),
             f"`backward()` at {text(here())} was called on a tensor of shape {shape}, computed at {text(computed)}: it holds "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import engine
 from ..books.float_notes import notes
 from ..books.history import all_finite
@@ -13,6 +15,7 @@ from ..graph.births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_bi
 from ..graph.float_words import at, explain, first_bad, fix_of, number, spoken
 from ..graph.names import names_of
 from ..graph.reach import operation, reachable
+from ..graph.traits import having
 from ..rule import Diagnosis
 from ..source.places import Place, Where, here, text
 
@@ -47,6 +50,7 @@ class NonFiniteForward(Diagnosis):
         self._scaled = False  # is the loss the product of another one and a number, for a GradScaler or the like?
         self._place: Where = None
         self._unheard = False  # was nobody listening to the step before?
+        self._asked = False  # is the next step waited for, to learn what the last one was made of?
         self._unused = 0
         self._first: tuple[int, Place | None, str] | None = None  # passes so far; who made something non-finite first
         self._prepared = Preparations()
@@ -98,7 +102,9 @@ class NonFiniteForward(Diagnosis):
         if birth is None or (birth.kind == LEAF and self._known(birth)):
             return
         self.session.wake()
-        self._unheard = self.session.woke == self.ledger.step and not engine.knows_all_nodes
+        self._unheard = self._asked or (self.session.woke == self.ledger.step and not engine.knows_all_nodes)
+        if birth.kind == LEAF and self._unheard and self._is_asked_again(root, birth, value):
+            return
         before = self._place
         self._place, self._pending = self._words(birth, value, root)
         self._scaled = _is_scaled(engine.node(root))
@@ -107,6 +113,32 @@ class NonFiniteForward(Diagnosis):
         self.session.listen("at_update", self, self._updated, True)
         if before == self._place and not self.ledger.optimizers:
             self._say()
+
+    def _is_asked_again(self, root: Any, birth: Birth, value: Any) -> bool:
+        """An update made a parameter NaN, unheard. What the next step computes, as the step before did, is listened to: if one line of it
+        alone has a slope without bounds, that is where the gradient broke."""
+        backward = self.session.rules.get("non-finite-backward")
+        leaf = birth.node.edges[birth.position]
+        if backward is None or engine.story(leaf) is None or engine.story(leaf).owner is None:
+            return False
+        if not self._asked:
+            self._asked = True
+            self.session.begin_phase()
+            self._place, self._pending = self._words(birth, value, root)
+            return True
+        steep = [node for node in reachable([root]) if _is_steep(node)]
+        self._asked = False
+        if len({node.place for node in steep}) != 1 or steep[0].place is None:
+            return False
+        notes.told, self._pending = True, None
+        (name,) = names_of(self.ledger, [leaf])
+        backward.report(
+            steep[0].place,
+            f"An update of step {self.session.woke} made `{name}` NaN, with a loss that was finite: its gradient broke. Nobody listened then; the "
+            f"only operation on the way to it whose derivative has no bound is `{spoken(steep[0])}` here.",
+            fix=fix_of(operation(steep[0]), False),
+        )
+        return True
 
     def _known(self, birth: Birth) -> bool:
         """A parameter that is NaN already: was it the gradient of the step before?"""
@@ -135,7 +167,7 @@ class NonFiniteForward(Diagnosis):
 
     def at_exit(self) -> None:
         """A program that only computes gradients."""
-        if not self.ledger.updates and not self.ledger.optimizers:
+        if self._asked or (not self.ledger.updates and not self.ledger.optimizers):
             self._say()
 
     def _say(self, why: str | None = None) -> None:
@@ -232,10 +264,21 @@ class NonFiniteForward(Diagnosis):
         return prepared.place, f"it is computed at this line (`{prepared.operation}`); variables at hand are finite"
 
 
+def _is_steep(node: Any) -> bool:
+    name = operation(node)
+    if name not in _POWERS:
+        return name in _STEEP
+    operands = engine.operands(node)
+    found = engine.compute(node, [np.array([_NEAR_ZERO]), *operands[1:]])
+    return bool(found) and bool(np.all(np.abs(found[0]) > 100 * _NEAR_ZERO))  # a fractional power, or a negative one
+
+
 def _is_scaled(node: Any) -> bool:
     return operation(node) in _SCALES and len([edge for edge in node.edges if edge is not None]) == 1
 
 
+_NEAR_ZERO = 1e-8
+_STEEP, _POWERS = having("root arc deviation"), having("power")
 _SCALES = ("mul", "div")
 _FINITE_GRADIENTS = (
     "the gradients of this step are finite, so the parameters are; but whatever reads the loss (logs, schedulers, early "

@@ -9,7 +9,7 @@ from typing import Any
 from .. import engine
 from ..books.departures import leaves_of
 from ..books.freezes import Freezes
-from ..books.records import OptimizerStory, Update
+from ..books.records import OptimizerStory, Story, Update
 from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_users, seats, weights_in
 from ..graph.names import listed, names_of
 from ..graph.relations import APPLIED, COMPILED, UPSTREAM, WEIGHT, relations
@@ -20,6 +20,8 @@ from ..source.unfreezing import is_undone_somewhere
 
 _DEPOSITS = 4  # gradients that a parameter got for nothing
 _WATCHED = 32  # updates in which a parameter that came late is watched
+_PHASES = 4  # that are listened to because parameters come late: some programs make new ones at every step
+_PHASE = 1000  # updates after which no phase of the training is waited for that might reach it
 _IDLE = 20  # updates in which a parameter was not reached
 _RARE = (
     200  # the same for one of a list of layers: an expert may see its tokens seldom (or at the end, if there are fewer)
@@ -63,11 +65,13 @@ class ParameterNotOptimized(Diagnosis):
         ] = {}  # leaves of what `autograd.grad` differentiated to go on with it
         self._late: dict[int, weakref.ref[Any]] = {}  # unfrozen, or made when there was an optimizer
         self._until = 0  # how long these are watched
+        self._phases = 0  # that began with one of them
         self._related: dict[int, set[str]] = {}
         self._written = Written()
         self._copies = Copies()
         self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
         self._idle: dict[int, OptimizerStory] = {}
+        self._pending: list[tuple[OptimizerStory, list[Story], list[str]]] = []  # not reached so far
         self._frozen: dict[int, tuple[weakref.ref[Any], Place | None, OptimizerStory]] = {}
         self._in_vain: list[tuple[Place | None, list[weakref.ref[Any]], int]] = []  # `module.requires_grad = True`
         self._freezes = Freezes(session, self.ledger)
@@ -116,6 +120,9 @@ class ParameterNotOptimized(Diagnosis):
         self._loaded.add(module)
 
     def _watch_late(self, leaf: Any) -> None:
+        if not self._late and self._phases < _PHASES:  # gradients are counted only while somebody listens
+            self._phases += 1
+            self.session.begin_phase()
         self._late[id(leaf)] = weakref.ref(leaf)
         self._until = self.ledger.updates + _WATCHED
         self.session.listen("at_update", self, self._update, True)
@@ -153,10 +160,11 @@ class ParameterNotOptimized(Diagnosis):
                     self._written.has(leaf)
             self._judge(update.optimizer, list(_alive(self._late).values()))
             self._judge_idle(update)
+            self._say_idle(_PHASE)
             self._say_in_vain(_IDLE)
             if self.ledger.updates > self._until:
                 self._late.clear()
-        waiting = self._freezes.close() or self._late or self._in_vain
+        waiting = self._freezes.close() or self._late or self._in_vain or self._pending
         self._say_forgotten(_IDLE)
         if not waiting and not any(story.steps <= _RARE for story in list(self._idle.values())):
             self.session.listen("at_update", self, self._update, False)
@@ -336,16 +344,27 @@ class ParameterNotOptimized(Diagnosis):
             and not (is_one_of_many if late and not chosen else is_in_a_list)(table.get(id(leaf)), _is_reached)
         ]
         if idle:
-            one = len(idle) == 1
-            self.report(
-                story.made,
-                f"{listed(names_of(self.ledger, idle))} {'is' if one else 'are'} owned by this optimizer, and in {story.steps} "
-                "updates no loss was computed from "
-                f"{'it' if one else 'them'}: {'it has' if one else 'they have'} never had a gradient.",
-                fix="use the layer in `forward()` (is another one used twice, or a result left out of the loss?), or remove it.",
-                why="it keeps its first values: the model that is trained is not the one that was built.",
-                also=_distinct([engine.story(leaf).made for leaf in idle if engine.story(leaf).made is not None]),
-            )
+            self._pending.append((story, [engine.story(leaf) for leaf in idle], names_of(self.ledger, idle)))
+
+    def _say_idle(self, after: int) -> None:
+        """What has never been reached so many updates later, or to the end: a term of the loss may begin in a later phase."""
+        for entry in list(self._pending):
+            story, leaves, names = entry
+            if story.steps < after:
+                continue
+            self._pending.remove(entry)
+            idle = [(leaf, name) for leaf, name in zip(leaves, names, strict=True) if not leaf.deposits]
+            if idle:
+                one = len(idle) == 1
+                self.report(
+                    story.made,
+                    f"{listed([name for _, name in idle])} {'is' if one else 'are'} owned by this optimizer, and in {story.steps} "
+                    "updates no loss was computed from "
+                    f"{'it' if one else 'them'}: {'it has' if one else 'they have'} never had a gradient.",
+                    fix="use the layer in `forward()` (is another one used twice, or a result left out of the loss?), or remove it.",
+                    why="it keeps its first values: the model that is trained is not the one that was built.",
+                    also=_distinct([leaf.made for leaf, _ in idle if leaf.made is not None]),
+                )
 
     # Parameters that were to be unfrozen ---------------------------------------------------------
 
@@ -355,6 +374,7 @@ class ParameterNotOptimized(Diagnosis):
             idle = self._idle.get(id(optimizer._story))
             if idle is not None and _IDLE < idle.steps < _RARE:
                 self._judge_unreached(optimizer, idle, late=True)
+        self._say_idle(0)
         groups: dict[int, tuple[OptimizerStory, set[Any], int]] = {}
         for _, place, story in list(self._frozen.values()):
             if story.steps >= _IDLE:

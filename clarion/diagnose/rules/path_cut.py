@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import engine
-from ..books.departures import Departure, Term
+from ..books.departures import NUMBERS, Departure, Term, leads_to
 from ..books.records import Backward, OptimizerStory, Update
 from ..finding import ERROR
 from ..graph.names import listed, names_of
 from ..graph.strangers import Copies, Written
 from ..rule import Diagnosis
+from ..source.origins import is_called
 from ..source.places import Where, file_line, text
 
 _EARLIEST = 3  # updates of an optimizer before anything is said of its parameters
@@ -67,6 +68,7 @@ class PathCut(Diagnosis):
         self._held: set[int] = set()  # the nodes of its terms
         self._at = 0  # the step it was computed in
         self._seen: dict[Departure, int] = {}  # updates in which a value that left here was a term
+        self._beside: dict[tuple[Departure, Any], int] = {}  # steps in which something left on the way to such a line
         self._series: dict[Any, dict[int, float]] = {}  # the line of an addition -> step -> the constant
 
     # Parameters that are not reached -------------------------------------------------------------
@@ -116,13 +118,14 @@ class PathCut(Diagnosis):
 
     def _find(self, optimizer: Any, story: OptimizerStory) -> list[_Cut]:
         unreached = []
+        lost = story.empty_run >= 2  # a later phase that reaches nothing of what was trained until then
         for group in optimizer.param_groups:
             for leaf in group["params"]:
                 if (
                     engine.requires_grad(leaf)
                     and engine.grad(leaf) is None
                     and engine.story(leaf) is not None
-                    and not engine.story(leaf).deposits
+                    and (not engine.story(leaf).deposits or (lost and engine.story(leaf).deposits >= _CONFIRMED))
                 ):
                     unreached.append(leaf)
         unreached = [leaf for leaf in unreached if not self._lives_otherwise(leaf)]
@@ -133,7 +136,14 @@ class PathCut(Diagnosis):
         # No gradient at all: what cuts the way from the loss before its steps, and not from that of another optimizer's?
         own = self._before.get(id(story), set()) if story.empty_run else set()
         ways.sort(
-            key=lambda d: (d.arrived < 2, d not in own, -len(d.carries(unreached)), d not in self._seen, d.number)
+            key=lambda d: (
+                d.arrived < 2,
+                d not in own,
+                -len(d.carries(unreached)),
+                d not in self._seen,
+                d.numbered >= 0 or d.how in NUMBERS,  # a number of it scales what another line cuts off
+                d.number,
+            )
         )
         ways = [d for d in ways if not _is_behind(d, ways)] + [d for d in ways if _is_behind(d, ways)]
         for departure in ways:
@@ -164,7 +174,7 @@ class PathCut(Diagnosis):
             many = len(cut.names)
             self.report(
                 departure.place,
-                f"No gradient has reached {listed(cut.names)} in {cut.story.steps} updates: here the value that is computed "
+                f"No gradient has reached {listed(cut.names)} in {cut.story.empty_run or cut.story.steps} updates: here the value that is computed "
                 f"from {'them' if many > 1 else 'it'} {departure.verb} and goes on as a constant.",
                 fix=_remedy(departure),
                 also=[*cut.others, *([cut.story.stepped] if cut.story.empty_run else [])],
@@ -203,13 +213,24 @@ class PathCut(Diagnosis):
         """A number without a known origin: is it a multiple of a value that left, step by step?"""
         series = self._series.setdefault(term.place, {})
         series[self._at] = series.get(self._at, 0.0) + term.value
-        if len(series) < _RATIO_STEPS or len(series) > 64:
+        if len(series) > 64:
             return
         for departure in self.ledger.departures:
             if departure.carries(leaves) and not departure.stands_for(self._held) and not departure.foreign:
-                if any(_is_multiple(series, values) for values in departure.series.values()):
+                if any(_is_multiple(series, values) for values in departure.series.values()) or (
+                    self._is_weighted(departure, term, series)
+                ):
                     self._report_term(departure, term)
                     return
+
+    def _is_weighted(self, departure: Departure, term: Term, series: dict[int, float]) -> bool:
+        """Does the program make the term of what left here, by a weight that may change from step to step?"""
+        if departure.step != self._at or (departure.how not in NUMBERS and departure.numbered < 0):
+            return False
+        if not (leads_to(departure.place, term.place) or is_called(departure.place, term.place)):
+            return False
+        times = self._beside[departure, term.place] = self._beside.get((departure, term.place), 0) + 1
+        return times >= _TERM_STEPS and len(set(series.values())) == len(series)
 
     def _report_term(self, departure: Departure, term: Term) -> None:
         self.report(

@@ -19,6 +19,8 @@ _AFTER = 16
 _LIKE_OTHERS = 0.001  # of the largest gradient: less is noise (a bias before a normalisation), or vanishes
 _ADAPTED = 1e-4  # the same where updates do not grow with the gradient (Adam)
 _NOISE = 1e-5  # of a parameter's own size (or 1, if it is large): a smaller gradient is rounding itself
+_DWINDLED = 1e-4  # of the highest learning rate: below that, whether anything moves is looked at late, too,
+_LOOKS = 64  # so often
 _SAMPLED = 4096  # elements of a parameter that are compared one by one
 
 
@@ -53,10 +55,16 @@ class StepWithoutChange(Diagnosis):
         self._still: dict[int, int] = {}  # per leaf: samples in a row in which it did not move
         self._doubtful: set[int] = set()  # leaves whose sample did not move: the next time all of them is looked at
         self._largest: dict[int, float] = {}  # norm of the gradient, per optimizer
+        self._highest: dict[int, float] = {}  # learning rate, per optimizer
+        self._looks: dict[int, int] = {}  # how often it was looked at because its rate has dwindled
         self._moving: set[int] = set()  # optimizers of the user's or a library's that did move something
 
-    def near_step_began(self, optimizer: Any) -> None:
-        """Note what the parameters are."""
+    def on_step_began(self, optimizer: Any) -> None:
+        """Note what the parameters are: while it is listened to closely, or if the learning rate is next to nothing by now."""
+        if not self.session.near:
+            if not self._has_dwindled(optimizer):
+                return
+            optimizer._story.track.due = 0  # its gradients are measured after this step
         self._hear()
         leaves = [p for g in optimizer.param_groups for p in g["params"]]
         sent = engine.samples_soon(leaves, _SAMPLED)
@@ -64,6 +72,20 @@ class StepWithoutChange(Diagnosis):
         if sent is None:
             looks = [_Look(engine.some(leaf, _SAMPLED), id(leaf) in self._doubtful) for leaf in leaves]
         self._before = id(optimizer), looks
+
+    def _has_dwindled(self, optimizer: Any) -> bool:
+        """Is the learning rate far below what it was? (A schedule that ends too early, or never ends to reduce it.)"""
+        if getattr(optimizer, "_story", None) is None:
+            return False
+        rate = max([group.get("lr", 1.0) for group in optimizer.param_groups], key=_number)
+        rate, key = _number(rate), id(optimizer._story)
+        highest = self._highest.get(key, 0.0)
+        if rate > highest:
+            self._highest[key] = rate
+        if rate > _DWINDLED * highest or self._looks.get(key, 0) >= _LOOKS:
+            return False
+        self._looks[key] = self._looks.get(key, 0) + 1
+        return True
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """Compare, if they were noted: now, or when both have arrived."""
@@ -210,6 +232,10 @@ class _Look:
         change = np.abs(_wide(_taken(values)) - self._sample).max()
         least = 0.01 * eps * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
+
+
+def _number(rate: Any) -> float:
+    return float(rate) if isinstance(rate, (int, float)) else math.inf  # a tensor's value may lie on a device
 
 
 def _is_torchs(optimizer: Any) -> bool:

@@ -6,11 +6,14 @@ import weakref
 from typing import Any
 
 from .. import engine
-from ..books.records import Backward, Clear, Update
+from ..books.records import Backward, Clear, OptimizerStory, Update
 from ..rule import Diagnosis
+from ..source.places import Place
 
 # Steps without a gradient that an optimizer may take while it waits for its turn: until its first, and later.
 _FIRST_TURN, _TURN = 5, 20
+_EARLY = 16  # steps that are followed so closely that a cause would be known
+_CLOSELY = 3  # empty steps, after that, that are listened to before it is said
 
 
 class StepWithoutGradient(Diagnosis):
@@ -46,6 +49,9 @@ class StepWithoutGradient(Diagnosis):
         self._recorded = 0  # operations that joined a graph (counted while listening closely)
         self._seen: dict[int, tuple[int, int]] = {}  # per optimizer: passes and operations at its last step
         self._passed: dict[int, Backward | None] = {}  # per optimizer: the pass before its last empty step
+        self._heard: dict[int, int] = {}  # per optimizer: late empty steps that were listened to closely
+        self._awake: dict[int, int] = {}  # per optimizer: how often the session was kept awake for it
+        self._pending: dict[int, tuple[Place | None, int, OptimizerStory]] = {}  # the cause of which is looked for
 
     def at_discard(self, clear: Clear) -> None:
         """There was something to use, before it was cleared."""
@@ -70,15 +76,46 @@ class StepWithoutGradient(Diagnosis):
         enough = 2
         if passed is not None and passed.used:  # somebody else's pass: this one may wait for its turn
             enough = _TURN if story.steps > story.empty_run else _FIRST_TURN
+        if 2 <= story.empty_run < enough and not (discarded or idle):
+            self._stay_awake(story)
         if story.empty_run < enough or discarded or idle:
             return
         if self.session.said("loss-is-leaf", "path-cut"):
             return
-        count = len(update.leaves)
+        if self._is_looked_into(story):
+            self._pending[id(story)] = update.place, len(update.leaves), story
+            return
+        self._pending.pop(id(story), None)
+        self._say(update.place, len(update.leaves), story.empty_run)
+
+    def at_exit(self) -> None:
+        """The program ended while the cause was looked for."""
+        for place, count, story in self._pending.values():
+            if story.empty_run and not self.session.said("loss-is-leaf", "path-cut"):
+                self._say(place, count, story.empty_run)
+
+    def _is_looked_into(self, story: OptimizerStory) -> bool:
+        """Late, the cause (a way that is cut, a loss that is a leaf) is known only after some steps that are listened to closely."""
+        if story.steps - story.empty_run < _EARLY:
+            return False
+        heard = self._heard.get(id(story), 0)
+        if self.session.near:
+            self._heard[id(story)] = heard + 1
+        else:
+            self.session.begin_phase()
+        return heard < _CLOSELY
+
+    def _stay_awake(self, story: OptimizerStory) -> None:
+        """At rest nobody counts empty steps: hear of the next ones, too, some times in all."""
+        times = self._awake[id(story)] = self._awake.get(id(story), 0) + 1
+        if times <= 2 * _TURN:
+            self.session.wake()
+
+    def _say(self, place: Place | None, count: int, times: int) -> None:
         self.report(
-            update.place,
+            place,
             f"`step()` found no gradient on any of the optimizer's {count} parameter{'s' * (count != 1)}, "
-            f"{story.empty_run} times in a row.",
+            f"{times} times in a row.",
             fix="see that `loss.backward()` runs before it, and that the optimizer was built from the parameters of the "
             "very model that computes the loss (after any copy, `.to()` or replacement of layers).",
         )

@@ -31,6 +31,17 @@ def origins(place: Place | None) -> frozenset[int]:
     return found[1]
 
 
+def is_called(place: Place | None, by: Place | None) -> bool:
+    """Does the expression at a place, or the assignment of a variable in it, call the function that another place lies in?"""
+    running, scope = expression(by), scope_of(by[0]) if by is not None else None
+    if place is None or running is None or scope is None:
+        return False
+    names = _loaded(running)
+    stores = [node for node in own_nodes(scope) if isinstance(node, _ASSIGNMENTS) and names & _stored(node)]
+    calls = [node for tree in (running, *stores) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return any(getattr(call.func, "attr", getattr(call.func, "id", "")) == place[0].co_name for call in calls)
+
+
 def _look(place: Place) -> frozenset[int]:
     running, scope = expression(place), scope_of(place[0])
     if running is None or scope is None:

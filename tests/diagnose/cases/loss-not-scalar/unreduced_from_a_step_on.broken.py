@@ -1,0 +1,20 @@
+"""From step 300 on the loss is one that keeps a value per sample."""
+import torch
+from torch import nn
+
+torch.manual_seed(104)
+net = nn.Linear(5, 3)
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+plain = nn.CrossEntropyLoss()
+weighted = nn.CrossEntropyLoss(reduction="none")
+for step in range(330):
+    x = torch.randn(8, 5)
+    y = x[:, :3].argmax(1)
+    if step < 300:
+        loss = plain(net(x), y)
+    else:
+        loss = weighted(net(x), y)  # EXPECT-ERROR: loss-not-scalar
+    opt.zero_grad()
+    loss.backward()  # ALSO: loss-not-scalar
+    opt.step()
+print(loss.item())
