@@ -69,7 +69,7 @@ WHY = {
     "torch.package": "models are not packaged with their code; save a state_dict",
     "torch.sparse": "clarion has no semi-structured sparse tensors",
     "torch.utils": "it is built on parts of PyTorch that clarion does not have",
-    "torch.utils.data.datapipes": "there are no data pipes; write an IterableDataset",
+    "torch.utils.data.datapipes.dataframe": "pipes of data frames are not there; map a function over rows",
     "torch.xpu": _ONE_DEVICE,
 }
 

@@ -1,5 +1,7 @@
 """`torch.utils.data`."""
 
+import importlib
+
 from . import _utils as _utils
 from . import dataloader as dataloader
 from . import dataset as dataset
@@ -26,14 +28,28 @@ from .sampler import SubsetRandomSampler as SubsetRandomSampler
 from .sampler import WeightedRandomSampler as WeightedRandomSampler
 
 __all__ = [
-    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
-    "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",
-    "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert",
-    "get_worker_info", "random_split",
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DFIterDataPipe", "DataChunk", "DataLoader", "Dataset",
+    "DistributedSampler", "IterDataPipe", "IterableDataset", "MapDataPipe", "RandomSampler", "Sampler",
+    "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
+    "argument_validation", "default_collate", "default_convert", "functional_datapipe", "get_worker_info",
+    "guaranteed_datapipes_determinism", "non_deterministic", "random_split", "runtime_validation",
+    "runtime_validation_disabled",
 ]  # fmt: skip
+
+# Pipes are loaded when somebody asks for them.
+_OF_PIPES = {
+    ".datapipes.datapipe": "DFIterDataPipe DataChunk IterDataPipe MapDataPipe",
+    ".datapipes._decorator": "argument_validation functional_datapipe guaranteed_datapipes_determinism non_deterministic "
+    "runtime_validation runtime_validation_disabled",
+}
 
 
 def __getattr__(name: str) -> object:
+    for module, names in _OF_PIPES.items():
+        if name in names.split():
+            return getattr(importlib.import_module(module, __name__), name)
+    if name in ("datapipes", "graph", "graph_settings"):
+        return importlib.import_module(f".{name}", __name__)
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise AttributeError(f"clarion does not have torch.utils.data.{name} yet")

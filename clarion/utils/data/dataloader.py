@@ -16,6 +16,7 @@ from ...ops.random.generator import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import DatasetKind
 from ._utils.pin_memory import pin_memory
+from ._utils.pipes import is_pipe, seeded, shard, wrapped
 from ._utils.worker import get_worker_info as get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
@@ -86,7 +87,7 @@ class DataLoader(Generic[T_co]):
         in_order: bool = True,
     ) -> None:
         self.prefetch_factor = _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        self.dataset = dataset
+        self.dataset = wrapped(dataset, shuffle) if is_pipe(dataset) else dataset
         self.num_workers = num_workers
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
@@ -96,7 +97,7 @@ class DataLoader(Generic[T_co]):
         self.in_order = in_order
         self._dataset_kind = DatasetKind.Iterable if isinstance(dataset, IterableDataset) else DatasetKind.Map
         if self._dataset_kind == DatasetKind.Iterable:
-            _check_stream(shuffle, sampler, batch_sampler)
+            _check_stream(None if is_pipe(dataset) else shuffle, sampler, batch_sampler)
         _check_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
             batch_size = None
@@ -281,6 +282,7 @@ class _BaseDataLoaderIter:
         self._pin_memory = loader.pin_memory and is_available("cuda")
         if loader.pin_memory and not self._pin_memory:
             _warn_pin_memory(loader.pin_memory_device)
+        self._shared_seed = seeded(self._dataset, loader.generator)
         self._start(loader)
         self._base_seed = fresh_seed(loader.generator)
 
@@ -335,6 +337,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
             raise AssertionError(
                 "_SingleProcessDataLoaderIter requires timeout == 0: only workers (num_workers > 0) can be waited for"
             )
+        shard(self._dataset)
         self._fetcher = DatasetKind.create_fetcher(
             self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
         )

@@ -11,6 +11,7 @@ from ....errors import EngineError
 from ..dataloader import DataLoader, _BaseDataLoaderIter
 from .crew import Crew
 from .failure import Failure
+from .pipes import init_fn_for, seeded
 from .worker import Ended, Job, Restart
 
 _NOTHING = object()
@@ -39,12 +40,13 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._collate_fn,
             self._drop_last,
             self._base_seed,
-            loader.worker_init_fn,
+            init_fn_for(self._dataset, loader.worker_init_fn, self._shared_seed),
             self._num_workers,
         )
         self._crew = Crew(loader.multiprocessing_context or multiprocessing.get_context(), job)
         # Runs when the iterator is dropped, however little of it was used, and at the end of the program.
         weakref.finalize(self, self._crew.close)
+        seeded(self._dataset, loader.generator)  # PyTorch draws twice before the first epoch
         self._begin(loader)
 
     def _begin(self, loader: DataLoader[Any]) -> None:
@@ -68,8 +70,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def restart(self, loader: DataLoader[Any]) -> None:
         """Begin another epoch with the same workers; answers of an unfinished one are thrown away."""
+        restart = Restart(seeded(self._dataset, loader.generator))
         for worker in range(self._num_workers):
-            self._crew.send(worker, Restart(), None)
+            self._crew.send(worker, restart, None)
         waiting = self._num_workers
         while waiting:
             number, _ = self._receive()

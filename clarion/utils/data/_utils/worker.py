@@ -64,7 +64,9 @@ class Ended:
 
 @dataclass(frozen=True)
 class Restart:
-    """The request to begin another epoch, and its answer."""
+    """The request to begin another epoch (with the seed of its pipes, if there are any), and its answer."""
+
+    seed: int | None = None
 
 
 @contextlib.contextmanager
@@ -130,6 +132,9 @@ class _Worker:
             number, index, read = pickle.loads(request)
             self.sender.release(read)
             if isinstance(number, Restart):
+                from .pipes import seed_pipes
+
+                seed_pipes(self.job.dataset, number.seed)
                 self.prepare(None)
                 self.sender.send((number, None))
             elif not self.stream_ended:
