@@ -81,11 +81,14 @@ def refuse(x: Tensor, name: str) -> None:
         )
 
 
-def refuse_overlap(x: Tensor, others: tuple[Any, ...]) -> None:
-    """Raise if one of the others lies in the memory that is written to (with gaps it may lie in between: not looked at)."""
+def refuse_overlap(x: Tensor, others: tuple[Any, ...], *, partly: bool = False) -> None:
+    """Raise if one of the others lies in the memory that is written to (with gaps it may lie in between: not looked at).
+    `partly`: what lies there element by element is read before it is written."""
     for other in others:
         if isinstance(other, Tensor) and (other is x or (other._vc is not None and other._vc is x._vc)):
             one, two = x._array, other._array
+            if partly and (other is x or not two.ndim or one.__array_interface__ == two.__array_interface__):
+                continue
             dense = one.flags.forc and two.flags.forc
             if other is x or (dense and HOST.xp.may_share_memory(one, two)):
                 raise errors.InplaceError(

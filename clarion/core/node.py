@@ -27,6 +27,14 @@ FREED: Any = []
 _BY_HAND = ("CopyBackwards", "NotImplemented")
 
 
+class Mixed(tuple[Any, ...]):
+    """The `fix` of a node that saved whole numbers or truth values of an operation which computes with them as floating ones.
+
+    Its rules are given them in that type, too: the array library's logarithm of 8 bits would be a half-precision number, and
+    the difference of truth values none at all.
+    """
+
+
 class Node:
     """Base of all `grad_fn`s. Operations make a subclass each, named as in PyTorch (`MulBackward0`).
 

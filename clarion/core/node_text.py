@@ -86,6 +86,7 @@ def filling(
     text += _versions(inputs) + _numbers(inputs)
     if misfits != NO:
         fix = as_tuple([_choice(x.wanted, f"({x.array}.shape, {x.array}.dtype)") for x in inputs])
+        fix = f"Mixed({fix}) if mixed else {fix}" if op.mixes and misfits.endswith(" or mixed") else fix
         text += f"if {misfits}:\n    node.fix = {fix}\n"
     if fresh:
         return text + _guards(outs)

@@ -136,6 +136,15 @@ class Op:
         """The kinds of booleans and whole numbers that the kernel takes as they are."""
         return "" if self.promote == "float" else "".join(kind for kind in "biu" if kind not in self.refuse)
 
+    @property
+    def mixes(self) -> bool:
+        """Whether its rules are given saved whole numbers in the type it computes with: see `Mixed`. Products do without."""
+        return (
+            self.promote is not None
+            and self.joint is None
+            and not ("arithmetic" in self.traits and len(self.inputs) == 2)
+        )
+
     def _use(self, kernel: Callable[..., Any]) -> None:
         """The kernel is another one from now on."""
         self.kernel, self.writes = kernel, registry.writes(self.name) and not self.looks_first

@@ -20,7 +20,7 @@ from . import modes
 from .devices import HALVES, TAKES_ANY, as_array, kind_of, ndarray, xp_of
 from .dtypes import HALF, NUMBERS, WIDER, b1, f32, f64
 from .namespace import lifted
-from .node import FREED, Node
+from .node import FREED, Mixed, Node
 from .passes import running
 from .saved import PACKED, check_versions, freed_error, unpack_all, unpack_arrays
 from .tensor import Tensor, new_tensor
@@ -51,6 +51,8 @@ class OpNode(Node):
                 if found is not None:
                     return found if self.fix is None else _fixed(found, self.fix, self.edges)
             g, saved = _prepare_raw(op, dtype, g, saved)
+        if type(self.fix) is Mixed:
+            saved = tuple([cast(v, g.dtype) if _is_whole(v) else v for v in saved])
         if op.joint is not None:
             grads = _run_joint(self, op, g, saved, registry.raw, edges or self.edges)
         else:
@@ -64,6 +66,8 @@ class OpNode(Node):
         if op.conj and first.is_complex():
             values = [v.conj() if isinstance(v, Tensor) and v.is_complex() else v for v in values]
             values = [v.conjugate() if type(v) is complex else v for v in values]
+        if type(self.fix) is Mixed:
+            values = [v.to(g.dtype) if isinstance(v, Tensor) and _is_whole(v._array) else v for v in values]
         if op.joint is not None:
             grads = _run_joint(self, op, g, tuple(values), lifted, edges or self.edges)
         else:
@@ -99,6 +103,11 @@ def tied(node: Node, g: Tensor) -> Tensor:
     result = new_tensor(g._array)
     result._edge, result._rg = link, True
     return result
+
+
+def _is_whole(value: Any) -> bool:
+    """Is it an array of whole numbers or truth values?"""
+    return getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u", "b")
 
 
 def _run_rules(op: Op, g: Any, values: Any, namespace: Any, edges: tuple[Any, ...]) -> list[Any]:

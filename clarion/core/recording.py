@@ -19,7 +19,7 @@ from ..events import hub
 from . import modes, provenance
 from .dtypes import INEXACT, WIDER, NumpyNumber
 from .following import sync
-from .node import Node, sequence
+from .node import Mixed, Node, sequence
 from .saved import pack, version_of
 from .tensor import Tensor
 from .versions import INFERENCE
@@ -74,7 +74,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     edges: list[Any] = []
     nrs: list[int] = []
     fix: list[Any] = []
-    keeps = versioned = numbered = must_fix = False
+    keeps = versioned = numbered = must_fix = mixed = False
     out_array = outs[0]._array
     out_dtype = out_array.dtype
     half = out_dtype in WIDER
@@ -87,6 +87,7 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
             layout.append(t.item() if isinstance(t, NumpyNumber) else t)
             keeps = True
             versioned |= is_tensor and t._vc is not None
+            mixed |= is_tensor and t._array.dtype.kind in "iub"
         else:
             layout.append(None)
         if mask >> i & 1:
@@ -117,7 +118,8 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     node.versions = tuple([version_of(t) for t in layout[: len(inputs)]]) if versioned else None
     node.edges = tuple(edges)
     node.nrs = tuple(nrs) if numbered else None
-    node.fix = tuple(fix) if must_fix else None
+    mixed &= op.mixes and out_dtype in INEXACT
+    node.fix = Mixed(fix) if mixed else tuple(fix) if must_fix else None
     node.seq = next(sequence)
     provenance.mark(node)
     node.hooks = None

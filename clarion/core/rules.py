@@ -19,7 +19,7 @@ from ..kernels import registry
 from .devices import HALVES, ndarray
 from .dtypes import HALF, f32, f64
 from .namespace import lifted
-from .node import FREED
+from .node import FREED, Mixed
 from .op_node import OpNode, fix_raw, fix_tensor
 from .saved import PACKED, as_output, check_versions, freed_error, unpack_arrays
 from .tensor import Tensor
@@ -115,6 +115,8 @@ _AT_ONCE = """    if HALVES and type(g) in HALVES:
 _TAIL = """    fix = node.fix
     if fix is None:
         return ({terms},)
+    if type(fix) is Mixed:
+        return general(node, g, edges)
     return [r if r is None or f is None else fixed(r, f, e) for r, f, e in zip(({terms},), fix, edges)]
 """
 # A joint rule gives all gradients. `before`: what has arrived for the first input so far (see NOTE [Onto]).
@@ -195,7 +197,7 @@ def _unlike(counter: VersionCounter, seen: Any) -> bool:
 def _scope(raw: bool) -> dict[str, Any]:
     """What the texts use."""
     return {
-        "HALF": HALF, "HALVES": HALVES, "f32": f32, "f64": f64, "FREED": FREED, "PACKED": PACKED, "freed_error": freed_error,
+        "HALF": HALF, "HALVES": HALVES, "Mixed": Mixed, "f32": f32, "f64": f64, "FREED": FREED, "PACKED": PACKED, "freed_error": freed_error,
         "ndarray": ndarray, "Tensor": Tensor, "VersionCounter": VersionCounter, "check_versions": check_versions, "unlike": _unlike,
         "as_output": as_output, "unpack_arrays": unpack_arrays, "ops": registry.raw if raw else lifted, "fixed": fix_raw if raw else fix_tensor,
     }  # fmt: skip

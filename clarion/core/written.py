@@ -28,7 +28,7 @@ from .general_call import (
 )
 from .messages import broadcast_error, not_a_tensor, out_of_memory
 from .namespace import OPS
-from .node import sequence
+from .node import Mixed, sequence
 from .op_node import OpNode, cast
 from .overriding import own_form, set_code
 from .provenance import mark
@@ -160,6 +160,7 @@ def scope_of(op: Op) -> dict[str, Any]:
         "INFERENCE": INFERENCE,
         "LARGEST": LARGEST,
         "Tensor": Tensor,
+        "Mixed": Mixed,
         "VersionCounter": VersionCounter,
         "__name__": __name__,  # NumPy's warnings come from clarion: see kernels/quiet.py
         "cls": op.node_class,

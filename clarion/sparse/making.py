@@ -151,23 +151,57 @@ def sparse_mask(x: Any, mask: Any) -> Any:
 # Like others -----------------------------------------------------------------------------------------
 
 
-@handles("zeros_like", "empty_like", any_layout=True)
+@handles("zeros_like", any_layout=True)
 def zeros_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: bool = False, **options: Any) -> Any:
     """No entries, in the same shape."""
+    layout = _asked(x, layout, options)
+    if layout is strided:
+        return _as_strided(x, dtype or x.dtype, requires_grad)
+    blocks = layout in IN_BLOCKS
+    if layout is not sparse_coo and blocks is not bool(x._block):
+        raise EngineError(
+            "sparse_compressed_tensor_with_dims: blocksize needs to be a tuple of size 2, but got 0" if blocks else
+            f"sparse_compressed_tensor_with_dims: blocksize cannot be specified for non-block layout {TITLES[layout]}"
+        )  # fmt: skip
+    count, inner = x._at.shape[0], tuple(x._held.shape[1 + len(x._block) :])
+    block = x._block if blocks else ()
+    where = options.get("device") or x.device
+    held = x._held.detach().new_zeros((0, *block, *inner), dtype=dtype or x.dtype, device=where)
+    held = held.requires_grad_(requires_grad)
+    return make(new_tensor(np.zeros((count, 0), np.int64)), held, x.shape, True, layout, block, x._index)
+
+
+@handles("empty_like", any_layout=True)
+def empty_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: bool = False, **options: Any) -> Any:
+    """The same places, if they are compressed; else no entries."""
+    layout = _asked(x, layout, options)
+    if layout is strided:
+        return _as_strided(x, dtype or x.dtype, requires_grad)
+    if x._layout not in COMPRESSED:
+        return zeros_like(x, dtype=dtype, layout=layout, requires_grad=requires_grad)
+    if layout is not x._layout:
+        raise _other_layout(x, layout)
+    return x.alike(FUNCTIONS["zeros_like"](x._held.detach(), dtype=dtype or x.dtype).requires_grad_(requires_grad))
+
+
+def _asked(x: Any, layout: Any, options: Any) -> Any:
+    """The layout of something like `x`."""
     if options.get("memory_format") is not None:
         raise EngineError("memory format option is only supported by strided tensors")
-    layout = layout or x._layout
-    if layout is strided:
-        return FUNCTIONS["zeros"](x.shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
-    if layout is not x._layout and x._layout in COMPRESSED:
-        raise EngineError(
-            f"empty_like with different sparse layout is not supported (self is {TITLES[x._layout]} but you requested "
-            f"{TITLES[layout]})"
-        )
-    count, inner = x._at.shape[0], tuple(x._held.shape[1 + len(x._block) :])
-    block = x._block if layout in IN_BLOCKS else ()
-    held = x._held.detach().new_zeros((0, *block, *inner), dtype=dtype or x.dtype).requires_grad_(requires_grad)
-    return make(new_tensor(np.zeros((count, 0), np.int64)), held, x.shape, True, layout, block, x._index)
+    return layout or x._layout
+
+
+def _as_strided(x: Any, dtype: Any, requires_grad: bool) -> Any:
+    if x._layout in COMPRESSED:
+        raise _other_layout(x, strided)
+    return FUNCTIONS["zeros"](x.shape, dtype=dtype, requires_grad=requires_grad)
+
+
+def _other_layout(x: Any, layout: Any) -> EngineError:
+    return EngineError(
+        f"empty_like with different sparse layout is not supported (self is {TITLES[x._layout]} but you requested "
+        f"{TITLES[layout]})"
+    )
 
 
 @handles("new_zeros", "new_empty")

@@ -27,7 +27,7 @@ def reduced(name: str, x: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any,
     if x._layout is sparse_csr and dims and not keepdim:
         raise ArgumentValueError("reduction operations on CSR tensors with keepdim=False is unsupported")
     found = _shown(x, mask, nothing).to(dtype)
-    if dims:
+    if dims or not x.dim():
         dims = tuple(d for d in dims if d < x.dim())  # of a number dimension 0 may be named
         found = _over_dense(name, found, dims, keepdim)
         inner = [d for d in dims if d < x._at.shape[0]]

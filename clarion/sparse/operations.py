@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from ..core.dtypes import bool_ as bool_type
-from ..core.dtypes import sparse_coo
+from ..core.dtypes import int64, sparse_coo, sparse_csr
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
-from .compressed import compressed
+from .compressed import TITLES, compressed
 from .shapes import dimension, unsqueeze
-from .tensor import coalesced, dense, gathered, handles, in_places, is_sparse, make, np
+from .tensor import coalesced, dense, gathered, handles, in_places, is_sparse, make, np, sparse
 
 # Element by element: zero stays zero -----------------------------------------------------------------
 
@@ -86,7 +86,10 @@ def to(x: Any, *args: Any, **options: Any) -> Any:
     """Another type or device."""
     if args and is_sparse(args[0]):
         args = (args[0]._held, *args[1:])
-    return x.alike(x._held.to(*args, **options))
+    held = x._held.to(*args, **options)
+    if held.is_meta and not x._held.is_meta:  # which places there are is known where there is memory alone
+        return FUNCTIONS["zeros_like"](x, dtype=held.dtype, device=held.device)
+    return x.alike(held)
 
 
 handles("contiguous", "resolve_conj", "resolve_neg", any_layout=True)(lambda x, **options: x)
@@ -253,13 +256,15 @@ for _name, _run in {
 # Sums ------------------------------------------------------------------------------------------------
 
 
-@handles("sum")
+@handles("sum", any_layout=True)
 def sum_(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of all elements, or along dimensions."""
-    if dtype is not None:
-        x = x.alike(x._held.to(dtype))
+    if dtype is not None or not x.dtype.is_floating_point and not x.dtype.is_complex:
+        x = x.alike(x._held.to(dtype or int64))
     if dim is None:
         return x._held.sum()
+    if x._layout is not sparse_coo:
+        return _sum_of_compressed(x, dim, keepdim)
     given = [dimension(x, d) for d in ((dim,) if isinstance(dim, int) else dim)]
     if twice := [d for d in given if given.count(d) > 1]:
         raise EngineError(f"dim {twice[0]} appears multiple times in the list of dims")
@@ -281,6 +286,17 @@ def sum_(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -
     for d in sorted(dims) if keepdim else ():
         result = unsqueeze(result, d)
     return result
+
+
+def _sum_of_compressed(x: Any, dim: Any, keepdim: bool) -> Any:
+    if x._layout is not sparse_csr:
+        raise EngineError(
+            f"Currently the only compressed sparse format supported for sum.dim_IntList is CSR, but got layout {TITLES[x._layout]}"
+        )
+    if not keepdim:
+        raise EngineError("reduction operations on CSR tensors with keepdim=False is unsupported")
+    found = sum_(in_places(x), dim, True)
+    return compressed(found if is_sparse(found) else sparse(found), sparse_csr, (), x._index)
 
 
 @handles("norm", "vector_norm")

@@ -58,6 +58,8 @@ class SparseTensor(OfValues):
     _index: Any = int64  # the type of its compressed indices
 
     layout: Any = property(lambda self: self._layout)
+    device: Any = property(lambda self: self._held.device)
+    is_meta: Any = property(lambda self: self._held.is_meta)
     is_sparse: Any = property(lambda self: self._layout is sparse_coo)
     is_sparse_csr: Any = property(lambda self: self._layout is sparse_csr)
 

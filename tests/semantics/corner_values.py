@@ -322,3 +322,33 @@ def numbers_that_do_not_fit(t):
             byte.fill_(-1),
         ),
     )
+
+
+def gradients_beside_whole_numbers(t):
+    """What an operation converts is converted in its gradient, too: a logarithm of 8 bits is no half-precision number."""
+    found = []
+    for kind in (t.uint8, t.int16, t.int64):
+        whole = t.tensor([3, 7, 1]).to(kind)
+        for run in (
+            lambda x, n: n**x,
+            lambda x, n: t.xlogy(x, n),
+            lambda x, n: t.special.xlog1py(x, n),
+            lambda x, n: t.logaddexp(x, n),
+        ):
+            x = t.tensor([0.5, 0.25, 0.75], dtype=t.float64, requires_grad=True)
+            (g,) = t.autograd.grad(run(x, whole).sum(), x, create_graph=True)
+            found.append((g, t.autograd.grad(run(x, whole).sum(), x)[0], g.requires_grad))
+    return found
+
+
+def numbers_that_do_not_fit_beside_a_choice(t):
+    mask, small = t.tensor([True, False]), t.tensor([1, 2], dtype=t.uint8)
+    texts = [refusal(lambda n=n: t.where(mask, small, n), "without overflow") for n in (300, -300)]
+    return texts, t.where(mask, small, -1), t.where(mask, 7, small), t.where(mask, t.tensor([1.0, 2.0]), 2**40)
+
+
+def cosines_of_two_types(t):
+    """Norms are taken in the types that the tensors have."""
+    x, y = t.linspace(-2, 3, 6).view(2, 3), t.linspace(1, 4, 6).view(2, 3)
+    found = [t.cosine_similarity(x, y.to(kind)) for kind in (t.bfloat16, t.float64, t.int64)]
+    return [*found, t.cosine_similarity(x, t.tensor(2.0, dtype=t.float64))]

@@ -105,3 +105,12 @@ def what_has_no_derivative_into_a_given_place(t):
     ]
     t.greater(x, 1.5, out=mine)
     return found, mine, mine.is_leaf, refusal(lambda: t.add(x, x, out=t.empty(2)), 40)
+
+
+def a_mask_that_is_filled_itself(t):
+    """Read element by element before it is written."""
+    masks = [t.tensor([True, False, True]) for _ in range(3)]
+    masks[0].masked_fill_(masks[0], False)
+    masks[1].masked_fill_(masks[1][:], t.tensor(False))
+    masks[2].masked_fill_(masks[2], masks[2][0])
+    return masks

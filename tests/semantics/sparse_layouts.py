@@ -257,3 +257,41 @@ def masks_that_broadcast(t):
     x = t.tensor([[1.0, -2.0, 3.0], [0.0, 5.0, -6.0]]).to_sparse()
     masks = t.tensor(True), t.tensor([[True], [False]]), t.tensor([True, True, False])
     return [t.masked.sum(x, dim, mask=mask).to_dense().tolist() for mask in masks for dim in (0, 1, None)]
+
+
+def zeros_in_another_layout(t):
+    """Rows become columns, blocks stay blocks, and anything is listed place by place."""
+    x = t.tensor([[1.0, 0, 2, 0], [0, 0, 0, 3]])
+    found = []
+    for given, asked in (("csr", "csc"), ("csc", "csr"), ("csr", "coo"), ("bsr", "bsc"), ("bsc", "coo")):
+        s = x.to_sparse(layout=getattr(t, f"sparse_{given}"), blocksize=(1, 2) if given[0] == "b" else None)
+        z = t.zeros_like(s, layout=getattr(t, f"sparse_{asked}"))
+        found.append((str(z.layout), tuple(z.shape), z.to_dense().tolist()))
+    s = x.to_sparse_csr()
+    texts = (t.strided, "different sparse layout"), (t.sparse_bsr, "blocksize needs to be a tuple of size 2")
+    return (
+        found,
+        [refusal(lambda asked=asked: t.zeros_like(s, layout=asked), text) for asked, text in texts],
+        t.empty_like(s)._nnz(),
+    )
+
+
+def brought_to_a_device_without_memory(t):
+    s = t.tensor([[1.0, 0, 2, 0], [0, 0, 0, 3]]).to_sparse()
+    found = [each.to("meta") for each in (s, s.to_sparse_csr(), s.to_sparse_csc())] + [t.zeros_like(s, device="meta")]
+    return [(str(each.device), each.is_meta, str(each.layout), tuple(each.shape), each._nnz()) for each in found]
+
+
+def sums_of_whole_numbers(t):
+    s = t.tensor([[1, 0, 2, 0], [0, 0, 0, 3]], dtype=t.uint8).to_sparse()
+    found = [
+        s.sum(),
+        s.sum(0),
+        s.sum(1, keepdim=True),
+        s.to_sparse_csr().sum(1, keepdim=True),
+        s.sum(0, dtype=t.float64),
+    ]
+    texts = "keepdim=False is unsupported", "Currently the only compressed sparse format supported"
+    runs = [lambda: s.to_sparse_csr().sum(0), lambda: s.to_sparse_csc().sum(1, keepdim=True)]
+    shown = [(str(each.dtype), str(each.layout), each.to_dense().tolist()) for each in found]
+    return shown, [refusal(run, text) for run, text in zip(runs, texts, strict=True)]

@@ -103,14 +103,18 @@ def functional(name: str | None = None, *, inplace: bool = False) -> Callable[[F
 
 
 # Written at places that are read meanwhile, a tensor would depend on the order.
-_APART = frozenset(
-    ("index_add_", "index_copy_", "index_fill_", "put_", "masked_fill_", "scatter_", "scatter_add_", "scatter_reduce_")
-)
+_APART = frozenset(("index_add_", "index_copy_", "index_fill_", "put_", "scatter_", "scatter_add_", "scatter_reduce_"))
 
 
 def _inplace_apart(op: Op, x: Any, *args: Any) -> Any:
     """`inplace` where no other operand may lie in the memory that is written to."""
     refuse_overlap(x, args)
+    return inplace(op, x, *args)
+
+
+def _inplace_in_step(op: Op, x: Any, *args: Any) -> Any:
+    """`inplace` where an operand may lie in that memory element by element, as the mask of `x.masked_fill_(x, 0)`."""
+    refuse_overlap(x, args, partly=True)
     return inplace(op, x, *args)
 
 
@@ -141,7 +145,7 @@ def _inplace_form(fn: Any, name: str) -> F:
 
 def _writing_form(fn: Any, name: str) -> F:
     """The function that writes: the same code with another `run`, or, where mixed precision may exchange that code, a call of it."""
-    run = _inplace_apart if name in _APART else inplace
+    run = _inplace_apart if name in _APART else _inplace_in_step if name == "masked_fill_" else inplace
     if (
         type(fn) is FunctionType
         and "run" in (fn.__kwdefaults__ or ())

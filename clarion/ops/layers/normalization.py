@@ -193,7 +193,9 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
         kind = FUNCTIONS["result_type"](x1, x2)
         if not kind.is_floating_point:
             raise EngineError(f"expected common dtype to be floating point, yet common dtype is {kind.old}")
-        x1, x2 = FUNCTIONS["broadcast_tensors"](x1.to(kind), x2.to(kind))
+        # As PyTorch's: norms are taken in the types that the tensors have.
+        x1, x2 = (x if x.dtype.is_floating_point else x.to(kind) for x in (x1, x2))
+        x1, x2 = FUNCTIONS["broadcast_tensors"](x1, x2)
     a, b = (x / _at_least(x.norm(2, dim, keepdim=True), eps) for x in (x1, x2))
     return (a * b).sum(dim)
 

@@ -138,7 +138,7 @@ def _T(self: Tensor) -> Tensor:
 def _mT(self: Tensor) -> Tensor:
     if self._array.ndim:
         _matrices(self, "mT")
-    return transpose(self, -2, -1) if self._array.ndim else permute_op.call(self, ())  # type: ignore[no-any-return]
+    return transpose(self, -2, -1) if self._array.ndim else self
 
 
 def _H(self: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ def sign(xp: Any, x: Any) -> Any:
         out = xp.asarray(x > 0).astype(x.dtype)
         out -= x < 0
         return out
-    return xp.sign(x) if x.dtype.kind != "b" else x.copy()
+    return xp.sign(x) if x.dtype.kind != "b" else x | x  # in the order of `x`, which copy() does not keep
 
 
 @kernel("log10")
