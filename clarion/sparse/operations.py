@@ -259,7 +259,7 @@ for _name, _run in {
 @handles("sum", any_layout=True)
 def sum_(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of all elements, or along dimensions."""
-    if dtype is not None or not x.dtype.is_floating_point and not x.dtype.is_complex:
+    if dtype is not None or (not x.dtype.is_floating_point and not x.dtype.is_complex):
         x = x.alike(x._held.to(dtype or int64))
     if dim is None:
         return x._held.sum()
