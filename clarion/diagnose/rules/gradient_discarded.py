@@ -77,10 +77,14 @@ class GradientDiscarded(Diagnosis):
             self._looks[clear.place] = times + 1, answer
         return answer
 
+    def _trained_by(self) -> Place | None:
+        """The line of the last pass before the last update. (Later ones may be the next map's, which is being made.)"""
+        ledger = self.ledger
+        return next((b.place for b in reversed(ledger.recent) if b.step < ledger.step), None)
+
     def _discarded(self, thrown: _Thrown) -> None:
         backward, place = thrown.backward, thrown.place
-        last = self.ledger.last_backward
-        is_own = last is not None and last.place == backward.place
+        is_own = self._trained_by() == backward.place
         if thrown.looked and not is_own:
             return
         times, first = self._times.get(place, (0, self.ledger.updates))
