@@ -63,6 +63,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 Handler = Callable[..., None]
@@ -170,45 +171,68 @@ hub = Hub()
 
 
 ANY_WIDTH = range(-(1 << 60), 1 << 60)
-_NOW_AND_THEN = 64
 
 
 class Unheard:
     """Backward passes that the one who listens to `backward_began` need not hear of: counted, and no more.
 
     They are ordinary: `backward()` of one finite number on the host, not above a limit, of a graph like those before: `widths`
-    are the numbers of nodes that were made from one pass to the next. Where a step takes 20 µs that is felt, too: late, `alike`
-    is asked of two passes in a row now and then.
+    are the numbers of nodes that were made from one pass to the next. Where a step takes 10 µs that is felt, too: late, nothing
+    is asked of most passes, which an iterator counts (`next(left, False)`), and of the others `glance`.
     """
 
-    __slots__ = ("at", "count", "limit", "next", "settled", "told", "until", "width", "widths")
+    __slots__ = ("_end", "at", "glance", "left", "limit", "looked", "pause", "settled", "told", "width", "widths")
 
     def __init__(self) -> None:
-        self.count = 0  # of all so far
-        self.until = 0  # this count nothing is asked of their graphs
+        self.left = repeat(True, 0)  # of passes of whose graphs nothing is asked, those to come,
+        self._end = 0  # and how many passes there will have been after them
         self.told = 0  # at this count the next one is told
         self.limit = 0.0
         self.at = 0  # the number of the root of the pass that was looked at last,
-        self.next = 0  # and the count of the one after it
-        self.width: int | None = None  # how many nodes a pass had made since the one before, if that was looked at
+        self.looked = -2  # and its count
+        self.width: int | None = None  # how many nodes a pass had made since the one before, if that is known
         self.widths: Any = ANY_WIDTH
         self.settled = 0  # the count from which on passes are looked at now and then
+        self.pause = 0  # how many are not,
+        self.glance: Callable[[Any], bool] | None = None  # and what is asked of the roots of the others
+
+    @property
+    def count(self) -> int:
+        """How many there were so far."""
+        return self._end - self.left.__length_hint__()
+
+    def counted(self) -> bool:
+        """One more."""
+        self._end += 1
+        return True
+
+    def _ask_nothing(self, passes: int) -> None:
+        self._end = self.count + passes
+        self.left = repeat(True, passes)
 
     def allow(self, passes: int) -> None:
         """So many more need not be told, unless somebody else listens."""
-        self.until = 0
+        self._ask_nothing(0)
         self.told = self.count + passes if len(_handlers["backward_began"]) < 2 else 0
 
-    def alike(self, at: int) -> bool:
-        """A pass with a root of this number is looked at. Need it not be told?"""
-        count = self.count
-        known = count == self.next
-        width = self.width = self.at - at if known else None
-        self.at, self.next = at, count
-        if count >= self.told or (known and width not in self.widths):
+    def alike(self, root: Any) -> bool:
+        """A pass from this node is looked at. Need it not be told?"""
+        count, at = self.count, root.seq
+        since, made, width = count - self.looked, self.at - at, self.width
+        if since == 1:
+            width = made
+        elif width is None or made != since * width:  # else all of them were alike
+            width = None
+        self.at, self.looked, self.width = at, count, width
+        if count >= self.told or (width is not None and width not in self.widths):
+            self.looked = count - 1  # it is told, and not counted
             return False
-        self.next = count + 1
-        self.until = min(self.told, count + _NOW_AND_THEN) if known and count >= self.settled else 0
+        if width is None or count < self.settled:
+            return True
+        if self.glance is not None and not self.glance(root):
+            self.looked = count - 1
+            return False
+        self._ask_nothing(max(0, min(self.told - count - 1, self.pause)))
         return True
 
     def expect(self, widths: Any, settled: int = 0) -> None:
@@ -230,7 +254,7 @@ def _rebind(name: str) -> None:
         handler = _ignore  # another thread may stand between the test for None and the call
     setattr(hub, name, handler)
     if name == "backward_began" and len(_handlers[name]) > 1:
-        unheard.until = unheard.told = 0
+        unheard.allow(0)
     # Both of these are told from one place, which the hot path enters if `recorded` is there.
     hub.recorded = _fan_out(_handlers["recorded"]) or (_ignore if hub.saved is not None else None)
 

@@ -64,19 +64,16 @@ def backward(
         return
     if not create_graph and inputs is None and isinstance(tensors, Tensor) and grad_tensors is None:
         root = tensors
-        if root._edge is not None and root._view is None and root._array.size == 1 and root._array.dtype.kind == "f":
-            array = root._array
-            simple = array.ndim == 0 and type(array) is ndarray
+        array = root._array
+        seed = _ONE.get(array.dtype) if type(array) is ndarray and not array.shape else None
+        simple = seed is not None
+        if not simple and array.size == 1 and array.dtype.kind == "f":
+            seed = kind_of(array).one(array)
+        if seed is not None and root._edge is not None and root._view is None:
             if hub.backward_began is not None:
-                if (
-                    (unheard.count < unheard.until or unheard.alike(root._edge.seq))
-                    and simple
-                    and _LEAST < array.item() <= unheard.limit
-                ):
-                    unheard.count += 1
-                else:
-                    hub.backward_began((root,), (None,), bool(retain_graph), False, True)
-            seed = _ONE.get(array.dtype) if simple else kind_of(array).one(array)
+                if not (simple and _LEAST < array.item() <= unheard.limit and next(unheard.left, False)):
+                    if not (unheard.alike(root._edge) and _is_ordinary(root) and unheard.counted()):
+                        hub.backward_began((root,), (None,), bool(retain_graph), False, True)
             execute([(root._edge, root._nr)], [seed], Pass(bool(retain_graph), False))
             return
     inputs = tuple(inputs.values()) if isinstance(inputs, dict) else inputs
@@ -95,9 +92,7 @@ def backward(
             raise errors.EngineError("`inputs` argument to `backward()` cannot be empty.")
     roots, start = _roots(tensors_, seeds, create_graph)
     if hub.backward_began is not None:
-        if unheard.count < unheard.told and _is_ordinary(tensors_[0]):
-            unheard.count += 1
-        else:
+        if not (unheard.count < unheard.told and _is_ordinary(tensors_[0]) and unheard.counted()):
             hub.backward_began(tensors_, seeds, this.retain, this.create_graph and recorded, True)
     if inputs is not None:
         _accumulate_only(this, roots, wanted)
@@ -105,8 +100,8 @@ def backward(
 
 
 def _is_ordinary(root: Any) -> bool:
-    """Is it one finite number on the host, not above the limit? (NOTE: `events.Unheard`.)"""
-    array = getattr(root, "_array", None)  # (a GradientEdge has none)
+    """Is it one finite number on the host, not above the limit, that was computed? (NOTE: `events.Unheard`.)"""
+    array = None if getattr(root, "_edge", None) is None else root._array  # (a GradientEdge has none)
     value = array.item() if type(array) is ndarray and array.size == 1 else None
     return type(value) is float and _LEAST < value <= unheard.limit
 

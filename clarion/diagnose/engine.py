@@ -57,6 +57,7 @@ NumPy arrays, to be read only.
 | expect_losses(limit) | at rest, a pass whose loss is beyond this is told |
 | expect_widths(known, settled) | at rest, a pass before which another number of nodes was made than any of these is told (None: all are ordinary). Until so many passes are counted an engine asks that of all, then of some |
 | width() | at rest: how many were made since the pass before (None: nobody counted), and how many passes were counted |
+| glance(alike, pause) | at rest, nodes are counted after so many passes only, and a pass then is told, too, if `alike(its root)` is False (None: nobody asks). An engine may see to that otherwise |
 | leave_untold(passes) | so many others need not be (an engine may choose itself) |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
 | mode_files | the files that enter and leave modes |
@@ -141,6 +142,7 @@ expect_losses: _Question
 expect_widths: _Question
 width: _Question
 leave_untold: _Question
+glance: _Question
 count_steps: _Question
 expect_step: _Question
 decorates: _Question

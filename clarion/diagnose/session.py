@@ -7,8 +7,8 @@ per step, never one per operation (unless the session is to be thorough).
 
 NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
-as that is cheap; what is ordinary is told in as few words as can be (books/resting.py). It wakes for `_AWAKE` steps in every
-`CYCLE` (less and less often as training goes on), to listen closely, and whenever something happens that may begin a new phase or a
+as that is cheap; what is ordinary is told in as few words as can be (books/resting.py). It wakes for `_AWAKE` steps as often as
+a share of the time allows, to listen closely (books/waking.py), and whenever something happens that may begin a new phase or a
 failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not count on hearing every
 single event after the first hundreds of steps.
 
@@ -137,11 +137,13 @@ class Session:
         for name in _LEDGER_CALLS:
             self.told[name] = self._listeners(name)
         self.ledger.forget_gradients()
+        self.ledger.waking.wake(self.ledger.passes)
         self._switch(NEAR if self.ledger.step < _NEAR_STEPS else AWAKE)
 
     def stop(self) -> None:
         """Stop listening: from now on nothing costs anything."""
         self._switch(OFF)
+        self.ledger.waking.stop()
 
     def _listeners(self, name: str) -> tuple[tuple[str, Any], ...]:
         return tuple((key, getattr(rule, name)) for key, rule in self.rules.items() if hasattr(rule, name))
@@ -201,6 +203,7 @@ class Session:
             ("departures", self.ledger.departures),
             ("memory", self.memory),
             ("widths", self.widths),
+            ("glance", self.ledger.glance),
             ("float notes", notes),
         ]
         found: dict[str, dict[str, list[tuple[str, Any]]]] = {"on_": {}, "near_": {}, "rest_": {}}
@@ -250,7 +253,7 @@ class Session:
                     except (DiagnosisError, DiagnosisWarning):
                         raise
                     except Exception as error:
-                        self._take_out(key, error)
+                        self.take_out(key, error)
 
         made[heard] = handler
         return handler
@@ -264,7 +267,7 @@ class Session:
             except (DiagnosisError, DiagnosisWarning):
                 raise
             except Exception as error:
-                self._take_out(key, error)
+                self.take_out(key, error)
 
         return guarded
 
@@ -276,9 +279,9 @@ class Session:
             except (DiagnosisError, DiagnosisWarning):
                 raise
             except Exception as error:
-                self._take_out(key, error)
+                self.take_out(key, error)
 
-    def _take_out(self, key: str, error: Exception) -> None:
+    def take_out(self, key: str, error: Exception) -> None:
         """A rule broke: silence it, and remember why. NOTE [Never in the way]."""
         if isinstance(error, NoDataError) or "MetaArray" in str(error):
             return  # it asked for values of a tensor on the meta device: there are none to judge
@@ -351,6 +354,7 @@ class Session:
         """Hear everything again, for a while."""
         if self.resting:
             self.ledger.count_untold()
+            self.ledger.waking.wake(self.ledger.passes)
             self.woke = self.ledger.step
         self._rest_from = max(self._rest_from, self.ledger.step + _AWAKE)
         if self.resting:
@@ -361,6 +365,11 @@ class Session:
         """A long rest is over: hear everything for a while, and the next steps closely."""
         self._near_until = self.ledger.step + steps
         self.listen_closely(True)
+
+    def look_soon(self) -> None:
+        """The same in the midst of a step: the two after it are heard closely."""
+        self.wake()
+        self._near_until = self.ledger.step + 3
 
     def begin_phase(self) -> None:
         """The program does something that it has not done before: hear the next steps closely."""
@@ -444,4 +453,4 @@ class Session:
             except (DiagnosisError, DiagnosisWarning):
                 raise
             except Exception as error:
-                self._take_out(key, error)
+                self.take_out(key, error)

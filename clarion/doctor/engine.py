@@ -299,6 +299,10 @@ def leave_untold(passes: int) -> None:
     """`backward` chooses itself."""
 
 
+def glance(alike: Any, pause: int) -> None:
+    """The session wakes often enough."""
+
+
 def decorates(mode: Any) -> Any:
     """The function above which the mode stands, found in the frame of the wrapper that PyTorch put around it."""
     frame: Any = sys._getframe(1)

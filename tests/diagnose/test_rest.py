@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 import clarion as torch
 from clarion import diagnose
+from clarion.diagnose.books import waking
 from clarion.diagnose.session import AWAKE, DEEP, REST
 from clarion.errors import DiagnosisWarning
 from clarion.events import hub, subscribe
@@ -96,3 +99,72 @@ def test_another_listener_hears_every_pass() -> None:
     step()
     assert len(heard) == 20
     assert hub.backward_began is not None
+
+
+def test_wakes_take_their_share_of_the_time(monkeypatch: Any) -> None:
+    now = [0.0]
+    monkeypatch.setattr(waking, "process_time", lambda: now[0])
+    schedule = waking.Waking()
+    schedule.wake(0)
+    schedule.rest(192)
+    assert schedule.at == 192 + waking.FIRST  # nothing is known yet
+    for passes, taken in ((1_000, 10e-6), (3_000, 100e-6), (5_000, 10e-3)):
+        schedule.settled(passes)
+        now[0] += 100 * taken
+        schedule.wake(passes + 100)
+        now[0] += 8 * taken + 900e-6  # the wake itself, with what comes after it a millisecond
+        schedule.rest(passes + 108)
+        least = 1e-3 / (waking.SHARE * taken)
+        assert schedule.at - passes - 108 == pytest.approx(min(8192, max(waking.FIRST, least)), abs=1)
+
+
+@pytest.mark.parametrize("at", [700, 3_000])
+def test_gradients_that_are_no_longer_cleared_are_seen_at_a_glance(monkeypatch: Any, at: int) -> None:
+    monkeypatch.setattr(waking, "SHARE", 1e-9)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    x, y = torch.randn(16, 3), torch.randn(16, 1)
+
+    def step(clear: bool) -> None:
+        if clear:
+            optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+
+    for _ in range(at):
+        step(True)
+    with diagnose.off("gradient-spikes"), pytest.warns(DiagnosisWarning, match="stale-gradient"):
+        for _ in range(160):
+            step(False)
+
+
+def test_losses_that_are_kept_late_are_seen_at_a_glance(monkeypatch: Any) -> None:
+    monkeypatch.setattr(waking, "SHARE", 1e-9)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    x, y = torch.randn(16, 3), torch.randn(16, 1)
+    kept = []
+    for i in range(1_300):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        if i >= 1_000:
+            kept.append(loss)
+    with pytest.warns(DiagnosisWarning, match="graphs-accumulate"):
+        _session().finish()
+
+
+def test_a_glance_keeps_nothing_alive() -> None:
+    step, optimizer = _training()
+    while _session().mode != DEEP:
+        step()
+    for _ in range(300):
+        step()
+    gone = weakref.ref(optimizer), weakref.ref(optimizer.param_groups[0]["params"][0])
+    del step, optimizer
+    gc.collect()
+    assert gone[0]() is None
+    assert gone[1]() is None

@@ -23,11 +23,13 @@ from ..source.places import Place, here
 from .alive import Alive
 from .departures import Departures
 from .history import all_finite, sample
+from .leaves import KnowsLeaves
 from .passes import CountsPasses
 from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
-from .resting import Pace, is_time, until_waking
+from .resting import Pace
 from .switches import Switches
 from .unrecorded import Unrecorded
+from .waking import Glance, Waking, until_waking
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 REST_AFTER = 192
 _JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
 _BY_HAND = 4  # steps without an optimizer that are listened to, if gradients are not cleared between them
-_FEW = 8  # leaves that are looked at for that
 _PAUSE = 256  # steps at rest of which an engine tells one at least
 
 
@@ -66,7 +67,7 @@ class _Thread(threading.local):
         self.stepping = 0  # inside an optimizer's step()
 
 
-class Ledger(CountsPasses):
+class Ledger(CountsPasses, KnowsLeaves):
     """The books of one process."""
 
     def __init__(self, session: Session) -> None:
@@ -89,6 +90,8 @@ class Ledger(CountsPasses):
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
         self.pace = Pace(self)
+        self.waking = Waking()
+        self.glance = Glance(self)
         self._book = object()  # stands for these books in the stories of optimizers
         self._highest = 0.0  # of the losses so far
         self.loss_limit = math.inf  # at rest a loss beyond this is looked into
@@ -96,7 +99,7 @@ class Ledger(CountsPasses):
         self._counted_pass = -1  # the pass after which the last step was counted
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
-        self._by_memory: dict[Any, weakref.ref[Any]] = {}
+        KnowsLeaves.__init__(self)
 
     # Leaves, modules, optimizers -----------------------------------------------------------------
 
@@ -127,13 +130,6 @@ class Ledger(CountsPasses):
         for group in optimizer.param_groups:
             for leaf in group["params"]:
                 story_of(leaf).owner = reference
-
-    def is_trained(self, tensor: Any) -> bool:
-        """Is this the memory of a leaf that an optimizer has updated?"""
-        key = engine.memory(tensor)
-        known = self._by_memory.get(key)
-        leaf = known() if known is not None else None
-        return leaf is not None and engine.memory(leaf) == key and engine.story(leaf).owner is not None
 
     # Backward ------------------------------------------------------------------------------------
 
@@ -398,7 +394,7 @@ class Ledger(CountsPasses):
 
     def counted_since(self, before: int) -> None:
         """So many steps were known before. Is it time to look again?"""
-        if self.step ^ before > before or is_time(before, self.step):  # one bit longer: past a power of two
+        if self.waking.at_step(before, self.step):
             self.session.look_again()
 
     def count_untold(self) -> None:
@@ -423,23 +419,19 @@ class Ledger(CountsPasses):
         """A pass begins. Updates by hand are not seen at rest: wake after some passes."""
         before = self.passes
         self.passes = before + engine.passes_untold()
-        if is_time(before, self.passes):
+        if self.waking.at_pass(before, self.passes):
             limit = self.loss_limit
-            self.session.wake()
-            if not engine.knows_all_nodes and not self.optimizers and self._is_added_to():
+            self.session.look_soon() if engine.knows_all_nodes else self.session.wake()
+            if not engine.knows_all_nodes and not self.optimizers and self.is_added_to():
                 self.session.look_again(_BY_HAND)  # whoever updates by hand is heard only while listening closely
             self.loss_limit = limit  # whoever hears of this pass after us may compare
-
-    def _is_added_to(self) -> bool:
-        """Does a pass begin with gradients that are there already? (Some accumulate on purpose; not often is it asked.)"""
-        leaves = [leaf for known in list(self._by_memory.values())[:_FEW] if (leaf := known()) is not None]
-        found = [grad for leaf in leaves if (grad := engine.grad(leaf)) is not None and not engine.late(grad)]
-        return any(square != 0.0 for square in engine.squares(found))
 
     def begin_rest(self) -> None:
         """What is out of all proportion is to be told at rest, too."""
         self.loss_limit = _JUMP * self._highest or math.inf
         engine.expect_losses(self.loss_limit)
+        self.waking.rest(self.passes)
+        self.glance.rest()
 
     def loss_jumped(self, loss: float) -> None:
         """At rest, a loss beyond anything before: what does its gradient look like?"""
@@ -449,15 +441,6 @@ class Ledger(CountsPasses):
         self.last_backward.loss = loss
         for story in self.stories:
             story.track.due = 0
-
-    def forget_updates_by_hand(self) -> None:
-        """Who cleared what, and when, is not known any more of leaves that no optimizer owns."""
-        for known in tuple(self._by_memory.values()):
-            leaf = known()
-            story = None if leaf is None else engine.story(leaf)
-            if story is not None and story.owner is None:
-                story.consumed = story.fresh = False
-                story.stale_run = 0
 
     def forget_gradients(self) -> None:
         """After a rest: what lies in `.grad` may be anything."""

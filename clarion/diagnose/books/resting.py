@@ -21,25 +21,7 @@ if TYPE_CHECKING:
 Handler = Callable[..., None]
 
 OF_STEPS = ("stepped",)
-CYCLE = 64  # steps, or passes, after which the session wakes for a while: a power of two
-_WITHIN = CYCLE - 1
-_OFTEN = 7  # one less than the steps after which it is asked whether passes alone would do
-_LONG = 9  # bits of a count from which on it wakes less and less often: four to eight times while the count doubles
-
-
-def _cycle(count: int) -> int:
-    return CYCLE << max(0, count.bit_length() - _LONG)
-
-
-def until_waking(count: int) -> int:
-    """How many steps are left until it is time."""
-    return _cycle(count) - count % _cycle(count)
-
-
-def is_time(before: int, now: int) -> bool:
-    """Is it time to wake, where so many steps were counted before, and so many now?"""
-    cycle = _cycle(now)
-    return now // cycle > before // cycle
+_OFTEN = 7  # one less than the steps after which it is asked whether passes alone would do, unless they did before
 
 
 class Pace:
@@ -48,12 +30,14 @@ class Pace:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.holds = False  # was every pass followed by one step, as far as is known?
+        self.often = _OFTEN
         self._before: tuple[int, ...] | None = None  # the counts when they were compared last
         self._rate = 0  # writes of a step to the parameter that is looked at
         self._alone: tuple[OptimizerStory, Any] | None = None  # whose steps are not heard of, and that parameter
 
     def forget(self) -> None:
         """Something else begins."""
+        self.often = 0 if self.holds else self.often
         self._before, self.holds = None, False
 
     def compare(self, optimizer: Any, story: OptimizerStory) -> None:
@@ -65,12 +49,12 @@ class Pace:
         passes, steps, own, writes = [a - b for a, b in zip(now, before, strict=True)]
         self._rate = writes // max(1, passes)
         self.holds = passes == steps == own and writes == self._rate * passes > 0
+        self.often = self.often if self.holds or not passes else _OFTEN
         if self.holds and len(ledger.optimizers) == 1:
-            step = ledger.step
-            at = min(step + until_waking(step), 1 << step.bit_length(), step + story.track.due - story.steps)
+            left = min(ledger.waking.at - ledger.passes, story.track.due - story.steps)
             self._alone = story, weakref.ref(leaf)
             ledger.session.deepen()
-            engine.leave_untold(at - step - 1)
+            engine.leave_untold(left - 1)
 
     def count(self) -> None:
         """Steps are heard of again. How many there were the parameter knows; if it is gone, they were as many as passes."""
@@ -86,7 +70,8 @@ class Pace:
 
     def spare(self) -> None:
         """Ordinary passes need not be told until it is time to wake."""
-        engine.leave_untold(until_waking(self._ledger.passes) - 1)
+        ledger = self._ledger
+        engine.leave_untold(max(0, ledger.waking.at - ledger.passes - 1))
 
 
 def hurry(optimizer: Any, pause: int) -> None:
@@ -123,17 +108,17 @@ def _pass(ledger: Ledger, proper: Handler) -> Handler:
 
 
 def _step(ledger: Ledger, proper: Handler) -> Handler:
-    session, pace = ledger.session, ledger.pace
+    session, pace, waking = ledger.session, ledger.pace, ledger.waking
     compare = session.guarded("the ledger", pace.compare)
 
     def heard(optimizer: Any) -> None:
         story = optimizer.__dict__.get("_story")
         if story is not None:
             steps, step = story.steps + 1, ledger.step + 1
-            if DENSE < steps < story.track.due and step & _WITHIN:
+            if DENSE < steps < story.track.due and not waking.overdue:
                 story.steps, ledger.step = steps, step
                 ledger.updates += 1
-                if not step & _OFTEN:
+                if not step & pace.often:
                     compare(optimizer, story)
                 return
         proper(optimizer)

@@ -293,6 +293,10 @@ def expect_losses(limit: float) -> None:
 leave_untold, expect_widths, width = unheard.allow, unheard.expect, unheard.last
 
 
+def glance(alike: Any, pause: int) -> None:
+    unheard.glance, unheard.pause = alike, pause
+
+
 def count_steps() -> None:
     """Every step is told, or counted by the ledger."""
 
