@@ -151,3 +151,41 @@ def sentences_in_a_gru(t: Any) -> Callable[[], object]:
     model, last = t.nn.GRU(32, 64), t.nn.Linear(64, 2)
     x, y = t.randn(20, 8, 32), t.randint(0, 2, (8,))
     return train(t, t.nn.ModuleList([model, last]), lambda: t.nn.functional.cross_entropy(last(model(x)[0][-1]), y))
+
+
+@workload
+def gaussian_process(t: Any) -> Callable[[], object]:
+    """How likely 200 values are under a Gaussian process, and its gradients by what the kernel is made of."""
+    t.manual_seed(0)
+    x, y, width, noise = t.rand(200, 3), t.randn(200, 1), *(t.tensor(v, requires_grad=True) for v in (0.0, -2.0))
+
+    def step() -> object:
+        near = t.exp(-0.5 * (t.cdist(x, x) / width.exp()) ** 2) + noise.exp() * t.eye(200)
+        factor = t.linalg.cholesky(near)
+        (0.5 * (y * t.cholesky_solve(y, factor)).sum() + factor.diagonal().log().sum()).backward()
+
+    return step
+
+
+@workload
+def singular_values(t: Any) -> Callable[[], object]:
+    """What is asked of matrices: their spectra, determinants, inverses, and what they map to a given result."""
+    t.manual_seed(0)
+    tall, square, small, given = t.randn(128, 96), t.randn(8, 64, 64), t.randn(200, 3, 3), t.randn(128, 4)
+
+    def step() -> object:
+        even, flat = square @ square.mT + 64 * t.eye(64), small @ small.mT + t.eye(3)
+        found = [
+            t.linalg.svdvals(tall),
+            t.linalg.cond(square),
+            t.linalg.eigvalsh(even),
+            t.linalg.slogdet(even)[1],
+        ]
+        found += [
+            t.linalg.inv(even),
+            t.linalg.lstsq(tall, given)[0],
+            t.linalg.solve_triangular(flat, small, upper=False),
+        ]
+        return found
+
+    return step

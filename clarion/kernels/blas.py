@@ -33,6 +33,12 @@ def _function(name: str) -> Callable[..., Any] | None:
     return None if found is None else getattr(found[0], f"scipy_{name}{found[1]}", None)
 
 
+def lapacke(name: str) -> tuple[Any, Any] | None:
+    """A function of LAPACK's C interface, and its whole numbers; None where there is none."""
+    found, function = _library(), _function(f"LAPACKE_{name}")
+    return None if found is None or function is None else (function, ctypes.c_int64 if found[1] else ctypes.c_int32)
+
+
 def set_threads(n: int) -> None:
     """So many threads from now on."""
     tell = _function("openblas_set_num_threads")

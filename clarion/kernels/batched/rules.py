@@ -134,8 +134,8 @@ def _as_written(name: str) -> Callable[..., Any]:
 # Kernels of the last dimensions: the batch is one more before them ---------------------------------------------
 
 _TRAILING = frozenset(
-    words("""tril triu linalg_cholesky linalg_det linalg_eig linalg_eigh linalg_inv linalg_lu linalg_lu_factor_ex linalg_matrix_exp
-    linalg_qr linalg_slogdet linalg_svd linalg_pinv cholesky_inverse cholesky_solve linalg_solve_triangular linalg_lu_solve
+    words("""tril triu linalg_cholesky linalg_det linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_inv linalg_lu linalg_lu_factor_ex linalg_matrix_exp
+    linalg_qr linalg_slogdet linalg_svd linalg_svdvals linalg_pinv cholesky_inverse cholesky_solve linalg_solve_triangular linalg_lu_solve
     lu_unpack layer_norm rms_norm one_hot pixel_shuffle pixel_unshuffle geqrf linalg_ldl_factor_ex""")
 )
 

@@ -147,6 +147,11 @@ def _linalg_eig(x: Any) -> Any:
     return fresh(x.shape[:-1], kind), fresh(x.shape, kind)
 
 
+@rule("linalg_eigvals")
+def _linalg_eigvals(x: Any) -> Any:
+    return _linalg_eig(x)[0]
+
+
 def _columns(shape: Sequence[int], dtype: Any) -> Any:
     """A new array of matrices that lie column by column."""
     return fresh((*shape[:-2], shape[-1], shape[-2]), dtype).swapaxes(-1, -2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import return_types
+from ...core import modes, return_types
 from ...core.alike import certainly
 from ...core.devices import HOST, as_array
 from ...core.dtypes import FROM_NUMPY, INEXACT, finfo
@@ -205,6 +205,16 @@ svd_op = Op("linalg_svd", "x", "full_matrices phases", outputs="u s vh", grad_ou
 svd_op.vjp(x=_svd_grad)
 
 
+# Values alone, where nobody records: what their derivatives need is found when they are asked for. (Their last bits are those of another
+# algorithm, as PyTorch's are.)
+svdvals_op = Op("linalg_svdvals", "x", node="LinalgSvdBackward0", conj=False)
+svdvals_op.vjp(
+    x=lambda g, x, ops: _svd_grad((None, g, None), *ops.linalg_svd(x, False, False), x.shape, False, False, ops)
+)
+eigvalsh_op = Op("linalg_eigvalsh", "x", "uplo", node="LinalgEighBackward0", conj=False)
+eigvalsh_op.vjp(x=lambda g, x, uplo, ops: _eigh_grad((g, None), *ops.linalg_eigh(x, uplo), ops))
+
+
 def _pinv_grad(g: Any, x: Any, out: Any, ops: Any) -> Any:
     m, n = x.shape[-2:]
     outh, gh = adjoint(out, ops), adjoint(g, ops)
@@ -343,16 +353,23 @@ def qr(A: Any, mode: str = "reduced") -> Any:
 @autocast("float32")
 def eigh(A: Any, UPLO: str = "L") -> Any:
     """Eigenvalues and eigenvectors of a symmetric (Hermitian) matrix, of which one triangle is read."""
-    matrices("linalg.eigh", A)
+    _symmetric("linalg.eigh", A, UPLO)
+    return return_types.linalg_eigh(*eigh_op.call(A, UPLO.upper()))
+
+
+def _symmetric(name: str, A: Any, UPLO: str) -> None:
+    matrices(name, A)
     if UPLO.upper() not in ("L", "U"):
         raise EngineError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return return_types.linalg_eigh(*eigh_op.call(A, UPLO.upper()))
 
 
 @autocast("float32")
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """Eigenvalues of a symmetric (Hermitian) matrix."""
-    return eigh(A, UPLO)[0]
+    if A.requires_grad and modes.recording():  # the gradient is of the vectors
+        return eigh(A, UPLO)[0]
+    _symmetric("linalg.eigvalsh", A, UPLO)
+    return eigvalsh_op.call(A, UPLO.upper())
 
 
 @autocast("float32")
@@ -366,7 +383,9 @@ def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
 def svdvals(A: Any, *, driver: Any = None) -> Any:
     """The singular values."""
     matrices("linalg.svdvals", A, square=False)
-    return svd_op.call(A, False, A.is_complex())[1]
+    if A.requires_grad and modes.recording():
+        return svd_op.call(A, False, A.is_complex())[1]
+    return svdvals_op.call(A)
 
 
 def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:

@@ -37,22 +37,34 @@ eig_op.saved_names |= {"eigenvalues": "values", "eigenvectors": "vectors"}
 eig_op.vjp(x=_eig_grad)
 
 
+eigvals_op = Op("linalg_eigvals", "x", node="LinalgEigBackward0", conj=False)
+eigvals_op.vjp(x=lambda g, x, ops: _eig_grad((g, None), *ops.linalg_eig(x), ops))
+
+
 @autocast("float32")
 def eig(A: Any) -> Any:
     """Eigenvalues and eigenvectors (of length 1) of a square matrix; both are complex."""
-    array = matrices("linalg.eig", A)
-    if visible(array) and not bool(FUNCTIONS["isfinite"](A.detach()).all()):
-        raise EngineError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    array = _finite(A)
     if array.size == 0:
         kind = FUNCTIONS["complex"](A.real, A.real) if A.is_complex() else FUNCTIONS["complex"](A, A)
         return return_types.linalg_eig(kind.sum(-1), kind)
     return return_types.linalg_eig(*eig_op.call(A))
 
 
+def _finite(A: Any) -> Any:
+    array = matrices("linalg.eig", A)
+    if visible(array) and not bool(FUNCTIONS["isfinite"](A.detach()).all()):
+        raise EngineError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    return array
+
+
 @autocast("float32")
 def eigvals(A: Any) -> Any:
     """The eigenvalues of a square matrix, complex."""
-    return eig(A)[0]
+    if (A.requires_grad and modes.recording()) or not A.numel():
+        return eig(A)[0]
+    _finite(A)
+    return eigvals_op.call(A)
 
 
 # Reflections -----------------------------------------------------------------------------------------

@@ -129,10 +129,10 @@ def _lstsq_grad(
     g: Any, a: Any, b: Any, solution: Any, reach: float, measured: bool, vector: bool, needs: Any, ops: Any
 ) -> tuple[Any, Any]:
     if vector:
-        g = None if g[0] is None else column(g[0], ops), g[1]
+        g = None if g[0] is None else column(g[0], ops), *g[1:]
         ga, gb = _lstsq_grad(g, a, column(b, ops), column(solution, ops), reach, measured, False, needs, ops)
         return ga, None if gb is None else ops.reshape(gb, gb.shape[:-1])
-    gx, gr = g
+    gx, gr, _ = g
     ga = gb = None
     if gx is not None:
         # Like PyTorch's: of all that A can reach, whatever `rcond` has left out of the solution.
@@ -151,8 +151,8 @@ def _lstsq_grad(
 lstsq_op = Op(
     "linalg_lstsq",
     "a b",
-    "rcond reach measured vector",
-    outputs="solution residuals",
+    "rcond reach measured vector by_rows",
+    outputs="solution residuals rank",
     grad_outputs=(0, 1),
     broadcast=True,
     conj=False,
@@ -175,6 +175,11 @@ def _cut(driver: str, rcond: float | None, a: Any) -> float:
     return float(rcond)
 
 
+def _of_full_rank(singular: Any, limit: float, columns: int) -> bool:
+    ranks = (singular > singular.max(-1)[..., None] * limit).sum(-1) if singular.size else 0
+    return bool(all_samples(ranks == columns).all())
+
+
 @autocast("float32")
 def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X for which |A X - B| is smallest; its squares, the rank and the singular values where the driver gives them."""
@@ -195,12 +200,12 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
         raise ShapeError(f"{name}: input.size(-2) should match other.size({-1 if vector else -2})")
     driver = driver or "gelsy"
     limit = _cut(driver, rcond, a)
-    singular = svdvals(A.detach())
-    rank = created(xp_of(a).empty(0, i64)) if driver == "gels" else matrix_rank(A, atol=0.0, rtol=limit)
-    whole = driver == "gels" or (driver != "gelsy" and bool(all_samples(rank._array == a.shape[-1]).all()))
-    solution, residuals = lstsq_op.call(A, B, limit, _reach(a), whole and a.shape[-2] > a.shape[-1], vector)
-    values = singular if driver in ("gelsd", "gelss") else singular.new_empty(0)
-    return return_types.linalg_lstsq(solution, residuals, rank, values)
+    singular = svdvals(A.detach()) if driver in ("gelsd", "gelss") else A.detach().real.new_empty(0)
+    whole = driver == "gels" or (driver != "gelsy" and _of_full_rank(singular._array, limit, a.shape[-1]))
+    measured = whole and a.shape[-2] > a.shape[-1]
+    solution, residuals, rank = lstsq_op.call(A, B, limit, _reach(a), measured, vector, driver == "gelsy")
+    rank = created(xp_of(a).empty(0, i64)) if driver == "gels" else rank
+    return return_types.linalg_lstsq(solution, residuals, rank, singular)
 
 
 # Approximations of low rank ----------------------------------------------------------------------------

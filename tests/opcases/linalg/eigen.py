@@ -58,6 +58,9 @@ def _tensor_system(rng):
 ROWS = [
     Row("linalg_eig", _projected, inputs=_apart(3, 3), dtypes=COMPLEX),
     Row("linalg_eig", lambda t, x: t.linalg.eigvals(x).abs(), inputs=_apart(2, 3, 3), label="values"),
+    Row("linalg_eigvals", lambda t, x: t.linalg.eigvals(x).abs(), inputs=_apart(2, 3, 3), grad=(), dtypes=COMPLEX),
+    Row("linalg_eigvalsh", lambda t, x: t.linalg.eigvalsh(x + x.mH), inputs=_apart(2, 3, 3), grad=(), dtypes=COMPLEX),
+    Row("linalg_svdvals", lambda t, x: t.linalg.svdvals(x), ((2, 3, 4),), lambda x: np.linalg.svd(x, compute_uv=False), grad=(), dtypes=COMPLEX),
     Row("linalg_eigh", _symmetric, inputs=_apart(3, 3), numeric=False, dtypes=COMPLEX, label="asymmetric"),
     Row("householder_product", lambda t, a, tau: t.linalg.householder_product(a, tau), inputs=_packed, ref=_product, dtypes=COMPLEX),
     Row("householder_product", lambda t, a, tau: t.orgqr(a, tau), ((0, 0), (0,)), label="empty", grad=()),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
 from ....errors import LinAlgError
-from ... import blas
+from ... import blas, lapack
 from ...layout import columns, in_columns, strided
 from ...quiet import quietly
 from ...registry import kernel
@@ -42,13 +43,13 @@ def _or_nan(xp: Any, solve: Any, x: Any) -> Any:
 @for_blas
 @in_columns
 def linalg_inv(xp: Any, x: Any) -> Any:
-    return _or_nan(xp, xp.linalg.inv, x)
+    return _or_nan(xp, lapack.of(xp).inv, x)
 
 
 @kernel("linalg_det")
 @for_blas
 def linalg_det(xp: Any, x: Any) -> Any:
-    found = xp.linalg.det(x)
+    found = lapack.of(xp).det(x)
     if xp is numpy and not found.all():
         lost = _not_numbers(xp, x)
         found = found if lost is None else xp.where(lost, xp.asarray(xp.nan, found.dtype), found)
@@ -59,7 +60,7 @@ def linalg_det(xp: Any, x: Any) -> Any:
 @for_blas
 @quietly
 def linalg_slogdet(xp: Any, x: Any) -> Any:
-    sign, logabsdet = xp.linalg.slogdet(x)
+    sign, logabsdet = lapack.of(xp).slogdet(x)
     if xp is numpy and not sign.all():
         lost = _not_numbers(xp, x)
         logabsdet = logabsdet if lost is None else xp.where(lost, xp.asarray(xp.nan, logabsdet.dtype), logabsdet)
@@ -71,14 +72,18 @@ def linalg_slogdet(xp: Any, x: Any) -> Any:
 @for_blas
 @in_columns
 def linalg_solve(xp: Any, a: Any, b: Any) -> Any:
-    return _or_nan(xp, lambda a: xp.linalg.solve(a, b), a)
+    return _or_nan(xp, lambda a: lapack.of(xp).solve(a, b), a)
 
 
 @kernel("linalg_cholesky")
 @for_blas
 @in_columns
 def linalg_cholesky(xp: Any, x: Any, upper: bool) -> Any:
-    factor = xp.linalg.cholesky(adjoint(xp.triu(x)) + xp.triu(x, 1) if upper else xp.tril(x) + adjoint(xp.tril(x, -1)))
+    if xp is numpy:  # which reads one triangle
+        factor = lapack.of(xp).cholesky(adjoint(x) if upper else x)
+    else:
+        other = xp.triu(x, 1) if upper else adjoint(xp.tril(x, -1))
+        factor = xp.linalg.cholesky((adjoint(xp.triu(x)) if upper else xp.tril(x)) + other)
     # NaN is not positive; where a pivot is NaN, so is every later one.
     if xp is numpy and x.size and numpy.isnan(factor[..., -1, -1]).any():
         raise numpy.linalg.LinAlgError("a pivot is NaN")
@@ -99,14 +104,14 @@ def linalg_qr(xp: Any, x: Any, mode: str) -> Any:
 @kernel("linalg_eigh")
 @for_blas
 def linalg_eigh(xp: Any, x: Any, uplo: str) -> Any:
-    values, vectors = xp.linalg.eigh(x, UPLO=uplo)
+    values, vectors = lapack.of(xp).eigh(x, UPLO=uplo)
     return values, columns(vectors)
 
 
-def singular(xp: Any, x: Any, full_matrices: bool = False) -> Any:
+def singular(xp: Any, x: Any, full_matrices: bool = False, vectors: bool = True) -> Any:
     """The array library's singular value decomposition; where it finds none, PyTorch's words for that."""
     try:
-        return xp.linalg.svd(x, full_matrices=full_matrices)
+        return lapack.of(xp).svd(x, full_matrices=full_matrices, compute_uv=vectors)
     except numpy.linalg.LinAlgError:
         raise LinAlgError(
             "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
@@ -120,13 +125,25 @@ def linalg_svd(xp: Any, x: Any, full_matrices: bool, phases: bool) -> Any:
     return columns(u), s, columns(vh)
 
 
+@kernel("linalg_svdvals")
+@for_blas
+def linalg_svdvals(xp: Any, x: Any) -> Any:
+    return singular(xp, x, vectors=False)
+
+
+@kernel("linalg_eigvalsh")
+@for_blas
+def linalg_eigvalsh(xp: Any, x: Any, uplo: str) -> Any:
+    return lapack.of(xp).eigvalsh(x, UPLO=uplo)
+
+
 @kernel("linalg_pinv")
 @for_blas
 def linalg_pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if x.size == 0:
         return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
     if hermitian:
-        s, u = xp.linalg.eigh(x)
+        s, u = lapack.of(xp).eigh(x)
         vh = xp.sign(s)[..., :, None] * adjoint(u)
         s = xp.abs(s)
     else:
@@ -160,10 +177,13 @@ def linalg_solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool, un
             return out
         # One column, or one row: its strides are those of columns, too.
         return strided(out, out.shape, (*out.strides[:-2], out.itemsize, out.shape[-2] * out.itemsize))
-    found = blas.solve_triangular(a, b, upper, unitriangular) if xp is numpy else None
+    n = a.shape[-1]
+    many = n <= FEW_ROWS and a.ndim > 2 and math.prod(a.shape[:-2]) >= n * n
+    found = blas.solve_triangular(a, b, upper, unitriangular) if xp is numpy and not many else None
     if found is not None:
         return found
-    n = a.shape[-1]
+    if many:
+        return _row_by_row_of_many(xp, a, b, upper, unitriangular)
     if n <= FEW_ROWS:
         return _row_by_row(xp, a, b, upper, unitriangular)
     half = n // 2
@@ -182,6 +202,18 @@ def _row_by_row(xp: Any, a: Any, b: Any, upper: bool, unitriangular: bool) -> An
         done = slice(i + 1, n) if upper else slice(i)
         row = b[..., i, :] - (a[..., i : i + 1, done] @ x[..., done, :])[..., 0, :]
         x[..., i, :] = row if unitriangular else row / a[..., i, i, None]
+    return x
+
+
+def _row_by_row_of_many(xp: Any, a: Any, b: Any, upper: bool, unitriangular: bool) -> Any:
+    """The same for many matrices, all of them at each step."""
+    n = a.shape[-1]
+    x = xp.array(xp.broadcast_to(b, (*xp.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])), order="C")
+    for i in reversed(range(n)) if upper else range(n):
+        if not unitriangular:
+            x[..., i, :] /= a[..., i, i, None]
+        for j in range(i) if upper else range(i + 1, n):
+            x[..., j, :] -= a[..., j, i, None] * x[..., i, :]
     return x
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from ... import lapack
 from ...everywhere import from_host, on_host, scipy
 from ...layout import columns, in_columns
 from ...registry import kernel
@@ -18,6 +19,13 @@ def linalg_eig(xp: Any, x: Any) -> Any:
     values, vectors = numpy.linalg.eig(on_host(x))  # on the host: not every array library has it
     kind = numpy.result_type(x.dtype, numpy.complex64)
     return from_host(xp, values.astype(kind, copy=False)), from_host(xp, columns(vectors.astype(kind, copy=False)))
+
+
+@kernel("linalg_eigvals")
+def linalg_eigvals(xp: Any, x: Any) -> Any:
+    """The same without the vectors."""
+    values = lapack.of(numpy).eigvals(on_host(x))
+    return from_host(xp, values.astype(numpy.result_type(x.dtype, numpy.complex64), copy=False))
 
 
 @kernel("geqrf")

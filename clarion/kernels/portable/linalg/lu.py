@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
+from ... import lapack
 from ...layout import in_columns
 from ...quiet import quietly
 from ...registry import kernel
@@ -115,12 +118,24 @@ def linalg_matrix_exp(xp: Any, x: Any) -> Any:
 
 
 @kernel("linalg_lstsq")
-def linalg_lstsq(xp: Any, a: Any, b: Any, rcond: float, reach: float, measured: bool, vector: bool) -> Any:
-    """The shortest x for which |a x - b| is smallest, and its square for each column (if `measured`)."""
+def linalg_lstsq(
+    xp: Any, a: Any, b: Any, rcond: float, reach: float, measured: bool, vector: bool, by_rows: bool
+) -> Any:
+    """The shortest x for which |a x - b| is smallest, its square for each column (if `measured`), and the rank of a.
+
+    `by_rows`: the rank as LAPACK's gelsy estimates it, which exchanges columns; else singular values say it.
+    """
     b = b[..., None] if vector else b
-    u, s, vh = singular(xp, a)
-    kept = s > (s.max(axis=-1, keepdims=True) * rcond if s.size else 0)
-    inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
-    x = adjoint(vh) @ (inverse[..., None] * (adjoint(u) @ b))
-    residuals = (abs(a @ x - b) ** 2).sum(axis=-2) if measured else xp.empty((0,), s.dtype)
-    return x[..., 0] if vector else x, residuals
+    found = lapack.least_squares(a, b, rcond) if by_rows and xp is numpy else None
+    if found is None:
+        u, s, vh = singular(xp, a)
+        kept = s > (s.max(axis=-1, keepdims=True) * rcond if s.size else 0)
+        inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
+        solution = adjoint(vh) @ (inverse[..., None] * (adjoint(u) @ b))
+        *batch, n, k = solution.shape
+        x = xp.empty((*batch, k, max(a.shape[-2:])), solution.dtype)[..., :n].swapaxes(-1, -2)  # as LAPACK leaves it
+        x[...] = solution
+        found = x, kept.sum(-1)
+    x, rank = found
+    residuals = (abs(a @ x - b) ** 2).sum(axis=-2) if measured else xp.empty((0,), abs(x[..., :0, :0]).dtype)
+    return x[..., 0] if vector else x, residuals, rank
