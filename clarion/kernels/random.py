@@ -30,6 +30,7 @@ _CHUNK = 1 << 16  # numbers per round: a multiple of 16, small enough for the te
 _EXACT_NORMALS = 1 << 17  # up to so many float32 normals the fused arithmetic is worth its time
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _FEW = 512  # numbers that are drawn without going through pieces
+_NARROW = 1 << 28  # so many whole numbers are drawn from two words each
 
 _FLOAT32, _FLOAT64, _INT64, _BOOL = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
 
@@ -314,6 +315,9 @@ def random(
     """`random_()` without `low`, `random_(low, None)` without `high`, else `random_(low, high)`."""
     if dtype is not _INT64:
         dtype = np.dtype(dtype)
+    elif low is not None and high is not None and 0 < high - low < _NARROW and _INT64_MIN < low <= _INT64_MAX - _NARROW:
+        if type(shape) is tuple and (n := math.prod(shape)) <= _FEW:
+            return raw.remainders(gen.words(n), high - low, low, shape)  # type: ignore[no-any-return]
     if low is None:
         return _integers(gen, shape, dtype, *_natural_range(dtype))
     if high is None and low == _INT64_MIN:
@@ -322,7 +326,7 @@ def random(
         return _integers(gen, shape, dtype, 0, 1 << 64, wide=True)
     if dtype is not _INT64 or high is None or not _INT64_MIN < low < high <= _INT64_MAX:
         low, high = _check_range(dtype, low, high)
-    return _integers(gen, shape, dtype, low, high - low, wide=high - low >= 1 << 28)
+    return _integers(gen, shape, dtype, low, high - low, wide=high - low >= _NARROW)
 
 
 def _natural_range(dtype: np.dtype) -> tuple[int, int, bool]:
@@ -340,10 +344,8 @@ def _integers(gen: Generator, shape: Shape, dtype: np.dtype, first: int, count: 
     """first + word % count, in wrapping 64-bit arithmetic."""
     n = shape if isinstance(shape, int) else math.prod(shape)
     if n <= _FEW and not wide:
-        few = np.remainder(gen.words(n), np.uint32(count)).astype(_INT64)
-        if first:
-            few += first
-        return cast(few, dtype).reshape(shape)
+        few = raw.remainders(gen.words(n), count, first, (n,) if isinstance(shape, int) else tuple(shape))
+        return few if dtype is _INT64 else cast(few, dtype)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
@@ -468,6 +470,8 @@ def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None
         raise unsupported("bernoulli_tensor_cpu_p_", p.dtype)
     if dtype.kind not in "iubf" and not digits(dtype):
         raise unsupported("bernoulli_tensor_cpu_self_", dtype)
+    if p.dtype is dtype is _FLOAT32 and 0 < p.size <= _FEW and p.flags.c_contiguous and raw.are_chances(p):
+        return raw.trials_each(gen.unit_floats(p.size), p)  # type: ignore[no-any-return]
     chance: np.ndarray = p if wide else p.astype(np.float32, copy=False)
     chance = chance.reshape(-1)
     # (The comparison is false for NaN, which is no probability either.)
@@ -490,6 +494,14 @@ def dropout_mask(gen: Generator, shape: Shape, p: float) -> np.ndarray:
     if p == 0 or p == 1:
         return np.full(shape, p == 0)
     return _trials(gen, shape, 1 - p, _BOOL)
+
+
+def dropout_factors(gen: Generator, shape: tuple[int, ...], p: float, factor: np.ndarray) -> np.ndarray | None:
+    """`dropout_mask` times a factor of its type, for few numbers and a chance between 0 and 1; None for others."""
+    n = math.prod(shape)
+    if n > _FEW or not 0 < p < 1:
+        return None
+    return raw.trial_factors(gen.words(2 * n), math.ceil((1 - p) * 2.0**53), factor, shape)  # type: ignore[no-any-return]
 
 
 def dropout_bits(gen: Generator, n: int, p: float) -> np.ndarray:

@@ -134,3 +134,38 @@ def test_squared_errors_of_two_shapes() -> None:
     for _ in range(3):
         for a, b in ((x, y), (y, x), (y, np.array(1, "f"))):
             assert raw.mse_loss_mean(a, b) == portable("mse_loss_mean")(a, b)
+
+
+def test_numbers_made_of_words() -> None:
+    words = np.random.default_rng(0).integers(0, 1 << 32, 240, dtype=np.uint32)
+    words[:4] = 0, 0, 0xFFFFFFFF, 0xFFFFFFFF
+    for limit in (0, 1, (1 << 53) - 1, 1 << 53, 1 << 52, 12345678901234):
+        for dtype in (np.float32, np.float64):
+            _same("trial_factors", words, limit, np.array(1.25, dtype), (4, 30))
+            _same("trial_factors", words[::2], limit, np.array(1.25, dtype), (2, 5, 6))
+    for count, first in ((1, 0), (10, -3), ((1 << 28) - 1, 1 << 40), (7, -(1 << 62))):
+        _same("remainders", words, count, first, (8, 30))
+        _same("remainders", words[:1], count, first, ())
+    chances = _numbers(3, 6, 10)
+    _same("trials_each", _numbers(4, 60), chances)
+    for value in (0.0, 1.0, -0.0, np.nextafter(np.float32(1), np.float32(2)), -1e-30, np.nan, np.inf):
+        chances[2, 3] = value
+        assert raw.are_chances(chances) == portable("are_chances")(chances)
+
+
+def test_few_draws_take_the_words_that_many_take() -> None:
+    def drawn(draw: Any) -> Any:
+        torch.manual_seed(3)
+        return [*draw().tolist(), torch.rand(1).item()]
+
+    for n in (1, 7, 64, 511):
+        torch.manual_seed(3)
+        whole = torch.default_generator._source.words(2 * n).astype(np.int64)
+        assert drawn(lambda n=n: torch.randint(-3, 10, (n,)))[:n] == (whole[:n] % 13 - 3).tolist()
+        kept = (((whole[::2] & 0x1FFFFF) << 32) | whole[1::2]) < int(np.ceil(0.7 * 2.0**53))
+        found = drawn(lambda n=n: torch.nn.functional.dropout(torch.ones(n), 0.3))
+        assert [value > 0 for value in found[:n]] == kept.tolist()
+    with pytest.raises(RuntimeError, match="outside"):
+        before = torch.get_rng_state().tolist()
+        torch.bernoulli(torch.tensor([0.5, 1.5]))
+    assert torch.get_rng_state().tolist() == before

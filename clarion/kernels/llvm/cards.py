@@ -411,6 +411,15 @@ class Draw(_Builtin):
         self.words[1:] = normals.loop(loop), together
 
 
+class OfWords(_Builtin):
+    """Few numbers made of words: small_draws.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines[small_draws.KERNELS[name]], small_draws.WORD_CARD)
+        self.kept += [np.dtype(np.uint32), np.dtype(np.int64)]
+        self.words[1:] = list(map(id, self.kept))
+
+
 class Card(_Builtin):
     """A kernel. Versions are added as they are compiled."""
 

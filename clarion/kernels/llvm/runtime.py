@@ -219,7 +219,12 @@ class Runtime:
             machine.address(engine, name) for name in ("direct_draw", "direct_drawn", "direct_joined")
         )
         entries = (
-            small_lines.ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES | small_lists.ENTRIES | columns.ENTRIES
+            small_lines.ENTRIES
+            | small_moves.ENTRIES
+            | small_sorts.ENTRIES
+            | small_lists.ENTRIES
+            | columns.ENTRIES
+            | small_draws.ENTRIES
         )
         entries |= layouts.ENTRIES | {lay: "" for lay, _ in layouts.KERNELS.values()}
         entries |= writes.ENTRIES | {loop: "" for loop, _ in writes.KERNELS.values()}

@@ -6,14 +6,14 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from ...core.devices import HOST, Kind, as_array, kind_of
-from ...core.dtypes import FLOATING, bool_, f32
+from ...core.devices import HOST, Kind, as_array, kind_of, ndarray
+from ...core.dtypes import FLOATING, bool_, f32, f64
 from ...core.inplace import inplace as write_into
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedError, not_a_tensor
 from ...events import hub
 from ...kernels.layout import dense_order
-from ...kernels.random import default_generator, dropout_mask
+from ...kernels.random import default_generator, dropout_factors, dropout_mask
 from ..elementwise.arithmetic import mul_op
 from ..faces.api import FUNCTIONS, METHODS, functional, public
 from ..faces.options import inverse, warn_user
@@ -30,6 +30,10 @@ def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any, drawn: str 
 
 
 def _factors(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
+    if dtype is f32 or dtype is f64:
+        few = dropout_factors(default_generator, shape, p, _factor(p, dtype))
+        if few is not None:
+            return few
     keep = dropout_mask(default_generator, shape, p)
     return as_array(HOST.xp.multiply(keep, _factor(p, dtype), dtype=dtype if dtype.kind == "f" else None))
 
@@ -38,11 +42,13 @@ def _factors(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
 def _factor(p: float, dtype: Any) -> Any:
     """1 / (1 - p), rounded as PyTorch rounds it."""
     xp, wide = HOST.xp, f32 if dtype.itemsize == 2 else dtype
-    return (xp.asarray(1, wide) / xp.asarray(1 - p, wide)).astype(dtype)
+    return as_array((xp.asarray(1, wide) / xp.asarray(1 - p, wide)).astype(dtype))
 
 
 def noise_like(array: Any, p: float) -> Any:
     """Noise for an array, drawn in the order of its memory: PyTorch's noise has the input's strides."""
+    if type(array) is ndarray and array.flags.c_contiguous and p != 1:
+        return _factors(array.shape, p, array.dtype)
     where = kind_of(array)
     if array.flags.c_contiguous:
         return noise(where, array.shape, p, array.dtype)

@@ -36,3 +36,28 @@ def packed_trials(xp: Any, packed: Any, words: Any, limit: int) -> Any:
     """`trials`, eight in a byte, the first in its lowest bit; as many as fill whole bytes."""
     packed[:] = xp.packbits(trials(xp, xp.empty(words.size // 2, bool), words, limit), bitorder="little")
     return packed
+
+
+@kernel("trial_factors")
+def trial_factors(xp: Any, words: Any, limit: int, factor: Any, shape: tuple[int, ...]) -> Any:
+    """`factor` (an array without dimensions) where `trials` hit, else 0."""
+    hits = trials(xp, xp.empty(words.size // 2, bool), words, limit)
+    return xp.multiply(hits, factor, dtype=factor.dtype).reshape(shape)
+
+
+@kernel("remainders")
+def remainders(xp: Any, words: Any, count: int, first: int, shape: tuple[int, ...]) -> Any:
+    """first + word % count."""
+    return (xp.remainder(words, xp.uint32(count)).astype(xp.int64) + first).reshape(shape)
+
+
+@kernel("are_chances")
+def are_chances(xp: Any, chances: Any) -> bool:
+    """Do all numbers lie between 0 and 1? (NaN does not.)"""
+    return bool(((chances >= 0) & (chances <= 1)).all())
+
+
+@kernel("trials_each")
+def trials_each(xp: Any, units: Any, chances: Any) -> Any:
+    """1 where a uniform number lies below a chance of its own, else 0."""
+    return (units.reshape(chances.shape) < chances).astype(chances.dtype)
