@@ -346,13 +346,18 @@ _MANY_VIEWS = """    viewed = as_view if modes.special else quick_view
     if modes.special and modes.dual is not None:
         modes.dual.viewed(x, outs, ((op, {params}, 0),))
 """
-_MANY_ATTACHED = """for i, out in enumerate(outs):
+_MANY_ATTACHED = """i = 0
+metas = []
+for out in outs:
     out._edge = node
     out._nr = i
     out._rg = True
-if len(outs) > 1:
-    node.n_out = len(outs)
-    node.out_meta = tuple([(out._array.shape, out._array.dtype) for out in outs])
+    r = out._array
+    metas.append((r.shape, r.dtype))
+    i += 1
+if i > 1:
+    node.n_out = i
+    node.out_meta = tuple(metas)
 """
 _VIEW_END = """    if modes.special:
         finished(op, (x,), {params}, {outs}, True)

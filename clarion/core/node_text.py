@@ -139,9 +139,10 @@ def _guards(outs: list[Output]) -> str:
     if len(outs) == 1:
         made = f"{outs[0].name}._vc = node.out_guard = VersionCounter()\n"
         return made if outs[0].kept == YES else "" if outs[0].kept == NO else f"if {outs[0].kept}:\n    {made}"
-    pairs = as_tuple([f"({o.name}, {o.kept})" for o in outs])
-    text = f"if {' or '.join(o.kept for o in outs)}:\n"
-    text += f"    node.out_guard = [(o._counter(), 0, o._array, 0) for o, kept in {pairs} if kept]\n"
+    text = f"if {' or '.join(o.kept for o in outs)}:\n    node.out_guard = []\n"
+    for o in outs:
+        made = f"{o.name}._vc = counter = VersionCounter()\n"
+        text += f"    if {o.kept}:\n        {made}        node.out_guard.append((counter, 0, {o.array}, 0))\n"
     return text + (
         f"node.n_out = {len(outs)}\nnode.out_meta = {as_tuple([f'({o.array}.shape, {o.array}.dtype)' for o in outs])}\n"
     )

@@ -54,7 +54,9 @@ def of_offers(asked: list[Offer], others: dict[type, list[Offer]], writing: bool
     large = _one_after_the_other(asked, writing)
     least = min([offer.least for offer in asked if offer.least], default=sys.maxsize)
     choose = partial(_by_one_type, others) if len(others) == 1 else by_type
-    if least == sys.maxsize:
+    if least == sys.maxsize or (
+        least == 1 and not hasattr(asked[0].function, "warm")
+    ):  # (offers themselves ask for one element)
         return choose(large, elsewhere)
     small = _one_after_the_other([offer for offer in asked if not offer.least], writing)
     first = asked[0].function
@@ -155,15 +157,15 @@ def _one_after_the_other(asked: list[Offer], writing: bool) -> Kernel:
 
     if writing:
         return call_or_write
-    return _one_before(guarded[0], plain) if len(guarded) == 1 and not guarded[0].least else call
+    return _one_before(guarded[0], plain) if len(guarded) == 1 else call
 
 
 def _one_before(offer: Offer, plain: Kernel) -> Kernel:
     """An offer that may decline, and what is called then."""
-    accepts, function = offer.accepts, offer.function
+    accepts, function, least = offer.accepts, offer.function, offer.least
 
     def call(*args: Any) -> Any:
-        if accepts is None or accepts(*args):
+        if (accepts is None or accepts(*args)) and (not least or args[0].size >= least):
             result = function(*args)
             if result is not NotImplemented:
                 return result

@@ -344,8 +344,7 @@ def _integers(gen: Generator, shape: Shape, dtype: np.dtype, first: int, count: 
     """first + word % count, in wrapping 64-bit arithmetic."""
     n = shape if isinstance(shape, int) else math.prod(shape)
     if n <= _FEW and not wide:
-        few = raw.remainders(gen.words(n), count, first, (n,) if isinstance(shape, int) else tuple(shape))
-        return few if dtype is _INT64 else cast(few, dtype)
+        return cast(raw.remainders(gen.words(n), count, first, (n,) if isinstance(shape, int) else tuple(shape)), dtype)
     out = np.empty(shape, dtype)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
@@ -458,8 +457,7 @@ def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarr
 
 def _hits(gen: Generator, n: int, limit: int) -> np.ndarray:
     """Which of the next `n` 53-bit integers lie below `limit`."""
-    hits: np.ndarray = raw.trials(np.empty(n, _BOOL), gen.words(2 * n), limit)
-    return hits
+    return raw.trials(np.empty(n, _BOOL), gen.words(2 * n), limit)  # type: ignore[no-any-return]
 
 
 def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
@@ -477,8 +475,6 @@ def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None
     # (The comparison is false for NaN, which is no probability either.)
     if chance.size and not (smallest(chance) >= 0 and largest(chance) <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]")
-    if chance.size <= _FEW and not wide:
-        return (gen.unit_floats(chance.size) < chance).astype(dtype).reshape(p.shape)
     out = np.empty(p.shape, dtype)
     flat = out.reshape(-1)
     for lo, hi in _pieces(flat.size):
@@ -494,14 +490,6 @@ def dropout_mask(gen: Generator, shape: Shape, p: float) -> np.ndarray:
     if p == 0 or p == 1:
         return np.full(shape, p == 0)
     return _trials(gen, shape, 1 - p, _BOOL)
-
-
-def dropout_factors(gen: Generator, shape: tuple[int, ...], p: float, factor: np.ndarray) -> np.ndarray | None:
-    """`dropout_mask` times a factor of its type, for few numbers and a chance between 0 and 1; None for others."""
-    n = math.prod(shape)
-    if n > _FEW or not 0 < p < 1:
-        return None
-    return raw.trial_factors(gen.words(2 * n), math.ceil((1 - p) * 2.0**53), factor, shape)  # type: ignore[no-any-return]
 
 
 def dropout_bits(gen: Generator, n: int, p: float) -> np.ndarray:

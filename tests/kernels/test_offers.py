@@ -31,6 +31,7 @@ OTHERS = {
     "fft_c2c",
     "fft_r2c",
     "fft_c2r",
+    "split_with_sizes",
 }
 NAMES = sorted({n for n, offer in OFFERS if offer.backend == "numpy" and n in OPS and n not in OTHERS})
 
@@ -73,6 +74,8 @@ ARGUMENTS = {
     **{name: [(X, d) for d in (0, 1, -2)] for name in ("tril", "triu")},
     **{name: [(X, None, 1, False), (X, (1,), 0, True), (X, (0,), 1, False)] for name in ("var", "std")},
     "softmax": [(X, 0), (X, 1)],
+    "split": [(X, 3, 0), (X, 50, 1)],
+    "unbind": [(X, 0)],
     "softmax_and_total": [(X, 0), (X, 1)],
     "layer_norm": [(X, ROW, ROW, 1, 1e-5), (X, None, None, 1, 1e-5), (X, ROW, None, 1, 1e-2)],
     "layer_norm_backward": [(X, ROW, X, COLUMN, 1), (X, None, X, COLUMN, 1)],

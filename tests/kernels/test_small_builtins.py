@@ -169,3 +169,50 @@ def test_few_draws_take_the_words_that_many_take() -> None:
         before = torch.get_rng_state().tolist()
         torch.bernoulli(torch.tensor([0.5, 1.5]))
     assert torch.get_rng_state().tolist() == before
+
+
+def test_elements_by_pairs_of_numbers_and_what_is_added_there() -> None:
+    draws = np.random.default_rng(0)
+    for shape in ((5, 6), (4, 3, 2), (2, 3, 1, 4)):
+        for numbers in ((7,), (2, 3)):
+            i, j = (draws.integers(0, n, numbers) for n in shape[:2])
+            x = _numbers(1, *shape)
+            for each in (
+                x,
+                x.astype(np.float64),
+                draws.integers(0, 9, shape),
+                x[:, ::-1],
+                np.broadcast_to(x[:1], shape),
+            ):
+                _same("index2", each, i, j, (0, 1))
+            _same("index2", x, i - shape[0], j, (0, 1))
+            g = _numbers(2, *numbers, *shape[2:])
+            for each in (g, g.astype(np.float64), np.broadcast_to(np.float32(0.5), g.shape), g.astype(np.float16)):
+                _same("index2_backward", each, i, j, shape, (0, 1))
+                _same("index2_backward", each, i, j - shape[1], shape, (0, 1))
+            rows = _numbers(3, *numbers, *shape[1:])
+            for each in (rows, np.broadcast_to(np.float32(0.5), rows.shape)):
+                _same("index1_backward", each, i, shape, (0,))
+                _same("index1_backward", each, i - shape[0], shape, (0,))
+    with pytest.raises(IndexError):
+        raw.index2(x, i + 9, j, (0, 1))
+    index, rows = draws.integers(0, 5, (3, 4)), _numbers(4, 3, 4, 6)
+    for padding in (-1, 2):
+        for scaled in (False, True):
+            for g in (rows, rows.astype(np.float64), np.broadcast_to(np.float32(0.5), rows.shape)):
+                found, wanted = (
+                    kernel(g, index, 5, padding, scaled)
+                    for kernel in (raw.embedding_dense_backward, portable("embedding_dense_backward"))
+                )
+                np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_parts_of_an_array() -> None:
+    x = _numbers(0, 7, 5, 4)
+    for dim in range(3):
+        for each in (x, x.transpose(2, 0, 1), x[::-1]):
+            for size in (1, 3, 9):
+                _same("split", each, size, dim)
+            _same("split_with_sizes", each, (0, 3, each.shape[dim] - 3), dim)
+            _same("unbind", each, dim)
+            assert all(part.base is not None for part in raw.unbind(each, dim))

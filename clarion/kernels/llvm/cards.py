@@ -24,6 +24,7 @@ from . import (
     small_lines,
     small_lists,
     small_moves,
+    small_pairs,
     small_products,
     small_sorts,
     taking,
@@ -277,6 +278,15 @@ class Lines(_Builtin):
         super().__init__(name, runtime().lines[entry], small_lines.WORDS)
         self.kept.append(np.dtype(np.int64))
         self.words[1:] = what, alike, id(self.kept[0])
+
+
+class Pairs(_Builtin):
+    """Elements of small arrays by pairs of numbers: small_pairs.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines[small_pairs.KERNELS[name]], small_pairs.WORDS)
+        self.kept.append(np.dtype(np.int64))
+        self.words[small_pairs.INT64] = id(self.kept[0])
 
 
 class Moves(_Builtin):

@@ -23,6 +23,7 @@ from . import (
     small_lines,
     small_lists,
     small_moves,
+    small_pairs,
     small_products,
     small_sorts,
     strided,
@@ -225,6 +226,7 @@ class Runtime:
             | small_lists.ENTRIES
             | columns.ENTRIES
             | small_draws.ENTRIES
+            | small_pairs.ENTRIES
         )
         entries |= layouts.ENTRIES | {lay: "" for lay, _ in layouts.KERNELS.values()}
         entries |= writes.ENTRIES | {loop: "" for loop, _ in writes.KERNELS.values()}

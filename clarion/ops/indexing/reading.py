@@ -299,10 +299,12 @@ def getitem(self: Tensor, index: Any) -> Any:
     elif kind is tuple:
         if len(index) == 1 and type(index[0]) is slice and self._array.ndim:
             return getitem(self, index[0])
-        if index and type(index[0]) is Tensor:
-            tensors = _all_indices(index, self._array.ndim)
-            if tensors is not None:
-                return take_index(self, tensors)
+        if index and type(index[0]) is Tensor and _all_indices(index, self._array.ndim):
+            where = tuple(range(len(index)))
+            try:
+                return sized("index", len(index)).call(self, *index, where)
+            except IndexError as error:
+                raise index_error(error, list(index), self._array.shape, where) from None
         if self._view is not None:
             sync(self)
         if not (self._rg and (modes.special == 0 or modes.recording())) and not modes.watched:
@@ -322,14 +324,14 @@ def getitem(self: Tensor, index: Any) -> Any:
     return x if x is not self else lifted.alias(self)
 
 
-def _all_indices(items: tuple[Any, ...], ndim: int) -> list[tuple[int, Tensor]] | None:
-    """Index tensors, where all items are such, one for each of the first dimensions."""
+def _all_indices(items: tuple[Any, ...], ndim: int) -> bool:
+    """Are all items index tensors, one for each of the first dimensions?"""
     if len(items) > ndim:
-        return None
-    for each in items:
+        return False
+    for each in items:  # noqa: SIM110  (twice as fast)
         if type(each) is not Tensor or each._array.dtype is not i64 or not each._array.ndim:
-            return None
-    return list(enumerate(items))
+            return False
+    return True
 
 
 def _new_dimension(items: tuple[Any, ...], ndim: int) -> int | None:

@@ -13,10 +13,13 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentValueError, DtypeError, EngineError, NotSupportedError, not_a_tensor
 from ...events import hub
 from ...kernels.layout import dense_order
-from ...kernels.random import default_generator, dropout_factors, dropout_mask
+from ...kernels.random import default_generator, dropout_mask
+from ...kernels.registry import raw
 from ..elementwise.arithmetic import mul_op
 from ..faces.api import FUNCTIONS, METHODS, functional, public
 from ..faces.options import inverse, warn_user
+
+_FEW = 512  # numbers that are drawn and multiplied in one step
 
 
 def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any, drawn: str = "kept") -> Any:
@@ -30,10 +33,9 @@ def noise(where: Kind, shape: tuple[int, ...], p: float, dtype: Any, drawn: str 
 
 
 def _factors(shape: tuple[int, ...], p: float, dtype: Any) -> Any:
-    if dtype is f32 or dtype is f64:
-        few = dropout_factors(default_generator, shape, p, _factor(p, dtype))
-        if few is not None:
-            return few
+    if (n := math.prod(shape)) <= _FEW and (dtype is f32 or dtype is f64) and 0 < p < 1:
+        words = default_generator.words(2 * n)
+        return raw.trial_factors(words, math.ceil((1 - p) * 2.0**53), _factor(p, dtype), shape)
     keep = dropout_mask(default_generator, shape, p)
     return as_array(HOST.xp.multiply(keep, _factor(p, dtype), dtype=dtype if dtype.kind == "f" else None))
 
