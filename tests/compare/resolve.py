@@ -79,6 +79,10 @@ def function(op, lib):
         return ADAPTERS[op.name]
     if _is_lambda(op.op):
         return _rebind(op.op, lib, op.name)
+    if isinstance(op.op, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        return lookup(lib, f"ops.{op.op}")
+    if not hasattr(torch, op.name.split(".")[0]) and isinstance(op.op, types.FunctionType):
+        return _rebind(op.op, lib, op.name)  # a function of the database's own
     if op.name.startswith("__"):
         return method(lib, op.name)
     try:

@@ -54,7 +54,8 @@ def _each(name: str, in_place: bool) -> Callable[..., Any]:
     scaled = name in ("addcmul", "addcdiv")
 
     def run(tensor: Any, row: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        chosen = name if not row or isinstance(row[0], Tensor) else _WITH_NUMBER.get(name, name)
+        beside = row and (not isinstance(row[0], Tensor) or tensor.is_complex())  # which both refuse, in other words
+        chosen = _WITH_NUMBER.get(name, name) if beside else name
         if scaled and len(row) == 3:
             *row, options["value"] = row  # type: ignore[assignment]
         return METHODS[chosen + "_" * in_place](tensor, *row, **options)
