@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 import weakref
@@ -177,6 +178,8 @@ class GradScaler:
         progress = self._of(optimizer)
         if progress.stage is OptState.STEPPED:
             raise EngineError("step() has already been called since the last update().")
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            return self._step_of_its_own(optimizer, progress, args, kwargs)
         if progress.stage is OptState.READY:
             self.unscale_(optimizer)
         if not any(p._grad is not None for group in optimizer.param_groups for p in group["params"]):
@@ -193,6 +196,30 @@ class GradScaler:
             result = optimizer.step(*args, **kwargs)
         elif hub.step_skipped is not None:
             hub.step_skipped(optimizer)
+        progress.stage = OptState.STEPPED
+        return result
+
+    def _step_of_its_own(self, optimizer: Any, progress: _Progress, args: Any, kwargs: Any) -> Any:
+        """The step of an optimizer that unscales for itself: it is told the scale, and whether a gradient is infinite."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn(
+                "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In the near "
+                "future GradScaler registers `grad_scale: Tensor` and `found_inf: Tensor` to the passed optimizer and let "
+                "the optimizer use them directly.",
+                FutureWarning,
+                stacklevel=3,
+            )
+            result = optimizer.step(*args, **{**kwargs, "grad_scaler": self})
+        else:
+            told = getattr(optimizer, "grad_scale", None)
+            if progress.stage is OptState.READY:
+                grads = [p._grad for group in optimizer.param_groups for p in group["params"] if p._grad is not None]
+                progress.found_inf = not all(bool(grad.isfinite().all()) for grad in grads)
+                told = self._checked("step") * (1 if told is None else told)
+            optimizer.grad_scale = told
+            optimizer.found_inf = new_tensor(np.array(bool(progress.found_inf), np.float32))
+            result = optimizer.step(*args, **kwargs)
+            del optimizer.grad_scale, optimizer.found_inf
         progress.stage = OptState.STEPPED
         return result
 

@@ -13,6 +13,7 @@ from typing import Any
 from ..forks import fork_safe
 from ..kernels import registry
 from .devices import _BY_ARRAY as ARRAYS
+from .namespace import OPS
 from .tensor import Tensor, new_tensor
 
 # watcher(name of the operation, its kernel, arguments, keyword arguments) -> the result
@@ -29,6 +30,10 @@ _count = 0  # watchers of all threads
 
 
 def _around(name: str, kernel: Any) -> Any:
+    """The kernel of an operation, seen by watchers. What is no operation (words of a generator) is nobody's affair."""
+    if name not in OPS:
+        return kernel
+
     def run(*args: Any, **kwargs: Any) -> Any:
         watchers = state.watchers
         if not watchers:

@@ -98,3 +98,44 @@ def test_disabled(setup: Any) -> None:
 def test_without_a_gpu() -> None:
     with pytest.warns(UserWarning, match="CUDA is not available"):
         assert not torch.amp.GradScaler().is_enabled()
+
+
+class _UnscalesItself(torch.optim.SGD):
+    _step_supports_amp_scaling = True
+
+    def step(self, closure: Any = None) -> None:
+        if not self.found_inf:
+            for p in self.param_groups[0]["params"]:
+                p.grad /= self.grad_scale
+            super().step(closure)
+
+
+class _AsksTheScaler(torch.optim.SGD):
+    _step_supports_amp_scaling = True
+
+    def step(self, closure: Any = None, *, grad_scaler: Any = None) -> None:
+        grad_scaler.unscale_(self)
+        super().step(closure)
+
+
+def test_optimizers_that_unscale_themselves() -> None:
+    w = torch.ones(2, requires_grad=True)
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+    own, asking = _UnscalesItself([w], lr=0.5), _AsksTheScaler([w], lr=0.5)
+    scaler.scale(w.sum()).backward()
+    scaler.step(own)
+    scaler.update()
+    assert w.tolist() == [0.5, 0.5]
+    assert not hasattr(own, "grad_scale")
+    assert scaler.get_scale() == 4.0
+    w.grad = None
+    scaler.scale(w.sum()).backward()
+    with pytest.warns(FutureWarning, match="stop passing itself"):
+        scaler.step(asking)
+    scaler.update()
+    assert w.tolist() == [0.0, 0.0]
+    w.grad = torch.full((2,), float("inf"))
+    scaler.step(own)
+    scaler.update()
+    assert w.tolist() == [0.0, 0.0]
+    assert scaler.get_scale() == 2.0

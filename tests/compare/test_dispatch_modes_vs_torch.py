@@ -67,7 +67,25 @@ def _twice(torch: Any) -> Any:
     out.sum().backward()
 
 
+def _drawn_inside(torch: Any) -> Any:
+    """What a mode answers is never taken for the generator's words: they are no operation."""
+    base = importlib.import_module(f"{torch.__name__}.utils._python_dispatch").TorchDispatchMode
+
+    class Zeros(base):  # type: ignore[misc, valid-type]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return torch.zeros(())
+
+    torch.manual_seed(0)
+    torch.rand(620)  # the next draw needs more words
+    with Zeros():
+        torch.randn(8)
+    torch.manual_seed(0)
+    torch.rand(620)
+    return torch.randn(8).tolist(), torch.rand(3).tolist()
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    "numbers drawn inside": _drawn_inside,
     "what a mode sees": _forward,
     "two modes": _nested,
     "a list of operations": lambda torch: _kept(
