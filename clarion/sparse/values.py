@@ -15,7 +15,7 @@ from ..core.tensor import Tensor
 SAFE = frozenset(
     ["size", "dim", "ndimension", "numel", "nelement", "element_size", "is_floating_point", "is_complex", "is_signed",
      "shape", "dtype", "device", "ndim", "itemsize", "is_cpu", "is_cuda", "is_meta", "is_tensor", "is_inference", "get_device",
-     "is_pinned", "result_type", "can_cast", "output_nr", "_version", "backward"]
+     "is_pinned", "result_type", "can_cast", "output_nr", "_version", "backward", "__dlpack__", "__dlpack_device__"]
 )  # fmt: skip
 
 

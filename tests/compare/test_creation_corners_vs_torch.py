@@ -77,13 +77,20 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "polar as reals": lambda torch: torch.polar(torch.ones(2), torch.ones(2), out=torch.ones(2)),
     "zeros of another layout": lambda torch: torch.zeros(2, layout=torch.sparse_coo, out=torch.ones(2)).to_dense(),
     "a capsule": lambda torch: torch.asarray(torch.utils.dlpack.to_dlpack(torch.arange(3.0))),
+    "a capsule of a leaf": lambda torch: torch.from_dlpack(
+        torch.utils.dlpack.to_dlpack(torch.ones(2, requires_grad=True))
+    ),
+    "a leaf's memory": lambda torch: torch.ones(2, requires_grad=True).__dlpack__(),
+    "conjugated memory": lambda torch: torch.ones(2, dtype=torch.complex64).conj().__dlpack__(),
+    "sparse memory": lambda torch: torch.eye(2).to_sparse().__dlpack__(),
+    "no memory": lambda torch: torch.ones(2, device="meta").__dlpack__(),
 }
 
 
 def _result(program: Callable[[Any], Any], torch: Any) -> Any:
     try:
         x = program(torch)
-    except (ValueError, RuntimeError, TypeError) as error:
+    except (ValueError, RuntimeError, TypeError, BufferError) as error:
         return type(error).__mro__[-3 if isinstance(error, ValueError) else 0].__name__, str(error)[:20]
     return str(x.dtype), tuple(x.shape), x.stride(), x.requires_grad, x.detach().tolist()
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.devices import HOST, find, is_available, kind_of
-from ...core.dtypes import from_numpy_dtype
+from ...core.dtypes import from_numpy_dtype, strided
 from ...core.saved import hand_to_numpy
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError
@@ -68,6 +68,12 @@ def dlpack_array(self: Tensor) -> Any:
     """The memory behind a tensor, for another library."""
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set")
+    if self.layout is not strided:
+        raise BufferError("Can't export tensors with layout other than torch.strided")
+    if self.is_meta:
+        raise BufferError("Cannot pack tensors on meta")
     hand_to_numpy(self)
     return self._array
 
@@ -88,8 +94,8 @@ def dlpack(
 
 @public(method=False)
 def to_dlpack(tensor: Any) -> Any:
-    """The tensor's memory as a DLPack capsule (the old function)."""
-    return dlpack(tensor_argument("to_dlpack", tensor))
+    """The tensor's memory as a DLPack capsule (the old function, which does not mind gradients)."""
+    return dlpack(tensor_argument("to_dlpack", tensor).detach())
 
 
 METHODS["__dlpack__"] = dlpack
