@@ -48,3 +48,23 @@ def test_the_usual_question():
     assert not clarion.mps.is_available()
     clarion.xpu.manual_seed(0)
     clarion.mps.manual_seed(0)
+
+
+@pytest.mark.compare
+def test_the_cpu_is_asked_like_any_device():
+    torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+    for t in (torch, clarion):
+        stream = t.cpu.Stream(priority=1)
+        before = t.cpu.current_stream()
+        with t.cpu.stream(stream):
+            assert t.cpu.current_stream() is stream
+            with t.cpu.stream(None):
+                assert t.cpu.current_stream("cpu") is stream
+        assert t.cpu.current_stream() is before
+        assert stream.wait_stream(before) is stream.record_event() is stream.wait_event(t.cpu.Event()) is None
+        assert t.cpu.Event().query()
+        assert t.cpu.is_initialized()
+        assert t.cpu.set_device(0) is None
+    ours, theirs = clarion.cpu.get_capabilities(), torch.cpu.get_capabilities()
+    asked = {"architecture", "avx2", "avx512_f", "fma3", "num_logical_cores"} & theirs.keys()
+    assert {name: ours[name] for name in asked} == {name: theirs[name] for name in asked}
