@@ -23,6 +23,7 @@ Guard = Callable[..., bool]
 # thing twice gets the same numbers twice.
 HEAT = 1 if config.COMPILE == "all" else 600
 _LARGE = 100  # what a call on a large array counts for
+_INT64 = numpy.dtype(numpy.int64)
 _MUCH = 1 << 15  # elements from which two that broadcast count as much
 
 
@@ -71,6 +72,10 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
 
     def call(first: Any, *more: Any, **out: Any) -> Any:
         nonlocal left, again
+        if (
+            out and few and first.dtype is _INT64 and first.size < least
+        ):  # (counters: nothing is compiled for few whole numbers)
+            return small(first, *more, **out)
         if few and len(more) == 1 and first.ndim > 2 and not out:
             first, *more = with_short_rows(first, more[0])
         kernel, spent = (small, few) if first.size < least else (large, _LARGE)

@@ -28,6 +28,11 @@ _CALLS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "index_add": lambda x, y, mask, index: x.index_add(0, index[0], y),
     "topk": lambda x, y, mask, index: x.topk(2, 1),
     "sort": lambda x, y, mask, index: x.sort(1),
+    "max_dim": lambda x, y, mask, index: x.max(1),
+    "min_dim": lambda x, y, mask, index: x.min(0, keepdim=True),
+    "index2": lambda x, y, mask, index: x[index[0], index[1]],
+    "flip": lambda x, y, mask, index: x.flip(0),
+    "constant_pad_nd": lambda x, y, mask, index: torch.nn.functional.pad(x, (1, 2), value=0.5),
     "cumsum": lambda x, y, mask, index: x.cumsum(1),
 }
 _OTHERS: list[Callable[[Any, Any, Any, Any], Any]] = [  # which go the long way, or fail
@@ -57,6 +62,10 @@ _OTHERS: list[Callable[[Any, Any, Any, Any], Any]] = [  # which go the long way,
     lambda x, y, mask, index: x.t()[index[0]],
     lambda x, y, mask, index: x.scatter_add(1, index, y.double()),
     lambda x, y, mask, index: x.topk(9, 1),
+    lambda x, y, mask, index: x.t().max(1),
+    lambda x, y, mask, index: index.max(1),
+    lambda x, y, mask, index: x[index[0], index[1] + 1],
+    lambda x, y, mask, index: x[index[0], index[1] - 4],
     lambda x, y, mask, index: index.cumsum(0),
     lambda x, y, mask, index: x.t().cumsum(0, dtype=torch.float64),
 ]

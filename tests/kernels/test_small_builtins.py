@@ -216,3 +216,36 @@ def test_parts_of_an_array() -> None:
             _same("split_with_sizes", each, (0, 3, each.shape[dim] - 3), dim)
             _same("unbind", each, dim)
             assert all(part.base is not None for part in raw.unbind(each, dim))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_extremes_and_their_places(shape: tuple[int, ...]) -> None:
+    x = np.round(_numbers(0, *shape), 1)  # with equals
+    x.reshape(-1)[::7] = np.nan
+    x.reshape(-1)[1::5] = -0.0
+    for dim in range(len(shape)):
+        for keepdim in (False, True):
+            for each in (x, x.astype(np.float64), x[..., ::-1], (x > 0.5), np.nan_to_num(x * 10).astype(np.int64)):
+                _same("max_dim", each, dim, keepdim)
+                _same("min_dim", each, dim, keepdim)
+            places = portable("max_dim")(x, dim, keepdim)[1]
+            for g in (_numbers(1, *places.shape), np.broadcast_to(np.float32(0.5), places.shape)):
+                _same("place_along", g, places, shape, dim, keepdim)
+                _same("place_along", g.astype(np.float64), places, shape, dim, keepdim)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (2, 3, 1, 1), (2, 1, 3, 4), (1, 1, 1, 1), (2, 3, 2, 1, 2)])
+def test_frames_and_reversed_rows(shape: tuple[int, ...]) -> None:
+    x, n = _numbers(0, *shape), len(shape)
+    whole = (x * 9).astype(np.int64)
+    for each in (x, x.astype(np.float64), whole, x > 0.5, np.asfortranarray(x), x[..., ::-1]):
+        for dims in ((), (0,), (n - 1,), tuple(range(n))):
+            _same("flip", each, dims)
+            assert raw.flip(each, dims).strides == portable("flip")(each, dims).strides
+        for widths in (((1, 2),) * n, ((0, 0),) * (n - 1) + ((3, 0),), ((-1, 1),) * n, ((0, 0),) * n):
+            for value in (0, 2, 1.5) if each.dtype.kind == "f" else (0, 1):
+                _same("constant_pad_nd", each, widths, value)
+                found, wanted = (
+                    kernel(each, widths, value) for kernel in (raw.constant_pad_nd, portable("constant_pad_nd"))
+                )
+                assert found.strides == wanted.strides

@@ -21,6 +21,8 @@ from . import (
     layouts,
     normals,
     small_draws,
+    small_extremes,
+    small_frames,
     small_lines,
     small_lists,
     small_moves,
@@ -281,12 +283,22 @@ class Lines(_Builtin):
 
 
 class Pairs(_Builtin):
-    """Elements of small arrays by pairs of numbers: small_pairs.py."""
+    """Elements of small arrays by pairs of numbers, rows put elsewhere: small_pairs.py, small_frames.py."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, runtime().lines[small_pairs.KERNELS[name]], small_pairs.WORDS)
+        super().__init__(name, runtime().lines[(small_pairs.KERNELS | small_frames.KERNELS)[name]], small_pairs.WORDS)
         self.kept.append(np.dtype(np.int64))
         self.words[small_pairs.INT64] = id(self.kept[0])
+
+
+class Extremes(_Builtin):
+    """The largest and smallest along a dimension: small_extremes.py."""
+
+    def __init__(self, name: str) -> None:
+        entry, smallest = small_extremes.KERNELS[name]
+        super().__init__(name, runtime().lines[entry], small_extremes.WORDS)
+        self.kept.append(np.dtype(np.int64))
+        self.words[1:] = smallest, id(self.kept[0])
 
 
 class Moves(_Builtin):

@@ -25,6 +25,7 @@ SHARED = 1 << 14  # and from which threads share it
 _POINTERS = ("x", "out", "places")
 _SIZES = ("count", "per", "h", "w", "o_h", "o_w", "k_h", "k_w", "s_h", "s_w", "p_h", "p_w", "d_h", "d_w")
 FIELDS = (*_POINTERS, *_SIZES, "parallel")
+_NO_WINDOWS = (0,) * 8
 _Context = ctypes.c_int64 * len(FIELDS)
 
 
@@ -143,15 +144,9 @@ def _functions() -> dict[str, Any] | None:
     }
 
 
-def _call(name: str, x: Any, out: Any, places: Any, planes: int, work: int, sizes: dict[str, int]) -> bool:
-    functions = _functions()
-    if functions is None:
-        return False
-    per = planes if work < SHARED else max(1, -(-planes // (2 * threads.number())))
-    values = {"count": planes, "per": per, "parallel": build.running().parallel, **sizes}
-    values |= {"x": address(x), "out": address(out), "places": address(places)}
-    functions[f"{name}_{x.dtype.char}"]((ctypes.c_int64 * len(FIELDS))(*[values.get(n, 0) for n in FIELDS]))
-    return True
+def _shares(planes: int, work: int) -> int:
+    """How many planes are done at a time."""
+    return planes if work < SHARED else max(1, -(-planes // (2 * threads.number())))
 
 
 def max_pool(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, out_size: Sizes) -> Any:
@@ -164,7 +159,7 @@ def max_pool(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Size
     *lead, height, width = x.shape
     shape = (*lead, *out_size)
     best, places, planes = np.empty(shape, x.dtype), np.empty(shape, np.int64), math.prod(lead)
-    per = planes if best.size * math.prod(ksize) < SHARED else max(1, -(-planes // (2 * threads.number())))
+    per = _shares(planes, best.size * math.prod(ksize))
     sizes = (planes, per, height, width, *out_size, *ksize, *stride, *padding, *dilation)  # as in `FIELDS`
     context = _Context(address(x), address(best), address(places), *sizes, build.running().parallel)
     functions[f"largest_{x.dtype.char}"](context)
@@ -199,9 +194,24 @@ def add_at_places(g: Any, places: Any, shape: Sizes, n: int) -> Any:
     planes = math.prod(shape[: len(shape) - n])
     if g.dtype.char not in "fd" or places.dtype != np.int64 or not planes or not g.size or not math.prod(shape):
         return NotImplemented
-    g, at, out = np.ascontiguousarray(g), np.ascontiguousarray(places), np.empty(shape, g.dtype)
-    sizes = {"h": math.prod(shape) // planes, "w": 1, "o_h": g.size // planes, "o_w": 1}
-    return laid_as_places(out, places, n) if _call("added", g, out, at, planes, out.size, sizes) else NotImplemented
+    functions = _functions()
+    if functions is None:
+        return NotImplemented
+    at, out = places if places.flags.c_contiguous else np.ascontiguousarray(places), np.empty(shape, g.dtype)
+    g = g if g.flags.c_contiguous else np.ascontiguousarray(g)
+    sizes = (
+        planes,
+        _shares(planes, out.size),
+        out.size // planes,
+        1,
+        g.size // planes,
+        1,
+        *_NO_WINDOWS,
+    )  # as in `FIELDS`
+    functions[f"added_{g.dtype.char}"](
+        _Context(address(g), address(out), address(at), *sizes, build.running().parallel)
+    )
+    return laid_as_places(out, places, n)
 
 
 def make() -> None:

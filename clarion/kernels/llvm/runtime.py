@@ -20,6 +20,8 @@ from . import (
     machine,
     pool,
     small_draws,
+    small_extremes,
+    small_frames,
     small_lines,
     small_lists,
     small_moves,
@@ -227,6 +229,8 @@ class Runtime:
             | columns.ENTRIES
             | small_draws.ENTRIES
             | small_pairs.ENTRIES
+            | small_extremes.ENTRIES
+            | small_frames.ENTRIES
         )
         entries |= layouts.ENTRIES | {lay: "" for lay, _ in layouts.KERNELS.values()}
         entries |= writes.ENTRIES | {loop: "" for loop, _ in writes.KERNELS.values()}

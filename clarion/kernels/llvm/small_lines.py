@@ -6,7 +6,7 @@ that, or an `add.at`, which take longer than the work. An index that is of no el
 
 from __future__ import annotations
 
-from . import small_moves, small_pairs, small_sorts
+from . import small_extremes, small_frames, small_moves, small_pairs, small_sorts
 from .api import (
     DATA,
     DECLINED,
@@ -441,6 +441,7 @@ def functions() -> list[Function]:
         _scanned(),
         _all_below(),
     ]
-    entries = ENTRIES | small_moves.ENTRIES | small_sorts.ENTRIES | small_pairs.ENTRIES
-    parts += [*small_moves.functions(), *small_sorts.functions(), *small_pairs.functions()]
+    others = (small_moves, small_sorts, small_pairs, small_extremes, small_frames)
+    entries = ENTRIES | {name: function for each in others for name, function in each.ENTRIES.items()}
+    parts += [function for each in others for function in each.functions()]
     return [*parts, *[_direct(name, function) for name, function in entries.items()]]

@@ -38,7 +38,8 @@ def make() -> None:
         registry.offer(name, "direct", Alone(partial(_draw_card, name, loop, together)), least=1)
     for names, kind in (
         (_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts"), ("sum_rows total_norm descend_", "Plain"),
-        ("index2 index1_backward index2_backward embedding_dense_backward", "Pairs"),
+        ("index2 index1_backward index2_backward embedding_dense_backward flip constant_pad_nd", "Pairs"),
+        ("max_dim min_dim place_along", "Extremes"),
         ("trial_factors remainders are_chances trials_each", "OfWords"),
     ):  # fmt: skip
         for name in names.split():

@@ -31,7 +31,7 @@ def _ndim(f: Function, array: str) -> str:
     return f.cast("sext", "i32", of(f, array, NDIM, "i32"), "i64")
 
 
-def _numbers_of(f: Function, thing: str, dims: str) -> str:
+def numbers_of(f: Function, thing: str, dims: str) -> str:
     """Go on only with a tuple of few whole numbers, which are noted: how many."""
     _need(f, same(f, of(f, thing, TYPE), api(f, "tuple_type")))
     several, beyond = of(f, thing, SIZE, "i64"), f.reserve("i32")
@@ -47,7 +47,7 @@ def _numbers_of(f: Function, thing: str, dims: str) -> str:
 def _in_front(f: Function, where: str, several: int) -> None:
     """Go on only where the numbers are those of the first dimensions."""
     places = f.reserve("i64", _DIMENSIONS)
-    _need(f, same(f, _numbers_of(f, where, places), str(several), "i64"))
+    _need(f, same(f, numbers_of(f, where, places), str(several), "i64"))
     for k in range(several):
         _need(f, same(f, at(f, places, str(k)), str(k), "i64"))
 
@@ -168,7 +168,7 @@ def _added(several: int) -> Function:
     _in_front(f, where, several)
     dims = f.reserve("i64", _DIMENSIONS)
     given = ", ".join(f"ptr {each}" for each in ("%card", g, *numbers, dims))
-    f.end(f"ptr {f.let(f'call ptr @rows_added_{several}({given}, i64 {_numbers_of(f, shape, dims)}, i64 -1)')}")
+    f.end(f"ptr {f.let(f'call ptr @rows_added_{several}({given}, i64 {numbers_of(f, shape, dims)}, i64 -1)')}")
     return f
 
 
