@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import EngineError
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, public
 from ..faces.aten import FORMS
 from .native_norms import native_batch_norm
@@ -22,13 +23,32 @@ def safe_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
 @public("_chunk_cat", method=False, out=True)
 def chunk_cat(tensors: Any, dim: int, num_chunks: int) -> Any:
     """Tensors beside each other, each cut into as many chunks along a dimension, which is filled up with zeros."""
-    dim = dim % tensors[0].dim()
+    dim = _chunked_dim(tensors, dim, num_chunks)
     parts = []
     for x in tensors:
         missing = -x.shape[dim] % num_chunks
         filled = NN_FUNCTIONAL["pad"](x, [0, 0] * (x.dim() - 1 - dim) + [0, missing])
         parts.append(filled.reshape(*x.shape[:dim], num_chunks, -1))
     return FUNCTIONS["cat"](parts, dim + 1)
+
+
+def _chunked_dim(tensors: Any, dim: int, num_chunks: int) -> int:
+    """The dimension counted from the front; what cannot be cut so is refused."""
+    if not tensors:
+        raise EngineError("_chunk_cat expects a non-empty input tensor list")
+    if num_chunks < 1:
+        raise EngineError("_chunk_cat expects positive num_chunks")
+    if not all(x.numel() for x in tensors):
+        raise EngineError("_chunk_cat expects non-empty tensor")
+    if dim < 0:
+        if len({x.dim() for x in tensors}) > 1:
+            raise EngineError("_chunk_cat expects non-negative dim when input tensors have different ndims")
+        dim += tensors[0].dim()
+    if not all(dim < x.dim() for x in tensors):
+        raise EngineError("_chunk_cat expects dim < ndim for all input tensors")
+    if len({tuple(x.shape[:dim]) for x in tensors}) > 1:
+        raise EngineError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+    return dim
 
 
 def _within(input: Any, indices: Any) -> tuple[Any, ...]:

@@ -184,6 +184,8 @@ def _of_full_rank(singular: Any, limit: float, columns: int) -> bool:
 def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X for which |A X - B| is smallest; its squares, the rank and the singular values where the driver gives them."""
     name = "torch.linalg.lstsq"
+    if tensor_argument("linalg_lstsq", A, "A")._array.ndim < 2:
+        raise ShapeError(f"{name}: input must have at least 2 dimensions.")
     a = matrices(name, A, square=False)
     b = tensor_argument("linalg_lstsq", B, "B", 2)._array
     if a.dtype != b.dtype:
