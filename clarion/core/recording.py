@@ -118,8 +118,10 @@ def make_node(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tu
     node.versions = tuple([version_of(t) for t in layout[: len(inputs)]]) if versioned else None
     node.edges = tuple(edges)
     node.nrs = tuple(nrs) if numbered else None
-    mixed &= op.mixes and out_dtype in INEXACT
-    node.fix = Mixed(fix) if mixed else tuple(fix) if must_fix else None
+    if mixed and op.mixes and out_dtype in INEXACT:
+        node.fix = Mixed(fix)
+    else:
+        node.fix = tuple(fix) if must_fix else None
     node.seq = next(sequence)
     provenance.mark(node)
     node.hooks = None

@@ -41,7 +41,7 @@ def _random_dropout(kwargs, key="p", default=0.5):
 
 
 # Entries whose values depend on nothing: only shapes, dtypes and flags are compared.
-UNINITIALISED = ("empty", "empty_like", "new_empty")
+UNINITIALISED = ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
 
 # Entries whose values are random for some samples.  Both libraries are seeded
 # alike, so `--random` can compare the values too.

@@ -81,6 +81,6 @@ EXTRA = """
     special.hermite_polynomial_h special.hermite_polynomial_he special.laguerre_polynomial_l special.legendre_polynomial_p
     masked.sum masked.prod masked.amax masked.amin masked.argmax masked.argmin masked.mean masked.median masked.var masked.std
     _softmax_backward_data torch.ops.aten._safe_softmax.default _chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate
-    _native_batch_norm_legit _batch_norm_with_update native_dropout_backward
+    _native_batch_norm_legit _batch_norm_with_update native_dropout_backward empty_strided new_empty_strided empty_permuted
     masked.cumsum masked.cumprod masked.softmax masked.log_softmax masked.softmin masked.normalize masked.logaddexp masked.logsumexp
 """.split()
