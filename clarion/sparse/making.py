@@ -184,6 +184,23 @@ def empty_like(x: Any, *, dtype: Any = None, layout: Any = None, requires_grad: 
     return x.alike(FUNCTIONS["zeros_like"](x._held.detach(), dtype=dtype or x.dtype).requires_grad_(requires_grad))
 
 
+def _filled_like(name: str) -> None:
+    def run(x: Any, *args: Any, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Any:
+        """Other values at the same places, which only compressed ones keep."""
+        if x._layout not in COMPRESSED or options.get("layout") not in (None, x._layout):
+            raise NotSupportedError(
+                f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend.\n"
+                "clarion has no sparse form of this operation; x.to_dense() gives the dense tensor."
+            )
+        return x.alike(FUNCTIONS[name](x._held.detach(), *args, dtype=dtype).requires_grad_(requires_grad))
+
+    handles(name, any_layout=True)(run)
+
+
+for _name in ("ones_like", "full_like", "randn_like"):
+    _filled_like(_name)
+
+
 def _asked(x: Any, layout: Any, options: Any) -> Any:
     """The layout of something like `x`."""
     if options.get("memory_format") is not None:
@@ -249,6 +266,24 @@ def resize_(x: Any, *size: Any, memory_format: Any = None) -> Any:
             "resize_ of a sparse tensor gives it more rows or columns, not fewer, and no other batches"
         )
     return x.become(make(x._at, x._held, shape, True, x._layout, x._block, x._index))
+
+
+@handles("resize_as_sparse_", any_layout=True)
+def resize_as_sparse_(x: Any, other: Any) -> Any:
+    """Give it the size of another, and where the size changes its places (if they are compressed), in place."""
+    if not is_sparse(other) or x._layout is not other._layout:
+        raise EngineError(
+            "resize_as_sparse_: self and src must have the same layout, but got: self "
+            f"({TITLES[x._layout]}) and source ({TITLES[other._layout] if is_sparse(other) else 'Strided'})"
+        )
+    if x._layout is sparse_coo:
+        count = other._at.shape[0]
+        alike = tuple(x.shape) == tuple(other.shape) and x._at.shape[0] == count
+        return x if alike else sparse_resize_(x, other.shape, count, other.dim() - count)
+    if tuple(x.shape) == tuple(other.shape) and x._held.shape == other._held.shape:
+        return x
+    held = FUNCTIONS["zeros_like"](other._held.detach(), dtype=x.dtype)
+    return x.become(make(other._at, held, other.shape, True, x._layout, other._block, x._index))
 
 
 @handles("sparse_resize_and_clear_")

@@ -40,6 +40,8 @@ def _mapped(name: str) -> None:
     def write(x: Any, *args: Any, **options: Any) -> Any:
         if name not in _LINEAR and not x._array.sorted:
             raise EngineError(f"{name}_ requires coalesced input")
+        if name in ("abs", "absolute") and x.dtype.is_complex:
+            raise EngineError("In-place abs is not supported for complex tensors.")
         return written(x, run(x, *args, **options))
 
     handles(name, any_layout=True)(run)
@@ -92,13 +94,22 @@ def to(x: Any, *args: Any, **options: Any) -> Any:
     return x.alike(held)
 
 
-handles("contiguous", "resolve_conj", "resolve_neg", any_layout=True)(lambda x, **options: x)
+handles("resolve_conj", "resolve_neg", any_layout=True)(lambda x: x)
 handles("data", any_layout=True)(lambda x: x.alike(x._held.detach()))
 handles("detach_", any_layout=True)(lambda x: x.become(x.alike(x._held.detach())))
-handles("is_contiguous", any_layout=True)(lambda x, *args, **options: False)
-handles("stride", any_layout=True)(lambda x, dim=None: (0,) * x.dim() if dim is None else 0)
+handles("contiguous", any_layout=True)(lambda x, **options: _unless_compressed(x, "is_contiguous", x))
+handles("is_contiguous", any_layout=True)(lambda x, *args, **options: _unless_compressed(x, "is_contiguous", False))
+handles("stride", any_layout=True)(
+    lambda x, dim=None: _unless_compressed(x, "strides", (0,) * x.dim() if dim is None else 0)
+)
 handles("is_same_size", any_layout=True)(lambda x, y: tuple(x.shape) == tuple(y.shape))
 handles("zero_")(lambda x: x.become(make(x._at[:, :0], x._held[:0].detach(), x.shape, True)))
+
+
+def _unless_compressed(x: Any, what: str, answer: Any) -> Any:
+    if x._layout is not sparse_coo:
+        raise EngineError(f"{TITLES[x._layout].upper().replace('SPARSE', 'Sparse ')} tensors do not have {what}")
+    return answer
 
 
 @handles("numpy")

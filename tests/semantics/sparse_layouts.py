@@ -295,3 +295,26 @@ def sums_of_whole_numbers(t):
     runs = [lambda: s.to_sparse_csr().sum(0), lambda: s.to_sparse_csc().sum(1, keepdim=True)]
     shown = [(str(each.dtype), str(each.layout), each.to_dense().tolist()) for each in found]
     return shown, [refusal(run, text) for run, text in zip(runs, texts, strict=True)]
+
+
+def filled_at_the_same_places(t):
+    """Compressed ones keep their places; they have no strides, and an absolute value that is complex cannot be written to them."""
+    found = []
+    t.manual_seed(0)
+    for s in _all(t, False):
+        found += [(str(z.layout), z.values().tolist()) for z in (t.ones_like(s), t.full_like(s, 2.5), t.randn_like(s))]
+    s = _all(t, False)[0]
+    texts = (
+        (lambda: s.stride(), "Sparse CSR tensors do not have strides"),
+        (lambda: s.is_contiguous(), "Sparse CSR tensors do not have is_contiguous"),
+        (lambda: s.to(t.complex64).abs_(), "In-place abs is not supported for complex tensors."),
+    )
+    return found, [refusal(run, text) for run, text in texts]
+
+
+def sizes_of_others(t):
+    s, larger = t.eye(2).to_sparse_csr(), t.ones(3, 4).to_sparse_csr()
+    s.resize_as_sparse_(larger)
+    c = t.eye(2).to_sparse()
+    c.resize_as_sparse_(t.ones(3, 4).to_sparse())
+    return tuple(s.shape), tuple(s.values().shape), tuple(c.shape), c.to_dense().tolist()

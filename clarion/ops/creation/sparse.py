@@ -28,7 +28,7 @@ _CONVERTERS = (
 )  # fmt: skip
 _QUESTIONS = (
     "coalesce", "_coalesced_", "is_coalesced", "indices", "values", "_indices", "_values", "_nnz", "crow_indices", "col_indices",
-    "ccol_indices", "row_indices", "sparse_resize_", "sparse_resize_and_clear_",
+    "ccol_indices", "row_indices", "sparse_resize_", "sparse_resize_and_clear_", "resize_as_sparse_",
 )  # fmt: skip
 
 
