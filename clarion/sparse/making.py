@@ -250,7 +250,7 @@ def zeros(*size: Any, out: Any, requires_grad: bool = False, **options: Any) -> 
 
 @handles("resize_", any_layout=True)
 def resize_(x: Any, *size: Any, memory_format: Any = None) -> Any:
-    """Give matrices with compressed rows more rows and columns, in place."""
+    """Give matrices with compressed rows other rows, more columns or fewer batches, in place."""
     shape = tuple(size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
     if x._layout is not sparse_csr:
         raise EngineError(f"resize_: it is for compressed rows (SparseCsr), not for {TITLES[x._layout]}")
@@ -261,11 +261,17 @@ def resize_(x: Any, *size: Any, memory_format: Any = None) -> Any:
             "torch.resize_: Resizing columns of sparse CSR tensors to a smaller value is not supported. The original number of "
             f"columns is {x.shape[-1]} while the requested new number of columns is {shape[-1]}."
         )
-    if shape[:-2] != tuple(x.shape[:-2]) or shape[-2] < x.shape[-2]:
-        raise NotSupportedError(
-            "resize_ of a sparse tensor gives it more rows or columns, not fewer, and no other batches"
-        )
-    return x.become(make(x._at, x._held, shape, True, x._layout, x._block, x._index))
+    batches, given = math.prod(shape[:-2]), math.prod(x.shape[:-2])
+    if batches > given:
+        raise NotSupportedError("resize_ of a sparse tensor gives it no more batches than it has")
+    # As PyTorch's: of each batch as many entries stay as there is room for, and the last row takes what lay below it.
+    entries = x._held.shape[0] // given if given else 0
+    kept = min(entries, shape[-2] * shape[-1])
+    chosen = (np.arange(batches)[:, None] * entries + np.arange(kept)).reshape(-1)
+    rows, columns = x._at._array[-2:, chosen]
+    places = np.unravel_index(np.repeat(np.arange(batches), kept), shape[:-2]) if shape[:-2] else ()
+    at = np.stack([*places, np.minimum(rows, shape[-2] - 1), columns]).astype(np.int64)
+    return x.become(make(new_tensor(at), x._held[new_tensor(chosen)], shape, True, x._layout, x._block, x._index))
 
 
 @handles("resize_as_sparse_", any_layout=True)

@@ -318,3 +318,12 @@ def sizes_of_others(t):
     c = t.eye(2).to_sparse()
     c.resize_as_sparse_(t.ones(3, 4).to_sparse())
     return tuple(s.shape), tuple(s.values().shape), tuple(c.shape), c.to_dense().tolist()
+
+
+def fewer_rows_and_batches(t):
+    """Entries stay as long as there is room, and the last row takes what lay below it."""
+    x, found = t.tensor([[1.0, 2, 3], [4, 5, 6]]), []
+    for start, size in ((x, (4, 5)), (x, (1, 5)), (t.stack([x, x + 10]), (1, 5)), (t.stack([x, x + 10]), (1, 3, 4))):
+        s = start.to_sparse_csr().resize_(size)
+        found.append((tuple(s.shape), s.crow_indices().tolist(), s.col_indices().tolist(), s.values().tolist()))
+    return found
