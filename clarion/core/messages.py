@@ -47,10 +47,12 @@ def made_where(array: Any) -> str:
 def broadcast_error(*shapes: tuple[int, ...]) -> errors.ShapeError:
     """Shapes that do not broadcast: the sizes and the dimension, as PyTorch says it."""
     a, b = shapes[0], shapes[-1]
-    for shape in shapes[1:]:
-        if _clash(a, shape) is not None:
-            b = shape
+    for b in shapes[1:]:
+        if _clash(a, b) is not None:
             break
+        longer = max(len(a), len(b))  # what both of them stretch to meets the next
+        pairs = zip((1,) * (longer - len(a)) + a, (1,) * (longer - len(b)) + b, strict=True)
+        a = tuple(y if x == 1 else x for x, y in pairs)
     ndim = max(len(a), len(b))
     dim = _clash(a, b)
     if dim is None:

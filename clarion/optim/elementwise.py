@@ -16,7 +16,7 @@ from ..core.dtypes import default_float, f32, f64
 from ..core.tensor import Tensor, new_tensor
 from ..core.versions import INFERENCE
 from ..errors import EngineError
-from ..kernels import captures
+from ..kernels import captures, shared
 from ..kernels.coo import Coo
 from ..kernels.crew import one_job
 from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real_type, windows
@@ -204,6 +204,7 @@ class Member(NamedTuple):
     counters: list[Any]
     fresh: bool  # this is its first step
     plain: bool  # the memory can be computed in as it is
+    shared: bool  # other processes see the state: it stays where it is
 
 
 class Plan:
@@ -223,7 +224,8 @@ class Plan:
         gathered: dict[Any, list[Member]] = {}
         for member in members:
             array = member.param._array
-            if alone or (member.plain and (worth or array.size > SMALL or not array.flags.c_contiguous)):
+            apart = worth or member.shared or array.size > SMALL or not array.flags.c_contiguous
+            if alone or (member.plain and apart):
                 self.parts.append((Whole if member.plain else Gathered)(optimizer, [member]))
             else:
                 agreed = (array.dtype, member.fresh, member.plain, *(each.item() for each in member.counters))
@@ -248,7 +250,8 @@ class Plan:
             optimizer._begin(group, param, state)
         kept = tuple((name, state[name]._array) for name in names)
         plain = alike(array, (each for _, each in kept))
-        return Member(param, kept, [state[name]._array for name in optimizer.counters], fresh, plain)
+        seen = not fresh and any(shared.find(each) is not None for _, each in kept)
+        return Member(param, kept, [state[name]._array for name in optimizer.counters], fresh, plain, seen)
 
     def fits(self, group: dict[str, Any], params: list[Tensor], states: Any) -> bool:
         """Is everything as it was when the plan was laid?"""

@@ -144,6 +144,7 @@ def test_padding(side, first):
         padded = u.pad_sequence(sequences, batch_first=first, padding_value=2.5, padding_side=side)
         lengths = t.tensor([2, 4, 1])
         grads = t.autograd.grad((padded * data(t, *padded.shape)).sum(), sequences)
+        assert padded.is_contiguous()
         results.append([padded, *grads, *u.unpad_sequence(padded.detach(), lengths, batch_first=first)])
     same(results[1], results[0])
 

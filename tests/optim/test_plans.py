@@ -218,3 +218,19 @@ def test_infinite_gradients():
         optimizer.step()
         assert np.isnan(p.detach().numpy()[0]), name
         assert np.isfinite(p.detach().numpy()[1]), name
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_state_that_other_processes_see_stays_where_it_is(name):
+    params = parameters()
+    optimizer = make(name, params)
+    give(params, 0)
+    optimizer.step()
+    states = [v for p in params for v in optimizer.state[p].values() if torch.is_tensor(v)]
+    outside = [state.share_memory_().data for state in states]
+    for seed in (1, 2):
+        give(params, seed)
+        optimizer.step()
+    for state, other in zip(states, outside, strict=True):
+        assert state.is_shared()
+        assert state.data_ptr() == other.data_ptr()

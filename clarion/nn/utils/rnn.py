@@ -220,8 +220,9 @@ def pad_sequence(
     steps, batch = int(lengths.max()), len(found)
     along = HOST.xp.arange(steps)
     present = along < lengths[:, None] if padding_side == "right" else along >= steps - lengths[:, None]
-    padded = _placed(FUNCTIONS["cat"](found), HOST.xp.flatnonzero(present), (batch, steps), padding_value)
-    return padded if batch_first else padded.transpose(0, 1)
+    sample, step = HOST.xp.nonzero(present)
+    places, sizes = (sample * steps + step, (batch, steps)) if batch_first else (step * batch + sample, (steps, batch))
+    return _placed(FUNCTIONS["cat"](found), places, sizes, padding_value)
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:

@@ -205,12 +205,15 @@ def _old_type(kind: Any) -> str:
     return f"CPU{kind.old}Type" if kind.is_complex or kind is bfloat16 else f"torch.{kind.old}Tensor"
 
 
-def _refuse_types(input: Any, weight: Any, bias: Any) -> None:
+def _refuse_types(input: Any, weight: Any, bias: Any, transposed: bool) -> None:
     if input._array.dtype != weight._array.dtype:
         have, want = input.dtype, weight.dtype
         phrase = f"expected scalar type {have.old} but found {want.old}"
-        if have.is_complex or have is bfloat16:
-            phrase = f"Input type ({_old_type(have)}) and weight type ({_old_type(want)}) should be the same"
+        if bias is not None and bias.dtype is want and not transposed:
+            phrase = f"Input type ({_c_type(input)}) and bias type ({_c_type(bias)}) should be the same"
+        elif have.is_complex or have is bfloat16:
+            dense = " or input should be a MKLDNN tensor and weight is a dense tensor" if have is bfloat16 else ""
+            phrase = f"Input type ({_old_type(have)}) and weight type ({_old_type(want)}) should be the same{dense}"
         raise DtypeError(
             f"{phrase}\nThe input of this convolution is {have}, its weight {want}. Convert one of them: x.to(weight.dtype)."
         )
@@ -256,7 +259,7 @@ def _convolve(
     x = input._array
     _refuse_shapes(x.shape, w.shape, None if bias is None else bias._array.shape, transposed, groups)
     _refuse_sizes(x.shape[0], x.shape[2:], w.shape[2:], stride, padding, dilation, transposed, output_padding)
-    _refuse_types(input, weight, bias)
+    _refuse_types(input, weight, bias, transposed)
     made = convolution_op.call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     return made if x.shape[1] else made[:, :0].clone()  # PyTorch has no channels out where none come in
 

@@ -16,6 +16,7 @@ from ..faces.api import NN_FUNCTIONAL, call, functional, public, with_out
 from ..faces.autocast import autocast
 from ..faces.typed import part, show_parts
 from .matmul import (
+    c_name,
     cannot_multiply,
     check_bmm,
     check_mv,
@@ -171,7 +172,9 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
     if a.shape[-1] != w.shape[1]:
         cannot_multiply((1, *a.shape) if ndim == 1 else a.shape, w.shape[::-1])
     if a.dtype is not w.dtype or a.dtype.kind == "b":
-        check_types(a, w)
+        if bias is not None:
+            _check_first(bias._array, w)
+        check_types(a, w, "mm" if bias is None else "addmm")
     if bias is None:
         if ndim == 1:
             return lifted.vecmat(input, lifted.t(weight))
@@ -259,7 +262,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *_old: Any, beta: Any = 1, alpha: An
     if a.shape[1] != b.shape[0]:
         cannot_multiply(a.shape, b.shape)
     _check_first(x, b)
-    check_types(a, b)
+    check_types(a, b, "addmm")
     check_expands(x.shape, (a.shape[0], b.shape[1]))
     return run(addmm_op, input, mat1, mat2, *_numbers(x, beta, alpha))
 
@@ -323,7 +326,9 @@ def _check_batches(x: Any, a: Any, b: Any) -> None:
     check_types(a, b, "bmm")
     if x.dtype != a.dtype:
         raise DtypeError(
-            f"Input dtypes must be the same, got: input {old_name(x)}, batch1: {old_name(a)}, batch2: {old_name(b)}"
+            "Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(
+                *(c_name(t) for t in (x, a, b))
+            )
         )
 
 

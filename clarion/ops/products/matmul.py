@@ -81,19 +81,26 @@ def old_name(array: Any) -> str:
     return FROM_NUMPY[array.dtype].old
 
 
+def c_name(array: Any) -> str:
+    """The same, as the compiled code calls it."""
+    return torch_names(array.dtype)[1]
+
+
 def check_types(a: Any, b: Any, what: str = "mm") -> None:
-    """Both factors must have the same type; PyTorch words it in three ways."""
+    """Both factors must have the same type; PyTorch words it in many ways."""
     if a.dtype != b.dtype:
-        known = [torch_names(x.dtype)[1] for x in (a, b)]
         text = {
-            "mm": f"expected m1 and m2 to have the same dtype, but got: {known[0]} != {known[1]}",
+            "mm": f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}",
+            "addmm": f"mat1 and mat2 must have the same dtype, but got {old_name(a)} and {old_name(b)}",
             "bmm": f"expected scalar type {old_name(a)} but found {old_name(b)}",
             "dot": f"dot : expected both vectors to have same dtype, but found {old_name(a)} and {old_name(b)}",
             "mv": f"addmv input tensors must have the same dtype, but got {old_name(b)}, {old_name(a)}, and {old_name(b)}",
         }[what]
         raise DtypeError(f"{text}\nConvert one of them, e.g. with .to({FROM_NUMPY[a.dtype]}).")
     if a.dtype.kind == "b":
-        kernel = {"mm": "addmm_impl_cpu_", "mv": "addmv_impl_cpu", "bmm": "baddbmm"}.get(what, what)
+        kernel = {"mm": "addmm_impl_cpu_", "addmm": "addmm_impl_cpu_", "mv": "addmv_impl_cpu", "bmm": "baddbmm"}.get(
+            what, what
+        )
         raise NotSupportedError(f"\"{kernel}\" not implemented for 'Bool'\nConvert it first, e.g. with .float().")
 
 
