@@ -121,12 +121,41 @@ def to_numpy(x: Any, *, force: bool = False) -> Any:
 @handles("copy_", any_layout=True)
 def copy_(x: Any, other: Any, non_blocking: bool = False) -> Any:
     """Takes the values of another sparse tensor."""
+    if any(is_sparse(each) and each._layout is not sparse_coo for each in (x, other)):
+        _refuse_copy(x, other)
+        return x.become(other.alike(other._held.to(x.dtype, copy=True)))
     if not (is_sparse(x) and is_sparse(other)):
         raise EngineError(
             f"copy_() between dense and sparse Tensors is not implemented! Found self type = {x.type()} and src type = {other.type()}"
         )
-    found = in_places(other)
-    return x.become(found if found.dtype is x.dtype else found.alike(found._held.to(x.dtype)))
+    return x.become(other.alike(other._held.to(x.dtype, copy=True)))
+
+
+def _refuse_copy(x: Any, other: Any) -> None:
+    """Compressed ones are copied to others of the same form only."""
+    titles = [TITLES[each._layout] if is_sparse(each) else "Strided" for each in (x, other)]
+    if titles[0] in ("Strided", "Sparse"):
+        raise EngineError(f"copy_sparse_compressed_ expected sparse compressed tensor layout but got {titles[0]}")
+    if titles[0] != titles[1]:
+        raise EngineError(
+            "torch.copy_: copy of sparse compressed tensors having different layouts is not supported. self layout is "
+            f"{titles[0]} and src layout is {titles[1]}"
+        )
+    if x._held.shape[0] != other._held.shape[0]:
+        raise EngineError(
+            "torch.copy_: only sparse compressed tensors with the same number of specified elements are supported."
+        )
+    for dim, (mine, its) in enumerate(zip(x.shape, other.shape, strict=False)):
+        if mine != its:
+            raise EngineError(
+                f"torch.copy_: expected shapes of self and src to match along dimension {dim} for {titles[0]} layout but the "
+                f"corresponding dimensions of self and src are {mine} and {its}, respectively."
+            )
+    if x._block != other._block:
+        raise EngineError(
+            "torch.copy_: copy of sparse compressed tensors having different block sizes is not supported. self and src block sizes "
+            f"are {list(x._block)} and {list(other._block)}, respectively."
+        )
 
 
 @handles("type", "type_", any_layout=True)

@@ -327,3 +327,27 @@ def fewer_rows_and_batches(t):
         s = start.to_sparse_csr().resize_(size)
         found.append((tuple(s.shape), s.crow_indices().tolist(), s.col_indices().tolist(), s.values().tolist()))
     return found
+
+
+def copied_to_the_same_form(t):
+    x = t.tensor([[1.0, 0, 2, 0], [0, 3, 0, 4]])
+    forms = {
+        "d": x,
+        "coo": x.to_sparse(),
+        "csr": x.to_sparse_csr(),
+        "csc": x.to_sparse_csc(),
+        "bsr": x.to_sparse_bsr((1, 2)),
+    }
+    pairs = (
+        ("csr", "d", "layouts"),
+        ("csr", "csc", "layouts"),
+        ("csr", "coo", "layouts"),
+        ("coo", "csr", "expected sparse compressed"),
+    )
+    refused = [refusal(lambda a=a, b=b: forms[a].clone().copy_(forms[b]), text) for a, b, text in pairs]
+    y, less = (x * 2).to_sparse_csr(), t.tensor([[1.0, 0, 0, 0], [0, 3, 0, 4]]).to_sparse_csr()
+    refused.append(refusal(lambda: forms["csr"].clone().copy_(less), "the same number of specified elements"))
+    c = t.eye(4).to_sparse().copy_(forms["coo"].to_dense().t().mm(x).to_sparse())
+    source = t.eye(2).to_sparse()
+    t.zeros_like(source).copy_(source)._values().mul_(3)  # of its own
+    return refused, _parts(forms["csr"].clone().copy_(y.double())), c.to_dense().tolist(), source.to_dense().tolist()
