@@ -216,6 +216,9 @@ def goes_on(g: Any, target: Any) -> bool:
 _SINGLES = (f32, *HALF)
 
 
+LONG = 4096  # elements whose sum is worth asking for who adds up fastest
+
+
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum an array over the dimensions along which `shape` was broadcast to it."""
     if g.dtype in HALF and type(g) is ndarray:
@@ -229,7 +232,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
         return xp_of(g).add.reduce(g, 0 if extra == 1 else tuple(range(extra)))
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
     if axes:
-        g = g.sum(axis=axes, keepdims=True)
+        g = registry.raw.sum(g, axes, True) if g.size >= LONG else g.sum(axis=axes, keepdims=True)
     if extra:
         g = g.reshape(g.shape[extra:])
     return g if g.shape == shape else xp_of(g).broadcast_to(g, shape)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
 from ..blocks import SMALL, largest, ones, smallest
+from ..portable.activations.softmax import logsumexp
 from ..portable.losses.pointwise import class_loss, softmax_blocks
 from ..quiet import quietly
 from ..registry import offer
@@ -19,12 +21,16 @@ SAFE, ENOUGH = 60.0, 1e-5
 def _sum(e: Any, dim: int) -> Any:
     """Sums along a dimension, kept. Rows by a dot product with ones: three times faster than NumPy's sum.
 
-    Not by a matrix product: BLAS would start threads for it, and wait for them on a busy machine.
+    Not by a large matrix product: BLAS would start threads for it, and wait for them on a busy machine.
     """
     if dim == e.ndim - 1 and e.flags.c_contiguous:
         row = ones(e.shape[-1], e.dtype.char)
         # (A product so small is done before BLAS thinks of threads.)
         return (e.dot(row) if e.size <= SMALL else numpy.vecdot(e, row))[..., None]
+    before, n, after = e.shape[:dim], e.shape[dim], e.shape[dim + 1 :]
+    if n * math.prod(after) <= SMALL and e.flags.c_contiguous and e.dtype.char in "fd":
+        rows = e.reshape(math.prod(before), n, math.prod(after))
+        return numpy.matmul(ones(n, e.dtype.char)[None], rows).reshape(*before, 1, *after)
     return numpy.add.reduce(e, axis=dim, keepdims=True)
 
 
@@ -52,6 +58,17 @@ def _softmax(x: Any, dim: int) -> Any:
     return e
 
 
+@offer("logsumexp", "numpy")
+@quietly
+def _logsumexp(x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    if len(dim) == 1 and x.size and x.ndim and x.dtype.char in "fd" and largest(x) <= SAFE:
+        s = _sum(numpy.exp(x), dim[0])
+        if smallest(s) > ENOUGH:
+            out = numpy.log(s, s)
+            return out if keepdim else out.squeeze(dim)
+    return logsumexp(numpy, x, dim, keepdim)
+
+
 @offer("softmax_backward", "numpy")
 def _softmax_backward(g: Any, out: Any, dim: int) -> Any:
     if g.ndim == 0:
@@ -59,7 +76,7 @@ def _softmax_backward(g: Any, out: Any, dim: int) -> Any:
     if dim == g.ndim - 1:
         s = numpy.vecdot(g, out)[..., None]
     else:
-        s = numpy.add.reduce(g * out, axis=dim, keepdims=True)
+        s = _sum(g * out, dim)
     r = numpy.subtract(g, s, out=numpy.empty(g.shape, g.dtype))
     r *= out
     return r
