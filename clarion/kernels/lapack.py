@@ -16,6 +16,7 @@ import numpy
 from .blas import lapacke
 from .layout import address
 
+_COLUMNS = 102  # LAPACK's word for matrices column by column
 _loops: Any = getattr(numpy.linalg, "_umath_linalg", None)
 
 
@@ -69,7 +70,12 @@ class _Single:
     solve = _by_loop("solve", "xx->x", "Singular matrix")
     cholesky = _by_loop("cholesky", "x->x", "Matrix is not positive definite")
     eigvals = _by_loop("eigvals", "x->c", "Eigenvalues did not converge")
-    qr = staticmethod(numpy.linalg.qr)
+
+    @staticmethod
+    def qr(x: Any, mode: str = "reduced") -> Any:
+        """An orthogonal and a triangular factor."""
+        found = _single_qr(x, mode) if x.dtype.char == "f" and math.prod(x.shape[-2:]) >= _WORTH else None
+        return numpy.linalg.qr(x, mode=mode) if found is None else found
 
     @staticmethod
     def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
@@ -93,9 +99,49 @@ class _Single:
         return numpy.linalg.eigvalsh(x, UPLO) if loop is None else _run(loop, "Eigenvalues did not converge", x)
 
 
+# Orthogonal factors: NumPy has no loop of float32 -------------------------------------------------------
+
+_WORTH = 1 << 10  # elements of a matrix from which a call past NumPy is worth it
+
+
+@functools.cache
+def _reflections() -> tuple[Any, Any] | None:
+    """LAPACK's functions that find reflections, and multiply them."""
+    found, whole = [], None
+    for name, sizes in (("sgeqrf", 2), ("sorgqr", 3)):
+        each = lapacke(name)
+        if each is None:
+            return None
+        function, whole = each
+        function.argtypes = [ctypes.c_int, *[whole] * sizes, ctypes.c_void_p, whole, ctypes.c_void_p]
+        function.restype = whole
+        found.append(function)
+    return found[0], found[1]
+
+
+def _single_qr(x: Any, mode: str) -> Any:
+    found = _reflections()
+    if found is None:
+        return None
+    (*batch, m, n), (factor, multiply) = x.shape, found
+    k, wide = min(m, n), max(m, n) if mode == "complete" else n
+    packed = numpy.zeros((math.prod(batch), wide, m), x.dtype)  # column by column
+    packed[:, :n] = x.swapaxes(-1, -2).reshape(-1, n, m)
+    lengths = numpy.empty(k, x.dtype)
+    columns = m if mode == "complete" else k
+    upper = numpy.empty((len(packed), columns, n), x.dtype)
+    for matrix, r in zip(packed, upper, strict=True):
+        if factor(_COLUMNS, m, n, address(matrix), m, address(lengths)):
+            return None
+        r[...] = numpy.triu(matrix[:n].T[:columns])
+        if mode != "r" and multiply(_COLUMNS, m, columns, k, address(matrix), m, address(lengths)):
+            return None
+    upper = upper.reshape(*batch, columns, n)
+    return upper if mode == "r" else (packed[:, :columns].swapaxes(-1, -2).reshape(*batch, m, columns), upper)
+
+
 # Least squares -------------------------------------------------------------------------------------------
 
-_COLUMNS = 102  # matrices column by column
 _LETTERS = {"f": "s", "d": "d"}
 
 

@@ -59,6 +59,24 @@ def test_what_has_no_answer_raises_as_ever():
         own.svd(np.full((3, 3), np.nan, np.float32))
 
 
+@pytest.mark.parametrize("mode", ["reduced", "complete", "r"])
+@pytest.mark.parametrize("shape", [(50, 30), (30, 50), (3, 40, 40), (2, 2, 33, 64), (1, 2048), (2048, 1)])
+def test_orthogonal_factors_of_float32(shape, mode):
+    x, own = draw(*shape), lapack.of(np)
+    got, expected = own.qr(x, mode=mode), np.linalg.qr(x.astype("d"), mode=mode)
+    for one, other in zip(*((each,) if mode == "r" else each for each in (got, expected)), strict=True):
+        assert one.dtype == np.float32
+        assert one.shape == other.shape
+        if mode != "complete":  # (what completes the basis is free)
+            np.testing.assert_allclose(one, other, 1e-3, 1e-4 * np.abs(other).max())
+    if mode != "r":
+        q, r = got
+        np.testing.assert_allclose(q @ r, x, 1e-4, 1e-4)
+        np.testing.assert_allclose(
+            q.swapaxes(-1, -2) @ q, np.broadcast_to(np.eye(q.shape[-1]), (*q.shape[:-2], *2 * (q.shape[-1],))), 0, 1e-4
+        )
+
+
 @pytest.mark.parametrize("kind", "fd")
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 6, 3)])
 def test_least_squares(shape, kind):
