@@ -80,3 +80,12 @@ def set_api() -> Function:
     f.store("i64", "%address", f.element("@api", "%number", "i64"))
     f.end()
     return f
+
+
+def new_array(f: Function, descr: str, ndim: str, dims: str) -> str:
+    """A new array; returns where there is none."""
+    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
+    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {dims}"
+    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
+    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
+    return made

@@ -11,7 +11,6 @@ from .api import (
     DECLINED,
     DESCR,
     DIMS,
-    ITEM,
     NDIM,
     SIZE,
     TYPE,
@@ -20,11 +19,13 @@ from .api import (
     api,
     entry,
     every,
+    new_array,
     of,
     same,
     when_not,
 )
 from .plan import field
+from .small_arguments import DIMENSIONS, ndim_of, numbers_of, whole_number
 from .text import Function, literal
 
 OTHERWISE, LOOP, TOGETHER, WORDS = range(4)
@@ -57,7 +58,6 @@ def _made() -> Function:
 # What is made of words: a card.
 _, OF_WORDS, WHOLE, WORD_CARD = range(4)
 _HIGH = 0x1FFFFF  # of two words that make a number of 53 bits, the bits of the first that count
-_DIMENSIONS = 16
 
 
 def _begin(name: str, count: int) -> tuple[Function, list[str]]:
@@ -77,40 +77,22 @@ def _words(f: Function, array: str) -> tuple[str, str]:
     return of(f, array, DATA), size
 
 
-def _whole(f: Function, value: str) -> str:
-    """Go on only with a whole number of 64 bits."""
-    beyond = f.reserve("i32")
-    when_not(f, same(f, of(f, value, TYPE), api(f, "int_type")), _NO)
-    number = f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {value}, ptr {beyond})")
-    when_not(f, same(f, f.load("i32", beyond), "0", "i32"), _NO)
-    return number
-
-
 def _new(f: Function, descr: str, shape: str, elements: str) -> str:
     """Go on only with a tuple of sizes that make so many elements: a new array of that shape."""
-    dims, product = f.reserve("i64", _DIMENSIONS), f.variable("i64", "1")
-    when_not(f, same(f, of(f, shape, TYPE), api(f, "tuple_type")), _NO)
-    ndim = of(f, shape, SIZE, "i64")
-    when_not(f, f.op("icmp sle", "i64", ndim, str(_DIMENSIONS)), _NO)
-    with f.counted("0", ndim) as k:
-        n = _whole(f, f.load("ptr", f.element(f.offset(shape, str(ITEM)), k, "ptr")))
-        when_not(f, f.op("icmp ule", "i64", n, str(WORK)), _NO)
-        f.store("i64", n, f.element(dims, k, "i64"))
-        product.set(f.op("mul", "i64", product.get(), n))
-        when_not(f, f.op("icmp ule", "i64", product.get(), str(WORK)), _NO)
-    when_not(f, same(f, product.get(), elements, "i64"), _NO)
-    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {dims}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    return made
+    dims = f.reserve("i64", DIMENSIONS)
+    ndim = numbers_of(f, shape, dims)
+    with f.counted("0", ndim) as k:  # (so that their product is one)
+        when_not(f, f.op("icmp ule", "i64", f.load("i64", f.element(dims, k, "i64")), str(WORK)), _NO)
+    whole = f.let(f"call i64 @product_of(ptr {dims}, i64 0, i64 {ndim})")
+    when_not(f, same(f, whole, elements, "i64"), _NO)
+    return new_array(f, descr, ndim, dims)
 
 
 def _factors() -> Function:
     """A factor (an array without dimensions) where a number of two words lies below a limit, and 0 elsewhere."""
     f, (array, limit, factor, shape) = _begin("factors_of_words", 4)
     words, size = _words(f, array)
-    below, elements = _whole(f, limit), f.op("lshr", "i64", size, "1")
+    below, elements = whole_number(f, limit), f.op("lshr", "i64", size, "1")
     when_not(f, same(f, of(f, factor, TYPE), api(f, "array_type")), _NO)
     when_not(f, same(f, of(f, factor, NDIM, "i32"), "0", "i32"), _NO)
     descr = of(f, factor, DESCR)
@@ -143,7 +125,7 @@ def _factors() -> Function:
 def _remainders() -> Function:
     """What words leave when they are divided by a number, counted from another one, as int64."""
     f, (array, count, first, shape) = _begin("remainders_of_words", 4)
-    (words, size), divisor, start = _words(f, array), _whole(f, count), _whole(f, first)
+    (words, size), divisor, start = _words(f, array), whole_number(f, count), whole_number(f, first)
     when_not(f, f.op("icmp ult", "i64", f.op("sub", "i64", divisor, "1"), str((1 << 32) - 1)), _NO)
     made = _new(f, f.load("ptr", f.element("%card", str(WHOLE), "i64")), shape, size)
     narrow = f.cast("trunc", "i64", divisor, "i32")
@@ -185,11 +167,7 @@ def _hits() -> Function:
     f, (units, chances) = _begin("hits_of_chances", 2)
     (numbers, count), (places, size) = _floats(f, units), _floats(f, chances)
     when_not(f, same(f, size, count, "i64"), _NO)
-    descr = api(f, "float32")
-    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {of(f, chances, NDIM, 'i32')}, ptr {of(f, chances, DIMS)}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
+    made = new_array(f, api(f, "float32"), ndim_of(f, chances), of(f, chances, DIMS))
     with f.counted("0", size) as i:
         unit, chance = (f.load("float", f.element(each, i, "float"), 4) for each in (numbers, places))
         value = f.select("float", f.op("fcmp olt", "float", unit, chance), literal("float", 1), literal("float", 0))

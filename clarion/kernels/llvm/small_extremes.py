@@ -4,39 +4,26 @@ calls]). The first of equals is taken, and the first NaN before any number. Othe
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, every, of, same, when_not
+from .api import DATA, DESCR, DIMS, TYPE, adjacent, api, every, new_array, of, same, when_not
 from .plan import at, field
-from .small_pairs import numbers_of
+from .small_arguments import DIMENSIONS, begin, few, ndim_of, need, numbers_of
 from .text import Function, literal
 
 OTHERWISE, SMALLEST, INT64, WORDS = range(4)  # a card: where else to go, is it the smallest?, a type
-WORK = 1 << 14  # elements that are looked at here at most
-_DIMENSIONS = 32
-_NO = f"ptr {DECLINED}"
-
-
-def _begin(name: str, count: int) -> tuple[Function, list[str]]:
-    f = Function(name, "ptr", "ptr card", "ptr args", "i64 count", "ptr out", linkage="internal")
-    _need(f, every(f, same(f, "%count", str(count), "i64"), same(f, "%out", "null")))
-    return f, [f.load("ptr", f.element("%args", str(k), "ptr")) for k in range(count)]
-
-
-def _need(f: Function, condition: str) -> None:
-    when_not(f, condition, _NO)
 
 
 def _dim(f: Function, dim: str, keepdim: str, ndim: str) -> tuple[str, str]:
     """Go on only with a dimension that is there, and True or False."""
-    _need(f, same(f, of(f, dim, TYPE), api(f, "int_type")))
+    need(f, same(f, of(f, dim, TYPE), api(f, "int_type")))
     number, keeps = f.let(f"call i64 {api(f, 'as_int64')}(ptr {dim})"), same(f, keepdim, api(f, "true"))
-    _need(f, f.op("or", "i1", keeps, same(f, keepdim, api(f, "false"))))
-    _need(f, every(f, f.op("icmp ult", "i64", number, ndim), f.op("icmp sle", "i64", ndim, str(_DIMENSIONS))))
+    need(f, f.op("or", "i1", keeps, same(f, keepdim, api(f, "false"))))
+    need(f, every(f, f.op("icmp ult", "i64", number, ndim), f.op("icmp sle", "i64", ndim, str(DIMENSIONS))))
     return number, keeps
 
 
 def _reduced(f: Function, dims: str, ndim: str, dim: str, keeps: str) -> tuple[str, str]:
     """The shape of what is left: where it stands, and how many dimensions."""
-    shape, left = f.reserve("i64", _DIMENSIONS), f.variable("i64", "0")
+    shape, left = f.reserve("i64", DIMENSIONS), f.variable("i64", "0")
     with f.counted("0", ndim) as k:
         here = same(f, k, dim, "i64")
         f.store("i64", f.select("i64", here, "1", at(f, dims, k)), f.element(shape, left.get(), "i64"))
@@ -51,33 +38,24 @@ def _extents(f: Function, dims: str, ndim: str, dim: str) -> tuple[str, str, str
     outer = f.let(f"call i64 @product_of(ptr {dims}, i64 0, i64 {dim})")
     inner = f.let(f"call i64 @product_of(ptr {dims}, i64 {after}, i64 {ndim})")
     n = at(f, dims, dim)
-    for count in (outer, inner, n, f.op("mul", "i64", n, f.op("mul", "i64", outer, inner))):
-        _need(f, f.op("icmp ult", "i64", f.op("sub", "i64", count, "1"), str(WORK)))
+    few(f, outer, inner, n, f.op("mul", "i64", n, f.op("mul", "i64", outer, inner)))
     return outer, n, inner
-
-
-def _new(f: Function, descr: str, ndim: str, dims: str) -> str:
-    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {dims}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    return made
 
 
 def _found() -> Function:
     """x, a dimension, is it kept?: the extremes, and their places."""
-    f, (x, along, keepdim) = _begin("extremes_found", 3)
-    _need(f, same(f, of(f, x, TYPE), api(f, "array_type")))
-    _need(f, adjacent(f, x))
-    descr, dims, ndim = of(f, x, DESCR), of(f, x, DIMS), f.cast("sext", "i32", of(f, x, NDIM, "i32"), "i64")
+    f, (x, along, keepdim) = begin("extremes_found", 3)
+    need(f, same(f, of(f, x, TYPE), api(f, "array_type")))
+    need(f, adjacent(f, x))
+    descr, dims, ndim = of(f, x, DESCR), of(f, x, DIMS), ndim_of(f, x)
     single, double = (same(f, descr, api(f, name)) for name in ("float32", "float64"))
-    _need(f, f.op("or", "i1", single, double))
+    need(f, f.op("or", "i1", single, double))
     dim, keeps = _dim(f, along, keepdim, ndim)
     outer, n, inner = _extents(f, dims, ndim, dim)
     shape, left = _reduced(f, dims, ndim, dim, keeps)
     best, places = (
-        _new(f, descr, left, shape),
-        _new(f, f.load("ptr", f.element("%card", str(INT64), "i64")), left, shape),
+        new_array(f, descr, left, shape),
+        new_array(f, f.load("ptr", f.element("%card", str(INT64), "i64")), left, shape),
     )
     smallest = f.op("icmp ne", "i64", field(f, "%card", SMALLEST), "0")
     for kind, scalar in ((single, "float"), (double, "double")):
@@ -109,25 +87,25 @@ def _found() -> Function:
 
 def _placed() -> Function:
     """g, places, a shape, a dimension, was it kept?: zeros of the shape, with each number of g at its place."""
-    f, (g, places, sizes, along, keepdim) = _begin("put_at_places", 5)
+    f, (g, places, sizes, along, keepdim) = begin("put_at_places", 5)
     for array in (g, places):
-        _need(f, same(f, of(f, array, TYPE), api(f, "array_type")))
+        need(f, same(f, of(f, array, TYPE), api(f, "array_type")))
     lies = adjacent(f, g)  # or it is one number in all places, as the gradient of a sum
     with f.when(f.op("xor", "i1", lies, "true")):
-        _need(f, f.op("icmp ne", "i64", f.let(f"call i64 @one_number(ptr {g})"), "0"))
+        need(f, f.op("icmp ne", "i64", f.let(f"call i64 @one_number(ptr {g})"), "0"))
     moves, descr = f.cast("zext", "i1", lies, "i64"), of(f, g, DESCR)
-    _need(f, every(f, adjacent(f, places), same(f, of(f, places, DESCR, "i64"), field(f, "%card", INT64), "i64")))
+    need(f, every(f, adjacent(f, places), same(f, of(f, places, DESCR, "i64"), field(f, "%card", INT64), "i64")))
     single, double = (same(f, descr, api(f, name)) for name in ("float32", "float64"))
-    _need(f, f.op("or", "i1", single, double))
-    dims = f.reserve("i64", _DIMENSIONS)
+    need(f, f.op("or", "i1", single, double))
+    dims = f.reserve("i64", DIMENSIONS)
     ndim = numbers_of(f, sizes, dims)
     dim, _ = _dim(f, along, keepdim, ndim)
     outer, n, inner = _extents(f, dims, ndim, dim)
     count = f.op("mul", "i64", outer, inner)
     for array in (g, places):
-        _need(f, same(f, f.let(f"call i64 @size_of(ptr {array})"), count, "i64"))
-    _need(f, f.op("icmp ne", "i64", f.let(f"call i64 @numbers_below(ptr {places}, i64 {n})"), "0"))
-    made, numbers = _new(f, descr, ndim, dims), of(f, places, DATA)
+        need(f, same(f, f.let(f"call i64 @size_of(ptr {array})"), count, "i64"))
+    need(f, f.op("icmp ne", "i64", f.let(f"call i64 @numbers_below(ptr {places}, i64 {n})"), "0"))
+    made, numbers = new_array(f, descr, ndim, dims), of(f, places, DATA)
     for kind, scalar, size in ((single, "float", 4), (double, "double", 8)):
         with f.when(kind):
             target, source = of(f, made, DATA), of(f, g, DATA)

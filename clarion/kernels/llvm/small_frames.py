@@ -4,50 +4,25 @@ to a place of its own, forwards or backwards. Other types, strides, frames that 
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, DIMS, ITEM, NDIM, SIZE, STRIDES, TYPE, adjacent, api, every, of, same, when_not
+from .api import DATA, DESCR, DIMS, ITEM, SIZE, STRIDES, TYPE, adjacent, api, every, new_array, of, same
 from .plan import at, field
-from .small_pairs import numbers_of
+from .small_arguments import DIMENSIONS, WORK, begin, few, ndim_of, need, numbers_of
 from .text import Function
 
 OTHERWISE, INT64, WORDS = range(3)  # a card: where else to go, a type
-WORK = 1 << 14  # elements that are written here at most
-_DIMENSIONS = 32
-_NO = f"ptr {DECLINED}"
-
-
-def _begin(name: str, count: int) -> tuple[Function, list[str]]:
-    f = Function(name, "ptr", "ptr card", "ptr args", "i64 count", "ptr out", linkage="internal")
-    _need(f, every(f, same(f, "%count", str(count), "i64"), same(f, "%out", "null")))
-    return f, [f.load("ptr", f.element("%args", str(k), "ptr")) for k in range(count)]
-
-
-def _need(f: Function, condition: str) -> None:
-    when_not(f, condition, _NO)
 
 
 def _known(f: Function, x: str) -> tuple[str, str, str]:
     """Go on only with an adjacent array of some elements: its dimensions, how many, and the bytes of an element."""
-    _need(f, same(f, of(f, x, TYPE), api(f, "array_type")))
-    _need(f, adjacent(f, x))
-    descr, ndim = of(f, x, DESCR), f.cast("sext", "i32", of(f, x, NDIM, "i32"), "i64")
+    need(f, same(f, of(f, x, TYPE), api(f, "array_type")))
+    need(f, adjacent(f, x))
+    descr, ndim = of(f, x, DESCR), ndim_of(f, x)
     single, double = (same(f, descr, api(f, name)) for name in ("float32", "float64"))
     whole = same(f, f.cast("ptrtoint", "ptr", descr, "i64"), field(f, "%card", INT64), "i64")
-    _need(f, f.op("or", "i1", single, f.op("or", "i1", double, whole)))
-    _need(f, f.op("icmp ult", "i64", f.op("sub", "i64", ndim, "1"), str(_DIMENSIONS)))
-    _few(f, f.let(f"call i64 @size_of(ptr {x})"))
+    need(f, f.op("or", "i1", single, f.op("or", "i1", double, whole)))
+    need(f, f.op("icmp ult", "i64", f.op("sub", "i64", ndim, "1"), str(DIMENSIONS)))
+    few(f, f.let(f"call i64 @size_of(ptr {x})"))
     return of(f, x, DIMS), ndim, f.select("i64", single, "4", "8")
-
-
-def _few(f: Function, count: str) -> None:
-    _need(f, f.op("icmp ult", "i64", f.op("sub", "i64", count, "1"), str(WORK)))
-
-
-def _new(f: Function, descr: str, ndim: str, dims: str) -> str:
-    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {dims}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    return made
 
 
 def _moved(scalar: str) -> Function:
@@ -86,7 +61,7 @@ def _run(f: Function, size: str, x: str, made: str, given: str) -> None:
 
 
 def _zeros(f: Function, count: str) -> str:
-    room = f.reserve("i64", _DIMENSIONS)
+    room = f.reserve("i64", DIMENSIONS)
     with f.counted("0", count) as k:
         f.store("i64", "0", f.element(room, k, "i64"))
     return room
@@ -94,14 +69,14 @@ def _zeros(f: Function, count: str) -> str:
 
 def _flipped() -> Function:
     """x, dimensions: another array."""
-    f, (x, along) = _begin("turned_around", 2)
+    f, (x, along) = begin("turned_around", 2)
     dims, ndim, size = _known(f, x)
-    chosen, before, back = f.reserve("i64", _DIMENSIONS), _zeros(f, ndim), _zeros(f, ndim)
+    chosen, before, back = f.reserve("i64", DIMENSIONS), _zeros(f, ndim), _zeros(f, ndim)
     with f.counted("0", numbers_of(f, along, chosen)) as k:
         dim = at(f, chosen, k)
-        _need(f, f.op("icmp ult", "i64", dim, ndim))
+        need(f, f.op("icmp ult", "i64", dim, ndim))
         f.store("i64", "1", f.element(back, dim, "i64"))
-    made = _new(f, of(f, x, DESCR), ndim, dims)
+    made = new_array(f, of(f, x, DESCR), ndim, dims)
     _run(f, size, x, made, f"ptr {dims}, ptr {dims}, ptr {before}, ptr {back}, i64 {ndim}")
     f.end(f"ptr {made}")
     return f
@@ -109,11 +84,11 @@ def _flipped() -> Function:
 
 def _framed() -> Function:
     """x, how much before and behind each dimension, a number: another array."""
-    f, (x, widths, number) = _begin("framed", 3)
+    f, (x, widths, number) = begin("framed", 3)
     dims, ndim, size = _known(f, x)
-    descr, pair = of(f, x, DESCR), f.reserve("i64", _DIMENSIONS)
+    descr, pair = of(f, x, DESCR), f.reserve("i64", DIMENSIONS)
     single, double = (same(f, descr, api(f, name)) for name in ("float32", "float64"))
-    _need(f, f.op("or", "i1", single, double))
+    need(f, f.op("or", "i1", single, double))
     value, whole, beyond = (
         f.variable("double", "0.0"),
         same(f, of(f, number, TYPE), api(f, "int_type")),
@@ -121,7 +96,7 @@ def _framed() -> Function:
     )
     with f.when(whole):
         given = f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {number}, ptr {beyond})")
-        _need(
+        need(
             f,
             every(
                 f,
@@ -131,31 +106,31 @@ def _framed() -> Function:
         )
         value.set(f.cast("sitofp", "i64", given, "double"))
     with f.when(f.op("xor", "i1", whole, "true")):
-        _need(f, same(f, of(f, number, TYPE), api(f, "float_type")))
+        need(f, same(f, of(f, number, TYPE), api(f, "float_type")))
         value.set(of(f, number, SIZE, "double"))
     images = f.op("icmp ult", "i64", f.op("sub", "i64", ndim, "4"), "2")  # whose channels may lie together
     with f.when(images):
         strides = of(f, x, STRIDES)
-        _need(f, f.op("icmp sgt", "i64", at(f, strides, "1"), at(f, strides, f.op("sub", "i64", ndim, "1"))))
-    _need(f, same(f, of(f, widths, TYPE), api(f, "tuple_type")))
-    _need(f, same(f, of(f, widths, SIZE, "i64"), ndim, "i64"))
+        need(f, f.op("icmp sgt", "i64", at(f, strides, "1"), at(f, strides, f.op("sub", "i64", ndim, "1"))))
+    need(f, same(f, of(f, widths, TYPE), api(f, "tuple_type")))
+    need(f, same(f, of(f, widths, SIZE, "i64"), ndim, "i64"))
     before, back, sizes, total = (
-        f.reserve("i64", _DIMENSIONS),
+        f.reserve("i64", DIMENSIONS),
         _zeros(f, ndim),
-        f.reserve("i64", _DIMENSIONS),
+        f.reserve("i64", DIMENSIONS),
         f.variable("i64", "1"),
     )
     with f.counted("0", ndim) as k:
         both = f.load("ptr", f.element(f.offset(widths, str(ITEM)), k, "ptr"))
-        _need(f, same(f, numbers_of(f, both, pair), "2", "i64"))
+        need(f, same(f, numbers_of(f, both, pair), "2", "i64"))
         for each in ("0", "1"):
-            _need(f, f.op("icmp ule", "i64", at(f, pair, each), str(WORK)))
+            need(f, f.op("icmp ule", "i64", at(f, pair, each), str(WORK)))
         long = f.op("add", "i64", at(f, dims, k), f.op("add", "i64", at(f, pair, "0"), at(f, pair, "1")))
         f.store("i64", at(f, pair, "0"), f.element(before, k, "i64"))
         f.store("i64", long, f.element(sizes, k, "i64"))
         total.set(f.op("mul", "i64", total.get(), long))
-        _few(f, total.get())
-    made = _new(f, descr, ndim, sizes)
+        few(f, total.get())
+    made = new_array(f, descr, ndim, sizes)
     for kind, scalar in ((single, "float"), (double, "double")):
         narrow = value.get() if scalar == "double" else f.cast("fptrunc", "double", value.get(), "float")
         with f.when(kind), f.counted("0", total.get()) as i:

@@ -22,6 +22,7 @@ from .api import (
     answer,
     api,
     every,
+    new_array,
     of,
     same,
     when_not,
@@ -205,15 +206,6 @@ def _below() -> Function:
     return f
 
 
-def _new(f: Function, descr: str, ndim: str, dims: str) -> str:
-    """A new array; returns where there is none."""
-    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {dims}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    return made
-
-
 def _kinds(f: Function, card: str, array: str) -> tuple[str, str, str]:
     """Is an array of float32, of float64, of int64?"""
     descr = of(f, array, DESCR)
@@ -235,7 +227,7 @@ def _picked(f: Function, plan: str, each_own: str, single: str) -> None:
             f.store("i64", at(f, _dims(f, "%x"), k), f.element(shape, place, "i64"))
         dims.set(shape)
         count.set(f.op("sub", "i64", f.op("add", "i64", ndim, rank), "1"))
-    made = _new(f, of(f, "%x", DESCR), count.get(), dims.get())
+    made = new_array(f, of(f, "%x", DESCR), count.get(), dims.get())
     arguments = f"ptr {plan}, ptr {of(f, '%x', DATA)}, ptr {of(f, '%index', DATA)}, ptr {of(f, made, DATA)}"
     for condition, name in ((single, "pick_4"), (f.op("xor", "i1", single, "true"), "pick_8")):
         with f.when(condition):
@@ -252,7 +244,7 @@ def _put(f: Function, plan: str, adds: str, kinds: tuple[str, str, str], size: s
         when_not(f, adjacent(f, "%out", WRITEABLE), _NO)
         f.line(f"call void {api(f, 'incref')}(ptr %out)")
     with f.when(f.op("icmp eq", "ptr", "%out", "null")):
-        made = _new(f, of(f, "%x", DESCR), _ndim(f, "%x"), _dims(f, "%x"))
+        made = new_array(f, of(f, "%x", DESCR), _ndim(f, "%x"), _dims(f, "%x"))
         bytes_ = f.op("mul", "i64", f.let("call i64 @size_of(ptr %x)"), size)
         near, far = of(f, made, DATA), of(f, "%x", DATA)
         f.call("llvm.memcpy.p0.p0.i64", "void", f"ptr {near}", f"ptr {far}", f"i64 {bytes_}", "i1 false")
@@ -357,7 +349,7 @@ def _scanned() -> Function:
     outer = f.let(f"call i64 @product_of(ptr {dims}, i64 0, i64 {dim})")
     inner = f.let(f"call i64 @product_of(ptr {dims}, i64 {f.op('add', 'i64', dim, '1')}, i64 {ndim})")
     n, what = at(f, dims, dim), field(f, "%card", WHAT)
-    made = _new(f, of(f, x, DESCR), ndim, dims)
+    made = new_array(f, of(f, x, DESCR), ndim, dims)
     back, multiplies = (same(f, what, str(each), "i64") for each in (REVERSE_SUM, PRODUCT))
     begin = f.let(f"select i1 {back}, i64 {f.op('sub', 'i64', n, '1')}, i64 0")
     forward = f.let(f"select i1 {back}, i64 -1, i64 1")

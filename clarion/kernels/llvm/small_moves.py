@@ -18,6 +18,7 @@ from .api import (
     adjacent,
     api,
     every,
+    new_array,
     of,
     same,
     when_not,
@@ -51,15 +52,6 @@ def _ndim(f: Function, array: str) -> str:
 def _is_array(f: Function, array: str) -> None:
     when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), _NO)
     when_not(f, adjacent(f, array), _NO)
-
-
-def _new(f: Function, descr: str, ndim: str, dims: str) -> str:
-    """A new array; returns where there is none."""
-    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {dims}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    return made
 
 
 def _joined() -> Function:
@@ -108,7 +100,7 @@ def _joined() -> Function:
         f.store("i64", value.get(), f.element(shape, d, "i64"))
     elements = f.let(f"call i64 @product_of(ptr {shape}, i64 0, i64 {last})")
     when_not(f, every(f, f.op("icmp sgt", "i64", elements, "0"), f.op("icmp sle", "i64", elements, str(WORK))), _NO)
-    made = _new(f, descr, last, shape)
+    made = new_array(f, descr, last, shape)
     target = f.variable("ptr", of(f, made, DATA))
     whole = f.op("mul", "i64", f.op("sdiv", "i64", elements, outer), size)
     with f.counted("0", several) as k:
@@ -160,7 +152,7 @@ def _masked() -> Function:
         when_not(f, every(f, same(f, "%out", x), adjacent(f, x, WRITEABLE)), _NO)
         f.line(f"call void {api(f, 'incref')}(ptr %out)")
     with f.when(same(f, "%out", "null")):
-        target.set(_new(f, of(f, x, DESCR), _ndim(f, x), of(f, x, DIMS)))
+        target.set(new_array(f, of(f, x, DESCR), _ndim(f, x), of(f, x, DIMS)))
     holds, source, place = of(f, mask, DATA), of(f, x, DATA), of(f, target.get(), DATA)
     for kind, scalar, filled in ((single, "float", narrow), (double, "double", value)):
         with f.when(kind), f.counted("0", elements) as i:

@@ -7,76 +7,34 @@ work go elsewhere.
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, DIMS, ITEM, NDIM, SIZE, TYPE, adjacent, api, every, of, same, when_not
+from .api import DATA, DESCR, DIMS, TYPE, adjacent, api, every, new_array, of, same
 from .plan import at, field
+from .small_arguments import DIMENSIONS, begin, few, ndim_of, need, numbers_of
 from .text import Function
 
 OTHERWISE, INT64, WORDS = range(3)  # a card: where else to go, a type
-WORK = 1 << 14  # elements that are looked at here at most
-_DIMENSIONS = 32
-_NO = f"ptr {DECLINED}"
-
-
-def _begin(name: str, count: int) -> tuple[Function, list[str]]:
-    f = Function(name, "ptr", "ptr card", "ptr args", "i64 count", "ptr out", linkage="internal")
-    when_not(f, every(f, same(f, "%count", str(count), "i64"), same(f, "%out", "null")), _NO)
-    return f, [f.load("ptr", f.element("%args", str(k), "ptr")) for k in range(count)]
-
-
-def _need(f: Function, condition: str) -> None:
-    when_not(f, condition, _NO)
-
-
-def _ndim(f: Function, array: str) -> str:
-    return f.cast("sext", "i32", of(f, array, NDIM, "i32"), "i64")
-
-
-def numbers_of(f: Function, thing: str, dims: str) -> str:
-    """Go on only with a tuple of few whole numbers, which are noted: how many."""
-    _need(f, same(f, of(f, thing, TYPE), api(f, "tuple_type")))
-    several, beyond = of(f, thing, SIZE, "i64"), f.reserve("i32")
-    _need(f, f.op("icmp sle", "i64", several, str(_DIMENSIONS)))
-    with f.counted("0", several) as k:
-        item = f.load("ptr", f.element(f.offset(thing, str(ITEM)), k, "ptr"))
-        _need(f, same(f, of(f, item, TYPE), api(f, "int_type")))
-        f.store("i64", f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {item}, ptr {beyond})"), f.element(dims, k, "i64"))
-        _need(f, same(f, f.load("i32", beyond), "0", "i32"))
-    return several
 
 
 def _in_front(f: Function, where: str, several: int) -> None:
     """Go on only where the numbers are those of the first dimensions."""
-    places = f.reserve("i64", _DIMENSIONS)
-    _need(f, same(f, numbers_of(f, where, places), str(several), "i64"))
+    places = f.reserve("i64", DIMENSIONS)
+    need(f, same(f, numbers_of(f, where, places), str(several), "i64"))
     for k in range(several):
-        _need(f, same(f, at(f, places, str(k)), str(k), "i64"))
+        need(f, same(f, at(f, places, str(k)), str(k), "i64"))
 
 
 def _given(f: Function, arrays: list[str], dims: str) -> tuple[list[str], str]:
     """Go on only with numbers of elements: where they are, and how many."""
     for array in arrays:
-        _need(f, same(f, of(f, array, TYPE), api(f, "array_type")))
-        _need(f, every(f, adjacent(f, array), same(f, of(f, array, DESCR, "i64"), field(f, "%card", INT64), "i64")))
-        _need(f, f.op("icmp ne", "i64", f.let(f"call i64 @same_dims(ptr {array}, ptr {arrays[0]})"), "0"))
+        need(f, same(f, of(f, array, TYPE), api(f, "array_type")))
+        need(f, every(f, adjacent(f, array), same(f, of(f, array, DESCR, "i64"), field(f, "%card", INT64), "i64")))
+        need(f, f.op("icmp ne", "i64", f.let(f"call i64 @same_dims(ptr {array}, ptr {arrays[0]})"), "0"))
     count = f.let(f"call i64 @size_of(ptr {arrays[0]})")
-    _few(f, count)
+    few(f, count)
     for k, array in enumerate(arrays):
         inside = f.let(f"call i64 @numbers_below(ptr {array}, i64 {at(f, dims, str(k))})")
-        _need(f, f.op("icmp ne", "i64", inside, "0"))
+        need(f, f.op("icmp ne", "i64", inside, "0"))
     return [of(f, array, DATA) for array in arrays], count
-
-
-def _few(f: Function, *counts: str) -> None:
-    for count in counts:
-        _need(f, f.op("icmp ule", "i64", f.op("sub", "i64", count, "1"), str(WORK - 1)))
-
-
-def _new(f: Function, descr: str, ndim: str, dims: str) -> str:
-    f.line(f"call void {api(f, 'incref')}(ptr {descr})")
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {dims}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    return made
 
 
 def _line(f: Function, i: str, numbers: list[str], dims: str) -> str:
@@ -89,32 +47,32 @@ def _line(f: Function, i: str, numbers: list[str], dims: str) -> str:
 
 def _taken() -> Function:
     """x, numbers, numbers, dimensions: a new array."""
-    f, (x, first, second, where) = _begin("pairs_taken", 4)
-    _need(f, same(f, of(f, x, TYPE), api(f, "array_type")))
-    _need(f, adjacent(f, x))
+    f, (x, first, second, where) = begin("pairs_taken", 4)
+    need(f, same(f, of(f, x, TYPE), api(f, "array_type")))
+    need(f, adjacent(f, x))
     descr, whole = of(f, x, DESCR), field(f, "%card", INT64)
     kinds = [same(f, descr, api(f, name)) for name in ("float32", "float64")]
     kinds.append(same(f, f.cast("ptrtoint", "ptr", descr, "i64"), whole, "i64"))
-    _need(f, f.op("or", "i1", kinds[0], f.op("or", "i1", *kinds[1:])))
+    need(f, f.op("or", "i1", kinds[0], f.op("or", "i1", *kinds[1:])))
     _in_front(f, where, 2)
-    dims, ndim, rank = of(f, x, DIMS), _ndim(f, x), _ndim(f, first)
-    _need(
+    dims, ndim, rank = of(f, x, DIMS), ndim_of(f, x), ndim_of(f, first)
+    need(
         f,
         every(
             f,
             f.op("icmp sge", "i64", ndim, "2"),
-            f.op("icmp slt", "i64", f.op("add", "i64", ndim, rank), str(_DIMENSIONS)),
+            f.op("icmp slt", "i64", f.op("add", "i64", ndim, rank), str(DIMENSIONS)),
         ),
     )
     numbers, count = _given(f, [first, second], dims)
     inner = f.let(f"call i64 @product_of(ptr {dims}, i64 2, i64 {ndim})")
-    _few(f, inner, f.op("mul", "i64", inner, count))
-    shape, places = f.reserve("i64", 2 * _DIMENSIONS), of(f, first, DIMS)
+    few(f, inner, f.op("mul", "i64", inner, count))
+    shape, places = f.reserve("i64", 2 * DIMENSIONS), of(f, first, DIMS)
     with f.counted("0", rank) as k:
         f.store("i64", at(f, places, k), f.element(shape, k, "i64"))
     with f.counted("2", ndim) as k:
         f.store("i64", at(f, dims, k), f.element(shape, f.op("sub", "i64", f.op("add", "i64", rank, k), "2"), "i64"))
-    made = _new(f, descr, f.op("sub", "i64", f.op("add", "i64", rank, ndim), "2"), shape)
+    made = new_array(f, descr, f.op("sub", "i64", f.op("add", "i64", rank, ndim), "2"), shape)
     bytes_ = f.op("mul", "i64", inner, f.select("i64", kinds[0], "4", "8"))
     target, source = of(f, made, DATA), of(f, x, DATA)
     with f.counted("0", count) as i:
@@ -130,21 +88,21 @@ def _sum(several: int) -> Function:
     names = [f"n{k}" for k in range(several)]
     parameters = ("ptr card", "ptr g", *[f"ptr {name}" for name in names], "ptr dims", "i64 ndim", "i64 but")
     f = Function(f"rows_added_{several}", "ptr", *parameters, linkage="internal")
-    _need(f, same(f, of(f, "%g", TYPE), api(f, "array_type")))
+    need(f, same(f, of(f, "%g", TYPE), api(f, "array_type")))
     lies = adjacent(f, "%g")  # or it is one number in all places, as the gradient of a sum
     with f.when(f.op("xor", "i1", lies, "true")):
-        _need(f, f.op("icmp ne", "i64", f.let("call i64 @one_number(ptr %g)"), "0"))
+        need(f, f.op("icmp ne", "i64", f.let("call i64 @one_number(ptr %g)"), "0"))
     moves, descr = f.cast("zext", "i1", lies, "i64"), of(f, "%g", DESCR)
     single, double = (same(f, descr, api(f, name)) for name in ("float32", "float64"))
-    _need(f, f.op("or", "i1", single, double))
-    _need(f, f.op("icmp sge", "i64", "%ndim", str(several)))
+    need(f, f.op("or", "i1", single, double))
+    need(f, f.op("icmp sge", "i64", "%ndim", str(several)))
     numbers, count = _given(f, [f"%{name}" for name in names], "%dims")
     inner = f.let(f"call i64 @product_of(ptr %dims, i64 {several}, i64 %ndim)")
     whole = f.let("call i64 @product_of(ptr %dims, i64 0, i64 %ndim)")
     elements = f.op("mul", "i64", inner, count)
-    _few(f, inner, whole, elements)
-    _need(f, same(f, f.let("call i64 @size_of(ptr %g)"), elements, "i64"))
-    made = _new(f, descr, "%ndim", "%dims")
+    few(f, inner, whole, elements)
+    need(f, same(f, f.let("call i64 @size_of(ptr %g)"), elements, "i64"))
+    made = new_array(f, descr, "%ndim", "%dims")
     for condition, scalar, size in ((single, "float", 4), (double, "double", 8)):
         with f.when(condition):
             place, source = of(f, made, DATA), of(f, "%g", DATA)
@@ -164,9 +122,9 @@ def _sum(several: int) -> Function:
 
 def _added(several: int) -> Function:
     """g, numbers, perhaps more of them, a shape, dimensions."""
-    f, (g, *numbers, shape, where) = _begin(f"added_by_{several}", several + 3)
+    f, (g, *numbers, shape, where) = begin(f"added_by_{several}", several + 3)
     _in_front(f, where, several)
-    dims = f.reserve("i64", _DIMENSIONS)
+    dims = f.reserve("i64", DIMENSIONS)
     given = ", ".join(f"ptr {each}" for each in ("%card", g, *numbers, dims))
     f.end(f"ptr {f.let(f'call ptr @rows_added_{several}({given}, i64 {numbers_of(f, shape, dims)}, i64 -1)')}")
     return f
@@ -174,15 +132,15 @@ def _added(several: int) -> Function:
 
 def _table() -> Function:
     """The gradient of an embedding: g, numbers, rows of the table, the row that has none, and no scaling."""
-    f, (g, numbers, rows, padding, scaled) = _begin("added_to_table", 5)
+    f, (g, numbers, rows, padding, scaled) = begin("added_to_table", 5)
     dims, beyond = f.reserve("i64", 2), f.reserve("i32")
-    _need(f, same(f, scaled, api(f, "false")))
-    _need(f, same(f, of(f, g, TYPE), api(f, "array_type")))
+    need(f, same(f, scaled, api(f, "false")))
+    need(f, same(f, of(f, g, TYPE), api(f, "array_type")))
     for thing in (rows, padding):
-        _need(f, same(f, of(f, thing, TYPE), api(f, "int_type")))
+        need(f, same(f, of(f, thing, TYPE), api(f, "int_type")))
     height, but = (f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {thing}, ptr {beyond})") for thing in (rows, padding))
-    last = f.op("sub", "i64", _ndim(f, g), "1")
-    _need(f, f.op("icmp sge", "i64", last, "0"))
+    last = f.op("sub", "i64", ndim_of(f, g), "1")
+    need(f, f.op("icmp sge", "i64", last, "0"))
     f.store("i64", height, dims)
     f.store("i64", at(f, of(f, g, DIMS), last), f.element(dims, "1", "i64"))
     f.end(f"ptr {f.let(f'call ptr @rows_added_1(ptr %card, ptr {g}, ptr {numbers}, ptr {dims}, i64 2, i64 {but})')}")
