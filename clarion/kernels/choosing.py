@@ -118,11 +118,21 @@ def choice(small, least, otherwise):
 
 
 def _before(rest: Kernel, alone: Any) -> Kernel:
-    """A kernel that exists as a builtin function alone, before all others: made at the first call."""
+    """A kernel that exists as a builtin function alone, before all others: made at the first call.
+
+    Who took this function before that calls it again (the slices of a large tensor, one by one).
+    """
+    made: Kernel | None = None
 
     def call(*args: Any, **out: Any) -> Any:
+        nonlocal made
+        if made is not None:
+            return made(*args, **out)
         alone.warm(*args)
-        return called_directly(rest, alone)(*args, **out)
+        direct = called_directly(rest, alone)
+        if alone.card is not None:
+            made = direct
+        return direct(*args, **out)
 
     return called_directly(rest if alone.card else call, alone)
 

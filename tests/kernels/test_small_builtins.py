@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import clarion as torch
+from clarion.kernels.choosing import _before
 from clarion.kernels.registry import portable, raw
 
 SHAPES = [(5,), (4, 6), (3, 4, 5), (2, 3, 2, 4)]
@@ -249,3 +250,20 @@ def test_frames_and_reversed_rows(shape: tuple[int, ...]) -> None:
                     kernel(each, widths, value) for kernel in (raw.constant_pad_nd, portable("constant_pad_nd"))
                 )
                 assert found.strides == wanted.strides
+
+
+def test_who_took_a_kernel_early_makes_it_once() -> None:
+    class Alone:
+        card: Any = None
+        warmed = 0
+
+        def warm(self, *args: Any) -> None:
+            self.card, self.warmed = self, self.warmed + 1
+
+        def builtin(self, otherwise: Any) -> Any:
+            return otherwise
+
+    alone = Alone()
+    early = _before(lambda x: x + 1, alone)
+    assert [early(i) for i in range(3)] == [1, 2, 3]
+    assert alone.warmed == 1
