@@ -189,3 +189,11 @@ def singular_values(t: Any) -> Callable[[], object]:
         return found
 
     return step
+
+
+@workload
+def equal_scores(t: Any) -> Callable[[], object]:
+    """The best twenty of 20,000 scores in steps of a hundredth: which of equal ones are chosen is PyTorch's choice."""
+    t.manual_seed(0)
+    scores = (t.randn(4, 20_000) * 100).round() / 100
+    return lambda: t.topk(scores, 20)

@@ -61,10 +61,14 @@ def _argsort(x: Any, dim: int, descending: bool) -> Any:
         same = keys[..., 1:] == keys[..., :-1]
         if np.count_nonzero(same):  # equals come out as of PyTorch's sort: kernels/portable/indexing/equals.py
             rows = same.any(axis=-1)
-            before: Any = _both(x, dim, descending)
-            both[rows] = raw.exchanged((before[rows] ^ _SIGN).view(np.int64), 0, True).view(np.uint64)
+            both[rows] = raw.exchanged(_ranked(x[rows], descending), 0, True).view(np.uint64)
     both &= _PLACE
     return both.view(np.int64)
+
+
+def _ranked(rows: Any, descending: bool) -> Any:
+    both = _both(rows, rows.ndim - 1, descending)
+    return NotImplemented if both is None else (both ^ _SIGN).view(np.int64)
 
 
 def _sort(x: Any, dim: int, descending: bool) -> Any:
@@ -74,4 +78,5 @@ def _sort(x: Any, dim: int, descending: bool) -> Any:
 
 offer("sort", "numpy", _sort, least=LEAST)
 offer("sort_stable", "numpy", _sort_stable, least=LEAST)
+offer("ranked", "numpy", _ranked, least=1)
 offer("argsort", "numpy", _argsort, least=LEAST)

@@ -129,8 +129,14 @@ def topk(xp: Any, x: Any, k: int, dim: int, largest: bool) -> Any:
 
 def _topk_exchanged(rows: Any, k: int, largest: bool, in_order: bool) -> Any:
     """Where the largest of every row are, as they are found by exchanges."""
-    values, places = raw.sort_stable(rows, 1, largest)
-    return raw.exchanged(_elements(_neighbours(values, 1), places), k, in_order)[:, :k] & 0xFFFFFFFF
+    return raw.exchanged(raw.ranked(rows, largest), k, in_order)[:, :k] & 0xFFFFFFFF
+
+
+@kernel("ranked")
+def ranked(xp: Any, rows: Any, descending: bool) -> Any:
+    """Elements (equals.py) of a matrix: in the upper half what says their order, equal for equal ones, in the lower where they lie."""
+    values, places = raw.sort_stable(rows, 1, descending)
+    return _elements(_neighbours(values, 1), places)
 
 
 @kernel("topk_unsorted")
