@@ -32,6 +32,7 @@ OTHERS = {
     "fft_r2c",
     "fft_c2r",
     "split_with_sizes",
+    "unsplit",
 }
 NAMES = sorted({n for n, offer in OFFERS if offer.backend == "numpy" and n in OPS and n not in OTHERS})
 

@@ -217,6 +217,9 @@ def test_parts_of_an_array() -> None:
             _same("split_with_sizes", each, (0, 3, each.shape[dim] - 3), dim)
             _same("unbind", each, dim)
             assert all(part.base is not None for part in raw.unbind(each, dim))
+            sizes, (first, second) = (3, each.shape[dim] - 3), raw.split_with_sizes(each, (3, each.shape[dim] - 3), dim)
+            for parts in ((first, second), (None, second), (first, None)):
+                _same("unsplit", parts, each.shape, sizes, dim)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -170,6 +170,8 @@ def with_numpys_names(fn: F) -> F:
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            return fn(*args)
         try:
             return fn(*args, **kwargs)
         except TypeError:
