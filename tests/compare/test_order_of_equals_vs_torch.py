@@ -44,6 +44,17 @@ def test_the_largest(most, shape, k, kind):
         assert found.values.tolist() == expected.values.tolist()
 
 
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("shape", [(2,), (3,), (5, 5, 5), (4, 100), (700,)], ids=str)
+@pytest.mark.parametrize("most", [1, 3, 40])
+def test_the_kth(most, shape, kind):
+    theirs, ours = pair(shape, most, kind)
+    for k, dim, keepdim in ((1, -1, False), (2, -1, True), (shape[0] // 2 + 1, 0, False), (shape[0], 0, True)):
+        expected, found = torch.kthvalue(theirs, k, dim, keepdim), clarion.kthvalue(ours, k, dim, keepdim)
+        assert found.indices.tolist() == expected.indices.tolist(), (k, dim)
+        assert found.values.tolist() == expected.values.tolist()
+
+
 @pytest.mark.parametrize("n", [10, 300])
 def test_numbers_that_are_missing_are_equal(n):
     theirs, ours = pair((n,), 3, "float32", missing=True)

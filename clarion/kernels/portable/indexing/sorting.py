@@ -15,6 +15,7 @@ from ...layout import as_laid_out, in_rows
 from ...quiet import quietly
 from ...registry import kernel, raw
 from .equals import PARTIAL, SHORT
+from .selected import named_of_equals
 
 RADIX = 32768  # whole numbers from which PyTorch sorts them by their digits, which keeps the order of equals
 
@@ -212,7 +213,10 @@ MANY = 64  # elements of a row that are sorted rather than looked through
 
 @kernel("kthvalue")
 def kthvalue(xp: Any, x: Any, k: int, dim: int, keepdim: bool) -> Any:
-    return element(xp, x, k - 1, dim, keepdim) if x.ndim else (x.copy(), xp.zeros((), xp.int64))
+    if not x.ndim:
+        return x.copy(), xp.zeros((), xp.int64)
+    found = element(xp, x, k - 1, dim, keepdim)
+    return named_of_equals(xp, sortable(x), k - 1, dim, found, keepdim) if type(x) is numpy.ndarray else found
 
 
 def median(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
