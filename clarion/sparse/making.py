@@ -277,10 +277,16 @@ def resize_(x: Any, *size: Any, memory_format: Any = None) -> Any:
 @handles("resize_as_sparse_", any_layout=True)
 def resize_as_sparse_(x: Any, other: Any) -> Any:
     """Give it the size of another, and where the size changes its places (if they are compressed), in place."""
-    if not is_sparse(other) or x._layout is not other._layout:
+    titles = [TITLES[each._layout] if is_sparse(each) else "Strided" for each in (x, other)]
+    if titles[0] != titles[1]:
+        for who, title in zip(("self", "src"), titles, strict=True):
+            if title in ("Strided", "Sparse"):
+                raise EngineError(
+                    f"resize_as_sparse_compressed_: {who}  expected sparse compressed tensor layout but got {title}"
+                )
         raise EngineError(
-            "resize_as_sparse_: self and src must have the same layout, but got: self "
-            f"({TITLES[x._layout]}) and source ({TITLES[other._layout] if is_sparse(other) else 'Strided'})"
+            "resize_as_sparse_compressed_tensor_: self and src must have the same layout, but got: self "
+            f"({titles[0]}) and source ({titles[1]})"
         )
     if x._layout is sparse_coo:
         count = other._at.shape[0]
