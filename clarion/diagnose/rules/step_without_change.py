@@ -77,7 +77,7 @@ class StepWithoutChange(Diagnosis):
         """Is the learning rate far below what it was? (A schedule that ends too early, or never ends to reduce it.)"""
         if getattr(optimizer, "_story", None) is None:
             return False
-        rate = max([group.get("lr", 1.0) for group in optimizer.param_groups], key=_number)
+        rate = max([_rate(group) for group in optimizer.param_groups], key=_number)
         rate, key = _number(rate), id(optimizer._story)
         highest = self._highest.get(key, 0.0)
         if rate > highest:
@@ -93,7 +93,7 @@ class StepWithoutChange(Diagnosis):
         before, self._before = self._before, None
         if before is None or before[0] != id(update.optimizer) or not sample.total > 0.0:
             return
-        rates = tuple([float(group.get("lr", 1.0)) for group in update.optimizer.param_groups])
+        rates = tuple([float(_rate(group)) for group in update.optimizer.param_groups])
         if type(before[1]) is list:
             now = [partial(engine.some, leaf, _SAMPLED) for leaf in update.leaves]
             self._judge(update, sample, rates, before[1], now)
@@ -232,6 +232,11 @@ class _Look:
         change = np.abs(_wide(_taken(values)) - self._sample).max()
         least = 0.01 * eps * max(self.size, usual)
         return not 0.0 < change < least  # exactly 0: it changed where the sample does not look
+
+
+def _rate(group: dict[str, Any]) -> Any:
+    rate = group.get("lr")
+    return 1.0 if rate is None else rate  # it has none, or finds it by itself (Adafactor)
 
 
 def _number(rate: Any) -> float:
