@@ -11,6 +11,8 @@ from ..books.records import Backward, Update
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
 
+_FAR = 1e4  # times the norm: a limit so far away is not there to clip
+
 
 class ClipWithoutEffect(Diagnosis):
     """Gradients were clipped when there was nothing to clip: before `backward()`, after `step()`, or of an empty list.
@@ -28,7 +30,7 @@ class ClipWithoutEffect(Diagnosis):
         optimizer.step()
 
     A generator (`params = model.parameters()`) is empty after its first use: make a list of it. Clipping with
-    `max_norm=inf`, to log the norm, never triggers this.
+    `max_norm=inf`, or with a limit far above all gradients, to log the norm, never triggers this.
     """
 
     name = "clip-without-effect"
@@ -78,6 +80,8 @@ class ClipWithoutEffect(Diagnosis):
         if not leaves:
             self._count(place, "it was given no parameters at all (a generator is empty after its first use)", [])
         elif consumed is not None:
+            if _is_far(leaves, limit):
+                return
             self.session.listen("at_update", self, self._note_step, True)
             owner = consumed.owner() if consumed.owner is not None else None
             where = self._steps.get(id(owner), self.ledger.last_update)
@@ -126,6 +130,12 @@ class _Stepping:
             and engine.version(leaf) != self._version
             and _backward_of(leaf) is self._backward
         )
+
+
+def _is_far(leaves: list[Any], limit: float) -> bool:
+    """Is a limit far above the norm of these gradients?"""
+    grads = [grad for grad in map(engine.grad, leaves) if grad is not None]
+    return not any(map(engine.late, grads)) and limit > _FAR * math.sqrt(sum(engine.squares(grads)))
 
 
 def _backward_of(leaf: Any) -> Any:

@@ -22,6 +22,7 @@ _MOST = 10_000  # leaves behind one line that are remembered
 _SMALL_STEPS = 50  # steps in a row with a first layer that hardly learns
 _SMALL = 1e-6  # the first layer's gradient over the last one's
 _HURRIES = 3  # how often late gradients that are zero are waited for
+_MASK = 2**14  # elements of what may be a mask, at most
 _LIMITS = having("clamps activation")  # the derivative is zero beyond some value
 # Steps, and samples that are drawn: their derivative is zero wherever there is one.
 _FLAT = having("", also="round floor ceil trunc sign sgn bernoulli normal_mean normal_std normal_both")
@@ -45,7 +46,8 @@ class GradientVanishes(Diagnosis):
 
     Said after 20 steps of exactly zero, or 50 steps with a first layer a million times weaker than the last. A parameter
     without any gradient (`.grad` is None) is another matter: see path-cut and parameter-not-optimized. A term of the loss
-    whose weight is 0 (for now) is switched off on purpose: what only it trains may wait.
+    whose weight is 0 (for now) is switched off on purpose: what only it trains may wait; 200 steps, or till the end, if a mask
+    that is 0 everywhere does it (labels that come later).
     """
 
     name = "gradient-vanishes"
@@ -62,6 +64,10 @@ class GradientVanishes(Diagnosis):
         self._flat: dict[Place, tuple[str, set[int]]] = {}  # lines of flat operations, and the leaves behind them (ids)
         self._limited: dict[int, tuple[Place, str]] = {}  # leaves (ids) that go straight into a clamp or an activation
         self._waiting: dict[int, weakref.ref[Any]] = {}  # by id: leaves that only such terms lead to
+        self._masked: list[weakref.ref[Any]] = []  # nodes of this step: times a mask that is 0 everywhere
+        self._hidden: dict[int, weakref.ref[Any]] = {}  # by id: leaves that only those lead to, or terms switched off
+        # Per optimizer: which leaves of its that are, and what to say at the end unless they get a gradient.
+        self._held: dict[int, tuple[list[int], Place | None, str]] = {}
 
     def near_recorded(self, node: Any, inputs: Any, output: Any) -> None:
         """Some operations never pass a gradient on."""
@@ -80,15 +86,20 @@ class GradientVanishes(Diagnosis):
         if op.name == "mul" and engine.node(outs[0]) is not None:
             if any(_is_zero(value) for value in inputs):
                 self._zeroed.append(weakref.ref(engine.node(outs[0])))
+            elif any(_is_empty_mask(value) for value in inputs):
+                self._masked.append(weakref.ref(engine.node(outs[0])))
 
     def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
         """Which leaves do only such terms lead to?"""
-        if self._zeroed or self._waiting:
-            off = {node for node in (reference() for reference in self._zeroed) if node is not None}
-            self._zeroed.clear()
-            self._waiting.update((id(leaf), weakref.ref(leaf)) for leaf in _leaves([*off], set()))
-            for leaf in _leaves([engine.node_of(root) for root in tensors], off):
-                self._waiting.pop(id(leaf), None)
+        if not (self._zeroed or self._masked or self._waiting or self._hidden):
+            return
+        roots = [engine.node_of(root) for root in tensors]
+        off = {node for node in (reference() for reference in self._zeroed) if node is not None}
+        masked = off | {node for node in (reference() for reference in self._masked) if node is not None}
+        self._zeroed.clear()
+        self._masked.clear()
+        _keep_behind(self._waiting, off, roots)
+        _keep_behind(self._hidden, masked, roots)
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """Count."""
@@ -102,10 +113,14 @@ class GradientVanishes(Diagnosis):
                 runs[i] = runs[i] + 1 if square == 0.0 else 0
             if max(runs) in (_ZERO_STEPS, _PATIENCE):
                 self._judge_zero(update.leaves, sample, runs)
+                self._hold(key, update.leaves, sample, runs)
+            elif key in self._held and 0 in [runs[i] for i in self._held[key][0]]:
+                del self._held[key]
             self._look_soon(update, key, max(runs))
             self._last[key] = weakref.ref(update.optimizer), sample
         else:
             self._zero.pop(key, None)
+            self._held.pop(key, None)
         ends = _ends(update, squares)
         if ends is not None and ends[0] > 0.0 and math.isfinite(ends[1]):
             small = self._small.setdefault(key, _Ends())
@@ -135,16 +150,28 @@ class GradientVanishes(Diagnosis):
         if not self.session.said("dead-units"):
             for pending in self._pending:
                 self._say_zero(*pending)
+        if not self.session.said(self.name, "softmax-over-one"):
+            for _, place, what in self._held.values():
+                self._say_zero(place, what)
+
+    def _hold(self, key: int, leaves: list[Any], sample: Sample, runs: list[int]) -> None:
+        """Labels may come later: if they never do, it is said at the end, when nobody may have these leaves any more."""
+        hidden = [i for i, run in enumerate(runs) if run >= _ZERO_STEPS and _holds(self._hidden, leaves[i])]
+        hidden = [i for i in hidden if not _holds(self._waiting, leaves[i])]
+        if any(len(engine.shape(leaves[i])) >= 2 for i in hidden):
+            what = self._zero_for([leaves[i] for i in hidden], f"{_ZERO_STEPS} steps and ever since", sample)
+            self._held[key] = hidden, _place(sample), what
 
     def _judge_zero(self, leaves: list[Any], sample: Sample, runs: list[int]) -> None:
         still = {id(leaf): run for leaf, run in zip(leaves, runs, strict=False) if run >= _ZERO_STEPS}
         patience = _PATIENCE if max(runs) == _ZERO_STEPS else min(_PATIENCE, sample.number)
         table = seats(self.ledger)
-        zero = [leaf for leaf in leaves if id(leaf) in still and not self._waits(leaf)]
+        zero = [leaf for leaf in leaves if id(leaf) in still and not _holds(self._waiting, leaf)]
         zero = [
             leaf
             for leaf in zero
-            if still[id(leaf)] >= patience or not is_in_a_list(table.get(id(leaf)), lambda p: id(p) not in still)
+            if still[id(leaf)] >= patience
+            or not (_holds(self._hidden, leaf) or is_in_a_list(table.get(id(leaf)), lambda p: id(p) not in still))
         ]
         if any(engine.grad(leaf) is not None and engine.array(engine.grad(leaf)).any() for leaf in zero):
             return  # so small that its square is zero: not exactly zero
@@ -153,21 +180,24 @@ class GradientVanishes(Diagnosis):
         flat = [where for where, (_, behind) in self._flat.items() if any(id(leaf) in behind for leaf in zero)]
         if not flat and all(len(engine.shape(leaf)) < 2 and id(leaf) not in self._limited for leaf in zero):  # or none
             return  # a bias that cancels out: the last one of a Wasserstein critic, one before a normalisation
-        what = (
-            f"The gradient of {listed(names_of(self.ledger, zero))} has been exactly zero for {max(runs)} steps, while the "
-            f"norm of all gradients is {sample.total:.3g}."
-        )
+        what = self._zero_for(zero, f"{max(runs)} steps", sample)
         if flat:
             what += f" `{self._flat[flat[0]][0]}` at {text(flat[0])} passes none on: its derivative is zero."
         limits = [self._limited[id(leaf)] for leaf in zero if id(leaf) in self._limited]
         if limits and not flat:
             what += f" `{limits[0][1]}` at {text(limits[0][0])} passes none on where it has reached its limit."
-        place = sample.backward.place if sample.backward is not None else None
+        place = _place(sample)
         dead = self.session.rules.get("dead-units")
         if not flat and dead is not None and dead.suspects(_ZERO_STEPS // 2):  # type: ignore[attr-defined]
             self._pending.append((place, what))
         else:
             self._say_zero(place, what, flat, [where for where, _ in limits])
+
+    def _zero_for(self, leaves: list[Any], times: str, sample: Sample) -> str:
+        return (
+            f"The gradient of {listed(names_of(self.ledger, leaves))} has been exactly zero for {times}, while the "
+            f"norm of all gradients is {sample.total:.3g}."
+        )
 
     def _say_zero(
         self, place: Place | None, what: str, flat: Sequence[Place] = (), limits: Sequence[Place] = ()
@@ -183,10 +213,6 @@ class GradientVanishes(Diagnosis):
             also=[*flat, *limits],
         )
 
-    def _waits(self, leaf: Any) -> bool:
-        known = self._waiting.get(id(leaf))
-        return known is not None and known() is leaf
-
     def _say_small(self, update: Update, sample: Sample, ratio: float) -> None:
         if self.session.said("softmax-over-one"):
             return
@@ -195,7 +221,7 @@ class GradientVanishes(Diagnosis):
         ]
         first, last = names_of(self.ledger, (weights[0], weights[-1]))
         self.report(
-            sample.backward.place if sample.backward is not None else None,
+            _place(sample),
             f"The gradient of `{first}` is {ratio:.1g} times that of `{last}` at most, for {_SMALL_STEPS} steps: it vanishes on its way "
             f"through {len(weights)} layers.",
             fix="residual connections, normalisation layers, ReLU-like activations, or an initialisation that keeps the scale "
@@ -219,10 +245,33 @@ class _Ends:
         return self.steps
 
 
+def _place(sample: Sample) -> Place | None:
+    return sample.backward.place if sample.backward is not None else None
+
+
 def _is_zero(value: Any) -> bool:
     if engine.is_tensor(value):
         return not engine.requires_grad(value) and engine.size(value) == 1 and not engine.array(value).any()
     return type(value) in (int, float) and value == 0
+
+
+def _is_empty_mask(value: Any) -> bool:
+    if not engine.is_tensor(value) or engine.requires_grad(value) or not 1 < engine.size(value) <= _MASK:
+        return False
+    return not engine.late(value) and not engine.array(value).any()
+
+
+def _keep_behind(leaves: dict[int, weakref.ref[Any]], nodes: set[Any], roots: list[Any]) -> None:
+    """Add the leaves behind some nodes, and take out those that a pass reaches in another way."""
+    if nodes or leaves:
+        leaves.update((id(leaf), weakref.ref(leaf)) for leaf in _leaves([*nodes], set()))
+        for leaf in _leaves(roots, nodes):
+            leaves.pop(id(leaf), None)
+
+
+def _holds(leaves: dict[int, weakref.ref[Any]], leaf: Any) -> bool:
+    known = leaves.get(id(leaf))
+    return known is not None and known() is leaf
 
 
 def _alone_behind(node: Any) -> Any:

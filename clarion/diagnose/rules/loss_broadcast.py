@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ _MEASURES = "rearranges arithmetic clamps rectifier selects total norm power roo
 _MEASURING = having(_MEASURES, also="dot", but="gather expand")
 _AFTER_PRODUCT = having(_MEASURES, also="dot exp logsigmoid", but="gather expand")
 _EXPLICIT = having("", also="unsqueeze expand transpose permute t cdist outer")
+_PRODUCTS = having("product", also="dot")
+_SCALED = having("rearranges arithmetic")
 _IN_WORDS = ("expand_as", "broadcast_to", "T", "mT")  # methods and attributes that say the same
 _VERBS = {"sub": "subtracts", "add": "adds", "mul": "multiplies"}
 
@@ -44,7 +47,8 @@ class LossBroadcast(Diagnosis):
         loss = F.mse_loss(prediction.squeeze(1), y)    # both (32,)
 
     The same in losses by hand: `((prediction - y) ** 2).mean()`. Silent where the wish is written out (`expand`,
-    `unsqueeze`, `x[:, None]` in the same expression), for single numbers, and for what is the same for every row.
+    `unsqueeze`, `x[:, None]` in the same expression), for single numbers, for what is the same for every row, and where a
+    product of all pairs is added (`a² + b² - 2 a @ b.T`).
     """
 
     name = "loss-broadcast"
@@ -120,6 +124,8 @@ class LossBroadcast(Diagnosis):
             made = table.node()
             through = _AFTER_PRODUCT if table.name == "mul" else _MEASURING
             if made is not None and any(_leads_to(root, made, through) for root in tensors):
+                if any(_is_of_pairs(root, made, through) for root in tensors):
+                    continue
                 times = self._seen[table.place] = self._seen.get(table.place, 0) + 1
                 if times >= _TIMES:
                     self._say(table.place, f"The loss comes from this line, which {_VERBS[table.name]}", *table.shapes)
@@ -196,17 +202,38 @@ def _leads_to(root: Any, node: Node, through: Having) -> bool:
 
 
 def _search(start: Any, node: Node, through: Having) -> bool:
+    return start is node or any(edge is node for this in _users(start, node, through) for edge in this.edges)
+
+
+def _users(start: Any, node: Node, through: Having) -> Iterator[Node]:
+    """What a loss is computed from by nothing but `through`, down to the age of a node."""
     waiting, seen = [start], set()
     while waiting:
         this = waiting.pop()
-        if this is node:
-            return True
-        if id(this) in seen or not engine.is_node(this) or this.seq > node.seq:
+        if id(this) in seen or not engine.is_node(this) or this.seq >= node.seq:
             continue
         seen.add(id(this))
         if operation(this) in through:
+            yield this
             waiting.extend(this.edges)
+
+
+def _is_of_pairs(root: Any, node: Node, through: Having) -> bool:
+    """Is a product of all pairs added to the table: squared distances, which are wanted of all pairs?"""
+    for user in _users(engine.node_of(root), node, through):
+        if any(edge is node for edge in user.edges):
+            return any(_is_product(edge) for edge in user.edges if edge is not node)
     return False
+
+
+def _is_product(edge: Any) -> bool:
+    """A product of matrices, perhaps times a number?"""
+    for _ in range(4):
+        if not engine.is_node(edge) or operation(edge) in _PRODUCTS:
+            break
+        inner = [each for each in edge.edges if engine.is_node(each)] if operation(edge) in _SCALED else []
+        edge = inner[0] if len(inner) == 1 else None
+    return engine.is_node(edge) and operation(edge) in _PRODUCTS
 
 
 def _is_explicit(place: Place | None) -> bool:
