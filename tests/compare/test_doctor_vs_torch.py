@@ -358,7 +358,7 @@ def test_clarions_own_trainings_are_diagnosed_afterwards():
 
 
 def test_at_rest_pytorchs_own_functions_stand_in_their_places():
-    clear, passes = torch.optim.Optimizer.zero_grad, torch.autograd._make_grads
+    clear, called = torch.optim.Optimizer.zero_grad, torch.nn.Module.__call__
     model = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Dropout(0.1))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 
@@ -375,7 +375,7 @@ def test_at_rest_pytorchs_own_functions_stand_in_their_places():
         session = watch._session
         assert session.mode == "rest"
         assert torch.optim.Optimizer.zero_grad is clear
-        assert torch.autograd._make_grads is passes
+        assert torch.nn.Module.__call__ is called
         model.eval()  # a new phase
         assert session.mode != "rest"
         assert torch.optim.Optimizer.zero_grad is not clear
@@ -388,7 +388,7 @@ def test_at_rest_pytorchs_own_functions_stand_in_their_places():
 
 @pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
 def test_a_late_nan_says_when_to_listen_and_is_named_then():
-    def train(**how):
+    def train(other=False, **how):
         torch.manual_seed(0)
         model = torch.nn.Linear(4, 3)
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
@@ -397,16 +397,21 @@ def test_a_late_nan_says_when_to_listen_and_is_named_then():
                 y = model(torch.randn(8, 4)) * (step != 250)
                 root = y.pow(2).sum(1).sqrt()
                 loss = (root - 1).pow(2).mean()
+                if other:
+                    loss = loss + (y[:, 0].abs() + 1).sqrt().mean()
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
         return watch.findings
 
-    (unheard,) = train()
+    line = train.__code__.co_firstlineno + 7
+    (only,) = train()  # there is one operation that it can be
+    assert (only.name, only.line) == ("non-finite-backward", line)
+    (unheard,) = train(other=True)
     assert unheard.name == "non-finite-forward"
     assert "--listen-at 251" in unheard.what
-    (heard,) = train(listen_at=251)
-    assert (heard.name, heard.line) == ("non-finite-backward", train.__code__.co_firstlineno + 7)
+    (heard,) = train(other=True, listen_at=251)
+    assert (heard.name, heard.line) == ("non-finite-backward", line)
 
 
 def test_lines_are_transferred_where_operations_are_the_same():

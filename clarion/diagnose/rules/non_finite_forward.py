@@ -222,7 +222,7 @@ class NonFiniteForward(Diagnosis):
             where = made or node.place
             return where, {"what": f"{what}, before any update.", "fix": "initialise it with finite values (nn.init)."}
         if self._unheard:  # whether its gradient was finite is not known
-            step = self.ledger.step
+            step = self.session.woke
             return updated, {
                 "what": f"{what}: an update gave it that, of which nothing is recorded: run again with `--listen-at {step}`.",
                 "fix": f"`clarion run --engine torch --listen-at {step}` (or `watch(listen_at={step})`) names the operation.",
