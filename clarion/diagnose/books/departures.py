@@ -227,7 +227,7 @@ class Departures:
                 elif t in self._whole:
                     marks = marks | {self._whole[t].maybe}
                 elif not t.is_integer() and self._has_numbers():  # math.exp(parameter), say
-                    marks = marks | self._maybe_numbers()
+                    marks = marks | self._of_numbers(here())
         if self._numbers:
             for value in params:
                 if type(value) is float and value in self._numbers:  # `leaky_relu(x, slope.item())`
@@ -269,6 +269,11 @@ class Departures:
             d.maybe for d in self._lines.values() if d.step == step and (d.how in NUMBERS or d.numbered == step)
         )
 
+    def _of_numbers(self, place: Place | None) -> frozenset[Any]:
+        """The same; those that what comes in at a place is made of, by the program's text, are certain."""
+        left = (mark.departure for mark in self._maybe_numbers())
+        return frozenset(d if d.how in NUMBERS and leads_to(d.place, place) else d.maybe for d in left)
+
     def near_left(self, tensor: Any, how: str) -> None:
         """A value became a number or an array, or lost its history where it stands."""
         if how in NUMBERS:
@@ -309,9 +314,7 @@ class Departures:
         place = here()
         values = (data,) if type(data) is float else data[:_FEW] if isinstance(data, (list, tuple)) else ()
         marks: frozenset[Any] = frozenset(self._numbers[v] for v in values if type(v) is float and v in self._numbers)
-        if not marks:
-            left = (mark.departure for mark in self._maybe_numbers())
-            marks = frozenset(d if d.how in NUMBERS and leads_to(d.place, place) else d.maybe for d in left)
+        marks = marks or self._of_numbers(place)
         if marks:
             self._mark(tensor, marks)
 

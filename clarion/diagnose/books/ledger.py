@@ -146,7 +146,7 @@ class Ledger(CountsPasses, KnowsLeaves):
                     self._highest = loss
             node = engine.node(root)
             if node is not None:
-                this.root_place = node.place
+                this.root_place, this.kind = node.place, engine.operation(node)
                 this.root = weakref.ref(node)
                 this.born = node.seq
         if not accumulates:
@@ -419,6 +419,11 @@ class Ledger(CountsPasses, KnowsLeaves):
         """A pass begins. Updates by hand are not seen at rest: wake after some passes."""
         before = self.passes
         self.passes = before + engine.passes_untold()
+        if accumulates and engine.is_tensor(tensors[0]):
+            self.last_backward = Backward(self.passes, self.step, here(), retained, create, False)
+            node = engine.node(tensors[0])
+            if node is not None:
+                self.last_backward.root_place, self.last_backward.kind = node.place, engine.operation(node)
         if self.waking.at_pass(before, self.passes):
             limit = self.loss_limit
             self.session.look_soon() if engine.knows_all_nodes else self.session.wake()
@@ -437,8 +442,8 @@ class Ledger(CountsPasses, KnowsLeaves):
         """At rest, a loss beyond anything before: what does its gradient look like?"""
         self._highest = loss
         self.session.wake()
-        self.last_backward = Backward(self.passes, self.step, here(), False, False, False)
-        self.last_backward.loss = loss
+        if self.last_backward is not None:  # this pass
+            self.last_backward.loss = loss
         for story in self.stories:
             story.track.due = 0
 

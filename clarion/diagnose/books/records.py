@@ -23,6 +23,7 @@ class Backward:
     __slots__ = (
         "born",
         "create_graph",
+        "kind",
         "leaves",
         "looked_into",
         "loss",
@@ -47,7 +48,8 @@ class Backward:
         self.used = used  # did an update use any of its gradients, or the user look at one?
         self.looked_into = False  # did somebody hook a value inside the graph for it?
         self.missed = False  # did a step after it find no gradient at all? (What keeps it from its step is told then.)
-        self.root_place: Place | None = None  # where the root was computed
+        self.root_place: Place | None = None  # where the root was computed,
+        self.kind = ""  # and by which operation
         self.root: weakref.ref[Any] | None = None  # its node
         self.born = 0  # the node's sequence number: older nodes have larger ones
         self.loss: float | None = None  # its value, if it has one element

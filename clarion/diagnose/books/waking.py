@@ -27,6 +27,7 @@ _ENOUGH = 16  # passes that tell how long one takes
 _CYCLE = 64  # where an engine tells some steps only: those after which the session wakes for a while,
 _LONG = 9  # and bits of a count from which on it wakes less and less often: four to eight times while the count doubles
 _CHANGES = 4  # that are listened to
+_STRANGE = ("kept", "dwindled", "leaf")  # what is no way to begin with
 _DWINDLED = 1e-4  # of the highest learning rate
 
 
@@ -106,8 +107,8 @@ class Glance:
         self._optimizer: weakref.ref[Any] | None = None  # and who updates it
         self._rate = 0.0  # the highest learning rate
         self._root: weakref.ref[Any] | None = None  # of the pass that was looked at last
-        self._writes = -1  # to the parameter, until then
-        self._known: set[tuple[bool, ...]] = set()
+        self._writes = self._passes = -1  # to the parameter, and passes, until then
+        self._known: dict[str, set[int]] = {}
         self._unlike = False
         self._changes = 0
 
@@ -138,9 +139,14 @@ class Glance:
         writes, self._writes = self._writes, engine.writes(leaf)
         if before is None:
             self._ledger.waking.settled(self._ledger.passes)
-        kept, dwindled = before is not None and before() is not None, self._dwindled()
-        seen = engine.grad(leaf) is None, writes != self._writes, kept, dwindled
-        return self._is_known(seen, kept or dwindled)
+        passes, self._passes = self._passes, engine.width()[1]
+        held = engine.grad(leaf) is not None and (self._optimizer is not None or self._ledger.is_added_to())
+        seen: dict[str, int] = {"held": held, "dwindled": self._dwindled()}
+        if before is not None:
+            seen["kept"] = before() is not None
+            # Writes for four passes: accumulating begins, or ends.
+            seen["pace"] = round(4 * (self._writes - writes) / max(1, self._passes - passes))
+        return self._is_known(seen)
 
     def _dwindled(self) -> bool:
         optimizer = None if self._optimizer is None else self._optimizer()
@@ -150,18 +156,18 @@ class Glance:
         self._rate = max(self._rate, rate)
         return rate < _DWINDLED * self._rate
 
-    def _is_known(self, seen: tuple[bool, ...], strange: bool) -> bool:
-        """Was this seen before? (What is seen first is usual, unless it is strange.)"""
-        if seen in self._known:
-            return True
-        self._unlike = strange or len(self._known) > 0
-        self._known.add(seen)
+    def _is_known(self, seen: dict[str, int]) -> bool:
+        """Was all of this seen before? (What is seen first is usual, unless it is strange.)"""
+        for what, value in seen.items():
+            known = self._known.setdefault(what, {0} if what in _STRANGE else set())
+            self._unlike = self._unlike or (value not in known and len(known) > 0)
+            known.add(value)
         return not self._unlike
 
     def rest_backward_began(self, tensors: Any, *_: Any) -> None:
         """A pass is told: perhaps this is why, or it begins with a tensor that was not computed."""
         if engine.is_tensor(tensors[0]) and engine.node(tensors[0]) is None:
-            self._is_known((), strange=True)
+            self._is_known({"leaf": True})
         if self._unlike and self._changes < _CHANGES:
             self._unlike = False
             self._changes += 1

@@ -28,6 +28,7 @@ class Widths:
         self._settled = 0  # until an engine has counted so many passes, at rest, nothing is a change
         self._first = False  # is the next pass the first at rest? What was heard before it may have made nodes, too
         self._changes = 0
+        self.changed = -_LEARNT * 10  # passes until the last change
         engine.expect_widths(None)
 
     def on_backward_began(self, *_: Any) -> None:
@@ -63,6 +64,7 @@ class Widths:
             self._change()
 
     def _change(self) -> None:
+        self.changed = self._session.ledger.passes
         if self._changes < _CHANGES:  # (if it is listening closely just now, it would soon stop)
             self._changes += 1
             self._session.begin_phase()

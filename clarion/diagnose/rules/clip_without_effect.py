@@ -44,6 +44,7 @@ class ClipWithoutEffect(Diagnosis):
             int, Place | None
         ] = {}  # by optimizer's id: where it stepped since the first clip that came too late
         self._stepping: _Stepping | None = None
+        self._clips = False  # has anybody clipped so far?
 
     def near_step_began(self, optimizer: Any) -> None:
         """A hook that runs after the update may clip before `step()` is over."""
@@ -55,10 +56,17 @@ class ClipWithoutEffect(Diagnosis):
         """It is over."""
         self._stepping = None
 
+    def rest_clipped(self, leaves: list[Any], limit: float) -> None:
+        """Somebody clips who never did before: look at it."""
+        if not self._clips and limit != math.inf:
+            self._clips = True
+            self.session.begin_phase()
+
     def on_clipped(self, leaves: list[Any], limit: float) -> None:
         """Is there anything to clip?"""
         if limit == math.inf:
             return
+        self._clips = True
         if self._stepping is not None and self._stepping.has_written(leaves):
             where = self._stepping.place
             self._count(

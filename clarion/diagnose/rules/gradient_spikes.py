@@ -16,6 +16,7 @@ from ..rule import Diagnosis
 _FIRST = 20  # steps that are only looked at
 _WINDOW = 100  # steps that make up the usual
 _GROWTH = 20  # steps over which a norm may keep growing
+_AT_ONCE = 0.8  # of a growth (of its logarithm): more in one leap is none
 _FACTOR = 10.0
 _NOTHING, _ORDINARY = 1e-3, 3.0  # norms next to that of the parameters: almost none, and one as gradients may have
 _CLIPPED_FACTOR = 100.0  # where clipping keeps them from the update: that is what it is there for
@@ -75,9 +76,24 @@ class GradientSpikes(Diagnosis):
             return
         norms = [s.total for s in list(recent)[-_WINDOW - 1 : -1] if 0.0 < s.total < math.inf]
         if len(norms) >= _FIRST - 1:
-            self._jump(update, sample, norms)
+            if not self._is_of_another_loss(sample, list(recent)):
+                self._jump(update, sample, norms)
             if len(norms) >= _GROWTH + _FIRST - 1:
                 self._growth(update, sample, [*norms, sample.total], largest)
+
+    def _is_of_another_loss(self, sample: Sample, recent: list[Sample]) -> bool:
+        """Is it one of the first gradients of a new phase, with a loss from another line or a graph of another size? It has its own norms."""
+        if self.ledger.passes - self.session.widths.changed < _FIRST:
+            return True
+        this, passes = sample.backward, [s.backward for s in recent if s.backward is not None]
+        if this is None or not this.kind:
+            return False
+        alike = [
+            p
+            for p in passes
+            if p.kind == this.kind and (this.root_place is None or p.root_place in (this.root_place, None))
+        ]
+        return len(alike) < _FIRST
 
     def _look_before_clipping(self, update: Update, sample: Sample, norm: float) -> None:
         """Was it out of the ordinary before it was clipped?"""
@@ -120,6 +136,8 @@ class GradientSpikes(Diagnosis):
         rising = all(a < b for a, b in pairwise(blocks))
         if not rising or blocks[-1] < _FACTOR * blocks[0] or blocks[-1] < _FACTOR * largest:
             return
+        if max(b / a for a, b in pairwise(blocks)) > (blocks[-1] / blocks[0]) ** _AT_ONCE:
+            return  # not bit by bit: another loss, mostly
         if self.session.said("stale-gradient"):  # gradients that are never cleared grow
             return
         # A model that wakes up has growing gradients, too: but small ones, next to its weights, and its loss does not grow.

@@ -44,6 +44,7 @@ class GraphRetainedUnused(Diagnosis):
         super().__init__(session)
         self._retained: list[Retained] = []
         self._unused: dict[Place, int] = {}
+        self._last: dict[Place, Retained] = {}  # of these, the last one
         self._settled: set[Place] = set()  # lines that are known to retain for a reason, or were reported
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
@@ -60,6 +61,9 @@ class GraphRetainedUnused(Diagnosis):
     def at_exit(self) -> None:
         """The program ends: there will be no second pass."""
         self._count_dropped(at_exit=True)
+        for place, count in self._unused.items():
+            if count >= _GRAPHS and place not in self._settled:
+                self._report(self._last[place], count)
 
     def _see_walked(self, tensors: Any) -> None:
         numbers = {node.seq for node in reachable(tensors, max(graph.oldest for graph in self._retained))}
@@ -76,6 +80,7 @@ class GraphRetainedUnused(Diagnosis):
             if graph.place in self._settled or not (at_exit or graph.is_gone()):
                 continue
             self._retained.remove(graph)
+            self._last[graph.place] = graph
             count = self._unused[graph.place] = self._unused.get(graph.place, 0) + 1
             if count >= (_GRAPHS if at_exit else _IN_A_ROW):
                 self._settle(graph.place)

@@ -83,6 +83,7 @@ class InferenceInTrainMode(Diagnosis):
         """Dropout was sampled: without gradients?"""
         if engine.recording():
             return
+        self.session.steps()  # at rest they are counted when somebody asks
         updates, count = self._last
         if updates != self.ledger.updates:
             updates, count = self.ledger.updates, 0

@@ -43,6 +43,7 @@ class LossNotScalar(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._suspect: tuple[Backward, int] | None = None
+        self._seeded = False  # has anybody given a gradient so far?
 
     def on_refused(self, error: Any, facts: dict[str, Any]) -> None:
         """PyTorch's own error."""
@@ -62,8 +63,15 @@ class LossNotScalar(Diagnosis):
             error=error,
         )
 
+    def rest_backward_began(self, tensors: Any, gradients: Any, *_: Any) -> None:
+        """Somebody begins to give a gradient of his own: look at it."""
+        if gradients[0] is not None and not self._seeded:
+            self._seeded = True
+            self.session.begin_phase()
+
     def at_seeded(self, backward: Backward, tensors: Any, gradients: Any) -> None:
         """Does the user's gradient add up a batch of losses?"""
+        self._seeded = True
         if engine.roots_running() is not None:  # backward inside backward: a gradient that came from further up
             return
         root, seed = tensors[0], gradients[0]

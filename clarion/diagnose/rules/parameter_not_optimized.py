@@ -219,7 +219,9 @@ class ParameterNotOptimized(Diagnosis):
                     p is not leaf for p in seat.root.parameters() if p is leaf or is_owned(p, self.ledger)
                 )
             else:
-                beside = related != {UPSTREAM} or (id(leaf) in self._late and self._has_owned_siblings(seat))
+                beside = related != {UPSTREAM} or (
+                    id(leaf) in self._late and (self._has_owned_siblings(seat) or self._replaces(seat, table))
+                )
             return bool(beside or share < _SMALL or self._is_beside_frozen(seat))
         return self._is_second_model(leaf, seat, related, table)
 
@@ -228,6 +230,12 @@ class ParameterNotOptimized(Diagnosis):
         path = seat.name.split(".")[:-1]
         parts = [seat.root.get_submodule(".".join(path[:depth])) for depth in (len(path), len(path) - 1) if depth > 0]
         return any(is_owned(p, self.ledger) for part in parts for p in part.parameters())
+
+    def _replaces(self, seat: Seat, table: dict[int, Seat]) -> bool:
+        """Does an optimizer of its model own something, trained until then, that belongs to no model any more?"""
+        owners = [engine.story(p).owner() for p in seat.root.parameters() if is_owned(p, self.ledger)]
+        owned = [p for o in owners if o is not None for group in o.param_groups for p in group["params"]]
+        return any(id(p) not in table and _deposits(p) for p in owned)
 
     def _is_beside_frozen(self, seat: Seat) -> bool:
         """Is what shall stay as it is frozen by name, in the only training there is? Then the rest is to be trained."""

@@ -25,8 +25,10 @@ _RATIO_STEPS = 5  # points that a constant and a value must share their course i
 class _Cut:
     """Parameters that are not reached, and where the values computed from them leave the graph."""
 
-    def __init__(self, story: OptimizerStory, departure: Departure, names: list[str], others: list[Where]) -> None:
-        self.story, self.departure, self.names, self.others = story, departure, names, others
+    def __init__(self, story: OptimizerStory, departure: Departure, names: list[str], updates: int = 0) -> None:
+        self.story, self.departure, self.names = story, departure, names
+        self.others: list[Where] = []
+        self.updates = updates  # since they were reached last, if they ever were
 
 
 class PathCut(Diagnosis):
@@ -64,6 +66,7 @@ class PathCut(Diagnosis):
         self._missed: dict[int, list[Backward]] = {}  # by optimizer's story (its id): passes that gave it nothing
         self._before: dict[int, set[Departure]] = {}  # what arrived in the losses of those passes
         self._cuts: dict[int, tuple[OptimizerStory, list[_Cut]]] = {}  # by optimizer's story (its id)
+        self._silent: dict[int, int] = {}  # by leaf (its id): steps in a row without a gradient, after many with one
         self._terms: list[Term] = []  # constants among the terms of the last loss
         self._held: set[int] = set()  # the nodes of its terms
         self._at = 0  # the step it was computed in
@@ -101,6 +104,7 @@ class PathCut(Diagnosis):
             self.session.listen("at_update", self, self._wait, True)
         elif story.steps >= _CONFIRMED:
             self._speak(cuts)
+            self._speak(self._find_lost(optimizer, story))
 
     def _wait(self, update: Update) -> None:
         story = update.story
@@ -157,8 +161,25 @@ class PathCut(Diagnosis):
                 same.names += names
                 same.others.append(departure.place)
             else:
-                found.append(_Cut(story, departure, names, []))
+                found.append(_Cut(story, departure, names, story.empty_run))
         return found
+
+    def _find_lost(self, optimizer: Any, story: OptimizerStory) -> list[_Cut]:
+        """Parameters that were trained for long and are reached no more, while their value goes on as a number. (`detach()` may be meant: a
+        part that is left as it is from some step on.)"""
+        silent: list[Any] = []
+        for leaf in (leaf for group in optimizer.param_groups for leaf in group["params"]):
+            about = engine.story(leaf)
+            if about is None or engine.grad(leaf) is not None or not engine.requires_grad(leaf):
+                self._silent.pop(id(leaf), None)
+            elif about.deposits >= _CONFIRMED:
+                times = self._silent[id(leaf)] = self._silent.get(id(leaf), 0) + 1
+                silent += [leaf] if times >= _TERM_STEPS else []
+        if not silent or story.empty_run:
+            return []
+        ways = [d for d in self.ledger.departures if d.how in (*NUMBERS, "tensor") and d.arrived >= _TERM_STEPS]
+        found = [(d, d.carries(silent)) for d in ways if d.latest == self.ledger.passes]
+        return [_Cut(story, d, names_of(self.ledger, leaves), _TERM_STEPS) for d, leaves in found if leaves][:1]
 
     def _was_meant(self, story: OptimizerStory) -> bool:
         """An optimizer without any gradient: was the pass before its step meant for it, and for no other optimizer?"""
@@ -174,7 +195,7 @@ class PathCut(Diagnosis):
             many = len(cut.names)
             self.report(
                 departure.place,
-                f"No gradient has reached {listed(cut.names)} in {cut.story.empty_run or cut.story.steps} updates: here the value that is computed "
+                f"No gradient has reached {listed(cut.names)} in {cut.updates or cut.story.steps} updates: here the value that is computed "
                 f"from {'them' if many > 1 else 'it'} {departure.verb} and goes on as a constant.",
                 fix=_remedy(departure),
                 also=[*cut.others, *([cut.story.stepped] if cut.story.empty_run else [])],

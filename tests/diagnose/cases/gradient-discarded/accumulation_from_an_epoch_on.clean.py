@@ -1,0 +1,29 @@
+"""They are cleared before the first of four."""
+import torch
+from torch import nn
+from dataclasses import dataclass
+
+
+@dataclass
+class Schedule:
+    epochs: int = 8
+    grow_at: int = 4
+    micro: int = 4
+
+
+torch.manual_seed(4)
+s = Schedule()
+x = torch.rand(800, 6)
+y = x.sum(1, keepdim=True).sin()
+net = nn.Sequential(nn.Linear(6, 20), nn.GELU(), nn.Linear(20, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+for epoch in range(s.epochs):
+    accumulate = s.micro if epoch >= s.grow_at else 1
+    for k, idx in enumerate(torch.randperm(800).split(10)):
+        if accumulate == 1 or k % accumulate == 0:
+            opt.zero_grad()
+        loss = nn.functional.mse_loss(net(x[idx]), y[idx]) / accumulate
+        loss.backward()
+        if (k + 1) % accumulate == 0:
+            opt.step()
+    print(epoch, loss.item())
