@@ -48,6 +48,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if not (self._rg or self._view is not None or modes.special or hub.will_write is not None) and _put_quickly(
         self, index, value
     ):
+        wrote(self)
         return
     source = value if isinstance(value, Tensor) else new_tensor(scalar(self, value))
     if type(index) is int or type(index) is slice:
@@ -114,21 +115,25 @@ def _put_quickly(x: Tensor, index: Any, value: Any) -> bool:
         return False
     if kind is float or kind is int:
         floats = array.dtype is f32 or array.dtype is f64
-        if (
-            not -1e38 < value < 1e38
-            if floats
-            else array.dtype is not i64 or kind is float or not -LARGEST <= value <= LARGEST
-        ):
+        if floats:
+            if not -1e38 < value < 1e38:
+                return False
+        elif array.dtype is not i64 or kind is float or not -LARGEST <= value <= LARGEST:
             return False
-        if type(index) is Tensor:
-            return floats and _put_at_places(x, index._array, value)
-        if not _is_plain(index):
+        where = index
+        if type(index) is Tensor:  # a mask of the same shape, or numbers of rows
+            where = index._array
+            if floats and where.dtype is b1 and where.shape == array.shape:
+                raw.masked_fill(array, where, as_scalar(value, array.dtype), out=array)
+                return True
+            if not floats or where.dtype is not i64 or not where.ndim:
+                return False
+        elif not _is_plain(index):
             return False
         try:
-            array[index] = value
+            array[where] = value
         except IndexError:  # which is said in PyTorch's words elsewhere
             return False
-        wrote(x)
         return True
     if kind is not Tensor or value._rg or type(value._array) is not ndarray or not _is_plain(index):
         return False
@@ -142,7 +147,6 @@ def _put_quickly(x: Tensor, index: Any, value: Any) -> bool:
     if type(part) is not ndarray or part.shape != given.shape:
         return False
     part[...] = given
-    wrote(x)
     return True
 
 
@@ -157,24 +161,6 @@ def _is_plain(index: Any) -> bool:
                 return False
         elif type(item) is not int:
             return False
-    return True
-
-
-def _put_at_places(x: Tensor, places: Any, value: Any) -> bool:
-    """Write a number where a mask of the same shape holds, or to the rows of some numbers."""
-    array = x._array
-    if places.dtype is b1:
-        if array.shape != places.shape:
-            return False
-        raw.masked_fill(array, places, as_scalar(value, array.dtype), out=array)
-    elif places.dtype is i64 and places.ndim:
-        try:
-            array[places] = value
-        except IndexError:
-            return False
-    else:
-        return False
-    wrote(x)
     return True
 
 
