@@ -102,12 +102,11 @@ def cond(A: Any, p: Any = None) -> Any:
     array = matrices("linalg.cond" if p is None else f"linalg.cond(ord={p})", A, square=p not in (None, 2, -2))
     if not array.size:
         return A.new_zeros(array.shape[:-2]).real
+    values = svd(A, False)[1] if p in (None, 2, -2, "nuc") else None  # (the same bits, recorded or not)
     if p in (None, 2, -2):
-        values = svdvals(A)
         largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
         return (smallest / largest if p == -2 else largest / smallest).squeeze(-1)
     if p == "nuc":
-        values = svdvals(A)
         return values.sum(-1) * values.reciprocal().sum(-1)
     singular = (lu_factor_ex(A.detach())[2] > 0).unsqueeze(-1).unsqueeze(-1)
     if kind_of(array).draws and certainly(singular.any()):
