@@ -10,7 +10,7 @@ import pytest
 import clarion as torch
 from clarion import diagnose, nn
 from clarion.diagnose.graph.module_trees import contents
-from clarion.diagnose.graph.relations import APPLIED, PARALLEL, UPSTREAM, relations
+from clarion.diagnose.graph.relations import APPLIED, PARALLEL, TERM, UPSTREAM, relations
 from clarion.diagnose.source.unfreezing import is_undone_somewhere
 
 
@@ -77,8 +77,12 @@ def test_constants_among_the_terms_of_a_loss(departures):
 
 
 def related(output, asked, trained):
-    found = relations(output.sum(), {id(leaf): leaf for leaf in asked}, lambda leaf: any(leaf is t for t in trained))
-    return [found[id(leaf)] & {APPLIED, UPSTREAM, PARALLEL} for leaf in asked]
+    found = relations(
+        output if output.dim() == 0 else output.sum(),
+        {id(leaf): leaf for leaf in asked},
+        lambda leaf: any(leaf is t for t in trained),
+    )
+    return [found[id(leaf)] & {APPLIED, UPSTREAM, PARALLEL, TERM} for leaf in asked]
 
 
 def test_relations_to_trained_parameters():
@@ -88,6 +92,9 @@ def test_relations_to_trained_parameters():
     assert related(output, list(below.parameters()), list(above.parameters())) == [{UPSTREAM}] * 2
     assert related(output, list(above.parameters()), list(below.parameters())) == [{APPLIED}] * 2
     assert related(below(x) * branch(x), list(branch.parameters()), list(below.parameters())) == [{PARALLEL}] * 2
+    own, other = list(branch.parameters()), list(below.parameters())
+    assert related(below(x).pow(2).mean() - 0.5 * branch(x).pow(2).mean(), own, other) == [{TERM}] * 2
+    assert related((below(x) - branch(x)).pow(2).mean() + below(x).mean(), own, other) == [{PARALLEL}] * 2
     scale, points = nn.Parameter(torch.ones(3)), torch.randn(4, 3, requires_grad=True)
     assert related(below(x) * scale.exp(), [scale], list(below.parameters())) == [{APPLIED}]
     assert related(below(points), [points], list(below.parameters())) == [{UPSTREAM}]

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import engine
-from .reach import reachable
+from .reach import operation, reachable
 from .traits import having
 
 APPLIED = "applied"  # a layer on top of what trained parameters computed
 UPSTREAM = "upstream"  # trained layers are applied to what it computed
 PARALLEL = "parallel"  # a branch of its own, which meets that of trained parameters
+TERM = "term"  # such a branch, and a term of the loss all by itself
 WEIGHT = "weight"  # it stands where a layer has its weight
 COMPILED = "compiled"  # they are inputs of one compiled function: how they stand to each other is not known
 
@@ -19,6 +20,7 @@ COMPILED = "compiled"  # they are inputs of one compiled function: how they stan
 _MATRIX = having("product", but="accumulates")
 _LAYERS = having("product layer", but="accumulates")
 _SAME = having("reshapes")
+_SUMS, _SCALED = having("adds"), having("arithmetic")
 _WHOLE = "CompiledFunction"  # the class of the node that a compiled function makes
 
 
@@ -40,6 +42,7 @@ def relations(root: Any, asked: dict[int, Any], is_trained: Callable[[Any], bool
     found: dict[int, set[str]] = {key: set() for key in asked}
     flows: dict[Any, _Flow] = {}
     known: dict[int, _Flow] = {}
+    sums = _sums_of(root)
 
     def flow_of(edge: Any) -> _Flow:
         if edge is None:
@@ -62,7 +65,22 @@ def relations(root: Any, asked: dict[int, Any], is_trained: Callable[[Any], bool
         if engine.title(node).startswith(_WHOLE):
             flows[node] = _whole(parts, found)
         else:
-            flows[node] = _merge(parts, found, len(node.edges) == 1 and name in _SAME, name in _LAYERS)
+            flows[node] = _merge(parts, found, len(node.edges) == 1 and name in _SAME, name in _LAYERS, node in sums)
+    return found
+
+
+def _sums_of(root: Any) -> set[Any]:
+    """The nodes that add up the terms of a loss."""
+    found: set[Any] = set()
+    stack = [engine.node(root)] if engine.size(root) == 1 else []
+    while stack:
+        node = stack.pop()
+        name, edges = operation(node), [edge for edge in node.edges if edge is not None]
+        if name in _SUMS:
+            found.add(node)
+        elif name not in _SCALED or len(edges) != 1:
+            continue
+        stack += [edge for edge in edges if engine.is_node(edge) and edge not in found]
     return found
 
 
@@ -76,7 +94,7 @@ def _whole(parts: list[_Flow], found: dict[int, set[str]]) -> _Flow:
     return _Flow(frozenset() if trained else asked, trained, False)
 
 
-def _merge(parts: list[_Flow], found: dict[int, set[str]], same: bool, layer: bool) -> _Flow:
+def _merge(parts: list[_Flow], found: dict[int, set[str]], same: bool, layer: bool, adds_terms: bool) -> _Flow:
     trained = [part for part in parts if part.trained]
     asking = [part for part in parts if part.asked]
     if not trained:
@@ -89,7 +107,7 @@ def _merge(parts: list[_Flow], found: dict[int, set[str]], same: bool, layer: bo
         elif part.alone or (len(part.asked) == 1 and not bare):
             relation = APPLIED
         else:
-            relation = UPSTREAM if bare else PARALLEL
+            relation = UPSTREAM if bare else TERM if adds_terms else PARALLEL
         for key in part.asked:
             found[key].add(relation)
     return _Flow(frozenset(), True, same and parts[0].alone)

@@ -12,7 +12,7 @@ from ..books.freezes import Freezes
 from ..books.records import OptimizerStory, Story, Update
 from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_users, seats, weights_in
 from ..graph.names import listed, names_of
-from ..graph.relations import APPLIED, COMPILED, UPSTREAM, WEIGHT, relations
+from ..graph.relations import APPLIED, COMPILED, TERM, UPSTREAM, WEIGHT, relations
 from ..graph.strangers import Copies, Written, is_owned
 from ..rule import Diagnosis
 from ..source.places import Place, here, source, text
@@ -252,7 +252,11 @@ class ParameterNotOptimized(Diagnosis):
     def _is_second_model(self, leaf: Any, seat: Seat, related: set[str], table: dict[int, Seat]) -> bool:
         """A model of its own, all of which nobody owns: a part that was forgotten, or a network that only judges?"""
         below = UPSTREAM in related and APPLIED not in related  # the same size at most: a probe stands on a larger one
-        if not (below or related == {APPLIED}) or seat.root in self._loaded or engine.story(leaf).made is None:
+        if seat.root in self._loaded or engine.story(leaf).made is None:
+            return False
+        if related == {TERM}:
+            return True  # a loss of its own (a critic's, beside the policy's): nothing else can be meant by it
+        if not (below or related == {APPLIED}):
             return False
         if not below and (is_users(seat.module) or seat.module is seat.root):
             return True  # weights of a loss, or a single layer: a network that judges has several
