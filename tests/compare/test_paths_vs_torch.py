@@ -26,6 +26,7 @@ EXCEPTIONS = {
     "torch.JITException": "an inside of TorchScript that PyTorch does not hide",
     "torch.ScriptFunction": "an inside of TorchScript that PyTorch does not hide",
     "torch.fft.Tensor": "PyTorch imports it there for its own use",
+    "torch.utils.data.datapipes.dataframe.DFIterDataPipe": "PyTorch's pipes of data frames are not there, only their class",
     "torch.masked.maskedtensor.is_masked_tensor": "there is no MaskedTensor here",
     "torch.masked.maskedtensor.core.is_masked_tensor": "there is no MaskedTensor here",
 }

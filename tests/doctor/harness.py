@@ -109,6 +109,8 @@ def _graphs() -> dict[str, int]:
 
 def _child(path: Path, how: How, pipe: Any) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # loggers, too
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]  # the tests are no part of the program, whose files may be read
     try:
         outcome = run_here(path, how)
         text = None if outcome.error is None else "".join(traceback.format_exception(outcome.error)[-12:])

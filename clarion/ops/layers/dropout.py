@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from ...core import modes
 from ...core.devices import HOST, Kind, as_array, kind_of, ndarray
 from ...core.dtypes import FLOATING, bool_, f32, f64
 from ...core.inplace import inplace as write_into
@@ -49,7 +50,7 @@ def _factor(p: float, dtype: Any) -> Any:
 
 def noise_like(array: Any, p: float) -> Any:
     """Noise for an array, drawn in the order of its memory: PyTorch's noise has the input's strides."""
-    if type(array) is ndarray and array.flags.c_contiguous and p != 1:
+    if type(array) is ndarray and array.flags.c_contiguous and p != 1 and not modes.batches:
         return _factors(array.shape, p, array.dtype)
     where = kind_of(array)
     if array.flags.c_contiguous:
