@@ -181,7 +181,20 @@ class Unheard:
     is asked of most passes, which an iterator counts (`next(left, False)`), and of the others `glance`.
     """
 
-    __slots__ = ("_end", "at", "glance", "left", "limit", "looked", "pause", "settled", "told", "width", "widths")
+    __slots__ = (
+        "_end",
+        "at",
+        "due",
+        "glance",
+        "left",
+        "limit",
+        "looked",
+        "pause",
+        "settled",
+        "told",
+        "width",
+        "widths",
+    )
 
     def __init__(self) -> None:
         self.left = repeat(True, 0)  # of passes of whose graphs nothing is asked, those to come,
@@ -194,7 +207,8 @@ class Unheard:
         self.widths: Any = ANY_WIDTH
         self.settled = 0  # the count from which on passes are looked at now and then
         self.pause = 0  # how many are not,
-        self.glance: Callable[[Any], bool] | None = None  # and what is asked of the roots of the others
+        self.glance: Callable[[Any], bool] | None = None  # and what is asked of the roots of the others,
+        self.due = 0  # from this count on (passes that are told in between begin no pause anew)
 
     @property
     def count(self) -> int:
@@ -229,9 +243,11 @@ class Unheard:
             return False
         if width is None or count < self.settled:
             return True
-        if self.glance is not None and not self.glance(root):
-            self.looked = count - 1
-            return False
+        if self.glance is not None and count >= self.due:
+            if not self.glance(root):
+                self.looked = count - 1
+                return False
+            self.due = count + self.pause
         self._ask_nothing(max(0, min(self.told - count - 1, self.pause)))
         return True
 

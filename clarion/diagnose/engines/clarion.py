@@ -294,7 +294,7 @@ leave_untold, expect_widths, width = unheard.allow, unheard.expect, unheard.last
 
 
 def glance(alike: Any, pause: int) -> None:
-    unheard.glance, unheard.pause = alike, pause
+    unheard.glance, unheard.pause, unheard.due = alike, pause, 0
 
 
 def count_steps() -> None:
