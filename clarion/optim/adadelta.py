@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ArgumentValueError
 from .checks import check_lr, check_options
 from .elementwise import Advance, Elementwise
+from .stateless import stateless
 
 
 class Adadelta(Elementwise):
@@ -50,3 +51,11 @@ class Adadelta(Elementwise):
     def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
         rho = group["rho"]
         return [counters[0] + 1], (), (rho, 1 - rho, group["eps"], read(group["lr"]))
+
+
+adadelta = stateless(
+    Adadelta,
+    "square_avgs=square_avg acc_deltas=acc_delta state_steps=step",
+    "capturable=False foreach=None differentiable=False has_complex=False",
+    "lr rho eps weight_decay maximize",
+)

@@ -8,6 +8,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from .checks import check_fused, check_lr, check_options
 from .elementwise import Advance, Elementwise, filled_like, step_count
+from .stateless import stateless
 
 
 class Adagrad(Elementwise):
@@ -65,3 +66,11 @@ class Adagrad(Elementwise):
     def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
         count = float(counters[0]) + 1
         return [count], (), (group["eps"], -read(group["lr"]) / (1 + (count - 1) * group["lr_decay"]))
+
+
+adagrad = stateless(
+    Adagrad,
+    "state_sums=sum state_steps=step",
+    "fused=None grad_scale=None found_inf=None has_sparse_grad=False foreach=None differentiable=False has_complex=False",
+    "lr weight_decay lr_decay eps maximize",
+)

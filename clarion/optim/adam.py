@@ -9,6 +9,7 @@ from ..core.tensor import Tensor
 from ..errors import ArgumentValueError
 from .checks import check_betas, check_fused, check_lr, check_options
 from .elementwise import Advance, Elementwise, far
+from .stateless import stateless
 
 
 class Adam(Elementwise):
@@ -84,3 +85,11 @@ def _check_tensor_betas(betas: tuple[Any, Any], together: bool) -> None:
             raise ArgumentValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
         if beta.numel() != 1:
             raise ArgumentValueError(f"Tensor betas[{i}] must be 1-element")
+
+
+adam = stateless(
+    Adam,
+    "exp_avgs=exp_avg exp_avg_sqs=exp_avg_sq max_exp_avg_sqs=max_exp_avg_sq state_steps=step",
+    "foreach=None capturable=False differentiable=False fused=None grad_scale=None found_inf=None has_complex=False decoupled_weight_decay=False",
+    "amsgrad beta1 beta2 lr weight_decay eps maximize",
+)

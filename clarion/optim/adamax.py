@@ -7,6 +7,7 @@ from typing import Any
 
 from .checks import check_betas, check_lr, check_options
 from .elementwise import Advance, Elementwise, far
+from .stateless import stateless
 
 
 class Adamax(Elementwise):
@@ -51,3 +52,11 @@ class Adamax(Elementwise):
         beta1, beta2 = group["betas"]
         numbers = (1 - beta1, beta2, group["eps"], -read(group["lr"]) / (1 - beta1**count))
         return [count], far(1 - beta1), numbers
+
+
+adamax = stateless(
+    Adamax,
+    "exp_avgs=exp_avg exp_infs=exp_inf state_steps=step",
+    "foreach=None maximize=False differentiable=False capturable=False has_complex=False",
+    "eps beta1 beta2 lr weight_decay",
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .adam import Adam
+from .stateless import stateless
 
 
 class AdamW(Adam):
@@ -44,3 +45,11 @@ class AdamW(Adam):
         super().__setstate__(state)
         for group in self.param_groups:
             group["decoupled_weight_decay"] = True
+
+
+adamw = stateless(
+    AdamW,
+    "exp_avgs=exp_avg exp_avg_sqs=exp_avg_sq max_exp_avg_sqs=max_exp_avg_sq state_steps=step",
+    "foreach=None capturable=False differentiable=False fused=None grad_scale=None found_inf=None has_complex=False",
+    "amsgrad beta1 beta2 lr weight_decay eps maximize",
+)

@@ -9,6 +9,7 @@ from ..core.tensor import Tensor
 from .checks import check_lr, check_options
 from .elementwise import Advance, Elementwise, count_type, step_count, zeros_like
 from .optimizer import scalar
+from .stateless import stateless
 
 
 class ASGD(Elementwise):
@@ -62,3 +63,11 @@ class ASGD(Elementwise):
         how, share = ((), ()) if mu == 1 else (("averaging",), (mu,))
         real = count_type().type  # both are computed in the type of counters, whatever they are kept in
         return [step, real(later), real(1 / max(1, step - group["t0"]))], how, (1 - lambd * eta, eta, *share)
+
+
+asgd = stateless(
+    ASGD,
+    "axs=ax mus=mu etas=eta state_steps=step",
+    "foreach=None maximize=False differentiable=False capturable=False has_complex=False",
+    "lambd lr t0 alpha weight_decay",
+)

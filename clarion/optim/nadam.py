@@ -8,6 +8,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from .checks import check_betas, check_lr, check_options
 from .elementwise import Advance, Elementwise, far, step_count, zeros_like
+from .stateless import stateless
 
 
 class NAdam(Elementwise):
@@ -72,3 +73,11 @@ class NAdam(Elementwise):
             now, ahead = now.double(), ahead.double()
         numbers = (1 - beta1, beta2, 1 - beta2, group["eps"] * root, now * root, ahead * root)
         return [count, product], far(1 - beta1), numbers
+
+
+nadam = stateless(
+    NAdam,
+    "exp_avgs=exp_avg exp_avg_sqs=exp_avg_sq mu_products=mu_product state_steps=step",
+    "decoupled_weight_decay=False foreach=None capturable=False differentiable=False has_complex=False maximize=False",
+    "beta1 beta2 lr weight_decay momentum_decay eps",
+)

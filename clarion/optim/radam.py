@@ -7,6 +7,7 @@ from typing import Any
 
 from .checks import check_betas, check_lr, check_options
 from .elementwise import Advance, Elementwise, far
+from .stateless import stateless
 
 
 class RAdam(Elementwise):
@@ -59,3 +60,11 @@ class RAdam(Elementwise):
             return [count], ("plain", *how), numbers
         rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
         return [count], how, (*numbers[:3], numbers[3] * correction2**0.5 * rectified, group["eps"])
+
+
+radam = stateless(
+    RAdam,
+    "exp_avgs=exp_avg exp_avg_sqs=exp_avg_sq state_steps=step",
+    "decoupled_weight_decay=False foreach=None differentiable=False capturable=False has_complex=False maximize=False",
+    "beta1 beta2 lr weight_decay eps",
+)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .checks import check_lr, check_options
 from .elementwise import Advance, Elementwise, far
+from .stateless import stateless
 
 
 class RMSprop(Elementwise):
@@ -60,3 +61,11 @@ class RMSprop(Elementwise):
         if group["centered"]:
             how += ("centered", *far(1 - alpha))
         return [counters[0] + 1], how, (alpha, 1 - alpha, group["eps"], read(group["lr"]), *momentum)
+
+
+rmsprop = stateless(
+    RMSprop,
+    "square_avgs=square_avg grad_avgs=grad_avg momentum_buffer_list=momentum_buffer state_steps=step",
+    "foreach=None maximize=False differentiable=False capturable=False has_complex=False",
+    "lr alpha eps weight_decay momentum centered",
+)

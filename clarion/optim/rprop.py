@@ -10,6 +10,7 @@ from ..errors import ArgumentValueError
 from .checks import check_lr
 from .elementwise import Advance, Elementwise, filled_like, step_count, zeros_like
 from .optimizer import scalar
+from .stateless import stateless
 
 
 class Rprop(Elementwise):
@@ -53,3 +54,11 @@ class Rprop(Elementwise):
 
     def _advance(self, group: dict[str, Any], counters: list[Any], fresh: bool, read: Callable[[Any], Any]) -> Advance:
         return [counters[0] + 1], (), (*group["etas"], *group["step_sizes"])
+
+
+rprop = stateless(
+    Rprop,
+    "prevs=prev step_sizes=step_size state_steps=step",
+    "foreach=None capturable=False maximize=False differentiable=False has_complex=False",
+    "step_size_min step_size_max etaminus etaplus",
+)

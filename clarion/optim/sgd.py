@@ -15,6 +15,7 @@ from ..kernels.unless import unless
 from .checks import check_fused
 from .elementwise import Advance, Elementwise, zeros_like
 from .optimizer import scalar, writable
+from .stateless import stateless
 
 
 class SGD(Elementwise):
@@ -111,3 +112,11 @@ class SGD(Elementwise):
         if not group["dampening"]:
             return [], how, (lr, momentum)
         return [], ("damped", *how), (lr, momentum, 1 - group["dampening"])
+
+
+sgd = stateless(
+    SGD,
+    "momentum_buffer_list=momentum_buffer",
+    "has_sparse_grad=False foreach=None fused=None grad_scale=None found_inf=None",
+    "weight_decay momentum lr dampening nesterov maximize",
+)
