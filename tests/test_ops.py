@@ -168,7 +168,7 @@ def _strided(x: Any) -> list[Any]:
 
 
 STRIDES_MATTER = {"as_strided", "as_strided_copy", "as_strided_scatter", "as_strided_backward", "view", "view_dtype",
-                  "view_as_complex", "view_take", "view_put", "view_clear", "view_scatter"}  # fmt: skip
+                  "view_as_complex", "view_as_complex_copy", "view_take", "view_put", "view_clear", "view_scatter"}  # fmt: skip
 
 
 @having(lambda row: row.op not in STRIDES_MATTER and not draws(row))

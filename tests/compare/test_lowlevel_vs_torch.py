@@ -56,6 +56,10 @@ CASES = {
     "mean-of-bags": lambda t, d: d.bags(1),
     "mean-of-bags-last": lambda t, d: d.bags(1, last=6, include_last_offset=True),
     "mean-of-bags-padded": lambda t, d: d.bags(1, **PADDED, padding_idx=-2),
+    "embedding_renorm_": lambda t, d: (
+        t.embedding_renorm_(d(6, 3) * 1, t.tensor([[1, 4], [4, 0]]), 1.5, 2.0).detach() * d(6, 3)
+    ),
+    "as_strided_": lambda t, d: t.as_strided_(d(6) * 1, (2, 2), (1, 3), 1),
     "largest-of-bags": lambda t, d: d.bags(2),
     "largest-of-bags-padded": lambda t, d: d.bags(2, **PADDED, padding_idx=4),
     "largest-of-bags-last": lambda t, d: d.bags(2, last=6, include_last_offset=True),
@@ -118,6 +122,7 @@ REFUSED = {
     "feature_dropout-p": lambda t: t.feature_dropout(t.ones(4, 2), 1.5, True),
     "alpha_dropout-p": lambda t: t.alpha_dropout(t.ones(4, 2), 1.5, True),
     "feature_dropout-type": lambda t: t.feature_dropout("x", 0.5, True),
+    "embedding_renorm_-leaf": lambda t: t.embedding_renorm_(wanting(t)[None], t.tensor([0]), 1.0, 2.0),
     "bags-mode": lambda t: t.embedding_bag(t.ones(3, 2), t.tensor([0]), t.tensor([0]), mode=5),
     "bags-start": lambda t: t.embedding_bag(t.ones(3, 2), t.tensor([0, 1]), t.tensor([1])),
     "bags-weights": lambda t: t.embedding_bag(

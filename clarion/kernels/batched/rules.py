@@ -113,7 +113,7 @@ _AS_WRITTEN = frozenset(
     permute permute_copy real reshape select select_backward select_copy select_scatter slice slice_backward slice_copy
     slice_scatter split split_copy split_with_sizes split_with_sizes_copy squeeze squeeze_copy squeeze_dim squeeze_dim_copy
     squeeze_dims squeeze_dims_copy sum_to t t_copy transpose transpose_copy unbind unbind_backward unbind_copy unfold
-    unfold_backward unfold_copy unsafe_split unsafe_split_with_sizes unsplit unsqueeze unsqueeze_copy view view_as_complex
+    unfold_backward unfold_copy unsafe_split unsafe_split_with_sizes unsplit unsqueeze unsqueeze_copy view view_as_complex view_as_complex_copy
     view_as_real view_as_real_copy view_clear view_copy view_dtype view_put view_scatter view_take addmm addmv addr baddbmm outer
     cross tie_share heads heads_backward trace cat stack addbmm mse_loss_mean mse_loss_sum linear_gradients sum_rows
     euclidean_dist cdist""")

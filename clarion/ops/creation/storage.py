@@ -58,7 +58,7 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 METHODS["swapaxes_"] = METHODS["swapdims_"] = transpose_
 
 
-@method("as_strided_")
+@public("as_strided_")
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """`as_strided` in place."""
     return reshape_inplace(

@@ -6,12 +6,13 @@ from typing import Any
 
 from ...core import modes
 from ...core.devices import xp_of
-from ...core.inplace import wrote
+from ...core.inplace import refuse_history, wrote
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError
 from ...kernels.portable.layers.embedding import renorm_rows
 from ..faces.api import functional, public
+from ..faces.options import tensor_argument
 
 embedding_op = Op(
     "embedding",
@@ -109,3 +110,11 @@ def embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type
     embedding_op.kernel(weight._array, indices._array, -1, False)  # refuses bad indices before anything is written
     renorm_rows(xp_of(weight._array), weight._array, indices._array, max_norm, norm_type)
     wrote(weight)
+
+
+@public("embedding_renorm_", method=False)
+def _embedding_renorm(weight: Any, indices: Any, max_norm: float, norm_type: float) -> Tensor:
+    """Scale the rows that `indices` name down to a norm of `max_norm`, in the table itself."""
+    refuse_history(tensor_argument("embedding_renorm_", weight), "embedding_renorm_")
+    embedding_renorm(weight, indices, max_norm, norm_type)
+    return weight  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from ...core.op import Op
 from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, EngineError
 from ...kernels.layout import steps
-from ..elementwise.complex import view_as_real
+from ..elementwise.complex import view_as_complex, view_as_real
 from ..faces.api import FUNCTIONS, METHODS, method, public, with_out
 from ..faces.options import tensor_argument
 from .join import chunk, split, split_with_sizes, unbind
@@ -52,7 +52,8 @@ def _joint(rule: Callable[..., Any], params: tuple[str, ...]) -> Callable[..., A
 
 
 _SINGLE = (
-    "view expand permute transpose t squeeze squeeze_dim squeeze_dims unsqueeze select slice unfold alias view_as_real"
+    "view expand permute transpose t squeeze squeeze_dim squeeze_dims unsqueeze select slice unfold alias view_as_real "
+    "view_as_complex"
 )
 _MANY = {"split": "Split", "split_with_sizes": "SplitWithSizes", "unbind": "Unbind"}
 
@@ -121,6 +122,7 @@ for _name, _face in {
     "slice": _slice,
     "unfold": unfold,
     "alias": alias_op.call,
+    "view_as_complex": view_as_complex,
     "view_as_real": view_as_real,
     "split": split,
     "split_with_sizes": split_with_sizes,

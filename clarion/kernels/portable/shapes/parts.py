@@ -218,6 +218,7 @@ for _name in [
     "slice",
     "unfold",
     "alias",
+    "view_as_complex",
     "view_as_real",
 ]:
     kernel(f"{_name}_copy")(_copied(_name))
