@@ -68,6 +68,19 @@ def test_a_loop_that_changes_is_counted_as_it_is() -> None:
         assert _session().mode != DEEP or not ledger.pace.holds
 
 
+def test_trainings_that_take_turns_rest_as_deeply_as_one() -> None:
+    trainings = [_training() for _ in range(3)]
+    deep = 0
+    for _ in range(12):
+        for step, _ in trainings:
+            for _ in range(50):
+                step()
+                deep += _session().mode == DEEP
+    assert deep > 900  # of 1,800 (none before)
+    assert _session().steps() == _session().ledger.passes == 1800
+    assert [optimizer._story.steps for _, optimizer in trainings] == [600, 600, 600]
+
+
 def test_several_passes_for_each_step_are_heard_as_such() -> None:
     step, _ = _training(passes=3)
     for _ in range(400):

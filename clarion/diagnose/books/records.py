@@ -93,7 +93,7 @@ class Story:
 class OptimizerStory:
     """What happened to one optimizer."""
 
-    __slots__ = ("book", "empty_run", "kind", "made", "names", "pause", "stepped", "steps", "track", "untold")
+    __slots__ = ("book", "empty_run", "kind", "made", "names", "pause", "stepped", "steps", "track", "untold", "writes")
 
     def __init__(self, made: Place | None, kind: str, book: object = None) -> None:
         self.book = book  # in which it is written: another session's is of no use
@@ -104,6 +104,7 @@ class OptimizerStory:
         self.stepped: Place | None = None  # where `step()` was called last, as far as it was told
         self.untold = 0  # steps that an engine at rest has counted here instead of telling them,
         self.pause = 1  # of which it may leave out so many
+        self.writes = 1  # to a parameter, in each step
         self.empty_run = 0  # steps in a row without any gradient
         self.track = Track()
 

@@ -22,6 +22,33 @@ Handler = Callable[..., None]
 
 OF_STEPS = ("stepped",)
 _OFTEN = 7  # one less than the steps after which it is asked whether passes alone would do, unless they did before
+_SEVERAL = 8  # optimizers at most whose steps are counted by their parameters
+
+
+class _Counted:
+    """An optimizer whose steps are not heard of, and a parameter that is written to in each of them."""
+
+    __slots__ = ("_before", "_leaf", "_rate", "story")
+
+    def __init__(self, story: OptimizerStory, leaf: Any) -> None:
+        self.story = story
+        self._leaf, self._before, self._rate = weakref.ref(leaf), engine.writes(leaf), story.writes
+
+    def steps(self, unknown: int) -> int:
+        """How many there were (`unknown`, if the parameter is gone)."""
+        leaf = self._leaf()
+        return unknown if leaf is None else (engine.writes(leaf) - self._before) // self._rate
+
+    def is_whole(self) -> bool:
+        """Did nobody else write to the parameter?"""
+        leaf = self._leaf()
+        return leaf is None or not (engine.writes(leaf) - self._before) % self._rate
+
+
+def _last(optimizer: Any) -> Any:
+    """The parameter that stands for an optimizer; None where it has none."""
+    groups = optimizer.__dict__.get("param_groups")
+    return groups[-1]["params"][-1] if groups and groups[-1]["params"] else None
 
 
 class Pace:
@@ -32,8 +59,7 @@ class Pace:
         self.holds = False  # was every pass followed by one step, as far as is known?
         self.often = _OFTEN
         self._before: tuple[int, ...] | None = None  # the counts when they were compared last
-        self._rate = 0  # writes of a step to the parameter that is looked at
-        self._alone: tuple[OptimizerStory, Any] | None = None  # whose steps are not heard of, and that parameter
+        self._counted: list[_Counted] = []  # the one whose steps are not heard of, and others
 
     def forget(self) -> None:
         """Something else begins."""
@@ -42,31 +68,39 @@ class Pace:
 
     def compare(self, optimizer: Any, story: OptimizerStory) -> None:
         """If every pass was followed by one step since this was asked last, hear of no steps until the next that counts."""
-        ledger = self._ledger
-        leaf = optimizer.param_groups[-1]["params"][-1]
+        ledger, leaf = self._ledger, _last(optimizer)
         now = ledger.passes, ledger.step, story.steps, engine.writes(leaf)
         before, self._before = self._before or now, now
         passes, steps, own, writes = [a - b for a, b in zip(now, before, strict=True)]
-        self._rate = writes // max(1, passes)
-        self.holds = passes == steps == own and writes == self._rate * passes > 0
+        rate = writes // max(1, passes)
+        self.holds = passes == steps == own and writes == rate * passes > 0
         self.often = self.often if self.holds or not passes else _OFTEN
-        if self.holds and len(ledger.optimizers) == 1:
+        if self.holds and len(ledger.optimizers) <= _SEVERAL:
+            story.writes = rate
             left = min(ledger.waking.at - ledger.passes, story.track.due - story.steps)
-            self._alone = story, weakref.ref(leaf)
+            self._counted = [_Counted(story, leaf), *self._others(optimizer)]
             ledger.session.deepen()
             engine.leave_untold(left - 1)
 
+    def _others(self, optimizer: Any) -> list[_Counted]:
+        stories = [
+            (each.__dict__.get("_story"), _last(each)) for each in self._ledger.optimizers if each is not optimizer
+        ]
+        return [_Counted(story, leaf) for story, leaf in stories if story is not None and leaf is not None]
+
     def count(self) -> None:
-        """Steps are heard of again. How many there were the parameter knows; if it is gone, they were as many as passes."""
-        if self._alone is None or self._before is None:
+        """Steps are heard of again: how many were there?"""
+        if not self._counted or self._before is None:
             return
-        (story, reference), self._alone = self._alone, None
-        ledger, leaf = self._ledger, reference()
-        passes = ledger.passes - self._before[0]
-        writes = passes * self._rate if leaf is None else engine.writes(leaf) - self._before[3]
-        self.holds = writes == passes * self._rate
-        ledger.count_at_rest(story, writes // self._rate)
-        self._before = ledger.passes, ledger.step, story.steps, self._before[3] + writes
+        (own, *others), self._counted = self._counted, []
+        ledger, passes = self._ledger, self._ledger.passes - self._before[0]
+        count = own.steps(passes)
+        self.holds = count == passes and own.is_whole()
+        for each in others:
+            ledger.count_at_rest(each.story, each.steps(0))
+        writes = self._before[3] + count * own.story.writes
+        ledger.count_at_rest(own.story, count)
+        self._before = ledger.passes, ledger.step, own.story.steps, writes
 
     def spare(self) -> None:
         """Ordinary passes need not be told until it is time to wake."""

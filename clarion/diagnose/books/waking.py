@@ -2,7 +2,7 @@
 
 What a wake costs is measured, and what a step takes at rest; where a step takes 10 µs there are thousands between two wakes, and
 in a training of a transformer some hundred. What cannot wait so long is seen at a *glance*: one pass in some (128 where a step takes
-10 µs) is compared with those before it. Does a parameter still hold a gradient where it held none? Is the graph of a pass some time
+10 µs, later more) is compared with those before it. Does a parameter still hold a gradient where it held none? Is the graph of a pass some time
 ago still there? Does nobody write to the parameters any more, or at next to no learning rate? What is new is a change, and is
 listened to closely, as another number of nodes is (widths.py).
 """
@@ -22,7 +22,9 @@ FIRST = 64  # passes at rest until the session wakes for the first time, and the
 _MOST = 8192  # the most
 SHARE = 0.01  # of the time at rest
 _AFTER = 100e-6  # seconds, in all, that the steps after a wake take longer until all runs as before
-_GLANCE, _SELDOM = 2e-3, 128  # seconds between two glances (one takes some microseconds), and passes, at most
+# Seconds between two glances (one takes some 15 µs, whose code the caches have forgotten), and passes, at most,
+_GLANCE, _SELDOM = 2e-3, 128
+_LATE, _PART = 8e-3, 32  # and later: so many seconds, if that is no larger part of all passes so far
 _ENOUGH = 16  # passes that tell how long one takes
 _CYCLE = 64  # where an engine tells some steps only: those after which the session wakes for a while,
 _LONG = 9  # and bits of a count from which on it wakes less and less often: four to eight times while the count doubles
@@ -65,9 +67,12 @@ class Waking:
             left = min(_MOST, max(FIRST, int(cost / (SHARE * self._pass))))
         self.at, self.overdue, self._rested = passes + left, False, (now, passes)
 
-    def pause(self) -> int:
+    def pause(self, passes: int) -> int:
         """How many passes there are between two glances."""
-        return min(_SELDOM, int(_GLANCE / self._pass)) if self._pass else FIRST
+        if not self._pass:
+            return FIRST
+        soon, late = min(_SELDOM, int(_GLANCE / self._pass)), int(_LATE / self._pass)
+        return max(soon, min(passes // _PART, late))
 
     def settled(self, passes: int) -> None:
         """All runs as before now: what a pass takes is measured from here on."""
@@ -123,7 +128,7 @@ class Glance:
         self._root, self._unlike = None, False
         self._dwindled()  # what is the rate before?
         wanted = leaf is not None and self._changes < _CHANGES
-        engine.glance(self.alike if wanted else None, self._ledger.waking.pause())
+        engine.glance(self.alike if wanted else None, self._ledger.waking.pause(self._ledger.passes))
 
     def alike(self, root: Any) -> bool:
         """A pass begins, from this node. NOTE [Never in the way] in session.py."""
