@@ -133,10 +133,13 @@ _MODULES = frozenset(
 _PRIVATE = frozenset(
     [
         "_C",
+        "_VF",
         "_dynamo",
         "_functorch",
         "_guards",
         "_higher_order_ops",
+        "_linalg_utils",
+        "_lobpcg",
         "_inductor",
         "_jit_internal",
         "_ops",

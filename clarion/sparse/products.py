@@ -9,6 +9,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..errors import EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
+from ..ops.linalg.lobpcg import eigenpairs
 from ..ops.products.sparse import coo_mm_op
 from .compressed import TITLES, compressed
 from .operations import written
@@ -236,3 +237,12 @@ def _check_diagonals(diagonals: Any, offsets: Any, shape: Any, layout: Any) -> N
     )  # fmt: skip
     if problem:
         raise EngineError(problem)
+
+
+@handles("lobpcg", any_layout=True)
+def _lobpcg(
+    A: Any, k: Any = None, B: Any = None, X: Any = None, n: Any = None, iK: Any = None, niter: Any = None, tol: Any = None,
+    largest: Any = None, method: Any = None, tracker: Any = None, *others: Any, **named: Any,
+) -> Any:  # fmt: skip
+    rest = [*others, *[named.get(f"ortho_{kind}params") for kind in "ifb"[len(others) :]]]
+    return eigenpairs(A, k, B, X, n, iK, niter, tol, largest, method, tracker, (rest[0], rest[1], rest[2]))

@@ -56,6 +56,7 @@ CASES = {
     "mean-of-bags": lambda t, d: d.bags(1),
     "mean-of-bags-last": lambda t, d: d.bags(1, last=6, include_last_offset=True),
     "mean-of-bags-padded": lambda t, d: d.bags(1, **PADDED, padding_idx=-2),
+    "_VF": lambda t, d: t._VF.tanh(d(3)),
     "embedding_renorm_": lambda t, d: (
         t.embedding_renorm_(d(6, 3) * 1, t.tensor([[1, 4], [4, 0]]), 1.5, 2.0).detach() * d(6, 3)
     ),

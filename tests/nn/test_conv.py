@@ -108,11 +108,6 @@ def test_state_of_the_first_version():
     assert not norm.load_state_dict(state).missing_keys
 
 
-def test_several_processes_are_refused():
-    with pytest.raises(NotImplementedError, match="SyncBatchNorm is not there"):
-        nn.SyncBatchNorm(3)
-
-
 def test_one_value_per_channel():
     with pytest.raises(ValueError, match="Expected more than 1 value per channel when training, got input size"):
         nn.BatchNorm1d(3)(torch.zeros(1, 3))

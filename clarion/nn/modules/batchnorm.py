@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ...core import modes
@@ -9,7 +10,7 @@ from ...core.devices import HALVES
 from ...core.dtypes import int64
 from ...core.inplace import wrote
 from ...core.tensor import Tensor
-from ...errors import ArgumentValueError, NotSupportedError
+from ...errors import ArgumentValueError
 from ...kernels.registry import raw
 from ...ops.faces.api import FUNCTIONS
 from .. import functional as F
@@ -168,17 +169,52 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Statistics over several processes, which clarion does not have."""
+    """Normalizes channels over the batches of all processes of a group: clarion's groups have one."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotSupportedError(
-            "SyncBatchNorm is not there: clarion trains in one process. BatchNorm1d, 2d or 3d computes the same in it."
-        )
+    process_group: Any
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.dim() < 2:
+            raise ArgumentValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if input.size(1) == 0:
+            raise ArgumentValueError("SyncBatchNorm number of input channels should be non-zero")
+        processes = sys.modules.get("clarion.distributed")
+        if self.training and input.device.type != "cuda" and processes is not None and processes.is_initialized():
+            raise ArgumentValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """Would replace the batch norms of a model."""
-        return cls()
+        """The model with its batch norms replaced; their parameters and statistics are taken over."""
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = SyncBatchNorm(
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
+                process_group, bias=module.bias is not None,
+            )  # fmt: skip
+            if module.affine:
+                result.weight, result.bias = module.weight, module.bias
+            result.running_mean, result.running_var = module.running_mean, module.running_var
+            result.num_batches_tracked = module.num_batches_tracked
+            result.training = module.training
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
 
 
 class _LazyNorm(LazyModuleMixin):
