@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .ops.faces.api import FUNCTIONS as _FUNCTIONS
+from .ops.indexing.distinct import unique_dim as unique_dim
 
 
 def __getattr__(name: str) -> Any:

@@ -36,7 +36,6 @@ _ONE_DEVICE = "clarion does not compute on this device"
 WHY = {
     "functorch": "modules are called with other parameters by torch.func.functional_call",
     "torch._C": "PyTorch's compiled insides; clarion is Python",
-    "torch.PyTorchFileReader": "archives are read by torch.load",
     "torch.SymBool": _NUMBERS,
     "torch.SymFloat": _NUMBERS,
     "torch.SymInt": _NUMBERS,

@@ -147,6 +147,7 @@ _PRIVATE = frozenset(
         "_tensor",
         "_tensor_str",
         "_utils",
+        "_vmap_internals",
     ]
 )
 
@@ -164,8 +165,9 @@ _ELSEWHERE = {
         ".futures": "Future",
         ".jit": "ScriptFunction ScriptModule",
         ".serialization": "save load",
+        ".serialization.archives": "PyTorchFileReader PyTorchFileWriter",
         ".storage": "_storage_classes",
-        ".symbols": "DeviceObjType TensorType PyTorchFileReader SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum _assert "
+        ".symbols": "DeviceObjType TensorType SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum _assert "
         "_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_tensor_all_with "
         "_check_type _check_value _check_with _shape_as_tensor",
     }.items()

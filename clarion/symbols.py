@@ -17,9 +17,7 @@ from .core.tensor import Tensor
 from .errors import ArgumentTypeError
 
 SymInt, SymFloat, SymBool = (refusing_class(f"torch.{name}") for name in ("SymInt", "SymFloat", "SymBool"))
-PyTorchFileReader, TensorType, DeviceObjType = (
-    refusing_class(f"torch.{name}") for name in ("PyTorchFileReader", "TensorType", "DeviceObjType")
-)
+TensorType, DeviceObjType = (refusing_class(f"torch.{name}") for name in ("TensorType", "DeviceObjType"))
 
 
 def sym_int(a: Any) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import importlib
 import weakref
 from typing import Any
 
-from ..absent import refusing_class, why
+from ..absent import pytorch_names, refusing_class, why
 from ..core import engine as _engine
 from ..core import passes as _passes
 from ..core.devices import device as _device
@@ -29,6 +30,8 @@ Graph, Value, Node, Block, ScriptFunction, ScriptModule = (
     refusing_class(f"torch._C.{name}") for name in ("Graph", "Value", "Node", "Block", "ScriptFunction", "ScriptModule")
 )
 FileCheck = refusing_class("torch._C.FileCheck")
+has_lapack = has_spectral = True  # linear algebra and Fourier transforms are computed
+has_mkl = has_mkldnn = False
 
 
 class _Guard:
@@ -81,6 +84,36 @@ def _are_functorch_transforms_active() -> bool:
 def _is_torch_function_mode_enabled() -> bool:
     """Is a mode active that takes calls over?"""
     return bool(_overriding.modes)
+
+
+def _len_torch_function_stack() -> int:
+    """How many modes are active that take calls over?"""
+    return len(_overriding.modes)
+
+
+def _pop_torch_function_stack() -> Any:
+    """The innermost of them, taken out."""
+    *rest, mode = _overriding.modes
+    _overriding.modes = tuple(rest)
+    return mode
+
+
+class _TorchFunctionState(enum.Enum):
+    """Who may take calls over."""
+
+    ENABLED = 0
+    SUBCLASSES_DISABLED = 1
+    ALL_DISABLED = 2
+
+
+def _get_torch_function_state() -> _TorchFunctionState:
+    """Who may take calls over in this thread?"""
+    return _TorchFunctionState.ENABLED if _overriding.enabled else _TorchFunctionState.SUBCLASSES_DISABLED
+
+
+def _set_torch_function_state(state: _TorchFunctionState) -> None:
+    """From now on it is so."""
+    _overriding.enabled = state is _TorchFunctionState.ENABLED
 
 
 def _get_accelerator(check: Any = None) -> _device:
@@ -164,4 +197,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):  # functions of torch are attributes of it
         return importlib.import_module("..", __name__)
+    if not name.startswith("_") and name in pytorch_names()["torch"]:  # PyTorch's package shows all public names of it
+        return getattr(importlib.import_module("..", __name__), name)
     raise AttributeError(f"clarion does not have torch._C.{name}: {why('torch._C')}")

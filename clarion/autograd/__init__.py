@@ -195,6 +195,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "_profiler_enabled":
         return importlib.import_module(".profiler", __name__).is_running
+    if name == "torch":  # PyTorch's modules hold the package that they import
+        return importlib.import_module("..", __name__)
     if name in ("functional", "forward_ad", "profiler", "profiler_util", "profiler_legacy", "anomaly_mode"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"clarion.autograd has no attribute {name!r}")

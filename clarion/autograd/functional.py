@@ -48,6 +48,18 @@ def _fresh(inputs: Tensors, create_graph: bool, need_graph: bool = True) -> Tens
     return tuple(result)
 
 
+def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
+    """The rows of an identity matrix over all elements, cut into the tensors: a row of each for every element."""
+    total = sum(tensor_numels)
+    parts, begin = [], 0
+    for x, n in zip(tensors, tensor_numels, strict=True):
+        part = x.new_zeros(total, n)
+        part.diagonal(-begin).fill_(1)
+        parts.append(part)
+        begin += n
+    return tuple(parts)
+
+
 def _done(values: Any, create_graph: bool) -> Any:
     if create_graph:
         return values

@@ -9,6 +9,9 @@ from .allowed import safe_globals as safe_globals
 from .api import DEFAULT_PROTOCOL as DEFAULT_PROTOCOL
 from .api import load as load
 from .api import save as save
+from .archives import open_file_like as _open_file_like  # noqa: F401
+from .archives import open_zipfile_reader as _open_zipfile_reader  # noqa: F401
+from .archives import open_zipfile_writer as _open_zipfile_writer  # noqa: F401
 from .locations import MAP_LOCATION as MAP_LOCATION
 from .locations import default_restore_location as default_restore_location
 from .locations import location_tag as location_tag
@@ -25,6 +28,7 @@ from .rebuild import get_layout as _get_layout  # noqa: F401
 from .safetensors import load_safetensors as load_safetensors
 from .safetensors import save_safetensors as save_safetensors
 from .survey import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint
+from .zipreader import is_zip as _is_zipfile  # noqa: F401
 
 
 def normalize_storage_type(storage_type: type) -> Any:

@@ -112,6 +112,10 @@ class ZipReader:
             raise self._damaged(name)
         return data
 
+    def begin(self, name: str) -> int:
+        """Where in the file the data of a record begins."""
+        return self._begin(name)[0]
+
     def array(self, name: str, kind: Any) -> Any:
         """A record as a flat array: mapped if the archive is, else read and compared with its checksum."""
         begin, size, crc = self._begin(name)

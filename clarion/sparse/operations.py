@@ -9,7 +9,7 @@ from ..core.dtypes import bool_ as bool_type
 from ..core.dtypes import int64, sparse_coo, sparse_csr
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError
-from ..kernels.coo import flat_places, pairs
+from ..kernels.coo import flat_places
 from ..ops.faces.api import FUNCTIONS
 from .compressed import TITLES, compressed
 from .shapes import dimension, unsqueeze
@@ -184,8 +184,10 @@ def mul(x: Any, other: Any) -> Any:
         x, other = other, x
     if is_sparse(other):
         if 0 in (x.dim(), other.dim()):  # a number
-            x, other = (x, other) if other.dim() == 0 else (other, x)
-            return x.alike(x._held * dense(other))
+            number = other.dim() == 0 and (x.dim() > 0 or other._array.sorted)
+            x, other = (x, other) if number else (other, x)
+            kind = FUNCTIONS["result_type"](*((x._held, other._held) if x.dim() == 0 else (x._held, dense(other))))
+            return x.alike(x._held.to(kind) * dense(other))
         return _intersection(x, other)
     if not isinstance(other, Tensor) or other.dim() == 0:
         return x.alike(x._held * other)
@@ -214,12 +216,18 @@ def _intersection(x: Any, y: Any) -> Any:
             "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, "
             f"and shape of sparse dimensions, but got {list(x.shape)} ({sparse} sparse) and {list(y.shape)} ({y._at.shape[0]} sparse)"
         )
-    a, b = coalesced(in_places(x)), coalesced(in_places(y))
-    sizes = tuple(x.shape)[: a._at.shape[0]]
+    a, b = in_places(x), in_places(y)
+    known = a._array.sorted, b._array.sorted
+    # One gives the places, in its order and as often as it has them; what the other has at a place is summed first.
+    first = known[1] if known[0] is not known[1] else a._held.shape[0] < b._held.shape[0]
+    source, other = (a, coalesced(b)) if first else (b, coalesced(a))
+    sizes = tuple(x.shape)[:sparse]
     shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))  # dense dimensions may be expanded
-    first, second = pairs(flat_places(a._at._array, sizes), flat_places(b._at._array, sizes))
-    here, there = new_tensor(first), new_tensor(second)
-    result = make(a._at[:, here], a._held[here] * b._held[there], shape, True)
+    wanted, places = (flat_places(each._at._array, sizes) for each in (source, other))
+    at = np.searchsorted(places, wanted)
+    found = np.nonzero(np.append(places, -1)[at] == wanted)[0]
+    here, there = new_tensor(found), new_tensor(at[found])
+    result = make(source._at[:, here], source._held[here] * other._held[there], shape, source._array.sorted)
     return result if x._layout is sparse_coo else compressed(result, x._layout)
 
 

@@ -332,6 +332,18 @@ def types_of_sparse_tensors_written_in_place(t):
     )
 
 
+def products_of_sparse_tensors_with_repeated_places(t):
+    """Places and how often they are there come from one of the two; what the other has at a place is summed."""
+    long = t.sparse_coo_tensor(t.tensor([[1, 1, 0, 1]]), t.tensor([1.0, 2.0, 3.0, 4.0]), (2,))
+    short = t.sparse_coo_tensor(t.tensor([[0, 1, 1]]), t.tensor([1.0, 2.0, 3.0]), (2,))
+    number = t.sparse_coo_tensor(t.zeros(0, 3, dtype=t.int64), t.tensor([1, 2, 3], dtype=t.int16), ())
+    one = t.tensor(2).to_sparse()
+    pairs = [(short, long), (long, short), (short, long.coalesce()), (long.coalesce(), short), (long, long.double())]
+    pairs += [(number, one), (one, number)]
+    products = [a * b for a, b in pairs]
+    return [(p._indices().tolist(), p._values().tolist(), p.is_coalesced(), str(p.dtype)) for p in products]
+
+
 def differences_with_sparse_tensors_of_unsigned_numbers(t):
     small = t.tensor([3, 1], dtype=t.uint8).to_sparse()
     of_two = t.tensor([0, 2], dtype=t.int16).to_sparse() - small

@@ -10,6 +10,7 @@ import pickle
 import zipfile
 from typing import Any
 
+import numpy as np
 import pytest
 
 import clarion as torch
@@ -253,3 +254,37 @@ def test_kinds_of_tensors_that_clarion_lacks(what: str) -> None:
     function = {"q": "_rebuild_qtensor", "nested": "_rebuild_nested_tensor"}[what]
     with pytest.raises(NotImplementedError, match="which clarion does not have"):
         torch.load(archive(whole(name("torch._utils", function) + b")R")))
+
+
+@pytest.mark.parametrize("kind", ["path", "file", "buffer"])
+def test_single_records_of_an_archive(tmp_path: pathlib.Path, kind: str) -> None:
+    records = {"a": b"12039810948234589", "c/d": b"94589480984058"}
+    makers = {"path": str, "file": lambda path: open(path, "w+b"), "buffer": lambda path: io.BytesIO()}
+    target = makers[kind](tmp_path / "records.pt")
+    with torch.serialization._open_zipfile_writer(target) as archive:
+        for name, data in records.items():
+            archive.write_record(name, data, len(data))
+        archive.write_record_metadata("later", 5)
+        assert archive.get_all_written_records() == ["a", "c/d", "later"]
+    if kind != "path":
+        target.seek(0)
+    with torch.serialization._open_zipfile_reader(target) as archive:
+        assert {name: archive.get_record(name) for name in records} == records
+        assert archive.has_record("version")
+        assert not archive.has_record("b")
+        begin = archive.get_record_offset("later")
+        with pytest.raises(RuntimeError, match="file not found"):
+            archive.get_record("b")
+    if kind != "path":
+        target.seek(begin)
+        assert target.read(5) == bytes(5)
+        target.close()
+
+
+def test_where_the_storages_of_a_file_lie(tmp_path: pathlib.Path) -> None:
+    torch.save({"w": torch.arange(4.0)}, tmp_path / "w.pt")
+    with torch.serialization._open_file_like(tmp_path / "w.pt", "rb") as file:
+        assert torch.serialization._is_zipfile(file)
+        reader = torch._C.PyTorchFileReader(file)
+        file.seek(reader.get_record_offset("data/0"))
+        assert np.frombuffer(file.read(16), np.float32).tolist() == [0, 1, 2, 3]

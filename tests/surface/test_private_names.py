@@ -72,3 +72,70 @@ def test_steps_of_foreign_optimizers_record_where_they_are_differentiable() -> N
     w = torch.ones(1, requires_grad=True)
     assert Descent([w], True).step() is True
     assert Descent([w], False).step() is False
+
+
+def test_unique_under_its_private_names() -> None:
+    x = torch.tensor([3.0, 1.0, 1.0, 2.0])
+    values, places, times = torch._unique2(x, return_counts=True)
+    assert (values.tolist(), places.numel(), times.tolist()) == ([1, 2, 3], 0, [2, 1, 1])
+    assert [each.tolist() for each in torch._unique(x, return_inverse=True)] == [[1, 2, 3], [2, 0, 0, 1]]
+    assert [each.tolist() for each in torch._VF.unique_dim(x, 0)] == [[1, 2, 3], [2, 0, 0, 1], [2, 1, 1]]
+    assert not hasattr(torch, "unique_dim")
+    assert torch._VF.lstm is torch.lstm
+
+
+def test_a_function_asks_whether_the_pass_keeps_the_graph() -> None:
+    from clarion._C._autograd import _get_current_graph_task_keep_graph as keeps
+
+    heard = []
+
+    class Listening(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: object, x: torch.Tensor) -> torch.Tensor:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: object, g: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+            heard.append(keeps())
+            return g
+
+    out = Listening.apply(torch.ones(2, requires_grad=True)).sum()
+    out.backward(retain_graph=True)
+    out.backward()
+    assert heard == [True, False]
+    assert keeps()
+
+
+def test_vmap_and_resize_under_their_oldest_names() -> None:
+    from clarion._vmap_internals import _vmap, vmap
+    from clarion.autograd._functions import Resize
+
+    x = torch.arange(6.0).view(2, 3).requires_grad_()
+    assert torch.equal(_vmap(lambda row: row.sum())(x), x.sum(1))
+    with pytest.warns(FutureWarning, match=r"torch\.vmap"):
+        assert torch.equal(vmap(lambda row: row * 2)(x), x * 2)
+    (Resize.apply(x, (3, 2)) * torch.arange(6.0).view(3, 2)).sum().backward()
+    assert torch.equal(x.grad, torch.arange(6.0).view(2, 3))  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="requested resize to 4"):
+        Resize.apply(x, (4,))
+
+
+def test_rows_of_an_identity_for_several_tensors() -> None:
+    from clarion.autograd.functional import _construct_standard_basis_for
+
+    parts = _construct_standard_basis_for((torch.ones(2), torch.ones(())), (2, 1))
+    assert torch.equal(torch.cat(parts, 1), torch.eye(3))
+
+
+def test_modes_that_take_calls_over_are_counted() -> None:
+    from clarion.overrides import TorchFunctionMode
+
+    before = torch._C._len_torch_function_stack()
+    with TorchFunctionMode() as mode:
+        assert torch._C._len_torch_function_stack() == before + 1
+    assert mode is not None
+    assert torch._C._len_torch_function_stack() == before
+    state = torch._C._TorchFunctionState
+    with torch._C.DisableTorchFunctionSubclass():
+        assert torch._C._get_torch_function_state() == state.SUBCLASSES_DISABLED
+    assert torch._C._get_torch_function_state() == state.ENABLED

@@ -61,6 +61,34 @@ def _slice_dim(input: Any, dim: int) -> int:
     return dim
 
 
+@public("_unique2", method=False)
+def unique2(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, ...]:
+    """`unique` as PyTorch computes it: always three results, empty where nobody asked for them."""
+    tensor_argument("_unique2", "input", 1, input)
+    return _asked(unique_op.call(input), return_inverse, return_counts)
+
+
+@public("_unique", method=False)
+def unique_pair(input: Any, sorted: bool = True, return_inverse: bool = False) -> tuple[Tensor, ...]:
+    """`_unique2` without counts."""
+    return unique2(input, sorted, return_inverse)[:2]
+
+
+def unique_dim(
+    input: Any, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, ...]:
+    """`_unique2` for slices along a dimension."""
+    tensor_argument("unique_dim", "input", 1, input)
+    return unique_dim_op.call(input, _slice_dim(input, dim))  # type: ignore[no-any-return]
+
+
+def _asked(results: tuple[Any, ...], inverse: bool, counts: bool) -> tuple[Tensor, ...]:
+    values, places, times = results
+    return values, places if inverse else places.new_empty(0), times if counts else times.new_empty(0)
+
+
 @public()
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
