@@ -25,6 +25,17 @@ class OptimizedModule(Module):
         self._orig_mod = mod
         self.__dict__["training"] = mod.training
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a file keeps: what was compiled belongs to the module inside, of which a copy is another."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_compiled", "dynamo_ctx")}
+        state["_again"] = self._compiled._again
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        make, *options = state.pop("_again")
+        super().__setstate__(state)
+        self.__dict__["_compiled"] = self.__dict__["dynamo_ctx"] = make(self._orig_mod, *options)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._compiled(*args, **kwargs)
 

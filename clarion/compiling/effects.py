@@ -84,6 +84,8 @@ class Effects:
         known = self.recording.tracked.get(id(leaf))
         if known is not None:
             return Result("known", slot=known.slot)
+        if type(leaf) is not Tensor:
+            self.recording.refuse(f"it returns a tensor of a class of its own ({type(leaf).__name__})")
         if type(leaf._array) is not Recorded:
             self.recording.refuse("it returns a tensor that was reached in a way that is not watched")
             return Result("constant", None)

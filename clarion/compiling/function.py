@@ -186,6 +186,7 @@ def compiled(function: Any, fullgraph: bool = False, check: bool = False) -> Any
         return made(*args, **kwargs)
 
     call._compiled = made  # type: ignore[attr-defined]
+    call._again = compiled, fullgraph, check  # type: ignore[attr-defined]
     return call
 
 

@@ -61,15 +61,18 @@ def quick_key(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def _repeated(values: Any) -> tuple[int, ...]:
-    """Which of the values are the same tensor as an earlier one, or a view of the same."""
+    """Which of the values are the same tensor as an earlier one (its place), and which a view of the same memory (from -1 down)."""
     first: dict[int, int] = {}
-    return tuple(
-        [
-            first.setdefault(id(value if value._vc is None or value._vc is INFERENCE else value._vc), i)
-            for i, value in enumerate(values)
-            if isinstance(value, Tensor)
-        ]
-    )
+    found: list[int] = []
+    for i, value in enumerate(values):
+        if isinstance(value, Tensor):
+            same = first.setdefault(id(value), i)
+            counter = value._vc
+            if same == i and counter is not None and counter is not INFERENCE:
+                others = first.setdefault(id(counter), i)
+                same = i if others == i else -1 - others
+            found.append(same)
+    return tuple(found)
 
 
 def full_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any, tuple[Any, ...]]:

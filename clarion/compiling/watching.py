@@ -176,6 +176,13 @@ class Watch:
             if name in kept
         }
 
+    @functools.cached_property
+    def _states(self) -> set[int]:
+        """The tensors of optimizers' states: there are many, and nobody gives them gradients."""
+        return {
+            id(each) for optimizer in self.optimizers for kept in optimizer.state.values() for each in kept.values()
+        }
+
     def counting(self) -> list[Tensor]:
         """The tensors that `counters` names."""
         counters = self.counters()
@@ -196,7 +203,7 @@ class Watch:
         self._require(
             f"{name}._edge is {edge} and {name}._rg is {known.needs} and {name}._hooks is None", "a tensor's history"
         )
-        if known.needs:
+        if id(known.tensor) not in self._states:  # (one that is frozen may have a gradient, too)
             self._require(f"({name}._grad is None) is {known.grad is None}", "whether a parameter has a gradient")
 
     def moved(self) -> bool:

@@ -31,8 +31,6 @@ from .undoing import MayBeUndone
 SMALL = 4096  # parameters up to this length are gathered: copying them costs less than the calls it saves
 
 Slots = tuple[tuple[str, Any], ...]  # names of state and their arrays
-
-
 # What a step needs: the counters after it, the words that say which form of the rule, the numbers (see kernels/updates.py).
 Advance = tuple[list[Any], tuple[str, ...], tuple[Any, ...]]
 
@@ -79,7 +77,7 @@ class Elementwise(MayBeUndone):
             return
         plans = self.__dict__.setdefault("_plans", {})
         plan = plans.get(id(group))
-        if plan is None or not plan.fits(group, params, self.state):
+        if plan is None or not plan.fits(self, group, params):
             plan = plans[id(group)] = Plan(self, group, params)
         words, weights = decay_of(group, scalar)
         if plan.together:
@@ -235,10 +233,10 @@ class Plan:
             self.parts.append(Whole(optimizer, each) if whole else Gathered(optimizer, each))
         self.several = [part for part in self.parts if len(part.counted) > 1]
         self.alike = Alike.of(optimizer, params, self.parts) if worth or type(arrays[0]) in HALVES else None
-        names = (*optimizer.counters, *optimizer._kept(group))
+        self.kept = optimizer._kept(group)
+        names, states = (*optimizer.counters, *self.kept), optimizer.state
         self.entries: list[tuple[Tensor, Any, Slots]] = [
-            (param, param._array, tuple((name, optimizer.state[param][name]._array) for name in names))
-            for param in params
+            (param, param._array, tuple((name, states[param][name]._array) for name in names)) for param in params
         ]
 
     @staticmethod
@@ -253,8 +251,10 @@ class Plan:
         seen = not fresh and any(shared.find(each) is not None for _, each in kept)
         return Member(param, kept, [state[name]._array for name in optimizer.counters], fresh, plain, seen)
 
-    def fits(self, group: dict[str, Any], params: list[Tensor], states: Any) -> bool:
-        """Is everything as it was when the plan was laid?"""
+    def fits(self, optimizer: Elementwise, group: dict[str, Any], params: list[Tensor]) -> bool:
+        """Is everything as it was when the plan was laid? (Options say what is kept: `amsgrad`, `centered`, `momentum`.)"""
+        if optimizer._kept(group) != self.kept:
+            return False
         if group is not self.group or len(params) != len(self.params) or not all(map(is_, params, self.params)):
             return False
         try:
@@ -262,7 +262,7 @@ class Plan:
                 if param._array is not array or param._vc is INFERENCE:
                     return False
                 if slots:
-                    state = states[param]
+                    state = optimizer.state[param]
                     for name, kept in slots:
                         if state[name]._array is not kept:
                             return False

@@ -46,6 +46,21 @@ def parameters_that_change():
 
 
 @world
+def parameters_that_are_frozen_with_their_gradients():
+    """`zero_grad` clears what a parameter had before it was frozen: the first time, and each time after it has trained again."""
+    model, _, step = training(lambda p: torch.optim.Adam(p, lr=0.05))
+
+    def script(call, note):
+        for i in range(24):
+            if i % 4 == 0:
+                model[0].requires_grad_(i % 8 == 0)
+            call(*batch(1 + i / 9))
+            note(list(model.parameters()))
+
+    return step, script
+
+
+@world
 def modes_of_training():
     torch.manual_seed(0)
     # In float64: gradients of a sum through batch normalization are small differences of large numbers.

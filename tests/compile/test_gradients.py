@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -154,6 +155,25 @@ def test_modules_compile_themselves():
     for _ in range(6):
         _close(layer(x), own)
     assert of(layer.forward).replays
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda fast: pickle.loads(pickle.dumps(fast))])
+def test_a_copy_of_a_compiled_module_has_parameters_of_its_own(copied):
+    fast, x = torch.compile(torch.nn.Linear(2, 1), check=True), torch.ones(1, 2)
+    before = fast(x).item()
+    assert [fast(x).item() for _ in range(4)] == [pytest.approx(before)] * 4
+    other = copied(fast)
+    assert isinstance(other, OptimizedModule)
+    assert of(other).check
+    with torch.no_grad():
+        fast.weight.mul_(3)
+        fast.bias.add_(1)
+    assert [other(x).item() for _ in range(5)] == [pytest.approx(before)] * 5
+    other(x).backward()
+    assert fast.weight.grad is None
+    assert other.weight.grad is not None
+    assert of(other).replays
+    assert fast(x).item() == pytest.approx(torch.nn.functional.linear(x, fast.weight, fast.bias).item())
 
 
 def test_options_are_pytorchs():

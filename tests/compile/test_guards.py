@@ -44,6 +44,42 @@ def arguments_that_share_memory():
 
 
 @world
+def one_tensor_given_twice_and_then_two_views():
+    """That two arguments are one tensor says another thing than that they lie in the same memory."""
+
+    def function(x, y, z):
+        x.add_(1)
+        return x * y, y * z
+
+    def script(call, note):
+        base, x, y = torch.arange(10.0), torch.ones(4), torch.ones(4)
+        first, second = base[:4], base[2:6]
+        for given in ((x, x, y), (first, second, y), (first, first, second), (first, second, second), (x, y, x)):
+            for _ in range(5):
+                call(*given)
+                note(base, x)
+
+    return function, script
+
+
+@world
+def arguments_of_a_class_of_their_own():
+    class Marked(torch.Tensor):
+        pass
+
+    def function(x):
+        return x * 2, x
+
+    def script(call, note):
+        for kind in (torch.Tensor, Marked, torch.nn.Parameter):
+            for _ in range(5):
+                doubled, same = call(torch.ones(3).as_subclass(kind))
+                note(type(doubled).__name__, type(same).__name__)
+
+    return function, script
+
+
+@world
 def arguments_that_are_known_otherwise():
     weight = torch.ones(4)
 

@@ -81,6 +81,23 @@ def test_a_step_is_what_it_is_as_written(name, how):
     assert not of(fast).reasons
 
 
+@pytest.mark.parametrize("nesterov", [True, False])
+def test_steps_of_matrices_that_are_made_orthogonal(nesterov):
+    """Its momentum is written to by a kernel that gives it back."""
+    written, compiled = _network(), _network()
+    for each in (written, compiled):
+        each[0].register_parameter("bias", None)
+        each[2].register_parameter("bias", None)
+    first, second = (torch.optim.Muon(each.parameters(), lr=0.1, nesterov=nesterov) for each in (written, compiled))
+    slow, fast = _step(written, first), torch.compile(_step(compiled, second))
+    for seed in range(9):
+        _close(slow(*_data(seed)), fast(*_data(seed)))
+        for p, q in zip(written.parameters(), compiled.parameters(), strict=True):
+            _close(p, q)
+            _close(first.state[p]["momentum_buffer"], second.state[q]["momentum_buffer"])
+    assert of(fast).replays >= 4
+
+
 def test_gradients_and_losses_of_earlier_steps_stay_what_they_were():
     model = _network()
     fast = torch.compile(_step(model, torch.optim.SGD(model.parameters(), lr=0.1)))

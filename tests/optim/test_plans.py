@@ -234,3 +234,28 @@ def test_state_that_other_processes_see_stays_where_it_is(name):
     for state, other in zip(states, outside, strict=True):
         assert state.is_shared()
         assert state.data_ptr() == other.data_ptr()
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "kept", "values_of_it"),
+    [
+        ("Adam", "amsgrad", "max_exp_avg_sq", (False, True, False)),
+        ("RMSprop", "centered", "grad_avg", (False, True, False)),
+        ("RMSprop", "momentum", "momentum_buffer", (0.0, 0.9, 0.0)),
+        ("SGD", "momentum", None, (0.0, 0.9, 0.0)),
+    ],
+)
+def test_options_that_decide_what_is_kept_may_change(name, option, kept, values_of_it):
+    params, afresh = parameters(), parameters()
+    first, second = (getattr(torch.optim, name)(each, lr=0.1) for each in (params, afresh))
+    for value in values_of_it:
+        for optimizer in (first, second):
+            optimizer.param_groups[0][option] = value
+            for param, state in optimizer.state.items() if kept else ():
+                state.setdefault(kept, torch.zeros_like(param))
+        for seed in range(3):
+            for each, optimizer in ((params, first), (afresh, second)):
+                give(each, seed)
+                second.__dict__.pop("_plans", None)
+                optimizer.step()
+        assert same(values(params), values(afresh))
