@@ -25,23 +25,35 @@ REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 PLACE = "in_pytorchs_place"  # the plugin that lets the tests' `import torch` give clarion
 SAMPLE = """
 import hashlib
+import json
 import os
+from pathlib import Path
 
 def pytest_collection_modifyitems(items):
-    by_chance = sorted({item.nodeid for item in items}, key=lambda name: hashlib.md5(name.encode()).hexdigest())
-    kept = set(by_chance[: int(os.environ["SAMPLE"])])
+    # What the first engine picked the second one runs: where a file of tests does not import, it is not others that are tried.
+    picked = Path(os.environ["PICKED"])
+    if not picked.exists():
+        by_chance = sorted({item.nodeid for item in items}, key=lambda name: hashlib.md5(name.encode()).hexdigest())
+        mine = picked.with_suffix(f".{os.getpid()}")
+        mine.write_text(json.dumps(by_chance[: int(os.environ["SAMPLE"])]))
+        mine.rename(picked)
+    kept = set(json.loads(picked.read_text()))
     items[:] = [item for item in items if item.nodeid in kept]
 """  # a plugin: the same tests on both engines, and the next time
 
 # library: where its archive keeps the tests, and what else pytest is told
 SUITES = {
+    "accelerate": ["tests", "--ignore=tests/deepspeed", "--ignore=tests/fsdp", "--ignore=tests/tp"],
+    "e3nn": ["tests"],
     "einops": ["einops/tests"],
     "einx": ["test"],
     "gpytorch": ["test"],
     "linear_operator": ["test"],
     "nflows": ["tests"],
     "normflows": ["normflows"],
+    "opacus": ["opacus/tests"],
     "peft": ["tests"],
+    "pyro-ppl": ["tests", "-o", "filterwarnings=", "--ignore=tests/test_examples.py"],
     "pytorch-ignite": ["tests/ignite"],
     "skorch": ["skorch/tests", "-o", "addopts="],
     "timm": ["tests"],
@@ -71,7 +83,7 @@ def unpacked(name: str, folder: Path) -> Path:
     return next(path for path in inside.iterdir() if path.is_dir())
 
 
-def passing(engine: str, where: Path, arguments: list[str], sample: int) -> set[str]:
+def passing(engine: str, where: Path, arguments: list[str], sample: int, picked: Path) -> set[str]:
     """The tests that pass on an engine (of a sample, unless it is 0); what pytest says lies in `ENGINE.log` beside them."""
     with tempfile.TemporaryDirectory() as scratch:
         # Not the folder above clarion: it has a package `tests`, as many libraries do.
@@ -79,7 +91,7 @@ def passing(engine: str, where: Path, arguments: list[str], sample: int) -> set[
         Path(scratch, f"{PLACE}.py").write_text("from clarion.torch_alias import install\n\ninstall()\n")
         Path(scratch, "sample.py").write_text(SAMPLE)
         report = Path(scratch, "report.xml")
-        env = {**os.environ, **ENVIRONMENT, "SAMPLE": str(sample)}
+        env = {**os.environ, **ENVIRONMENT, "SAMPLE": str(sample), "PICKED": str(picked)}
         env["PYTHONPATH"] = os.pathsep.join([scratch, *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
         command += ["-p", PLACE] if engine == "clarion" else []
@@ -106,7 +118,9 @@ def main() -> None:
     told.folder.mkdir(parents=True, exist_ok=True)
     where = told.tests or unpacked(told.name, told.folder)
     arguments = [*SUITES.get(told.name, []), *more]
-    theirs, ours = (passing(engine, where, arguments, told.sample) for engine in ("torch", "clarion"))
+    with tempfile.TemporaryDirectory() as scratch:
+        picked = Path(scratch, "picked.json")
+        theirs, ours = (passing(engine, where, arguments, told.sample, picked) for engine in ("torch", "clarion"))
     missed = sorted(theirs - ours)
     print(
         *missed, f"{told.name}: of {len(theirs)} tests that pass on PyTorch {len(theirs) - len(missed)} pass", sep="\n"
