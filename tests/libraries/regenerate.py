@@ -11,14 +11,18 @@ from importlib import metadata
 from .programs import GOLDEN, LIBRARIES, golden, path
 
 # torchvision's own operations are compiled; where they do not load, its Python asks for two of them by name.
-RUN = """
-import importlib.util, runpy, sys, warnings
-warnings.simplefilter("ignore")
+NAMES = """
+import importlib.util
 if importlib.util.find_spec("torchvision"):
     import torch
     operations = torch.library.Library("torchvision", "DEF")
     for name in ("nms", "qnms"):
         operations.define(f"{name}(Tensor a) -> Tensor")
+"""
+RUN = f"""
+import runpy, sys, warnings
+warnings.simplefilter("ignore")
+{NAMES}
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

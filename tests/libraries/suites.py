@@ -20,6 +20,7 @@ from pathlib import Path
 import clarion
 
 from .programs import SUITES as NOTED
+from .regenerate import NAMES
 
 REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 PLACE = "in_pytorchs_place"  # the plugin that lets the tests' `import torch` give clarion
@@ -89,12 +90,13 @@ def passing(engine: str, where: Path, arguments: list[str], sample: int, picked:
         # Not the folder above clarion: it has a package `tests`, as many libraries do.
         Path(scratch, "clarion").symlink_to(Path(clarion.__file__).parent)
         Path(scratch, f"{PLACE}.py").write_text("from clarion.torch_alias import install\n\ninstall()\n")
+        Path(scratch, "torchvision_names.py").write_text(NAMES)
         Path(scratch, "sample.py").write_text(SAMPLE)
         report = Path(scratch, "report.xml")
         env = {**os.environ, **ENVIRONMENT, "SAMPLE": str(sample), "PICKED": str(picked)}
         env["PYTHONPATH"] = os.pathsep.join([scratch, *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
-        command += ["-p", PLACE] if engine == "clarion" else []
+        command += ["-p", PLACE if engine == "clarion" else "torchvision_names"]
         command += ["-p", "sample"] if sample else []
         with open(where / f"{engine}.log", "w") as log:
             command += ["--continue-on-collection-errors", *arguments]
