@@ -65,5 +65,9 @@ class Copies:
         for leaf in others:
             twins = trained.get(engine.shape(leaf), ())
             values = engine.array(leaf) if twins else np.empty(0)  # (of some subclasses there are none to be had)
-            if values.size > 1 and np.ptp(values) and any(np.array_equal(values, engine.array(t)) for t in twins):
+            if (
+                values.size > 1
+                and (values != values.flat[0]).any()
+                and any(np.array_equal(values, engine.array(t)) for t in twins)
+            ):
                 self._found[id(leaf)] = weakref.ref(leaf)
