@@ -14,6 +14,7 @@ from ..events import hub
 from ..forks import fork_safe
 from . import checking, logs, stance
 from .quick import MISS, VAIN, Quick, quick_way
+from .replay import Unfit
 from .signature import full_key, quick_key, world
 from .version import Version
 
@@ -67,13 +68,18 @@ class Compiled:
                     listened = hub.float_error is not None
                     if listened:
                         ready.beginnings.keep(ready, args, kwargs, leaves)
-                    result, finite = ready.call(leaves)
+                    try:
+                        result, finite = ready.call(leaves)
+                    except Unfit:
+                        break  # it fails, most likely: in its own words, at its own line
                     if not finite:
                         self.not_finite(ready, args, kwargs, leaves, listened)
                     elif not kwargs:
                         self._arm(ready, here, args)
                     return result
-            return self._slowly((here, key), args, kwargs, leaves)
+            else:
+                return self._slowly((here, key), args, kwargs, leaves)
+            return self.function(*args, **kwargs)
 
     def _arm(self, ready: Any, here: Any, args: Any) -> None:
         """The next call like this one may take the short way (quick.py)."""

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..kernels import registry
-from .recording import Ref, Step, reads, slots_in
+from .recording import Ref, Step, draws, reads, slots_in
 
 _texts = 0
+
+
+class Unfit(Exception):
+    """A replay cannot be done for the values of this call; nothing has been done yet."""
 
 
 def needed(steps: list[Step], results: list[int]) -> list[Step]:
@@ -22,6 +26,11 @@ def needed(steps: list[Step], results: list[int]) -> list[Step]:
             wanted.update(reads(step))
             kept.append(step)
     return kept[::-1]
+
+
+def only_computes(step: Step) -> bool:
+    """Does a step neither write to an array nor draw random numbers?"""
+    return bool(slots_in(step.outs)) and not draws(step)
 
 
 def _only_computes(step: Step) -> bool:

@@ -328,11 +328,14 @@ class Replay:
         self.leave, self.arrays = leaving.written(), leaving.reading(self.sources)
         fixed = [i for i, (kind, _) in enumerate(self.sources) if kind == "tensor"]
         self.run = replay.prepared(self.steps, self.inputs, self.results, recording, fixed)
+        if hasattr(self.run, "refuses"):
+            self.run.refuses = True
         self.calls = getattr(self.run, "calls", 1)  # of NumPy's functions, which would warn
         self.beginnings = Beginnings()
         self.quick: Any = None  # the short way (quick.py); False where there is none
         self.seen = 0
         self.draws = any(map(draws, self.steps))
+        self.only_computes = all(map(replay.only_computes, self.steps)) and not self.refresh
         self.writes_given = any(self.owners[slot][0] == "given" for slot, _ in effects.writes)
 
     def _look(self, recording: Recording, given: list[Tensor]) -> None:
@@ -417,17 +420,26 @@ class Replay:
             # Errors of its kernels are not told: nobody could say at which line. (explaining.py finds that.)
             quiet, heard, hub.float_error = silence(), hub.float_error, None
             try:
-                made = self.run(*self.arrays(given))
+                made = self._run(given)
             finally:
                 hub.float_error = heard
                 restore(quiet)
         else:
-            made = self.run(*self.arrays(given))
+            made = self._run(given)
         for again in self.refresh:
             again.count()
         node = None if self.backward is None else self._node(made, given)
         found: tuple[Any, bool] = self.leave(made, given, node)
         return found
+
+    def _run(self, given: list[Tensor]) -> Any:
+        """The steps. Where one of them fails, and nothing has been written, the function itself shall say what is wrong."""
+        try:
+            return self.run(*self.arrays(given))
+        except Exception as error:
+            if self.only_computes:
+                raise replay.Unfit from error
+            raise
 
     def _node(self, made: list[Any], given: list[Tensor]) -> Any:
         """The history of the results."""

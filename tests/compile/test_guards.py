@@ -365,3 +365,30 @@ def test_hooks_that_would_see_a_part_of_a_gradient_are_refused():
 def _pair(x):
     y = x * 3
     return y, y.cos()
+
+
+@pytest.mark.parametrize(
+    ("function", "good", "bad"),
+    [
+        (lambda i: torch.ones(3).gather(0, i), [0, 2], [0, 3]),
+        (lambda i: torch.zeros(3).scatter_add(0, i, torch.ones(2)), [0, 2], [0, 9]),
+        (lambda i: torch.ones(3)[i], [0, -3], [0, -4]),
+        (lambda i: torch.nn.functional.embedding(i, torch.ones(3, 2)), [0, 2], [0, -1]),
+        (lambda i: torch.nn.functional.cross_entropy(torch.ones(2, 3), i), [0, 2], [0, 3]),
+        (lambda a: torch.linalg.inv(a * torch.eye(2)), [1.0, 2.0], [1.0, 0.0]),
+        (lambda a: torch.linalg.solve(a * torch.eye(2), torch.ones(2)), [1.0, 2.0], [1.0, 0.0]),
+        (lambda a: torch.linalg.cholesky(a * torch.eye(2)), [1.0, 2.0], [1.0, -1.0]),
+    ],
+)
+def test_values_that_cannot_be_computed_with_are_refused_in_the_same_words(function, good, bad):
+    run = torch.compile(function)
+    for _ in range(5):
+        np.testing.assert_array_equal(run(torch.tensor(good)), function(torch.tensor(good)))
+    with pytest.raises((RuntimeError, IndexError)) as own:
+        function(torch.tensor(bad))
+    for _ in range(2):
+        with pytest.raises(type(own.value)) as compiled:
+            run(torch.tensor(bad))
+        assert type(compiled.value) is type(own.value)
+        assert str(compiled.value).splitlines()[0] == str(own.value).splitlines()[0]
+        np.testing.assert_array_equal(run(torch.tensor(good)), function(torch.tensor(good)))

@@ -53,6 +53,27 @@ def mixed_precision_around():
     return step, script
 
 
+@world
+def parameters_and_momentum_in_half_precision():
+    model = network().to(torch.bfloat16)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x).float(), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def script(call, note):
+        for _ in range(14):
+            x, y = batch()
+            call(x.to(torch.bfloat16), y)
+            note([each.detach().float() for each in model.parameters()])
+
+    return step, script
+
+
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_compiled_step_is_what_it_is_as_written_and_is_replayed(name):
     assert compare(WORLDS[name]).replays > 4

@@ -20,6 +20,7 @@ from ...kernels.quiet import quietly
 from ...kernels.trace.graph import Program as Terms
 from ...kernels.trace.graph import Untraceable
 from ..recording import Ref, Step, draws
+from ..replay import Unfit
 from .groups import Conflict, Group, grouped
 from .lowering import Builder, Call, Copy, Lowered, Match, Product
 from .memory import Buffer, View, dense_strides, plan
@@ -54,6 +55,7 @@ class Native:
         self.results, self.lock = results, fork_safe(threading.Lock())
         self.values, self.slots_in, self.fixed = recording.arrays, inputs, frozenset(fixed)
         self.steps, self.scalars = steps, recording.scalars
+        self.refuses = False  # numbers out of bounds: shall somebody else say so, before anything is done?
         builder = Builder()
         env: dict[int, Lowered] = {}
         for number, slot in enumerate(inputs):
@@ -240,6 +242,8 @@ class Native:
             if changed and not self.apart(arrays, changed):
                 return self.slow(*arrays)  # type: ignore[no-any-return]
             if self.bounds and not self._in_bounds(arrays):
+                if self.refuses:
+                    raise Unfit
                 return self.slow(*arrays)  # type: ignore[no-any-return]
             found: dict[int, Any] = {}
             for slot, view in self.fresh:
